@@ -1,0 +1,1 @@
+"""Tensors, autograd and a visual debugger that speak PyTorch's language."""

@@ -1,0 +1,1 @@
+"""Tensors and autograd. Imports nothing from the rooms above it."""

@@ -1,0 +1,1 @@
+"""Raw kernels: one namespace of functions on arrays per array library."""

@@ -1,0 +1,1 @@
+"""The table of operations: one row per op, one family per file."""

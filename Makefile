@@ -1,0 +1,74 @@
+# The whole workflow. `make help` lists it; `make test` needs only Python >= 3.10 and make.
+
+PYTHON ?= python3
+VENV ?= .venv
+WORKERS ?= 2
+PROGRAMS ?= 20000
+LAB_ARGS ?=
+BENCH_ARGS ?=
+
+BIN := $(VENV)/bin
+BASE := $(VENV)/.made-base
+TEST := $(VENV)/.made-test
+LAB := $(VENV)/.made-lab
+
+# One order, also under -j: pytest comes last, so that its closing line ends the run.
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help lab test pytest fmt lint type fuzz bench js notebooks clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+$(BASE): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("vistorch needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(TEST): $(BASE)
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+$(LAB): $(BASE)
+	$(BIN)/python -m pip install --quiet --editable '.[lab]'
+	@touch $@
+
+lab: $(LAB) ## open JupyterLab on notebooks/
+	$(BIN)/python -m jupyter lab --notebook-dir=notebooks $(LAB_ARGS)
+
+test: lint type fuzz notebooks pytest ## everything that must be green before a merge
+
+pytest: $(TEST) ## the tests and the examples in the docstrings of vistorch
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --doctest-modules vistorch tests
+
+fmt: $(TEST) ## rewrite the code in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lint: $(TEST) ## check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+type: $(TEST) ## check types
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+fuzz: $(TEST) ## random programs against torch; PROGRAMS=n sets how many
+	$(BIN)/python -m tests.fuzz.run --programs $(PROGRAMS)
+
+bench: $(TEST) ## times against torch, side by side; BENCH_ARGS='--quick --family small'
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+js: ## build the front end
+	@echo "There is no front end yet: nothing to build."
+
+notebooks: $(TEST) ## run every notebook and compare its outputs
+	@if find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' | grep -q .; then \
+		$(BIN)/python -m pytest --nbval --nbval-current-env notebooks; \
+	else \
+		echo "There are no notebooks yet: nothing to run."; \
+	fi
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

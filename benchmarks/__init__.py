@@ -1,0 +1,1 @@
+"""Times of vistorch against torch, taken side by side: `python -m benchmarks`."""

@@ -1,0 +1,133 @@
+"""Two worker processes that take turns, and what their times say.
+
+One process can be a few per cent faster than its twin by the layout of its memory, so a full run uses several
+pairs.
+Invariant: a ratio is made of two chunks that ran one right after the other, so that a machine that slows down
+slows both; the figure of a row is the median of these ratios, never a ratio of two distant medians.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+# glibc moves these two as a program runs, and a large row is then 2x faster or slower by luck: whether a
+# block comes back from the heap or as fresh pages. Fixed, and alike for both libraries.
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**32)}
+ENVIRONMENT = {**os.environ, **THREADS, **ALLOCATOR, "PYTHONHASHSEED": "0"}
+REFERENCE = "torch"
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long to measure: pairs of processes, rounds of one chunk a side, the seconds of a chunk."""
+
+    pairs: int
+    rounds: int
+    seconds: float
+
+
+FULL = Pace(pairs=3, rounds=15, seconds=0.02)
+QUICK = Pace(pairs=1, rounds=5, seconds=0.005)
+
+
+@dataclass
+class Result:
+    """One line of the table; times in microseconds, memory in MiB, None where nothing was measured."""
+
+    key: str
+    budget: str = ""
+    torch_us: float | None = None
+    other_us: float | None = None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    torch_mib: float | None = None
+    other_mib: float | None = None
+    verdict: str = ""
+
+
+class WorkerDied(RuntimeError):
+    """A worker ended without an answer."""
+
+
+class Worker:
+    """A process that runs rows for one library."""
+
+    def __init__(self, library):
+        self.library = library
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.worker", library],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+
+    def ask(self, **request):
+        """Send a request and wait for its answer."""
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise WorkerDied(f"the {self.library} worker ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        # Closing its input is what ends a worker; one that crashed has closed it first.
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.process.stdout.close()
+        self.process.wait()
+
+
+def quartiles(values):
+    """Return the lower quartile, the median and the upper quartile."""
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, middle, high
+
+
+def verdict(low, ratio, budget):
+    """Say whether a ratio keeps its budget; where noise reaches the budget it is near, not over."""
+    if budget is None or ratio <= budget:
+        return ""
+    return "OVER" if low > budget else "near"
+
+
+def compare(row, pairs, pace):
+    """Time one row on both sides in turn, each round on the next pair of workers, and return its result."""
+    times, ratios = ([], []), []
+    result = Result(row.key, budget="" if row.budget is None else f"{row.budget:.2f}x")
+    for i in range(pace.rounds):
+        for worker, found in zip(pairs[i % len(pairs)], times, strict=True):
+            reply = worker.ask(do="time", row=row.key, seconds=pace.seconds)
+            if "error" in reply:
+                result.verdict = f"not run: {worker.library}: {reply['error']}"
+                return result
+            found.append(reply["us"])
+        ratios.append(times[1][-1] / times[0][-1])
+    result.torch_us, result.other_us = (statistics.median(found) for found in times)
+    result.low, result.ratio, result.high = quartiles(ratios)
+    result.verdict = verdict(result.low, result.ratio, row.budget)
+    if row.memory:
+        result.torch_mib, result.other_mib = (memory(row, worker.library) for worker in pairs[0])
+    return result
+
+
+def memory(row, library):
+    """Measure the peak memory of a row in a fresh process: a peak once reached would hide all later ones."""
+    with Worker(library) as worker:
+        return worker.ask(do="memory", row=row.key).get("mib")

@@ -1,0 +1,65 @@
+"""Matrix products and factorisations, in one thread."""
+
+from benchmarks.rows import row
+
+SIDE = 256
+
+
+def well_conditioned(lib):
+    """Make a symmetric positive definite matrix, so that every factorisation below exists."""
+    x = lib.rand(SIDE, SIDE)
+    return x @ x.transpose(0, 1) + SIDE * lib.eye(SIDE)
+
+
+@row("linalg")
+def matmul(lib):
+    x, y = lib.rand(SIDE, SIDE), lib.rand(SIDE, SIDE)
+    return lambda: x @ y
+
+
+@row("linalg")
+def matmul_batched(lib):
+    x, y = lib.rand(64, 32, 32), lib.rand(64, 32, 32)
+    return lambda: x @ y
+
+
+@row("linalg")
+def matmul_forward_backward(lib):
+    x, y = lib.rand(SIDE, SIDE, requires_grad=True), lib.rand(SIDE, SIDE, requires_grad=True)
+    g = lib.ones(SIDE, SIDE)
+
+    def run():
+        x.grad = y.grad = None
+        (x @ y).backward(g)
+
+    return run
+
+
+@row("linalg")
+def einsum(lib):
+    x, y = lib.rand(64, 32, 32), lib.rand(64, 32, 32)
+    return lambda: lib.einsum("bij,bjk->bik", x, y)
+
+
+@row("linalg")
+def solve(lib):
+    a, b = well_conditioned(lib), lib.rand(SIDE, 4)
+    return lambda: lib.linalg.solve(a, b)
+
+
+@row("linalg")
+def inv(lib):
+    a = well_conditioned(lib)
+    return lambda: lib.linalg.inv(a)
+
+
+@row("linalg")
+def cholesky(lib):
+    a = well_conditioned(lib)
+    return lambda: lib.linalg.cholesky(a)
+
+
+@row("linalg")
+def svd(lib):
+    a = lib.rand(64, 64)
+    return lambda: lib.linalg.svd(a)

@@ -1,0 +1,67 @@
+"""The table of rows: what is timed, by family.
+
+Invariant: a row never names a library. It is given one, `lib`, and returns the call to be timed, so the same
+text runs on both.
+"""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+
+FAMILIES = (
+    "small",
+    "pointwise",
+    "reductions",
+    "indexing",
+    "shape",
+    "linalg",
+    "creation",
+    "network",
+    "chain",
+    "graph",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: how to prepare the timed call, and what it may cost as a ratio to torch."""
+
+    family: str
+    name: str
+    prepare: Callable[[ModuleType], Callable[[], object]]
+    budget: float | None
+    memory: bool
+
+    @property
+    def key(self):
+        """The name that is printed, and that a worker is asked for."""
+        return f"{self.family}/{self.name}"
+
+
+ROWS: dict[str, Row] = {}
+
+
+def add(family, name, prepare, *, budget=None, memory=False):
+    """Put a row into the table; `memory` asks for its peak memory, each time in a process of its own."""
+    row = Row(family, name, prepare, budget, memory)
+    if row.key in ROWS:
+        raise ValueError(f"there are two rows called {row.key}")
+    ROWS[row.key] = row
+
+
+def row(family, *, budget=None, memory=False):
+    """Decorate a function that takes `lib` and returns the call to be timed; the row has its name."""
+
+    def decorate(prepare):
+        add(family, prepare.__name__, prepare, budget=budget, memory=memory)
+        return prepare
+
+    return decorate
+
+
+def load(families=FAMILIES):
+    """Import the files of these families and return their rows in order."""
+    for family in families:
+        importlib.import_module(f"benchmarks.{family}")
+    return [row for row in ROWS.values() if row.family in families]

@@ -1,0 +1,129 @@
+"""The process that runs rows for one library: `python -m benchmarks.worker LIB`.
+
+It reads one JSON request a line and answers with one JSON line; the harness alone decides whose turn it is.
+Invariant: only answers reach the real standard output, whatever a library prints.
+"""
+
+import gc
+import importlib
+import json
+import os
+import sys
+import time
+from itertools import repeat
+
+from benchmarks import rows
+
+MIB = 2**20
+MEMORY_RUNS = 3
+
+
+class Bench:
+    """One library and the row it has prepared last."""
+
+    def __init__(self, library):
+        self.lib = importlib.import_module(library)
+        if hasattr(self.lib, "set_num_threads"):
+            self.lib.set_num_threads(1)
+        self.key = None
+        self.call = None
+        self.number = 0
+
+    def hello(self):
+        """Say which version answers here."""
+        return {"version": getattr(self.lib, "__version__", "unknown")}
+
+    def prepare(self, key):
+        """Drop the row before and build this one, from the same seed in every process."""
+        self.key = self.call = None
+        gc.collect()
+        if hasattr(self.lib, "manual_seed"):
+            self.lib.manual_seed(0)
+        self.call = rows.ROWS[key].prepare(self.lib)
+        self.key = key
+
+    def time(self, key, seconds):
+        """Run the row for about `seconds` and answer with the microseconds of one call."""
+        if key != self.key:
+            self.prepare(key)
+            self.number = self.calibrate(seconds)
+        gc.collect()
+        self.chunk(self.number // 10)  # the other process has had the caches meanwhile
+        return {"us": self.chunk(self.number) / self.number * 1e6}
+
+    def calibrate(self, seconds):
+        """Find how many calls fill `seconds`; the first call, with all it loads, does not count."""
+        self.chunk(1)
+        number = 1
+        while True:
+            elapsed = self.chunk(number)
+            if elapsed >= seconds / 2:
+                return max(1, round(number * seconds / elapsed))
+            number *= 2
+
+    def chunk(self, number):
+        """Time `number` calls in a row, with the garbage collector on as it is for a user.
+
+        It is the processor's time of this process, all threads together: what other programs took meanwhile
+        does not count, and a library that used a second thread in secret would pay for it.
+        """
+        call = self.call
+        start = time.process_time()
+        for _ in repeat(None, number):
+            call()
+        return time.process_time() - start
+
+    def memory(self, key):
+        """Answer with the peak of memory that running the row adds to what its inputs hold."""
+        # The first backward starts threads and loads kernels: that belongs to the library, not to the row.
+        (self.lib.ones(10).requires_grad_(True) * 2).sum().backward()
+        self.prepare(key)
+        reset_peak()
+        before = peak()
+        for _ in range(MEMORY_RUNS):
+            self.call()
+        return {"mib": (peak() - before) / MIB}
+
+
+def peak():
+    """Return the largest resident size of this process so far, in bytes."""
+    import resource  # not on Windows, where only this figure is missing
+
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else size * 1024
+
+
+def reset_peak():
+    """Bring the peak down to the present size where the system can: an import has a peak of its own."""
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        pass
+
+
+def answer(bench, request):
+    """Carry out one request; a row this library cannot run is an answer too."""
+    try:
+        if request["do"] == "hello":
+            return bench.hello()
+        if request["do"] == "memory":
+            return bench.memory(request["row"])
+        return bench.time(request["row"], request["seconds"])
+    except Exception as error:
+        lines = str(error).splitlines() or [""]
+        return {"error": f"{type(error).__name__}: {lines[0]}"}
+
+
+def main(library):
+    """Serve requests until the input ends."""
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    rows.load()
+    bench = Bench(library)
+    for line in sys.stdin:
+        print(json.dumps(answer(bench, json.loads(line))), file=replies, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,196 @@
+"""The frame of the repository: small files, an engine that knows nobody above it, nothing heavy, nothing local."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.imports import HEAVY
+
+ROOT = Path(__file__).parents[2]
+MOST_LINES = 400
+
+# What a file of the engine may import of this package, at any depth of its code.
+ENGINE_MAY_IMPORT = ("vistorch.engine", "vistorch._version")
+# And what it may not import of others: whatever draws, shows or talks to a notebook, and the library we are tested by.
+ENGINE_MAY_NOT_IMPORT = {
+    "IPython",
+    "anywidget",
+    "ipykernel",
+    "ipywidgets",
+    "jupyter_client",
+    "matplotlib",
+    "torch",
+    "traitlets",
+}
+
+# The patterns are put together here so that this file does not match itself.
+LOCAL = re.compile(
+    "|".join(
+        [
+            r"(?<![\w./~-])/(?:home|root|work|opt|tmp|mnt|Users)" + r"/\w",
+            r"[A-Za-z]:\\+" + r"Users\\",
+            r"file:" + r"//",
+            r"--(?:extra-)?index" + r"-url",
+            r"--find" + r"-links",
+            r"\b(?:test\.)?pypi" + r"\.(?:org|python\.org)",
+            r"pythonhosted" + r"\.org",
+            r"registry\.(?:npmjs|yarnpkg)" + r"\.",
+            r"download\.pytorch" + r"\.org",
+            r"conda\.anaconda" + r"\.org",
+            r"\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}:" + r"\d+",
+        ]
+    )
+)
+
+
+def tracked_files():
+    """List the files git knows or would add; without git, all that are not hidden or built."""
+    if (ROOT / ".git").exists():
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        paths = [ROOT / name for name in names.split("\0") if name]
+    else:
+        paths = [
+            path for path in ROOT.rglob("*") if ".venv" not in path.parts and "__pycache__" not in path.parts
+        ]
+    return [path for path in paths if path.is_file()]
+
+
+def too_long(paths):
+    """Name the files with more lines than a reader should meet at once."""
+    counts = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    return [f"{path.name}: {count} lines" for path, count in counts.items() if count > MOST_LINES]
+
+
+def imported_by(source, module, is_package=False):
+    """Name every module that this source imports anywhere, relative imports resolved."""
+    package = module.split(".") if is_package else module.split(".")[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            # `from package import module` names the module only together with what it imports.
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+    return found
+
+
+def wrong_for_engine(names):
+    """Pick the imports that the engine must not make."""
+
+    def wrong(name):
+        if name.split(".")[0] == "vistorch":
+            return not any(name == room or name.startswith(room + ".") for room in ENGINE_MAY_IMPORT)
+        return name.split(".")[0] in ENGINE_MAY_NOT_IMPORT
+
+    return sorted(filter(wrong, names))
+
+
+def local_texts(text):
+    """Find what belongs to one machine or one registry."""
+    return [match.group() for match in LOCAL.finditer(text)]
+
+
+def package_files(below="vistorch"):
+    return sorted((ROOT / below).rglob("*.py"))
+
+
+def test_files_are_short():
+    assert package_files()
+    assert too_long(package_files()) == []
+
+
+def test_a_long_file_is_found(tmp_path):
+    (tmp_path / "long.py").write_text("pass\n" * (MOST_LINES + 1))
+    (tmp_path / "short.py").write_text("pass\n" * MOST_LINES)
+    assert too_long(sorted(tmp_path.iterdir())) == [f"long.py: {MOST_LINES + 1} lines"]
+
+
+@pytest.mark.parametrize("path", package_files("vistorch/engine"), ids=lambda p: str(p.relative_to(ROOT)))
+def test_engine_knows_nobody_above_it(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    is_package = parts[-1] == "__init__"
+    module = ".".join(parts[:-1] if is_package else parts)
+    assert wrong_for_engine(imported_by(path.read_text(encoding="utf-8"), module, is_package)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [
+        ("import IPython.display", ["IPython.display"]),
+        ("from ipywidgets import Widget", ["ipywidgets.Widget"]),
+        ("def f():\n    from matplotlib import pyplot", ["matplotlib.pyplot"]),
+        ("from vistorch import nn", ["vistorch.nn"]),
+        ("from vistorch.nn import Module", ["vistorch.nn.Module"]),
+        ("import vistorch", ["vistorch"]),
+        ("from .. import nn", ["vistorch.nn"]),
+        ("from ..nn.parameter import Parameter", ["vistorch.nn.parameter.Parameter"]),
+        ("from . import graph", []),
+        ("from .ops import shape", []),
+        ("from vistorch.engine import graph", []),
+        ("from .._version import __version__", []),
+        ("import numpy as np\nimport ml_dtypes", []),
+    ],
+)
+def test_imports_are_judged(source, wrong):
+    assert wrong_for_engine(imported_by(source, "vistorch.engine.tensor")) == wrong
+
+
+def test_relative_imports_of_a_package_start_at_itself():
+    assert imported_by("from . import shape", "vistorch.engine.ops", True) == {"vistorch.engine.ops.shape"}
+    assert imported_by("from ..graph import Node", "vistorch.engine.ops", True) == {
+        "vistorch.engine.graph.Node"
+    }
+
+
+def test_nothing_local_is_tracked():
+    found = {}
+    for path in tracked_files():
+        try:
+            texts = local_texts(path.read_text(encoding="utf-8"))
+        except UnicodeDecodeError:
+            continue  # a picture or an archive
+        if texts:
+            found[str(path.relative_to(ROOT))] = texts
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("see /ho" + "me/someone/x", True),
+        ("cd /tm" + "p/build", True),
+        ("pip install --index" + "-url x", True),
+        ("https://py" + "pi.org/project/x", True),
+        ("https://download.py" + "torch.org/whl", True),
+        ("http://10.0" + ".0.1:3141/", True),
+        ("#!/usr/bin/env bash", False),
+        ("https://docs.python.org/3/", False),
+        ("tests/ops/samples.py and a/work/b", False),
+        ("version 10.2.1", False),
+    ],
+)
+def test_local_texts_are_recognised(text, found):
+    assert bool(local_texts(text)) is found
+
+
+def test_version_is_written_once():
+    version = re.search(r'"(.+)"', (ROOT / "vistorch" / "_version.py").read_text(encoding="utf-8")).group(1)
+    paths = [path for path in tracked_files() if path.suffix in {".py", ".toml", ".cfg", ".json"}]
+    assert [p.name for p in paths if version in p.read_text(encoding="utf-8")] == ["_version.py"]
+
+
+def test_import_brings_nothing_heavy():
+    program = f"import sys, vistorch; print([name for name in {HEAVY!r} if name in sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-W", "error", "-c", program]
+    reply = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert reply.stdout.strip() == "[]"
+    assert "torch" in HEAVY and "IPython" in HEAVY

@@ -370,7 +370,7 @@ def item_of(operand: Any) -> tuple[np.dtype, builtins.int]:
     for python, item in number_items.items():
         if isinstance(operand, python):  # bool is asked before int, which it is too
             return item
-    given = getattr(operand, "dtype", None)
+    given: Any = getattr(operand, "dtype", None)
     if isinstance(operand, np.generic):
         return of(given).np, NUMBER
     if given is None:

@@ -272,10 +272,11 @@ def _with_suffixes(text: str, suffixes: Sequence[str], indent: int) -> str:
     """Append each suffix to the last line, or begin a new one where the line is full."""
     used = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if used + len(suffix) + 2 > options.linewidth:
+        length = len(suffix.replace("vistorch.", "torch."))  # our longer name must not move a line break
+        if used + length + 2 > options.linewidth:
             text += ",\n" + " " * indent + suffix
-            used = indent + len(suffix)
+            used = indent + length
         else:
             text += ", " + suffix
-            used += len(suffix) + 2
+            used += length + 2
     return text + ")"

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-
 from vistorch.engine.kernels import order
 
 from .arrays import FLOATS, INTEGERS, SHAPES, array, same, same_error, strided, tensor

@@ -1,6 +1,6 @@
 """Distinct values and counts: unique, unique_consecutive, bincount, histc.
 
-Invariant: values are equal as == says, so no two nans are, and 0. and -0. are one value, shown as it came first.
+Invariant: values are equal as == says, so no two nans are; 0. and -0. are one value, shown as it came first.
 """
 
 from vistorch.engine.kernels.order import order_key, stable_order

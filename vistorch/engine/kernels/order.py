@@ -1,7 +1,7 @@
 """Sorting and selection along one axis: sort, topk, kthvalue, median, mode, argmax.
 
-Invariant: one order for every kernel here. nan is the largest value, all nans tie, 0. and -0. tie, and ties keep
-the order of the input. It is obtained by mapping each dtype to integers with that order.
+Invariant: one order for every kernel here. nan is the largest value, all nans tie, 0. and -0. tie, and ties
+keep the order of the input. It is obtained by mapping each dtype to integers with that order.
 """
 
 from vistorch.engine.kernels.scans import running
@@ -11,7 +11,7 @@ _PACKABLE_LENGTH = 1 << 31
 
 
 def order_key(xp, x, descending=False):
-    """Map x to signed integers of the same width (wider for small and unsigned types) in the order of this room."""
+    """Map x to signed integers of 4 or 8 bytes that are in the order of this room."""
     kind, size = x.dtype.kind, x.dtype.itemsize
     if kind == "f":
         integer, shift, canonical_nan, magnitude = (
@@ -54,7 +54,7 @@ def stable_order(xp, key):
     if word is not None:
         word.sort(axis=-1)
         return _positions(xp, word)
-    # numpy's vectorised argsort is unstable and four times as fast as its stable one; ties are put right after.
+    # numpy's unstable argsort is vectorised, four times as fast as its stable one; ties are put right after.
     order = xp.argsort(key, axis=-1).astype(xp.int64, copy=False)
     placed = xp.take_along_axis(key, order, axis=-1)
     new = placed[..., 1:] != placed[..., :-1]

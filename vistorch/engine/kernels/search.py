@@ -27,9 +27,9 @@ def _check_search(row, values, right, side, sorter):
         raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
     if row.ndim != 1 and row.shape[:-1] != values.shape[:-1]:
         raise RuntimeError(
-            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
-            f"input value tensor must match, but we got boundaries tensor {_shape(row)} and input value tensor "
-            f"{_shape(values)}"
+            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            "tensor and input value tensor must match, but we got boundaries tensor "
+            f"{_shape(row)} and input value tensor {_shape(values)}"
         )
     if sorter is None:
         return
@@ -107,8 +107,8 @@ def check_quantile(xp, x, q, interpolation):
 def quantile_places(xp, placed, q, interpolation="linear", ignore_nan=False):
     """Return (below, above, weight) for sorted rows: the quantile is lerp(row[below], row[above], weight).
 
-    Each has the shape of `placed` with one entry for each q along the last axis; `above` and `weight` are None
-    where `below` is the answer by itself. A row with a nan points at it, unless nans are ignored.
+    Each has the shape of `placed` with one entry for each q along the last axis; `above` and `weight` are
+    None where `below` is the answer by itself. A row with a nan points at it, unless nans are ignored.
     """
     n = placed.shape[-1]
     nans = xp.isnan(placed)

@@ -1,0 +1,76 @@
+"""Seeds of CUDA devices: which seed each one was given, kept until its generator is made.
+
+Invariant: seeding is allowed before CUDA is in use and where there is none, as in PyTorch.
+"""
+
+import secrets
+from collections.abc import Callable
+
+from ..engine import probe
+
+_DEFAULT = 67280421310721  # PyTorch's default seed
+
+_of_all = _DEFAULT
+_seeds: dict[int, int] = {}
+# Called with (index, seed) at each seeding; the engine's generators listen here.
+listeners: list[Callable[[int, int], None]] = []
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the generator of the current CUDA device; ignored where there is no CUDA.
+
+    Args:
+        seed: a whole number.
+
+    Example:
+        >>> from vistorch.cuda import simulate
+        >>> simulate(2)
+        >>> manual_seed(7)
+        >>> initial_seed()
+        7
+        >>> simulate(None)
+    """
+    number = int(seed)
+    if probe.find().ok:
+        _set(probe.current_index(), number)
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seed the generators of all CUDA devices; remembered for devices that appear later.
+
+    Args:
+        seed: a whole number.
+    """
+    global _of_all
+    _of_all = int(seed)
+    _seeds.clear()
+    found = probe.find()
+    for index in range(found.count if found.ok else 0):
+        _set(index, _of_all)
+
+
+def seed() -> None:
+    """Seed the generator of the current CUDA device with a random number."""
+    manual_seed(secrets.randbits(53))
+
+
+def seed_all() -> None:
+    """Seed the generators of all CUDA devices with one random number."""
+    manual_seed_all(secrets.randbits(53))
+
+
+def initial_seed() -> int:
+    """Return the seed of the current CUDA device."""
+    return seed_of(probe.current_index())
+
+
+def seed_of(index: int) -> int:
+    """Return the seed a CUDA device was given last."""
+    return _seeds.get(index, _of_all)
+
+
+def _set(index: int, number: int) -> None:
+    """Keep a device's seed and tell the listeners."""
+    _seeds[index] = number
+    for listener in listeners:
+        listener(index, number)

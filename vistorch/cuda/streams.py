@@ -1,0 +1,283 @@
+"""Streams and events: cupy's where devices are real; without effect on simulated ones, where work is done at once.
+
+Invariant: the current stream is one for each thread and device, and cupy itself keeps it for real devices.
+"""
+
+import itertools
+import threading
+import time
+from typing import Any
+
+from ..engine import probe
+from ..engine.device import device as named_device
+from ..engine.device import make
+from ..engine.kernels import simulated
+from .devices import device as on_device
+from .devices import existing_index
+
+_handles = itertools.count(1).__next__
+
+
+class _Current(threading.local):
+    """The current stream of each simulated device, for one thread."""
+
+    def __init__(self):
+        self.streams: dict[int, Stream] = {}
+
+
+_current = _Current()
+
+
+class Stream:
+    """A queue of work on a CUDA device; queues run beside each other.
+
+    On a simulated device work is done before the call returns, so a stream there is always empty.
+
+    Args:
+        device: the device, or None for the current one.
+        priority: a negative number asks for a higher priority.
+
+    Example:
+        >>> from vistorch.cuda import simulate
+        >>> simulate(1)
+        >>> s = Stream()
+        >>> with stream(s):
+        ...     current_stream() == s
+        True
+        >>> s.query()
+        True
+        >>> simulate(None)
+    """
+
+    __slots__ = ("_own", "cuda_stream", "device")
+
+    def __init__(self, device: Any = None, priority: int = 0):
+        self.device: named_device = make("cuda", existing_index(device))
+        self._own: Any = None
+        if simulated.count():
+            self.cuda_stream = _handles()
+        else:
+            import cupy
+
+            with on_device(self.device):
+                self._own = cupy.cuda.Stream(non_blocking=True, priority=priority or None)
+            self.cuda_stream = self._own.ptr
+
+    def synchronize(self) -> None:
+        """Wait until all work in this stream is done."""
+        if self._own is not None:
+            self._own.synchronize()
+
+    def query(self) -> bool:
+        """Say whether all work in this stream is done."""
+        return self._own is None or self._own.done
+
+    def record_event(self, event: "Event | None" = None) -> "Event":
+        """Record an event, a new one if none is given, behind the work now in this stream; return it."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def wait_event(self, event: "Event") -> None:
+        """Let the work put into this stream from now on wait for an event."""
+        event.wait(self)
+
+    def wait_stream(self, stream: "Stream") -> None:
+        """Let the work put into this stream from now on wait for the work now in another."""
+        self.wait_event(stream.record_event())
+
+    def __enter__(self) -> "Stream":
+        context = StreamContext(self)
+        context.__enter__()
+        _entered.contexts.append(context)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _entered.contexts.pop().__exit__(*exception)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Stream):
+            return self.cuda_stream == other.cuda_stream and self.device is other.device
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.cuda_stream, self.device))
+
+    def __repr__(self) -> str:
+        return f"<vistorch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+
+
+class _Entered(threading.local):
+    """The `with stream:` blocks a thread is in."""
+
+    def __init__(self):
+        self.contexts: list[StreamContext] = []
+
+
+_entered = _Entered()
+
+
+class Event:
+    """A mark in a stream: others can wait for it, and two of them measure the time between.
+
+    On a simulated device the time is the wall clock's, of numpy on the CPU: it says nothing about a GPU.
+
+    Args:
+        enable_timing: keep the time of the mark.
+        blocking: let `synchronize` sleep instead of spin.
+        interprocess: not supported.
+        external: not supported.
+
+    Example:
+        >>> from vistorch.cuda import simulate
+        >>> simulate(1)
+        >>> start, end = Event(enable_timing=True), Event(enable_timing=True)
+        >>> start.record(); end.record()
+        >>> start.elapsed_time(end) >= 0
+        True
+        >>> simulate(None)
+    """
+
+    def __init__(
+        self,
+        enable_timing: bool = False,
+        blocking: bool = False,
+        interprocess: bool = False,
+        external: bool = False,
+    ):
+        if interprocess or external:
+            raise NotImplementedError("vistorch.cuda.Event has no interprocess and no external events")
+        self.enable_timing = enable_timing
+        self.blocking = blocking
+        self._own: Any = None
+        self._time: float | None = None
+
+    def record(self, stream: "Stream | None" = None) -> None:
+        """Put the mark behind the work now in a stream, the current one if none is given."""
+        stream = current_stream() if stream is None else stream
+        self._time = time.perf_counter()
+        if stream._own is not None:
+            import cupy
+
+            with on_device(stream.device):
+                if self._own is None:
+                    self._own = cupy.cuda.Event(block=self.blocking, disable_timing=not self.enable_timing)
+                self._own.record(stream._own)
+
+    def wait(self, stream: "Stream | None" = None) -> None:
+        """Let the work put into a stream from now on, the current one if none is given, wait for the mark."""
+        if self._own is not None:
+            stream = current_stream() if stream is None else stream
+            stream._own.wait_event(self._own)
+
+    def query(self) -> bool:
+        """Say whether the work before the mark is done; True before the event is recorded."""
+        return self._own is None or self._own.done
+
+    def synchronize(self) -> None:
+        """Wait until the work before the mark is done."""
+        if self._own is not None:
+            self._own.synchronize()
+
+    def elapsed_time(self, end_event: "Event") -> float:
+        """Return the milliseconds from this mark to another."""
+        if self._time is None or end_event._time is None:
+            raise RuntimeError("Both events must be recorded before calculating elapsed time.")
+        if not (self.enable_timing and end_event.enable_timing):
+            raise RuntimeError("Both events must be created with argument 'enable_timing=True'.")
+        if self._own is None or end_event._own is None:
+            return (end_event._time - self._time) * 1000.0
+        if not (self.query() and end_event.query()):
+            raise RuntimeError("Both events must be completed before calculating elapsed time.")
+        import cupy
+
+        return cupy.cuda.get_elapsed_time(self._own, end_event._own)
+
+    def __repr__(self) -> str:
+        return f"<vistorch.cuda.Event {'uninitialized' if self._time is None else 'recorded'}>"
+
+
+class StreamContext:
+    """Make a stream the current one of its device inside a `with` statement; None changes nothing.
+
+    Args:
+        stream: the stream.
+    """
+
+    def __init__(self, stream: Stream | None):
+        self.stream = stream
+        self._before: list[Stream] = []
+
+    def __enter__(self) -> None:
+        if self.stream is not None:
+            here = current_stream()
+            there = current_stream(self.stream.device)
+            self._before += [there, here]
+            set_stream(self.stream)
+
+    def __exit__(self, *exception: object) -> None:
+        if self.stream is not None:
+            here = self._before.pop()
+            set_stream(self._before.pop())
+            set_stream(here)
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """Return a context in which a stream is the current one; None changes nothing.
+
+    Args:
+        stream: the stream.
+    """
+    return StreamContext(stream)
+
+
+def set_stream(stream: Stream | None) -> None:
+    """Make a stream current, and its device too; None changes nothing.
+
+    Args:
+        stream: the stream.
+    """
+    if stream is None:
+        return
+    probe.set_current_index(stream.device.index or 0)
+    if stream._own is None:
+        _current.streams[stream.device.index or 0] = stream
+    else:
+        stream._own.use()
+
+
+def current_stream(device: Any = None) -> Stream:
+    """Return the current stream of a device.
+
+    Args:
+        device: the device, or None for the current one.
+    """
+    index = existing_index(device)
+    if simulated.count():
+        return _current.streams.get(index) or default_stream(index)
+    import cupy
+
+    return _wrapped(index, cupy.cuda.get_current_stream(index))
+
+
+def default_stream(device: Any = None) -> Stream:
+    """Return the stream a device works in when no other was chosen.
+
+    Args:
+        device: the device, or None for the current one.
+    """
+    index = existing_index(device)
+    if simulated.count():
+        return _wrapped(index, None)
+    import cupy
+
+    return _wrapped(index, cupy.cuda.Stream.null)
+
+
+def _wrapped(index: int, own: Any) -> Stream:
+    """Return a Stream around one that exists; None is the default stream of a simulated device."""
+    made = object.__new__(Stream)
+    made.device = make("cuda", index)
+    made._own = own
+    made.cuda_stream = 0 if own is None else own.ptr
+    return made

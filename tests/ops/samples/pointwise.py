@@ -1,0 +1,34 @@
+"""Records of the pointwise ops. Invariant: domains keep samples for gradients away from poles, kinks and ties."""
+
+from tests.ops.record import Op, S, X, binary, compare_op, unary
+
+x23 = X((2, 3))
+
+ARITHMETIC = [
+    binary("add", scalars=(2, 1.5, True, 1 + 2j)),
+    binary("sub", scalars=(2, 1.5, 1 + 2j)),
+    binary("mul", scalars=(2, 1.5, True, 1 + 2j)),
+    binary("div", second=(0.5, 2.0)),
+    Op("floor_divide", binary("floor_divide", second=(0.5, 2.0)).samples),
+    binary("remainder", second=(0.7, 2.0), reflected=True),
+    binary("fmod", second=(0.7, 2.0)),
+    binary("pow", first=(0.3, 2.0), second=(0.5, 2.0), scalars=(0, 2, 3, 0.5, -1.0, 2.5), reflected=True),
+    binary("maximum", scalars=()),
+    binary("atan2", first=(0.3, 2.0), scalars=()),
+    binary("hypot", first=(0.3, 2.0), scalars=()),
+]
+UNARY = [
+    unary("neg"),
+    unary("abs", avoid=(0,)),
+    unary("exp"),
+    unary("log", 0.2, 3.0),
+    unary("sqrt", 0.2, 3.0),
+    unary("sin"),
+    unary("tanh"),
+    unary("sigmoid"),
+    unary("floor", avoid="integers"),
+    unary("sign", avoid=(0,)),
+]
+COMPARE = [compare_op("eq"), compare_op("lt")]
+
+OPS = [*ARITHMETIC, *UNARY, *COMPARE]

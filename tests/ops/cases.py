@@ -1,6 +1,6 @@
 """The cases a template walks over: samples crossed with dtypes, layouts and shape variants.
 
-Invariant: everything here depends on the record alone, so both libraries see the same cases in the same order.
+Invariant: cases depend on the record alone, so both libraries see the same ones in the same order.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """The two sides of a comparison: building tensors in a library, running a call, and comparing what came out.
 
-Invariant: torch is the reference; nothing here knows how the library under test works beyond torch's public names.
+Invariant: torch is the reference; of the library under test nothing but torch's public names is used.
 """
 
 import importlib
@@ -28,10 +28,15 @@ TOLERANCE = {
     "float64": (1e-9, 1e-11),
     "complex128": (1e-9, 1e-11),
 }
-NUMPY = {"bfloat16": ml_dtypes.bfloat16, **{name: getattr(np, name) for name in DTYPES if name not in ("bfloat16", "bool")}}
+NUMPY = {
+    "bfloat16": ml_dtypes.bfloat16,
+    **{name: getattr(np, name) for name in DTYPES if name not in ("bfloat16", "bool")},
+}
 NUMPY["bool"] = np.bool_
 # Sentences that speak of torch's own insides: only the exception's type is compared.
-INSIDES = re.compile(r"INTERNAL ASSERT|received an invalid combination of arguments|aten::|Please (report|open)")
+INSIDES = re.compile(
+    r"INTERNAL ASSERT|received an invalid combination of arguments|aten::|Please (report|open)"
+)
 
 
 def dtype_name(dtype: Any) -> str:
@@ -42,7 +47,7 @@ def dtype_name(dtype: Any) -> str:
 def build(lib: Any, array: np.ndarray, dtype: str, layout: str = "plain", device: str | None = None) -> Any:
     """A tensor of the library with these values, laid out in memory as asked.
 
-    plain: contiguous. transposed: outer dims swapped. strided: every second element of a larger one, with an offset.
+    plain: contiguous. transposed: outer dims swapped. strided: every second element of a larger one.
     expanded: the last dim has stride 0 (the first value repeats).
     """
     with np.errstate(all="ignore"):
@@ -71,12 +76,12 @@ def build(lib: Any, array: np.ndarray, dtype: str, layout: str = "plain", device
 
 def numpy_of(tensor: Any) -> np.ndarray:
     """The values of a tensor as an array numpy can compute with."""
-    tensor = tensor.detach()
-    for name in ("resolve_conj", "resolve_neg", "cpu"):
-        tensor = getattr(tensor, name)() if hasattr(tensor, name) else tensor
+    # cloned: a tensor that gave its memory to numpy can no longer be resized
+    tensor = tensor.detach().clone()
     if dtype_name(tensor.dtype) == "bfloat16":
         tensor = tensor.float()
-    return np.array(tensor.numpy())
+    # force: torch keeps conjugation, negation and all-zero tensors lazy
+    return np.array(tensor.numpy(force=True))
 
 
 @dataclass
@@ -103,7 +108,7 @@ def prepare(
     devices: Callable[[int], str] | None = None,
     data: list[np.ndarray] | None = None,
 ) -> Call:
-    """Build a sample. `dtypes` is one dtype for all `X`, or one for each (the last repeats); `data` overrides values."""
+    """Build a sample. `dtypes`: one for all `X`, or one each (the last repeats); `data` overrides values."""
     tensors: list = []
     grads: list = []
     many = dtypes if isinstance(dtypes, tuple) else (dtypes,)
@@ -178,12 +183,12 @@ class Outcome:
         return str(self.error).strip().split("\n")[0]
 
 
-def attempt(action: Callable[[], Any]) -> Outcome:
-    """Run, and keep whatever came."""
+def attempt(action: Callable[..., Any], *args: Any) -> Outcome:
+    """Call, and keep whatever came."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            value, error = action(), None
+            value, error = action(*args), None
         except Exception as raised:
             # the traceback would keep every tensor of the frame alive
             value, error = None, raised.with_traceback(None)
@@ -224,8 +229,10 @@ def close(mine: np.ndarray, theirs: np.ndarray, dtype: str, op: Op) -> bool:
         return bool(np.allclose(mine, theirs, rtol=rtol, atol=atol, equal_nan=True))
 
 
-def mismatch(op: Op, mine: Any, theirs: Any, values: bool = True, strides: bool = False, dtype: str | None = None) -> str:
-    """Say how a result of the library differs from torch's, or nothing. `dtype` sets the tolerance's dtype."""
+def mismatch(
+    op: Op, mine: Any, theirs: Any, values: bool = True, strides: bool = False, dtype: str | None = None
+) -> str:
+    """Say how a result of the library differs from torch's, or nothing. `dtype` sets the tolerance."""
     left, right = flat(mine), flat(theirs)
     if len(left) != len(right):
         return f"{len(left)} results, torch has {len(right)}"
@@ -272,7 +279,7 @@ def error_mismatch(op: Op, mine: Outcome, theirs: Outcome) -> str:
 
 
 def is_foreign(outcome: Outcome) -> bool:
-    """Whether torch answered in a dtype the library leaves out (complex32, uint16, ...): nothing to compare."""
+    """Whether torch answered in a dtype the library leaves out (complex32, uint16, ...)."""
     return any(dtype_name(tensor.dtype) not in DTYPES for tensor in tensors_of(outcome.value, torch))
 
 

@@ -1,6 +1,6 @@
 """What a test knows about one op: a record with samples, from which every template draws its cases.
 
-Invariant: a record names no library. Tensors are described (`X`, numpy arrays, `Lib`) and built later, once for each library.
+Invariant: a record names no library; tensors are described (`X`, numpy arrays, `Lib`) and built later.
 """
 
 import re
@@ -27,9 +27,10 @@ def kind_of(dtype: str) -> str:
 class X:
     """A tensor argument whose values are made in the dtype under test.
 
-    `low` and `high` are the domain; `avoid` keeps values 0.1 away from the given points ("integers" and "halves" for all
-    of them); `distinct` spreads them evenly so that no two tie; `value` gives them outright; `make(rng, shape)` makes
-    them (float64; the imaginary part of a complex tensor is a second call). `dtype` pins the dtype.
+    `low` and `high` are the domain; `avoid` keeps values 0.1 away from the given points ("integers" and
+    "halves" for all of them); `distinct` spreads them evenly so that no two tie; `value` gives them outright;
+    `make(rng, shape)` makes them (float64; the imaginary part of a complex tensor is a second call); `finish`
+    changes the made array. `dtype` pins the dtype.
     """
 
     shape: tuple[int, ...] = ()
@@ -70,7 +71,9 @@ class X:
             flat = self.low + step * (rng.permutation(count) + 1 + 0.25 * rng.random(count))
         else:
             flat = rng.uniform(self.low, self.high, count)
-        for point in self.avoid if isinstance(self.avoid, Sequence) and not isinstance(self.avoid, str) else ():
+        for point in (
+            self.avoid if isinstance(self.avoid, Sequence) and not isinstance(self.avoid, str) else ()
+        ):
             flat = np.where(np.abs(flat - point) < 0.1, np.where(flat < point, flat - 0.1, flat + 0.1), flat)
         if self.avoid in ("integers", "halves"):
             offset = 0.5 if self.avoid == "halves" else 0.0
@@ -166,13 +169,13 @@ class Op:
     """One op.
 
     Args:
-        name: torch's function name ("add", "linalg.qr"), or "Tensor.foo" for what is only a method or an attribute.
+        name: torch's function name ("add", "linalg.qr"), or "Tensor.foo" if only a method or attribute.
         samples: the calls; the first one must be good for floating point.
         fn: `fn(L, *args, **kwargs)` where a plain call will not do.
         gauge: `gauge(L, out)` turns a result that is only defined up to a factor into one that is unique.
         tolerance: dtype -> (rtol, atol), where the common one is too tight; say why beside it.
         loose: (pattern, reason): torch sentences of which only the exception type is compared.
-        differs: template name -> reason, for deliberate differences from torch; the template skips the record.
+        differs: template name -> reason, a deliberate difference from torch; that template leaves it out.
         skip_dtypes: dtype -> reason.
         only_dtypes: where a record is about one dtype (float64 for most of linear algebra is not a reason).
         values: False where values are undefined (`empty`) or random.
@@ -213,7 +216,9 @@ class Op:
         return any(re.search(pattern, sentence) for pattern, _ in self.loose)
 
 
-def unary(name: str, low: float = -2.0, high: float = 2.0, avoid: Any = (), special: bool = True, **more: Any) -> Op:
+def unary(
+    name: str, low: float = -2.0, high: float = 2.0, avoid: Any = (), special: bool = True, **more: Any
+) -> Op:
     """A pointwise function of one tensor."""
     x = X((2, 3), low, high, avoid)
     samples = [S(x), S(replace(x, shape=(5,)))]
@@ -230,17 +235,24 @@ def binary(
     avoid: Any = (),
     scalars: Sequence[Any] = (2, 1.5),
     special: bool = True,
-    reflected: bool = False,
+    reflected: Sequence[Any] = (),
     **more: Any,
 ) -> Op:
     """A pointwise function of two tensors, with broadcasting and Python scalars on either side."""
     second = first if second is None else second
     a, b = X((2, 3), *first, avoid=avoid), X((2, 3), *second, avoid=avoid)
-    shapes = [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((3,), ()), ((), (2, 2)), ((1,), (2,)), ((2, 3), (2,))]
+    shapes = [
+        ((2, 3), (2, 3)),
+        ((2, 3), (3,)),
+        ((2, 1), (1, 3)),
+        ((3,), ()),
+        ((), (2, 2)),
+        ((1,), (2,)),
+        ((2, 3), (2,)),
+    ]
     samples = [S(replace(a, shape=p), replace(b, shape=q)) for p, q in shapes]
     samples += [S(a, scalar) for scalar in scalars]
-    if reflected:
-        samples += [S(scalar, b) for scalar in scalars]
+    samples += [S(scalar, b) for scalar in reflected]
     if special:
         odd = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, np.inf, -np.inf, np.nan]
         grid = np.meshgrid(odd, odd)
@@ -255,11 +267,23 @@ def compare_op(name: str, **more: Any) -> Op:
     return op
 
 
-def reduction(name: str, distinct: bool = False, dims: str = "many", more_samples: Sequence[Sample] = (), **more: Any) -> Op:
-    """A reduction: all of it, over one dim, over several (`dims="many"`), kept and not kept, and a dim that is not there."""
+def reduction(
+    name: str, distinct: bool = False, dims: str = "many", more_samples: Sequence[Sample] = (), **more: Any
+) -> Op:
+    """A reduction: over all, one, several dims (`dims="many"`), kept or not, and a dim that is not there."""
     domain = {key: more.pop(key) for key in ("low", "high", "avoid") if key in more}
     x, y, v = (X(shape, distinct=distinct, **domain) for shape in ((2, 3), (2, 3, 2), (4,)))
-    samples = [S(x), S(v), S(x, 1), S(x, dim=0, keepdim=True), S(y, -2), S(v, 0), S(x, 2), S(y, dim=-4), S(X(()), 0)]
+    samples = [
+        S(x),
+        S(v),
+        S(x, 1),
+        S(x, dim=0, keepdim=True),
+        S(y, -2),
+        S(v, 0),
+        S(x, 2),
+        S(y, dim=-4),
+        S(X(()), 0),
+    ]
     if dims == "many":
         samples += [S(y, (0, 2)), S(y, dim=(1, -1), keepdim=True), S(y, [1]), S(x, (0, 0)), S(y, ())]
     return Op(name, [*samples, *more_samples], **more)

@@ -30,7 +30,7 @@ class X:
     `low` and `high` are the domain; `avoid` keeps values 0.1 away from the given points ("integers" and
     "halves" for all of them); `distinct` spreads them evenly so that no two tie; `value` gives them outright;
     `make(rng, shape)` makes them (float64; the imaginary part of a complex tensor is a second call); `finish`
-    changes the made array. `dtype` pins the dtype.
+    changes the made array; `dtype` pins the dtype; `seed` makes another draw.
     """
 
     shape: tuple[int, ...] = ()
@@ -43,10 +43,11 @@ class X:
     make: Callable[[np.random.Generator, tuple[int, ...]], np.ndarray] | None = None
     finish: Callable[[np.ndarray], np.ndarray] | None = None
     dtype: str | None = None
+    seed: int = 0
 
     def data(self, dtype: str, seed: int) -> np.ndarray:
         """The values as float64, complex128, int64 or bool, whichever is the wide form of the dtype."""
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed + 104729 * self.seed)
         kind = kind_of(self.dtype or dtype)
         if self.value is not None:
             array = np.asarray(self.value)
@@ -236,6 +237,7 @@ def binary(
     scalars: Sequence[Any] = (2, 1.5),
     special: bool = True,
     reflected: Sequence[Any] = (),
+    more_samples: Sequence[Sample] = (),
     **more: Any,
 ) -> Op:
     """A pointwise function of two tensors, with broadcasting and Python scalars on either side."""
@@ -252,7 +254,7 @@ def binary(
     ]
     samples = [S(replace(a, shape=p), replace(b, shape=q)) for p, q in shapes]
     samples += [S(a, scalar) for scalar in scalars]
-    samples += [S(scalar, b) for scalar in reflected]
+    samples += [*(S(scalar, b) for scalar in reflected), *more_samples]
     if special:
         odd = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, np.inf, -np.inf, np.nan]
         grid = np.meshgrid(odd, odd)

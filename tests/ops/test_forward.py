@@ -13,6 +13,7 @@ from tests.ops.library import (
     L,
     Report,
     attempt,
+    describe,
     error_mismatch,
     function_of,
     is_foreign,
@@ -109,6 +110,8 @@ def signatures(op: Op) -> list[list[str]]:
     except (TypeError, ValueError):
         pass
     base = re.escape(op.base)
+    # some functions are documented by a sentence that names another
+    usual = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]
     text = re.sub(r"\s+", " ", function.__doc__ or "")
     found = []
     for match in re.finditer(rf"(?<![\w`]){base}\(([^()]*(?:\([^()]*\)[^()]*)*)\)", text):
@@ -116,7 +119,7 @@ def signatures(op: Op) -> list[list[str]]:
         names = [name for name in names if name and name not in ("/", "out")]
         if all(re.fullmatch(r"\w+", name) for name in names) and names not in found:
             found.append(names)
-    return found
+    return found + usual
 
 
 def has_names(op: Op) -> bool:
@@ -127,6 +130,15 @@ def has_names(op: Op) -> bool:
     if method and not callable(getattr(torch.Tensor, op.base)):
         return False
     return any(len(sample.args) > method for sample in op.samples)
+
+
+def accepted(op: Op, *forms: Sample) -> str | None:
+    """A dtype with which torch accepts all these forms of a call."""
+    for dtype in ("float64", "int64", "complex128", "bool"):
+        if dtype in dtypes_of(op, forms[0]):
+            if all(run(op, prepare(torch, form, dtype)).error is None for form in forms):
+                return dtype
+    return None
 
 
 @for_each("names", has_names)

@@ -242,11 +242,10 @@ def test_grad_fn_name(op: Op) -> None:
     """The node's class and `name()` are torch's."""
     report = Report(op)
     for sample in op.samples:
-        if "float64" not in gradient_dtypes(op, sample):
-            continue
-        theirs = run(op, prepare(torch, sample, needs_grad=True))
-        if theirs.error is None and (expected := tensors_of(theirs.value, torch)):
-            mine = run(op, prepare(L, sample, needs_grad=True))
-            message = describe(mine) if mine.error else same_names(tensors_of(mine.value, L), expected)
-            report.add(message, sample)
+        for dtype in gradient_dtypes(op, sample):
+            theirs = run(op, prepare(torch, sample, dtype, needs_grad=True))
+            if theirs.error is None and (expected := tensors_of(theirs.value, torch)):
+                mine = run(op, prepare(L, sample, dtype, needs_grad=True))
+                message = describe(mine) if mine.error else same_names(tensors_of(mine.value, L), expected)
+                report.add(message, sample, dtype)
     report.finish()

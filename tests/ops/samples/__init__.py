@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.ops.record import Op
-from tests.ops.samples import pointwise
+from tests.ops.samples import pointwise, reduce
 
-OPS = [*pointwise.OPS]
+OPS = [*pointwise.OPS, *reduce.OPS]
 
 
 def for_each(template: str, applies: Callable[[Op], Any] = lambda op: True) -> pytest.MarkDecorator:

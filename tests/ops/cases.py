@@ -12,6 +12,13 @@ LAYOUTS = ("transposed", "strided", "expanded")
 PAIRS = tuple((a, b) for a in DTYPES for b in DTYPES if a != b)
 
 
+def layouts_of(op: Op, sample: Sample) -> tuple[str, ...]:
+    """The memory layouts to try; an expanded tensor has ties where a sample wants none."""
+    if not op.layouts:
+        return ()
+    return LAYOUTS[:2] if any(x.distinct for x in sample.xs()) else LAYOUTS
+
+
 def dtypes_of(op: Op, sample: Sample) -> Iterator[str]:
     """The dtypes to try a sample with; float64 alone where it has no free tensor."""
     if not any(x.dtype is None for x in sample.xs()):

@@ -117,6 +117,7 @@ class Sample:
     kwargs: dict[str, Any] = field(default_factory=dict)
     kinds: tuple[str, ...] | None = None
     grad: bool = True
+    smooth: bool = True
 
     def only(self, *kinds: str) -> "Sample":
         """For these kinds of dtype only."""
@@ -125,6 +126,10 @@ class Sample:
     def forward_only(self) -> "Sample":
         """Not for gradients: ties, poles, values that are not numbers."""
         return replace(self, grad=False)
+
+    def kink(self) -> "Sample":
+        """For gradients against torch, not against finite differences: ties, kinks, what torch defines."""
+        return replace(self, smooth=False)
 
     def xs(self) -> list[X]:
         """The `X` of the call in order."""

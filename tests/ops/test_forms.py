@@ -219,7 +219,8 @@ def compare_out(op: Op, sample: Sample, dtype: str, like, change: dict, label: s
             message = f"warns {resized[0][0]}, torch warns {resized[1][0]}"
     elif not message:
         kept = [numpy_of(tensor) for tensor in flat(out)]
-        if [k.shape for k in kept] == [s.shape for s in start] and not equal(start, kept):
+        if [k.shape for k in kept] == [s.shape for s in start] and not equal(start, kept) and L is not torch:
+            # torch's mean writes before it refuses
             message = "out changed although the call raised"
     if not message and not equal(before, call.snapshot()):
         message = "an operand changed"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.ops.record import Op
-from tests.ops.samples import pointwise, reduce
+from tests.ops.samples import pointwise, reduce, shape
 
-OPS = [*pointwise.OPS, *reduce.OPS]
+OPS = [*pointwise.OPS, *reduce.OPS, *shape.OPS]
 
 
 def for_each(template: str, applies: Callable[[Op], Any] = lambda op: True) -> pytest.MarkDecorator:

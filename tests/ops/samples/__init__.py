@@ -1,0 +1,17 @@
+"""All records, by family. Invariant: no two records share an id."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.ops.record import Op
+from tests.ops.samples import pointwise, reduce, shape
+
+OPS = [*pointwise.OPS, *reduce.OPS, *shape.OPS]
+
+
+def for_each(template: str, applies: Callable[[Op], Any] = lambda op: True) -> pytest.MarkDecorator:
+    """Parametrise a template by the records it applies to; a record that `differs` there is left out."""
+    chosen = [op for op in OPS if template not in op.differs and applies(op)]
+    return pytest.mark.parametrize("op", chosen, ids=[op.id for op in chosen])

@@ -1,0 +1,182 @@
+"""Forward against torch: values, dtypes, shapes, strides, exceptions; every dtype, layout and shape variant.
+
+Invariant: an op never changes an operand, whether it returns or raises.
+"""
+
+import inspect
+import re
+
+import numpy as np
+
+from tests.ops.cases import dtypes_of, layouts_of, pairs, shape_variants
+from tests.ops.library import (
+    L,
+    Report,
+    attempt,
+    error_mismatch,
+    function_of,
+    is_foreign,
+    mismatch,
+    prepare,
+    run,
+    tensors_of,
+    torch,
+)
+from tests.ops.record import Op, Sample, X
+from tests.ops.samples import for_each
+
+
+def compare(op: Op, sample: Sample, report: Report, dtypes="float64", layout: str = "plain") -> None:
+    """One call in both libraries."""
+    reference = prepare(torch, sample, dtypes, layout)
+    theirs = run(op, reference)
+    if is_foreign(theirs):
+        return
+    built = attempt(prepare, L, sample, dtypes, layout)
+    if built.error is not None:
+        report.add(
+            f"cannot build the inputs: {type(built.error).__name__}: {built.error}", sample, dtypes, layout
+        )
+        return
+    call = built.value
+    before, versions = call.snapshot(), [tensor._version for tensor in call.tensors]
+    mine = run(op, call)
+    message = error_mismatch(op, mine, theirs)
+    if not message and theirs.error is None:
+        strides = op.strides and layout == "plain"
+        message = mismatch(op, gauged(op, L, mine), gauged(op, torch, theirs), op.values, strides)
+    report.add(message, sample, dtypes, layout)
+    for index, tensor in enumerate(call.tensors):
+        same = np.array_equal(
+            before[index], call.snapshot()[index], equal_nan=before[index].dtype.kind in "fc"
+        )
+        if not same or tensor._version != versions[index]:
+            report.add(f"the call changed its operand {index}", sample, dtypes, layout)
+
+
+def gauged(op: Op, lib, outcome):
+    """The result, made unique where it is defined only up to a factor."""
+    return outcome.value if op.gauge is None else op.gauge(lib, outcome.value)
+
+
+@for_each("forward")
+def test_every_dtype(op: Op) -> None:
+    """Values, dtype, shape, contiguity; where torch raises, the same exception."""
+    report = Report(op)
+    for sample in op.samples:
+        for dtype in dtypes_of(op, sample):
+            compare(op, sample, report, dtype)
+    report.finish()
+
+
+def mixing(op: Op) -> list[Sample]:
+    """Samples with several free tensors, two at most."""
+    return [sample for sample in op.samples if next(pairs(op, sample), None)][:4:3]
+
+
+@for_each("mixed", mixing)
+def test_mixed_dtypes(op: Op) -> None:
+    """Type promotion, or torch's refusal, for every pair of dtypes."""
+    report = Report(op)
+    for sample in mixing(op):
+        for pair in pairs(op, sample):
+            compare(op, sample, report, pair)
+    report.finish()
+
+
+@for_each("layouts", lambda op: any(sample.xs() for sample in op.samples))
+def test_layouts_and_shapes(op: Op) -> None:
+    """0-d, empty, transposed, strided and expanded inputs."""
+    report = Report(op)
+    for sample in op.samples:
+        dtypes = [dtype for dtype in ("float64", "int64") if dtype in dtypes_of(op, sample)]
+        for dtype in dtypes or list(dtypes_of(op, sample))[:1]:
+            for layout in layouts_of(op, sample):
+                compare(op, sample, report, dtype, layout)
+            for variant in shape_variants(op, sample):
+                compare(op, variant, report, dtype)
+    report.finish(0)
+
+
+def signatures(op: Op) -> list[list[str]]:
+    """The parameter names of torch's documented forms of an op."""
+    owner = torch.Tensor if op.name.startswith("Tensor.") else torch
+    function = owner
+    for part in op.name.removeprefix("Tensor.").split("."):
+        function = getattr(function, part)
+    try:
+        return [[name for name in inspect.signature(function).parameters if name not in ("args", "kwargs")]]
+    except (TypeError, ValueError):
+        pass
+    base = re.escape(op.base)
+    # some functions are documented by a sentence that names another
+    usual = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]
+    text = re.sub(r"\s+", " ", function.__doc__ or "")
+    found = []
+    for match in re.finditer(rf"(?<![\w`]){base}\(([^()]*(?:\([^()]*\)[^()]*)*)\)", text):
+        names = [re.split(r"[=:]", part)[0].strip(" *") for part in re.split(r",(?![^()]*\))", match[1])]
+        names = [name for name in names if name and name not in ("/", "out")]
+        if all(re.fullmatch(r"\w+", name) for name in names) and names not in found:
+            found.append(names)
+    return found + usual
+
+
+def has_names(op: Op) -> bool:
+    """Whether there is an argument to name."""
+    if op.fn is not None or op.name.startswith("Tensor._"):
+        return False
+    method = op.name.startswith("Tensor.")
+    if method and not callable(getattr(torch.Tensor, op.base)):
+        return False
+    return any(len(sample.args) > method for sample in op.samples)
+
+
+def accepted(op: Op, *forms: Sample) -> str | None:
+    """A dtype with which torch accepts all these forms of a call."""
+    for dtype in ("float64", "int64", "complex128", "bool"):
+        if dtype in dtypes_of(op, forms[0]):
+            if all(run(op, prepare(torch, form, dtype)).error is None for form in forms):
+                return dtype
+    return None
+
+
+@for_each("names", has_names)
+def test_argument_names(op: Op) -> None:
+    """Every call of the record again with all arguments named as torch's documentation names them."""
+    report = Report(op)
+    own = 1 if op.name.startswith("Tensor.") else 0
+    forms = [names if not own or names[:1] != ["self"] else names[1:] for names in signatures(op)]
+    for sample in op.samples:
+        if len(sample.args) <= own:
+            continue
+        for names in forms:
+            if len(names) < len(sample.args) - own:
+                continue
+            named = dict(zip(names, sample.args[own:], strict=False))
+            if set(named) & set(sample.kwargs):
+                continue
+            renamed = Sample(sample.args[:own], {**named, **sample.kwargs}, sample.kinds)
+            if (dtype := accepted(op, sample, renamed)) is not None:
+                mine = run(op, prepare(L, renamed, dtype))
+                report.add(describe(mine) if mine.error else "", renamed, dtype)
+                break
+    report.finish()
+
+
+def test_a_difference_is_seen() -> None:
+    """The comparison itself can fail: values, dtype, shape, number of results."""
+    op, x = Op("add", []), torch.ones(2, 3)
+    mine = L.ones(2, 3)
+    assert not mismatch(op, mine, x)
+    for other in (x + 1, x.double(), x[:1], (x, x)):
+        assert mismatch(op, mine, other)
+    assert mismatch(op, mine, x.t().contiguous().t(), strides=True)
+
+
+def test_helpers() -> None:
+    """What the templates stand on."""
+    x = torch.ones(2, 3)
+    assert tensors_of({"a": [x, 1]}, torch)[0] is x
+    assert function_of(Op("Tensor.T", []), torch)(x).shape == (3, 2)
+    values = X((100,), avoid="integers").data("float64", 0)
+    assert (abs(values - values.round()) > 0.09).all()

@@ -1,1 +1,45 @@
 """Tensors, autograd and a visual debugger that speak PyTorch's language."""
+
+from . import autograd
+from .engine import ops as _ops
+from .engine.dtypes import (
+    bfloat16,
+    bool,
+    cdouble,
+    cfloat,
+    complex64,
+    complex128,
+    double,
+    dtype,
+    float,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    half,
+    int,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    set_default_dtype,
+    short,
+    uint8,
+)
+from .engine.face import FUNCTIONS as _functions
+from .engine.face import bind as _bind
+from .engine.limits import finfo, iinfo
+from .engine.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .engine.size import Size
+from .engine.tensor import Tensor
+
+_bind()
+globals().update(_functions)

@@ -1,1 +1,11 @@
-"""The table of operations: one row per op, one family per file."""
+"""The table of operations: one row per op, one family per folder, one idea per file."""
+
+from . import (  # noqa: F401
+    core,
+    create,
+    elementwise,
+    index,
+    linalg,
+    reduce,
+    shape,
+)

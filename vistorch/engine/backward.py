@@ -1,0 +1,470 @@
+"""The backward pass: one generator, `Pass.steps()`, that every other way of running it drives.
+
+Gradients that wait for their node are in `Pass.pending`. With a journal, each step writes down the references it
+replaced, so that undoing it is re-assignment: nothing is then accumulated in place, stolen or freed.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw, unpack_recorded
+from .modes import mode, recording
+from .quiet import hush, speak
+from .rules import RAW, REC
+from .tensor import Tensor, asarray, ndarray, wrap
+
+F4, F8 = np.dtype("f4"), np.dtype("f8")
+_newest = operator.attrgetter("seq")
+_adding = threading.Lock()  # `.grad += g` of one leaf from two threads
+
+
+def order_of(roots: list) -> list:
+    """Every node below the roots, newest first; each leaf directly after the last node that feeds it."""
+    seen = set(roots)
+    stack = list(roots)
+    last: dict = {}
+    pop, push, add = stack.pop, stack.append, seen.add
+    while stack:
+        n = pop()
+        for e in n.edges:
+            if e is not None:
+                if e.__class__ is Leaf:
+                    feeder = last.get(e)
+                    if feeder is None or n.seq < feeder.seq:
+                        last[e] = n
+                elif e not in seen:
+                    add(e)
+                    push(e)
+    alone = [n for n in seen if n.__class__ is Leaf]
+    nodes = (
+        sorted((n for n in seen if n.__class__ is not Leaf), key=_newest, reverse=True)
+        if alone
+        else sorted(seen, key=_newest, reverse=True)
+    )
+    if not last and not alone:
+        return nodes
+    after: dict = {}
+    for leaf, feeder in last.items():
+        after.setdefault(feeder, []).append(leaf)
+    order = [leaf for leaf in alone if leaf not in last]
+    get = after.get
+    for n in nodes:
+        order.append(n)
+        leaves = get(n)
+        if leaves is not None:
+            order += leaves
+    return order
+
+
+class Pass:
+    """One backward pass: what runs, what waits, what was caught, and, with a journal, the way back."""
+
+    def __init__(
+        self,
+        roots: list,
+        grads: list,
+        *,
+        create_graph: bool = False,
+        retain_graph: bool = False,
+        targets: list | None = None,
+        accumulate: bool = True,
+        journal: bool = False,
+    ) -> None:
+        """Prepare a pass.
+
+        Args:
+            roots: nodes to start from.
+            grads: their gradients (Tensors).
+            create_graph: record the pass itself.
+            retain_graph: do not free what nodes saved.
+            targets: with `accumulate`, the only leaves that get a gradient; without, where gradients are caught.
+            accumulate: add to `.grad` (backward) instead of catching (grad).
+            journal: keep the way back.
+        """
+        self.create_graph, self.accumulate = create_graph, accumulate
+        self.free = not (retain_graph or create_graph or journal)
+        self.order = order_of(roots)
+        self.pending: dict = {}
+        self.owned: set = set()
+        self.caught: dict = {}
+        self.targets = None if targets is None else set(targets)
+        self.needed = None if targets is None else self._needed()
+        self.journal: list | None = [] if journal else None
+        self.at = 0
+        for root, g in zip(roots, grads, strict=True):
+            value = g if create_graph else g._data
+            held = self.pending.get(root)
+            self.pending[root] = value if held is None else held + value
+
+    def _needed(self) -> set:
+        """The nodes that must run for the targets' sake."""
+        targets, needed = self.targets or set(), set()
+        for n in reversed(self.order):
+            for e in n.edges:
+                if e is not None and (e in needed or e in targets):
+                    needed.add(n)
+                    break
+        return needed
+
+    def steps(self) -> Iterator[Any]:
+        """Run the pass from where it stands, one node at a time; yields each node after it ran."""
+        create_graph, journal, free = self.create_graph, self.journal, self.free
+        pending, owned, needed, targets = self.pending, self.owned, self.needed, self.targets
+        get, take = pending.get, pending.pop
+        steal = journal is None and not create_graph
+        order = self.order
+        undo: list | None = None
+        if self.at:
+            order = order[self.at :]
+        for n in order:
+            self.at += 1
+            g = take(n, None)
+            if g is None:
+                continue
+            if journal is not None:
+                undo = [(pending, n, g)]
+                journal.append((self.at - 1, n, g, undo))
+            cls = n.__class__
+            if cls is Leaf:
+                if targets is None or n in targets:
+                    self._leaf(n, g, undo)
+                    yield n
+                continue
+            hooks = n.hooks
+            if hooks is not None:
+                g = self._before(n, hooks, g, undo)
+            if targets is not None:
+                if n in targets:
+                    self._catch(n, g, undo)
+                if n not in needed:
+                    continue
+            if cls is Out:
+                self._gather(n, g, undo)
+                continue
+            saved = n.saved
+            if saved is FREED:
+                raise RuntimeError(errors.FREED_TWICE)
+            rule = n.rule
+            if rule is None or create_graph or hooks is not None or mode.anomaly:
+                results = self._careful(n, rule, g, hooks)
+                for e, gi in zip(n.edges, results, strict=True):
+                    if e is not None and gi is not None:
+                        self._send(e, gi, undo)
+            else:
+                F = RAW[n.place.kind]
+                dt = n.dtype
+                if rule.saves:
+                    values = []
+                    for s, (kind, index, _) in zip(saved, rule.saves):  # noqa: B905  hot
+                        if kind == IN and s.__class__ is tuple:
+                            t, was = s
+                            v = t._ver
+                            if v is not None and v.n != was:
+                                unpack_raw(n, s, kind, index)
+                            values.append(t._data)
+                        elif kind == CONST:
+                            values.append(s)
+                        else:
+                            values.append(unpack_raw(n, s, kind, index))
+                else:
+                    values = ()
+                if dt is not F4 and dt is not F8:
+                    g, values = _softened(rule, g, values, dt)
+                for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
+                    if e is None:
+                        continue
+                    if not pick:
+                        gi = vjp(F, g)
+                    elif len(pick) == 1:
+                        gi = vjp(F, g, values[pick[0]])
+                    else:
+                        gi = vjp(F, g, *[values[i] for i in pick])
+                    if gi is None:
+                        continue
+                    if gi.shape != e.shape:
+                        gi = F.sum_to(gi, e.shape)
+                    if gi.dtype is not e.dtype:
+                        gi = _cast(F, gi, e.dtype)
+                    p = get(e)
+                    if undo is not None:
+                        undo.append((pending, e, p, gi))
+                    if p is None:
+                        pending[e] = gi
+                    elif steal and e in owned:
+                        p += gi
+                        pending[e] = p
+                    else:
+                        pending[e] = p + gi
+                        owned.add(e)
+            if free and saved and (rule is None or rule.saves_tensors):
+                n.saved = FREED
+            yield n
+
+    def undo(self) -> Any:
+        """Take back the newest step; returns its node."""
+        if not self.journal:
+            raise RuntimeError("nothing to undo: the pass stands at its beginning")
+        at, n, _, changes = self.journal.pop()
+        for change in reversed(changes):
+            holder, key, before = change[:3]
+            if isinstance(holder, dict):
+                if before is None:
+                    holder.pop(key, None)
+                else:
+                    holder[key] = before
+            else:
+                setattr(holder, key, before)
+        self.at = at
+        return n
+
+    # ---- the parts of a step that are not on the fast path ----------------------------------------------------
+    def _before(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
+        """Tensor hooks, then node pre-hooks, then retained gradients."""
+        from .hooks import run_tensor_hooks
+
+        many = g.__class__ is list
+        if hooks.tensor and not many:
+            g = run_tensor_hooks(hooks, g, n.place, self.create_graph)
+        if hooks.before:
+            g = self._prehooks(n, hooks, g)
+        for ref in hooks.retained:
+            t = ref()
+            if t is not None:
+                self._retain(t, g, undo)
+        return g
+
+    def _prehooks(self, n: Any, hooks: Any, g: Any) -> Any:
+        many = g.__class__ is list
+        given = tuple([_tensor(x, n.place) for x in (g if many else [g])])
+        for hook in list(hooks.before.values()):
+            result = hook(given)
+            if result is not None:
+                given = result if isinstance(result, tuple) else (result,)
+        back = [x if self.create_graph or x is None else x._data for x in given]
+        return back if many else back[0]
+
+    def _retain(self, t: Tensor, g: Any, undo: list | None) -> None:
+        if undo is not None:
+            undo.append((t, "_grad", t._grad))
+        new = g if self.create_graph else wrap(g.copy(), t._place)
+        t._grad = new if t._grad is None else _sum(t._grad, new, self.create_graph)
+
+    def _catch(self, n: Any, g: Any, undo: list | None) -> None:
+        if self.accumulate and n.__class__ is not Leaf:
+            return
+        if undo is not None:
+            undo.append((self.caught, n, self.caught.get(n)))
+        self.caught[n] = g
+
+    def _gather(self, out: Out, g: Any, undo: list | None) -> None:
+        """One output's gradient joins its siblings at their node."""
+        node = out.node
+        held = self.pending.get(node)
+        if undo is not None:
+            undo.append((self.pending, node, held))
+        gs = [None] * node.outs if held is None else list(held) if undo is not None else held
+        before = gs[out.nr]
+        gs[out.nr] = g if before is None else before + g
+        self.pending[node] = gs
+
+    def _leaf(self, leaf: Leaf, g: Any, undo: list | None) -> None:
+        """Add to `.grad`, or catch."""
+        hooks = leaf.hooks
+        if hooks is not None:
+            g = self._before(leaf, hooks, g, undo)
+        if not self.accumulate:
+            self._catch(leaf, g, undo)
+            return
+        t = leaf.variable
+        with _adding:
+            before = t._grad
+            if undo is not None:
+                undo.append((t, "_grad", before))
+            if self.create_graph:
+                t._grad = REC.clone(g) if before is None else before + g
+            elif before is None:
+                # a gradient nobody else holds becomes .grad itself; anything else is copied once
+                if g.__class__ is ndarray and undo is None and g.base is None and sys.getrefcount(g) <= 4:
+                    t._grad = wrap(g, t._place)
+                else:
+                    t._grad = wrap(_own(g, t._place), t._place)
+            elif undo is not None or before._rg:
+                t._grad = wrap(_array(before._data + g, t._place), t._place)
+            else:
+                d = before._data
+                d += g
+                v = before._ver
+                if v is None:
+                    from .graph import version
+
+                    v = version(before)
+                v.n += 1
+        if hooks is not None:
+            for hook in list(hooks.accumulated.values()):
+                hook(t)
+            if hooks.after:
+                given = (_tensor(g, t._place),)
+                for hook in list(hooks.after.values()):
+                    hook((), given)
+
+    def _careful(self, n: Any, rule: Any, g: Any, hooks: Any) -> list:
+        """One node off the fast path: recorded, hooked, custom or watched by anomaly mode."""
+        before, mode.node = mode.node, n
+        try:
+            if rule is None:
+                results = n.run(g, self.create_graph)
+            else:
+                results = vjps_of(n, g, self.create_graph)
+        except Exception as exc:
+            if mode.anomaly:
+                _blame(n, exc)
+            raise
+        finally:
+            mode.node = before
+        if mode.anomaly:
+            _check_nan(n, results)
+        if hooks is not None and hooks.after:
+            results = self._posthooks(n, hooks, g, results)
+        return results
+
+    def _posthooks(self, n: Any, hooks: Any, g: Any, results: list) -> list:
+        given = tuple([_tensor(x, n.place) for x in (g if g.__class__ is list else [g])])
+        got = tuple([_tensor(x, n.place) for x in results])
+        for hook in list(hooks.after.values()):
+            changed = hook(got, given)
+            if changed is not None:
+                got = changed if isinstance(changed, tuple) else (changed,)
+        return [x if self.create_graph or x is None else x._data for x in got]
+
+    def _send(self, e: Any, gi: Any, undo: list | None) -> None:
+        """Fit a gradient to an edge and add it to what waits there."""
+        gi = fit(gi, e, self.create_graph)
+        p = self.pending.get(e)
+        if undo is not None:
+            undo.append((self.pending, e, p, gi))
+        self.pending[e] = gi if p is None else p + gi
+        if p is not None and not self.create_graph:
+            self.owned.add(e)
+
+
+def fit(gi: Any, e: Any, create_graph: bool) -> Any:
+    """Un-broadcast and cast a gradient to what its edge expects."""
+    if create_graph:
+        d = gi._data
+        if d.shape != e.shape:
+            gi = REC.sum_to(gi, e.shape)
+        if d.dtype != e.dtype:
+            gi = REC.cast(gi, e.dtype)
+        return gi
+    F = RAW[e.place.kind]
+    if gi.shape != e.shape:
+        gi = F.sum_to(gi, e.shape)
+    return gi if gi.dtype == e.dtype else _cast(F, gi, e.dtype)
+
+
+def vjps_of(n: Any, g: Any, create_graph: bool) -> list:
+    """All gradients one node sends, before they are fitted to their edges."""
+    if n.saved is FREED:
+        raise RuntimeError(errors.FREED_TWICE)
+    rule = n.rule
+    unpack = unpack_recorded if create_graph else unpack_raw
+    values = [unpack(n, s, kind, index) for s, (kind, index, _) in zip(n.saved, rule.saves, strict=True)]
+    if create_graph:
+        F: Any = REC
+        if n.dtype.kind == "c" and rule.holomorphic:
+            values = [
+                v.conj() if isinstance(v, Tensor) else v.conjugate() if v.__class__ is complex else v
+                for v in values
+            ]
+    else:
+        F = RAW[n.place.kind]
+        if n.dtype is not F4 and n.dtype is not F8:
+            g, values = _softened(rule, g, values, n.dtype)
+    return [
+        None if e is None else vjp(F, g, *[values[i] for i in pick])
+        for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks, strict=True)
+    ]
+
+
+def _softened(rule: Any, g: Any, values: Any, dt: Any) -> tuple:
+    """Half types compute in float32; a complex node's formulas see the conjugates of what was saved."""
+    if dt.kind == "c":
+        if rule.holomorphic:
+            values = [
+                v.conjugate()
+                if isinstance(v, (np.ndarray, complex)) or hasattr(v, "__cuda_array_interface__")
+                else v
+                for v in values
+            ]
+        return g, values
+    if dt.itemsize == 2 and dt.kind not in "iu":
+        if g.__class__ is list:
+            g = [x if x is None else x.astype(F4) for x in g]
+        else:
+            g = g.astype(F4)
+        values = [
+            v.astype(F4) if getattr(v, "dtype", None) == dt and hasattr(v, "astype") else v for v in values
+        ]
+    return g, values
+
+
+def _cast(F: Any, gi: Any, dtype: Any) -> Any:
+    return gi if gi.dtype == dtype else F.cast(gi, dtype)
+
+
+def _own(g: Any, place: Any) -> Any:
+    """A contiguous copy nobody else holds."""
+    return place.xp.array(g, order="C")
+
+
+def _array(d: Any, place: Any) -> Any:
+    return d if place.kind else asarray(d)
+
+
+def _tensor(g: Any, place: Any) -> Any:
+    return g if g is None or isinstance(g, Tensor) else wrap(g, place)
+
+
+def _sum(a: Tensor, b: Tensor, create_graph: bool) -> Tensor:
+    return a + b if create_graph else wrap(_array(a._data + b._data, a._place), a._place)
+
+
+def _blame(n: Any, exc: Exception) -> None:
+    from .anomaly import blame
+
+    blame(n, exc)
+
+
+def _check_nan(n: Any, results: list) -> None:
+    from .anomaly import check_nan
+
+    check_nan(n, results)
+
+
+def drain(run: Pass) -> None:
+    """Run a pass to its end at full speed, in the grad mode it asks for."""
+    before = mode.on
+    mode.on = recording() if run.create_graph else False
+    token = hush()
+    try:
+        deque(run.steps(), maxlen=0)
+    finally:
+        speak(token)
+        mode.on = before
+
+
+def root_of(t: Any, index: int) -> Any:
+    """The node a backward pass from `t` starts at."""
+    e = edge(t)
+    if not t._rg:
+        raise RuntimeError(errors.NO_GRAD_FN.format(index))
+    return e

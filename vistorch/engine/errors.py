@@ -1,0 +1,142 @@
+"""The sentences PyTorch fixes and the engine's core raises; a family's own sentences stand beside its ops.
+
+Invariant: the wording is PyTorch 2.13's with `vistorch` for `torch`, pinned by tests against the real library.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from . import dtypes
+
+FREED_TWICE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "saved tensors after calling backward."
+)
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+    "in autograd, or use `vistorch.no_grad()` instead of `vistorch.inference_mode()`."
+)
+INFERENCE_WRITTEN = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+    "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+LEAF_WRITTEN = "a leaf Variable that requires grad is being used in an in-place operation."
+LEAF_VIEW_WRITTEN = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+WRITE_ALIASED = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+    "Please clone() the tensor before performing the operation."
+)
+WRITE_OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
+NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
+
+_NO_GRAD_VIEW = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+    "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) "
+    "or both outside (if you want the inplace to be tracked)."
+)
+_MULTI_VIEW = (
+    " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+    "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+)
+_CUSTOM_VIEW = (
+    " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic "
+    "to handle view+inplace would override the custom backward associated with the custom Function, leading to "
+    "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+)
+
+
+def sizes(shape: tuple) -> str:
+    """A shape as PyTorch's messages print it: "[2, 3]"."""
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def modified(data: Any, place: Any, source: Any, now: int, then: int, nr: int | None = None) -> str:
+    """A saved value was overwritten before backward read it."""
+    what = f"[{dtypes.type_name(dtypes.of(data.dtype), place.device.type)} {sizes(data.shape)}]"
+    if source is not None and (source.rule is not None or source.edges):
+        node, given = source.endpoint()
+        what += f", which is output {given if nr is None else nr} of {node.name()},"
+    return (
+        f"one of the variables needed for gradient computation has been modified by an inplace operation: {what} is "
+        f"at version {now}; expected version {then} instead. Hint: enable anomaly detection to find the operation that "
+        "failed to compute its gradient, with vistorch.autograd.set_detect_anomaly(True)."
+    )
+
+
+def view_written(meta: str, source: Any, indirect: bool) -> str:
+    """A view whose history cannot be rebuilt is written, or its base is."""
+    node, nr = (None, 0) if source is None else source.endpoint()
+    if indirect:
+        done = "its base or another view of its base has been modified inplace"
+    else:
+        done = "is being modified inplace"
+    if node is not None:
+        start = f"Output {nr} of {node.name()} is a view and {done}."
+    elif meta == "no_grad":
+        start = f"A view was created in no_grad mode and {done} with grad mode enabled."
+    elif meta == "inference":
+        start = f"A view was created in inference mode and {done} in normal mode."
+    else:
+        start = f"A view is a view and {done}."
+    return start + {"multi": _MULTI_VIEW, "custom": _CUSTOM_VIEW}.get(meta, _NO_GRAD_VIEW)
+
+
+def grad_dtype(given: Any, expected: Any) -> str:
+    """`x.grad = g` with another dtype."""
+    alias = {
+        "Float": "float",
+        "Double": "double",
+        "Half": "c10::Half",
+        "BFloat16": "c10::BFloat16",
+        "Long": "long int",
+    }
+    g, e = dtypes.of(given).scalar_name, dtypes.of(expected).scalar_name
+    return (
+        f"attempting to assign a gradient with dtype '{alias.get(g, g.lower())}' to a tensor with grad_dtype '{e}'. The "
+        "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+        "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of "
+        "a tensor and its gradient may break downstream systems that assume they match."
+    )
+
+
+def warn_non_leaf_grad() -> None:
+    """`.grad` of a non-leaf is read."""
+    warnings.warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+        "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
+        "leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def broadcast(a: tuple, b: tuple) -> str | None:
+    """The sentence for two shapes that do not broadcast, or None if they do."""
+    n = max(len(a), len(b))
+    for i in range(n - 1, -1, -1):
+        p = a[i - n + len(a)] if i - n + len(a) >= 0 else 1
+        q = b[i - n + len(b)] if i - n + len(b) >= 0 else 1
+        if p != q and p != 1 and q != 1:
+            return f"The size of tensor a ({p}) must match the size of tensor b ({q}) at non-singleton dimension {i}"
+    return None
+
+
+def devices(a: Any, b: Any, func: str = "") -> str:
+    """Tensors of two devices met in one op."""
+    return f"Expected all tensors to be on the same device, but found at least two devices, {a.device} and {b.device}!"
+
+
+def must_be_tensor(func: str, argument: str, position: int, given: Any) -> TypeError:
+    """A TypeError for an argument that should have been a Tensor."""
+    kind = "NoneType" if given is None else type(given).__name__
+    return TypeError(f"{func}(): argument '{argument}' (position {position}) must be Tensor, not {kind}")

@@ -1,0 +1,356 @@
+"""The backward graph: nodes, leaves, and what a node keeps of its forward pass.
+
+Invariant: edges point from the later node to the earlier one and nothing points back (a leaf is known to its tensor
+only weakly, a node keeps its own output as an array, never as the Tensor), so a graph is freed by reference counts.
+Descending `seq` is a topological order, because a node draws its number after all its edges are there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+from .modes import mode
+from .tensor import wrap
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+draw = itertools.count().__next__
+IN, OUT, CONST, SHAPE, DTYPE = range(5)
+NUMBERS = frozenset((float, int, bool, complex))  # an operand may be a plain number: it has no history
+
+
+class Version:
+    """How often a piece of memory was written; shared by a tensor, its views and what `detach()` gives."""
+
+    __slots__ = ("by", "n")  # by: where the last writer stood, when someone listens
+
+    def __init__(self) -> None:
+        self.n = 0
+
+
+class Untracked(Version):
+    """The version cell of inference tensors: there is only one, and it counts nothing."""
+
+    __slots__ = ()
+
+
+UNTRACKED = Untracked()
+
+
+class Freed:
+    """Stands for the saved values of a node whose graph was freed."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+FREED: Any = Freed()
+
+
+class Hooks:
+    """What runs around a node: tensor hooks, node pre-hooks, retained gradients, node post-hooks, in this order."""
+
+    __slots__ = ("accumulated", "after", "before", "retained", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict = {}
+        self.before: dict = {}
+        self.retained: list = []
+        self.after: dict = {}
+        self.accumulated: dict = {}
+
+
+class Base:
+    """What the executor and a person ask of any node."""
+
+    __slots__ = ("__weakref__", "dtype", "hooks", "note", "place", "shape")
+
+    rule: Any = None
+    edges: tuple = ()
+    seq: float = -1
+
+    def name(self) -> str:
+        """The name PyTorch prints, such as "AddBackward0"."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+    def _hooks(self) -> Hooks:
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
+    @property
+    def next_functions(self) -> tuple:
+        """Pairs (node, which of its outputs), one per input; (None, 0) where no gradient flows."""
+        return tuple((None, 0) if e is None else e.endpoint() for e in self.edges)
+
+    def endpoint(self) -> tuple:
+        """This node as an entry of `next_functions`."""
+        return (self, 0)
+
+    @property
+    def metadata(self) -> dict:
+        """A dict of the user's own, kept with the node."""
+        try:
+            note = self.note
+        except AttributeError:
+            note = self.note = {}
+        return note.setdefault("metadata", {})
+
+    def register_hook(self, hook: Any) -> Any:
+        """Call `hook(grad_inputs, grad_outputs)` after this node has run; what it returns replaces grad_inputs."""
+        from .hooks import handle
+
+        return handle(self._hooks().after, hook)
+
+    def register_prehook(self, hook: Any) -> Any:
+        """Call `hook(grad_outputs)` before this node runs; what it returns replaces grad_outputs."""
+        from .hooks import handle
+
+        return handle(self._hooks().before, hook)
+
+
+class Node(Base):
+    """One recorded op. Each rule has its own subclass, named as PyTorch names it, that carries the rule."""
+
+    __slots__ = ("edges", "outs", "saved", "seq")  # outs: how many outputs, only where there are several
+
+    def _sequence_nr(self) -> int:
+        return self.seq  # type: ignore[return-value]
+
+    def __getattr__(self, name: str) -> Any:
+        # `grad_fn._saved_self`, as PyTorch spells it; only reached when nothing else has the name
+        if name.startswith("_saved_") and self.rule is not None:
+            asked = {"self": "input", "result": "out", "dim": "dim"}.get(name[7:], name[7:])
+            for value, (kind, index, _), label in zip(
+                self.saved, self.rule.saves, self.rule.saved_names, strict=True
+            ):
+                if label == asked:
+                    return unpack_recorded(self, value, kind, index)
+            if self.saved is FREED:
+                raise RuntimeError(errors.FREED_TWICE)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+class Out:
+    """Output number `nr` of a node with several: plumbing that the executor passes through without a step."""
+
+    __slots__ = ("__weakref__", "dtype", "edges", "hooks", "node", "nr", "place", "seq", "shape")
+    rule = None
+
+    def __init__(self, node: Any, nr: int, data: Any, place: Any) -> None:
+        self.node, self.nr, self.place = node, nr, place
+        self.edges = (node,)
+        self.shape, self.dtype = data.shape, data.dtype
+        self.hooks = None
+        self.seq = draw()
+
+    _hooks = Base._hooks
+
+    def endpoint(self) -> tuple:
+        """This output as an entry of `next_functions`."""
+        return (self.node, self.nr)
+
+
+class AccumulateGrad(Base):
+    """The end of a path: adds what arrives to `variable.grad`."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Tensor) -> None:
+        data = variable._data
+        self.variable, self.place = variable, variable._place
+        self.shape, self.dtype = data.shape, data.dtype
+        self.hooks = None
+
+
+Leaf = AccumulateGrad
+
+
+class More:
+    """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
+
+    __slots__ = ("hooks", "leaf", "output_nr", "retains")
+
+    def __init__(self) -> None:
+        self.leaf: Any = None
+        self.hooks: Any = None
+        self.retains = False
+
+
+def more(t: Tensor) -> More:
+    """The extras of a tensor, made at first need."""
+    if t._more is None:
+        t._more = More()
+    return t._more
+
+
+def version(t: Tensor) -> Version:
+    """The version cell of a tensor, made at first need."""
+    v = t._ver
+    if v is None:
+        v = t._ver = Version()
+    return v
+
+
+def leaf_of(t: Tensor) -> Leaf:
+    """The leaf of a tensor without history: one per tensor as long as any graph holds it."""
+    extras = t._more if t._more is not None else more(t)
+    ref = extras.leaf
+    leaf = ref() if ref is not None else None
+    if leaf is None:
+        leaf = Leaf(t)
+        leaf.hooks = extras.hooks
+        extras.leaf = weakref.ref(leaf)
+    return leaf
+
+
+def edge(t: Tensor) -> Any:
+    """Where the gradient of `t` goes: its node, its output of a node, or its leaf."""
+    if t._view is not None:
+        sync(t)
+    n = t._node
+    return leaf_of(t) if n is None else n
+
+
+class Packed:
+    """A saved value that a pair of `saved_tensors_hooks` turned into something else."""
+
+    __slots__ = ("unpack", "value")
+
+    def __init__(self, pack: Any, unpack: Any, t: Tensor) -> None:
+        self.unpack = unpack
+        self.value = pack(t)
+
+
+def save_input(t: Any) -> Any:
+    """What a node keeps of an input: (tensor, version it has now); a plain number as it is."""
+    try:
+        v = t._ver
+    except AttributeError:
+        return t
+    if v is UNTRACKED:
+        raise RuntimeError(errors.INFERENCE_SAVED)
+    if mode.packers:
+        from .hooks import pack
+
+        return pack(t)
+    return (t, 0 if v is None else v.n)
+
+
+def save_output(node: Node, t: Tensor) -> Any:
+    """What a node keeps of its own output: (array, version cell, version); keeping the Tensor would be a cycle."""
+    if mode.packers:
+        from .hooks import pack
+
+        return pack(t.detach())
+    v = t._ver
+    if v is None:
+        v = t._ver = Version()
+    return (t._data, v, v.n)
+
+
+def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
+    """Give `outs` (Tensors) the history `rule(ins, consts)`; the general form of what the fast paths unroll."""
+    n = rule.node_class.__new__(rule.node_class)
+    n.edges = edges = tuple(
+        [
+            None if vjp is None or t.__class__ in NUMBERS or not t._rg else edge(t)
+            for t, vjp in zip(ins, rule.vjps, strict=True)
+        ]
+    )
+    first = outs[0]
+    saved = []
+    for kind, index, readers in rule.saves:
+        for i in readers:
+            if edges[i] is not None:
+                break
+        else:
+            saved.append(None)
+            continue
+        if kind == CONST:
+            saved.append(consts[index])
+        elif kind == IN:
+            saved.append(save_input(ins[index]))
+        elif kind == OUT:
+            saved.append(save_output(n, outs[index]))
+        elif kind == SHAPE:
+            saved.append(ins[index]._data.shape)
+        else:
+            saved.append(ins[index]._data.dtype)
+    n.saved = tuple(saved)
+    n.shape, n.dtype, n.place = first._data.shape, first._data.dtype, first._place
+    n.hooks = None
+    n.seq = draw()
+    if mode.anomaly:
+        from .hooks import remember
+
+        remember(n)
+    if rule.differentiable_outs == 1:
+        first._node = n
+        first._rg = True
+    else:
+        n.outs = rule.differentiable_outs or len(outs)
+        for nr in range(n.outs):
+            t = outs[nr]
+            t._node = Out(n, nr, t._data, t._place)
+            t._rg = True
+    return n
+
+
+def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
+    """The array behind a saved entry, after the version check."""
+    cls = entry.__class__
+    if cls is tuple and kind <= OUT:
+        if kind == IN:
+            t, n = entry
+            v = t._ver
+            if v is not None and v.n != n:
+                raise RuntimeError(errors.modified(t._data, t._place, node.edges[index], v.n, n))
+            return t._data
+        d, v, n = entry
+        if v.n != n:
+            raise RuntimeError(errors.modified(d, node.place, node, v.n, n, index))
+        return d
+    if cls is Packed:
+        return entry.unpack(entry.value)._data
+    return entry
+
+
+def unpack_recorded(node: Any, entry: Any, kind: int, index: int) -> Any:
+    """The saved entry as a Tensor with its history, for a backward pass that is itself recorded."""
+    cls = entry.__class__
+    if cls is tuple and kind <= OUT:
+        d = unpack_raw(node, entry, kind, index)
+        if kind == IN:
+            return entry[0]
+        t = wrap(d, node.place)
+        t._ver = entry[1]
+        history(t, node, index)
+        return t
+    if cls is Packed:
+        t = entry.unpack(entry.value)
+        if kind == OUT:
+            t = wrap(t._data, node.place)
+            history(t, node, index)
+        return t
+    return entry
+
+
+def history(t: Tensor, node: Any, nr: int) -> None:
+    """Make `t` output `nr` of `node` again, if that output is differentiable."""
+    count = node.rule.differentiable_outs
+    if count == 1:
+        if nr == 0:
+            t._node, t._rg = node, True
+    elif not count or nr < count:
+        t._node, t._rg = Out(node, nr, t._data, t._place), True
+
+
+from .views import sync  # noqa: E402  at the end: views are built on everything above

@@ -1,0 +1,163 @@
+"""`name_`: any out-of-place function as an in-place one.
+
+The general way computes the new value with a stand-in for `self` (its old value and history), checks that it fits,
+writes it, and lets `self` take over the new history. Pointwise ops on plain floats that record nothing write straight
+into the memory. Invariant: whatever raises, raises before the first element is written.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import errors, outs, views
+from .events import hear
+from .graph import OUT, UNTRACKED, version
+from .modes import mode
+from .promote import sync_rg
+from .quiet import hush, speak
+from .tensor import Tensor, wrap
+
+FLOATS = frozenset((np.dtype("f4"), np.dtype("f8")))
+
+
+def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None) -> Tensor:
+    """`x` becomes `fn(x, *args, **kwargs)`, in its own memory."""
+    if not isinstance(x, Tensor):
+        raise errors.must_be_tensor(getattr(fn, "__name__", "op") + "_", "self", 1, x)
+    records = False
+    if mode.on:
+        records = sync_rg(x)
+        for t in args if not kwargs else (*args, *kwargs.values()):
+            if isinstance(t, Tensor) and sync_rg(t):
+                records = True
+    views.before_write(x, records)
+    old = wrap(x._data, x._place)
+    if records and x._rg:
+        old._node, old._rg = x._node, True
+    for t in args:
+        if isinstance(t, Tensor) and t is not x and views.overlaps(x, t):
+            raise RuntimeError(errors.WRITE_OVERLAP)
+    d = x._data
+    if views.aliased(d):
+        raise RuntimeError(errors.WRITE_ALIASED)
+    o = fn(old, *args, **kwargs)
+    r = o._data
+    if r.dtype != d.dtype:
+        outs.check_cast(r.dtype, d.dtype)
+        if o._rg:
+            from .ops.core import to_dtype
+
+            o = to_dtype(o, d.dtype)
+            r = o._data
+    if r.shape != d.shape:
+        raise RuntimeError(
+            f"output with shape {errors.sizes(d.shape)} doesn't match the broadcast shape {errors.sizes(r.shape)}"
+        )
+    if o._rg and sys.getrefcount(old) > 2:
+        old._data = d.copy()  # the graph keeps the old value: it must survive the write
+    if r is not d:
+        d[...] = r
+    v = version(x)
+    v.n += 1
+    if o._rg and records:
+        n = o._node
+        if n.rule is not None and n.rule.saves_out:
+            n.saved = tuple(
+                [
+                    (d, v, v.n) if kind == OUT and s.__class__ is tuple and s[0] is r else s
+                    for s, (kind, _, _) in zip(n.saved, n.rule.saves, strict=True)
+                ]
+            )
+        views.rebase(x, o)
+    if hear.write is not None:
+        hear.write(x, rule)
+    return x
+
+
+def pointwise(fn: Any) -> Callable:
+    """The in-place twin of a pointwise op of one or two operands."""
+    rule = fn.rule
+    kernels = rule.kernels
+    direct = isinstance(rule.kernel, (str, np.ufunc)) and isinstance(rule.kernels[0], np.ufunc)
+    check = fn.check
+
+    if len(rule.inputs) == 1:
+
+        def one(input):
+            d = input._data if isinstance(input, Tensor) else None
+            if (
+                d is None
+                or not direct
+                or d.dtype not in FLOATS
+                or input._ver is UNTRACKED
+                or (mode.on and sync_rg(input))
+                or 0 in d.strides
+            ):
+                return replace(input, fn, (), {}, rule)
+            token = hush()
+            try:
+                kernels[input._place.kind](d, out=d)
+            finally:
+                speak(token)
+            version(input).n += 1
+            if hear.write is not None:
+                hear.write(input, rule)
+            return input
+
+        return _named(one, rule)
+
+    def two(input, other):
+        d = input._data if isinstance(input, Tensor) else None
+        if d is None or not direct or d.dtype not in FLOATS or check is not None or 0 in d.strides:
+            return replace(input, fn, (other,), {}, rule)
+        if other.__class__ is float or other.__class__ is int:
+            b = other
+            if mode.on and sync_rg(input):
+                return replace(input, fn, (other,), {}, rule)
+        else:
+            if not isinstance(other, Tensor):
+                return replace(input, fn, (other,), {}, rule)
+            b = other._data
+            if (
+                b.dtype is not d.dtype
+                or other._place is not input._place
+                or (b.shape != d.shape and b.ndim)
+                or (mode.on and (sync_rg(input) or sync_rg(other)))
+                or (other._ver is input._ver and other._ver is not None and other is not input)
+            ):
+                return replace(input, fn, (other,), {}, rule)
+        v = input._ver
+        if v is None:
+            v = version(input)
+        elif v is UNTRACKED:
+            return replace(input, fn, (other,), {}, rule)
+        token = hush()
+        try:
+            kernels[input._place.kind](d, b, out=d)
+        finally:
+            speak(token)
+        v.n += 1
+        if hear.write is not None:
+            hear.write(input, rule)
+        return input
+
+    return _named(two, rule)
+
+
+def general(fn: Callable, name: str) -> Callable:
+    """The in-place twin of any public function whose first argument is `input`."""
+
+    def call(input, *args, **kwargs):
+        return replace(input, fn, args, kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _named(fn: Any, rule: Any) -> Any:
+    fn.__name__ = fn.__qualname__ = rule.name + "_"
+    return fn

@@ -1,0 +1,229 @@
+"""Grad mode, inference mode and everything else that changes how an op is recorded.
+
+One thread-local word, `mode.on`, carries it all so that an op reads a single attribute: True (record), False
+(do not), None (inference mode: do not, and mark what is made), `CAREFUL` (record, and somebody wants to see what is
+saved or where, so leave the fast path).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+CAREFUL = 2
+
+
+class Mode(threading.local):
+    """What this thread records. Class attributes are every thread's defaults."""
+
+    on: Any = True
+    packers: tuple = ()  # stack of (pack, unpack) from saved_tensors_hooks
+    anomaly: bool = False
+    anomaly_nan: bool = True
+    node: Any = None  # the node whose backward runs now: parent of what it records
+
+
+mode = Mode()
+
+
+def recording() -> Any:
+    """The value of `mode.on` that means "record" in this thread now."""
+    return CAREFUL if mode.packers or mode.anomaly else True
+
+
+def careful() -> None:
+    """Re-derive `mode.on` after the packers or the anomaly flag changed."""
+    if mode.on:
+        mode.on = recording()
+
+
+def _switched(to: bool) -> Any:
+    """The word for recording on or off; inference mode stays what it is until its own switch ends it."""
+    return None if mode.on is None else recording() if to else False
+
+
+class _Switch:
+    """A context manager that is also a decorator, for functions and generator functions."""
+
+    def __call__(self, func: Callable) -> Callable:
+        if inspect.isclass(func):
+            raise TypeError(
+                f"Cannot decorate classes with {type(self).__name__}; decorate its methods instead."
+            )
+        if inspect.isgeneratorfunction(func):
+            return self._generator(func)
+
+        @functools.wraps(func)
+        def call(*args, **kwargs):
+            with self.copy():
+                return func(*args, **kwargs)
+
+        return call
+
+    def _generator(self, func: Callable) -> Callable:
+        # The body runs in our mode, the caller between two items in its own.
+        @functools.wraps(func)
+        def run(*args, **kwargs):
+            gen = func(*args, **kwargs)
+            send, value = gen.send, None
+            while True:
+                try:
+                    with self.copy():
+                        item = send(value)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    value = yield item
+                    send = gen.send
+                except GeneratorExit:
+                    with self.copy():
+                        gen.close()
+                    raise
+                except BaseException as exc:
+                    send, value = gen.throw, exc
+
+        return run
+
+    def copy(self) -> _Switch:
+        """A fresh switch for one use."""
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exc: object) -> None:
+        raise NotImplementedError
+
+
+class _GradSwitch(_Switch):
+    __slots__ = ("before", "to")
+
+    to: bool
+
+    def __new__(cls, func: Callable | None = None) -> Any:
+        made = object.__new__(cls)
+        return made if func is None else made(func)  # `@no_grad` without brackets
+
+    def __enter__(self) -> None:
+        self.before = mode.on
+        mode.on = _switched(self.to)
+
+    def __exit__(self, *exc: object) -> None:
+        mode.on = self.before
+
+
+class no_grad(_GradSwitch):
+    """Do not record: results do not require grad.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> with vistorch.no_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        False
+    """
+
+    to = False
+
+
+class enable_grad(_GradSwitch):
+    """Record again, inside `no_grad`.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> with vistorch.no_grad(), vistorch.enable_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        True
+    """
+
+    to = True
+
+
+class set_grad_enabled(_Switch):
+    """Switch recording on or off, at once; as a context manager, until its end.
+
+    Args:
+        mode: whether to record.
+
+    Example:
+        >>> import vistorch
+        >>> _ = vistorch.set_grad_enabled(False)
+        >>> vistorch.is_grad_enabled()
+        False
+        >>> _ = vistorch.set_grad_enabled(True)
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self.before = _mode.on
+        self.to = bool(mode)
+        self._set()
+
+    def _set(self) -> None:
+        _mode.on = _switched(self.to)
+
+    def copy(self) -> set_grad_enabled:
+        return set_grad_enabled(self.to)
+
+    def __call__(self, func: Callable) -> Callable:
+        _mode.on = self.before  # used as a decorator: only the function's body is meant
+        return super().__call__(func)
+
+    def __enter__(self) -> None:
+        self._set()
+
+    def __exit__(self, *exc: object) -> None:
+        _mode.on = self.before
+
+
+class inference_mode(_Switch):
+    """Like `no_grad`, and what is made inside can never enter a graph.
+
+    Args:
+        mode: False leaves inference mode inside another `inference_mode`.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.inference_mode():
+        ...     y = vistorch.ones(2)
+        >>> y.is_inference()
+        True
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        made = object.__new__(cls)
+        if callable(mode):
+            made.to = True
+            return made(mode)
+        return made
+
+    def __init__(self, mode: Any = True) -> None:
+        self.to = bool(mode)
+
+    def copy(self) -> inference_mode:
+        return inference_mode(self.to)
+
+    def __enter__(self) -> None:
+        self.before = _mode.on
+        _mode.on = None if self.to else recording()
+
+    def __exit__(self, *exc: object) -> None:
+        _mode.on = self.before
+
+
+_mode = mode  # the classes above take PyTorch's argument name `mode`
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops are recorded now, in this thread."""
+    return bool(mode.on)
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether inference mode is on in this thread."""
+    return mode.on is None

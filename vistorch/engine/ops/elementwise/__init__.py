@@ -1,0 +1,3 @@
+"""Pointwise ops."""
+
+from . import arithmetic  # noqa: F401

@@ -1,0 +1,64 @@
+"""`out=`: put a finished result where the user wants it, after every check, so that a refusal changes nothing."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from . import dtypes, errors
+from .graph import version
+from .modes import mode
+from .tensor import Tensor
+from .views import aliased
+
+
+def refuse_grad(name: str, tensors: tuple) -> None:
+    """`out=` is not differentiable: refuse operands that require grad."""
+    if mode.on:
+        for t in tensors:
+            if isinstance(t, Tensor) and t.requires_grad:
+                raise RuntimeError(
+                    f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                    "arguments requires grad."
+                )
+
+
+def check_out(name: str, out: Any, operands: tuple = ()) -> None:
+    """Refuse an `out` that is no Tensor, or operands whose gradient would be lost."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    refuse_grad(name, (*operands, out))
+
+
+def check_cast(given: Any, target: Any) -> None:
+    """Refuse a result type that `out` or `self` cannot hold."""
+    if given != target and not dtypes.can_cast(dtypes.of(given), dtypes.of(target)):
+        raise RuntimeError(
+            f"result type {dtypes.of(given).scalar_name} can't be cast to the desired output type "
+            f"{dtypes.of(target).scalar_name}"
+        )
+
+
+def deliver(out: Tensor, result: Tensor) -> Tensor:
+    """Write `result` into `out`, resizing as PyTorch does (with its warning), and return `out`."""
+    d, r = out._data, result._data
+    check_cast(r.dtype, d.dtype)
+    if result._place is not out._place:
+        raise RuntimeError(errors.devices(result._place, out._place))
+    if d.shape != r.shape:
+        if d.size:
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {errors.sizes(d.shape)}, which does "
+                f"not match the required output shape {errors.sizes(r.shape)}. This behavior is deprecated, and in a "
+                "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                UserWarning,
+                stacklevel=3,
+            )
+        out._data = r.astype(d.dtype)
+    else:
+        if aliased(d):
+            raise RuntimeError(errors.WRITE_ALIASED)
+        d[...] = r
+    version(out).n += 1
+    return out

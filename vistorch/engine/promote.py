@@ -1,0 +1,226 @@
+"""Pointwise ops off the fast path: type promotion, plain numbers, half precision, `out=`, mixed devices.
+
+Invariant: whatever arrives here gives the result type PyTorch gives, and one node with the operands as they were.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, errors, outs
+from .events import hear
+from .graph import NUMBERS, record, sync
+from .modes import mode
+from .quiet import hush, speak
+from .tensor import Tensor, asarray, ndarray, wrap
+
+BOOL = np.dtype(bool)
+INT64 = np.dtype("i8")
+HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
+FLOATS = frozenset((np.dtype("f4"), np.dtype("f8")))
+_F4 = np.dtype("f4")
+
+
+def default_float() -> np.dtype:
+    """The numpy dtype of the default dtype."""
+    return dtypes.get_default_dtype().np
+
+
+def number(value: Any) -> Any:
+    """A Python or numpy number as a plain Python one; None if it is neither."""
+    cls = value.__class__
+    if cls in NUMBERS:
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "bifcu":
+        return value.item()
+    if isinstance(value, numbers.Number) and not isinstance(value, Tensor):
+        return value
+    return None
+
+
+def floating(dt: np.dtype) -> bool:
+    """Whether a numpy dtype is floating or complex in PyTorch's sense (bfloat16 included)."""
+    return dt.kind in "fc" or dt in HALVES
+
+
+def compute(rule: Any, place: Any, arrays: list, common: Any) -> Any:
+    """The kernel on arrays cast to one type (or as they are), half types in float32 with one rounding at the end."""
+    kernel = rule.kernels[place.kind]
+    half = common if common in HALVES and rule.widen else None
+    use = _F4 if half is not None else common
+    if use is not None:
+        arrays = [a.astype(use, copy=False) if hasattr(a, "dtype") else a for a in arrays]
+    token = hush()
+    try:
+        d = kernel(*arrays)
+    except ValueError:
+        said = errors.broadcast(np.shape(arrays[0]), np.shape(arrays[-1]))
+        if said is None:
+            raise
+        raise RuntimeError(said) from None
+    finally:
+        speak(token)
+    return d.astype(half) if half is not None and d.dtype == _F4 else d
+
+
+def finish(rule: Any, place: Any, d: Any, ins: tuple, out: Any) -> Tensor:
+    """Wrap, record, tell, deliver."""
+    if out is not None:
+        return outs.deliver(out, wrap(d, place))
+    o = wrap(d, place)
+    if mode.on:
+        for t, vjp in zip(ins, rule.vjps, strict=True):
+            if vjp is not None and t.__class__ not in NUMBERS and (sync_rg(t)):
+                record(rule, ins, (), (o,))
+                break
+    if hear.op is not None:
+        hear.op(rule, ins, (), (o,))
+    return o
+
+
+def sync_rg(t: Tensor) -> bool:
+    """Whether `t` requires grad, its history brought up to date."""
+    if t._view is not None:
+        sync(t)
+    return t._rg
+
+
+def unary(rule: Any, ints: str, check: Any, input: Tensor, out: Any) -> Tensor:
+    """A pointwise op of one tensor of any type."""
+    a = input._data
+    if check is not None:
+        check(a.dtype)
+    if out is not None:
+        outs.check_out(rule.name, out, (input,))
+    common = a.dtype
+    if ints == "float" and not floating(common):
+        common = default_float()
+    return finish(rule, input._place, compute(rule, input._place, [a], common), (input,), out)
+
+
+def category(t: Any) -> int:
+    """How strongly an operand pulls the result type: 0 dimensioned tensor, 1 zero-dim tensor, 2 number."""
+    return (0 if t._data.ndim else 1) if isinstance(t, Tensor) else 2
+
+
+def type_of(t: Any) -> np.dtype:
+    """The numpy dtype of a tensor, or the one a Python number stands for."""
+    if isinstance(t, Tensor):
+        return t._data.dtype
+    if isinstance(t, bool):
+        return BOOL
+    if isinstance(t, int):
+        return INT64
+    return dtypes.get_default_dtype().to_complex().np if isinstance(t, complex) else default_float()
+
+
+def result_type(*operands: Any) -> np.dtype:
+    """The promoted numpy dtype of tensors and numbers."""
+    return dtypes.result_of([(type_of(t), category(t)) for t in operands])
+
+
+def same_place(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Bring a zero-dim CPU tensor to the other's device; refuse any other mixture."""
+    if x._place is not y._place:
+        if y._data.ndim == 0 and y._place.device.type == "cpu":
+            return x, _brought(y, x._place)
+        if x._data.ndim == 0 and x._place.device.type == "cpu":
+            return _brought(x, y._place), y
+        raise RuntimeError(errors.devices(x._place, y._place, name))
+    return x, y
+
+
+def _brought(t: Tensor, place: Any) -> Tensor:
+    from .ops.core import to_place
+
+    return to_place(t, place)
+
+
+def binary(rule: Any, kind: str, check: Any, x: Tensor, y: Tensor, out: Any) -> Tensor:
+    """A pointwise op of two tensors whose types, places or destination are not the plain case."""
+    if out is not None:
+        outs.check_out(rule.name, out, (x, y))
+    x, y = same_place(rule.name, x, y)
+    return _binary(rule, kind, check, x, y, out, x._place)
+
+
+def _binary(rule: Any, kind: str, check: Any, x: Any, y: Any, out: Any, place: Any) -> Tensor:
+    if check is not None:
+        check(type_of(x), type_of(y))
+    common = result_type(x, y)
+    if kind == "float" and not floating(common):
+        common = default_float()
+    if out is not None and kind in ("arith", "float"):
+        outs.check_cast(common, out._data.dtype)
+    arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place) for t in (x, y)]
+    d = compute(rule, place, arrays, None if kind == "logic" else common)
+    if kind in ("arith", "float") and d.dtype != common:
+        d = d.astype(common)
+    return finish(rule, place, d, (x, y), out)
+
+
+def _as_array(value: Any, common: np.dtype, place: Any) -> Any:
+    """A number as a 0-d array of the type the op computes in, wrapping integers as PyTorch does."""
+    xp = place.xp
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError("int too big to convert")
+        return xp.asarray(np.asarray(value, INT64).astype(common))
+    return xp.asarray(np.asarray(value).astype(common))
+
+
+def mixed(rule: Any, kind: str, check: Any, x: Any, y: Any, out: Any, as_operator: bool) -> Any:
+    """A pointwise op with at least one operand that is no Tensor."""
+    if isinstance(x, Tensor):
+        n = number(y)
+        if (
+            n is not None
+            and x._data.dtype in FLOATS
+            and n.__class__ is not complex
+            and out is None
+            and check is None
+        ):
+            return _scaled(rule, kind, x, n)
+        y = y if n is None else n
+    elif isinstance(y, Tensor):
+        n = number(x)
+        x = x if n is None else n
+    else:
+        n = number(x)
+        if n is not None and number(y) is not None:
+            x, y = wrap(asarray(n, type_of(n))), number(y)
+        elif as_operator:
+            return NotImplemented
+    for t, argument, position in ((x, "input", 1), (y, "other", 2)):
+        if not isinstance(t, Tensor) and t.__class__ not in NUMBERS:
+            if as_operator:
+                return _foreign(rule, kind, check, x, y)
+            raise errors.must_be_tensor(rule.name, argument, position, t)
+    if out is not None:
+        outs.check_out(rule.name, out, (x, y))
+    place = x._place if isinstance(x, Tensor) else y._place
+    return _binary(rule, kind, check, x, y, out, place)
+
+
+def _scaled(rule: Any, kind: str, x: Tensor, n: Any) -> Tensor:
+    """Float tensor and real number: numpy's weak scalars do what PyTorch does."""
+    place = x._place
+    if n.__class__ is int and not -(2**63) <= n < 2**63:
+        raise OverflowError("int too big to convert")
+    token = hush()
+    try:
+        d = rule.kernels[place.kind](x._data, n)
+    finally:
+        speak(token)
+    del kind
+    return finish(rule, place, d, (x, n), None)
+
+
+def _foreign(rule: Any, kind: str, check: Any, x: Any, y: Any) -> Any:
+    """`tensor + ndarray` gives a tensor; anything else is left to the other operand."""
+    if isinstance(y, ndarray) and isinstance(x, Tensor) and y.dtype.kind in "bifcu":
+        return binary(rule, kind, check, x, wrap(y), None)
+    return NotImplemented

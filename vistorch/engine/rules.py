@@ -1,0 +1,175 @@
+"""One row, one op: the kernel, one formula per differentiable input, and what a person is shown.
+
+A formula's parameter names are the statement of what it needs saved: an input's name, "out" (or "out1", "out2" for
+later outputs), a constant's name, "<input>_shape" or "<input>_dtype". They are read once, at import.
+
+`F` in a formula is RAW (kernels on arrays) in a plain backward pass and REC (recorded ops on Tensors) under
+`create_graph=True`: one formula, two executions. Formulas are written as if everything were real: for a complex node
+the executor hands them the conjugates of what was saved, because conj(f'(x)) = f'(conj(x)) for every function with
+real coefficients; a row for which that is not so says `holomorphic=False` and does its own conjugation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .graph import CONST, DTYPE, IN, OUT, SHAPE, Node
+
+
+class Namespace:
+    """Functions by op name, on raw arrays of one library or on Tensors."""
+
+    def __init__(self, xp: Any = None) -> None:
+        self.xp = xp
+
+
+RAW = [Namespace(np), Namespace()]
+REC = Namespace()
+TABLE: dict[str, Rule] = {}
+
+
+class Rule:
+    """One row of the table, compiled."""
+
+    __slots__ = (
+        "consts",
+        "differentiable_outs",
+        "formula",
+        "grad_name",
+        "holomorphic",
+        "inputs",
+        "kernel",
+        "kernels",
+        "name",
+        "node_class",
+        "picks",
+        "saved_names",
+        "saves",
+        "saves_out",
+        "saves_tensors",
+        "view",
+        "vjps",
+        "widen",
+    )
+
+    def __init__(self, name: str, kernel: Any, inputs: tuple, consts: tuple, vjps: dict) -> None:
+        self.name, self.kernel, self.inputs, self.consts = name, kernel, inputs, consts
+        self.vjps = tuple(vjps.get(i) for i in inputs)
+        self._compile()
+
+    def _compile(self) -> None:
+        names: list[str] = []
+        readers: dict[str, list[int]] = {}
+        wanted = []
+        for i, vjp in enumerate(self.vjps):
+            reads = () if vjp is None else tuple(inspect.signature(vjp).parameters)[2:]
+            wanted.append(reads)
+            for n in reads:
+                if n not in readers:
+                    names.append(n)
+                readers.setdefault(n, []).append(i)
+        self.saved_names = tuple(names)
+        self.saves = tuple((*self._where(n), tuple(readers[n])) for n in names)
+        self.picks = tuple(tuple(names.index(n) for n in reads) for reads in wanted)
+        kinds = [s[0] for s in self.saves]
+        self.saves_out = OUT in kinds
+        self.saves_tensors = OUT in kinds or IN in kinds
+
+    def _where(self, name: str) -> tuple[int, int]:
+        """How a formula's parameter is saved: (kind, index)."""
+        if name in self.inputs:
+            return IN, self.inputs.index(name)
+        if name in self.consts:
+            return CONST, self.consts.index(name)
+        if name == "out" or (name[:3] == "out" and name[3:].isdigit()):
+            return OUT, int(name[3:] or 0)
+        stem, _, what = name.rpartition("_")
+        if stem in self.inputs and what in ("shape", "dtype"):
+            return (SHAPE if what == "shape" else DTYPE), self.inputs.index(stem)
+        raise TypeError(
+            f"the formula of {self.name!r} reads {name!r}, which is no input, constant or output of its kernel"
+        )
+
+    def __repr__(self) -> str:
+        return f"<rule {self.name}({', '.join(self.inputs + self.consts)})>"
+
+
+def bind(kernel: Any, xp: Any) -> Callable:
+    """A row's kernel on one array library: a function's name there, or our own function with `xp` first."""
+    if isinstance(kernel, str):
+        return getattr(xp, kernel)
+    if isinstance(kernel, np.ufunc):
+        return kernel if xp is np else getattr(xp, kernel.__name__)
+
+    def run(*args):
+        return kernel(xp, *args)
+
+    run.__name__ = getattr(kernel, "__name__", "kernel")
+    return run
+
+
+def define(
+    name: str,
+    kernel: Any,
+    *,
+    inputs: str = "",
+    name_in_graph: str | None = None,
+    outs: int | None = 1,
+    view: bool = False,
+    holomorphic: bool = True,
+    widen: bool = True,
+    formula: dict[str, str] | str | None = None,
+    vjps: dict[str, Callable],
+) -> Rule:
+    """Compile one row and enter it in the table; `call.op` also makes the callable."""
+    tensors = tuple(inputs.split()) if inputs else tuple(vjps)
+    consts: tuple = ()
+    if callable(kernel) and not isinstance(kernel, np.ufunc):
+        params = tuple(inspect.signature(kernel).parameters)[1:]
+        if not tensors:
+            tensors = params[:1]
+        if params[: len(tensors)] != tensors:
+            raise TypeError(f"kernel of {name!r} takes {params}, but its tensor inputs are {tensors}")
+        consts = params[len(tensors) :]
+    elif not tensors:
+        tensors = ("input",)
+    rule = Rule(name, kernel, tensors, consts, vjps)
+    rule.differentiable_outs = outs
+    rule.view, rule.holomorphic, rule.widen = view, holomorphic, widen
+    rule.formula = {tensors[0]: formula} if isinstance(formula, str) else (formula or {})
+    rule.grad_name = name_in_graph or "".join(p.capitalize() for p in name.split("_")) + "Backward0"
+    rule.node_class = type(
+        rule.grad_name, (Node,), {"__slots__": (), "rule": rule, "__module__": "vistorch.autograd"}
+    )
+    bound = bind(kernel, np)
+    rule.kernels = [bound, None]
+    if name in TABLE:
+        raise TypeError(f"two rows are named {name!r}")
+    TABLE[name] = rule
+    setattr(RAW[0], name, bound)
+    if RAW[1].xp is not None:
+        _to_cupy(rule)
+    return rule
+
+
+def _to_cupy(rule: Rule) -> None:
+    from .kernels import cupy_
+
+    own = cupy_.overrides.get(rule.name)
+    bound = cupy_.guard(own if own is not None else bind(rule.kernel, RAW[1].xp))
+    rule.kernels[1] = bound
+    setattr(RAW[1], rule.name, bound)
+
+
+def open_cupy() -> None:
+    """Bind every row to cupy, when the first CUDA device is asked for."""
+    if RAW[1].xp is None:
+        import cupy  # pyright: ignore[reportMissingImports]
+
+        RAW[1].xp = cupy
+        for rule in TABLE.values():
+            _to_cupy(rule)

@@ -1,0 +1,226 @@
+"""Tensor: its slots, metadata and conversions. Methods are bound from the op table by `bind.py`.
+
+Invariant: `_data` is an array of the library of `_place`; `_rg` is True exactly when the tensor has history in
+`_node` or is a leaf the user wants a gradient for (for a view, after `views.sync`).
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, errors
+from .modes import mode
+from .places import CPU
+from .size import Size
+
+ndarray = np.ndarray
+asarray = np.asarray
+new = object.__new__
+
+
+class Tensor:
+    """A multi-dimensional array that remembers how it was made.
+
+    Args:
+        *data: sizes, or a sequence of numbers; `vistorch.tensor` is the usual way to make one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.Tensor([1, 2])
+        tensor([1., 2.])
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_data",
+        "_grad",
+        "_more",
+        "_node",
+        "_place",
+        "_rg",
+        "_ver",
+        "_view",
+    )
+
+    __array_priority__ = 1000  # numpy's operators leave the operation to ours
+
+    def __new__(cls, *data: Any, **kwargs: Any) -> Any:
+        from .ops.create import legacy_new
+
+        return legacy_new(cls, *data, **kwargs)
+
+    # ---- metadata -------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> Size:
+        """The sizes."""
+        return Size(self._data.shape)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The element type."""
+        return dtypes.of(self._data.dtype)
+
+    device = property(attrgetter("_place.device"), doc="Where the elements are.")
+    ndim = property(attrgetter("_data.ndim"), doc="The number of dimensions.")
+    itemsize = property(attrgetter("_data.itemsize"), doc="Bytes of one element.")
+    nbytes = property(attrgetter("_data.nbytes"), doc="Bytes of all elements.")
+
+    # ---- autograd's face ------------------------------------------------------------------------------------
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a backward pass computes a gradient for this tensor."""
+        if self._view is not None and not self._rg:
+            return self._view.base._rg  # a view asks its base
+        return self._rg
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise RuntimeError("requires_grad must be a bool")
+        if self._node is not None:
+            if value:
+                return
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if value:
+            kind = self.dtype
+            if not (kind.is_floating_point or kind.is_complex):
+                raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            if self._ver is graph.UNTRACKED and mode.on is not None:
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                )
+        self._rg = bool(value)
+        events.told_requires_grad(self, value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` and return the tensor."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded op made this tensor."""
+        return self.grad_fn is None
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made this tensor, or None for a leaf."""
+        if self._view is not None:
+            views.sync(self)
+        n = self._node
+        return n.node if n.__class__ is graph.Out else n
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of `grad_fn` this is."""
+        n = self._node
+        return n.nr if n.__class__ is graph.Out else 0
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient accumulated by backward passes."""
+        if self._grad is None and self._node is not None and not self.retains_grad:
+            errors.warn_non_leaf_grad()
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            _check_grad(self, value)
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad()` was asked of a non-leaf."""
+        return self._more is not None and self._more.retains
+
+    @property
+    def _version(self) -> int:
+        v = self._ver
+        if v is graph.UNTRACKED:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return 0 if v is None else v.n
+
+    @property
+    def _base(self) -> Tensor | None:
+        return None if self._view is None else self._view.base
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was made in inference mode."""
+        return self._ver is graph.UNTRACKED
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory with no history and a version count of its own."""
+        o = wrap(self._data, self._place)
+        if events.hear.cut is not None:
+            events.hear.cut("data", self)
+        return o
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        kind = value.dtype
+        if self._rg and not (kind.is_floating_point or kind.is_complex):
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype"
+            )
+        self._data, self._place = value._data, value._place
+        if self._more is not None:
+            self._more.leaf = None
+
+    # ---- hash and truth are Python's, not the elements' -------------------------------------------------------
+    __hash__ = object.__hash__
+
+
+def wrap(data: Any, place: Any = CPU) -> Tensor:
+    """A Tensor without history around an array (or a numpy scalar, which becomes a 0-d array)."""
+    o = new(Tensor)
+    o._data = data if data.__class__ is ndarray or place.kind else asarray(data)
+    o._place = place
+    o._rg = False
+    o._grad = o._node = o._view = o._more = None
+    o._ver = None if mode.on is not None else graph.UNTRACKED
+    return o
+
+
+def _check_grad(t: Tensor, value: Any) -> None:
+    """Refuse a gradient that does not fit `t`."""
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+        )
+    if value is t:
+        raise RuntimeError("can't assign Variable as its own grad")
+    g, d = value._data, t._data
+    if g.dtype != d.dtype:
+        raise RuntimeError(errors.grad_dtype(g.dtype, d.dtype))
+    if value._place is not t._place:
+        raise RuntimeError(
+            "attempting to assign a gradient with device type "
+            f"'{value._place.device.type}' to a tensor with device type '{t._place.device.type}'. Please ensure that the "
+            "gradient and the tensor are on the same device"
+        )
+    if g.shape != d.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{errors.sizes(g.shape)}' to a tensor of size "
+            f"'{errors.sizes(d.shape)}'. Please ensure that the gradient and the tensor are the same size"
+        )
+
+
+from . import events, graph, views  # noqa: E402  at the end: these rooms are built on the Tensor

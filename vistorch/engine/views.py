@@ -1,0 +1,195 @@
+"""Views and in-place writes: PyTorch's semantics, written functionally.
+
+A view remembers its base and the steps that lead from base to view. Writing through a view gives the base a new
+history, `base' = put(base, view', steps)`; every other view of that base is then behind (its version is older than
+the memory's) and rebuilds its history, `pick(base', steps)`, the next time someone asks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import errors, graph
+from .modes import mode
+from .tensor import Tensor, wrap
+
+
+class View:
+    """What a view knows of its origin.
+
+    `steps` is a tuple of (rule, consts); `seen` the version its history belongs to; `meta` says why the history may
+    not be rebuilt ("no_grad", "inference", "multi", "custom") or is None.
+    """
+
+    __slots__ = ("base", "meta", "seen", "steps")
+
+    def __init__(self, base: Tensor, steps: tuple, seen: int, meta: str | None) -> None:
+        self.base, self.steps, self.seen, self.meta = base, steps, seen, meta
+
+
+def mark(o: Tensor, x: Tensor, step: tuple, meta: str | None = None) -> None:
+    """Make `o` (fresh from `wrap`) a view of `x`, one step away."""
+    o._ver = v = graph.version(x)
+    origin = x._view
+    if meta is None and mode.on is not True:
+        meta = _meta()
+    if origin is None:
+        o._view = View(x, (step,), v.n if v is not graph.UNTRACKED else 0, meta)
+    else:
+        o._view = View(
+            origin.base, (*origin.steps, step), v.n if v is not graph.UNTRACKED else 0, meta or origin.meta
+        )
+
+
+def _meta() -> str | None:
+    return None if mode.on else ("inference" if mode.on is None else "no_grad")
+
+
+def sync(t: Tensor) -> None:
+    """Bring `t`'s history up to date with its memory's."""
+    v = t._view
+    base = v.base
+    if t._node is None and not base._rg:
+        return
+    if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
+        if v.meta is not None:
+            raise RuntimeError(errors.view_written(v.meta, t._node, indirect=True))
+        rebuild(t, v, base)
+    if base._rg or t._node is not None:
+        t._rg = True
+
+
+def rebuild(t: Tensor, v: View, base: Tensor) -> None:
+    """Give a view the history `pick(base, steps)`."""
+    v.seen = t._ver.n
+    if not base._rg:
+        return
+    before, mode.on = mode.on, True
+    try:
+        o = wrap(t._data, t._place)
+        graph.record(PICK, (base,), (v.steps,), (o,))
+    finally:
+        mode.on = before
+    t._node, t._rg = o._node, True
+
+
+def walk(data: Any, steps: tuple, kind: int) -> Any:
+    """Follow a view's steps on raw arrays."""
+    for rule, consts in steps:
+        data = rule.kernels[kind](data, *consts)
+        if data.__class__ is tuple:
+            raise AssertionError("a step of a view has one output")
+    return data
+
+
+PICK: Any = None
+PUT: Any = None
+
+
+def define(op: Any) -> None:
+    """Enter the two rows every in-place write through a view stands on (called by the op table)."""
+    global PICK, PUT
+
+    def put(xp, base, src, steps):
+        out = xp.array(base)
+        walk(out, steps, _kind(xp))[...] = src
+        return out
+
+    def pick(xp, input, steps):
+        return walk(input, steps, _kind(xp))
+
+    def put_zero(xp, input, steps):
+        out = xp.array(input)
+        walk(out, steps, _kind(xp))[...] = 0
+        return out
+
+    def unpick(xp, input, steps, shape):
+        out = xp.zeros(shape, input.dtype)
+        walk(out, steps, _kind(xp))[...] = input
+        return out
+
+    put_ = op(
+        "put_view",
+        put,
+        inputs="base src",
+        name_in_graph="CopySlices",
+        base=lambda F, g, steps: F.put_zero(g, steps),
+        src=lambda F, g, steps: F.pick_view(g, steps),
+    )
+    pick_ = op(
+        "pick_view",
+        pick,
+        name_in_graph="AsStridedBackward0",
+        input=lambda F, g, steps, input_shape: F.unpick_view(g, steps, input_shape),
+    )
+    op("put_zero", put_zero, name_in_graph="CopySlices", input=lambda F, g, steps: F.put_zero(g, steps))
+    op(
+        "unpick_view",
+        unpick,
+        name_in_graph="AsStridedBackward0",
+        input=lambda F, g, steps: F.pick_view(g, steps),
+    )
+    PUT, PICK = put_.rule, pick_.rule
+
+
+def _kind(xp: Any) -> int:
+    return 0 if xp.__name__ == "numpy" else 1
+
+
+def before_write(x: Tensor, requires_grad: bool) -> None:
+    """What must hold before `x` is overwritten; `requires_grad`: whether the write will be recorded."""
+    if x._ver is graph.UNTRACKED and mode.on is not None:
+        raise RuntimeError(errors.INFERENCE_WRITTEN)
+    if x._view is not None:
+        if requires_grad:
+            v = x._view
+            if v.meta is not None:
+                raise RuntimeError(errors.view_written(v.meta, x._node, indirect=False))
+            if v.base._rg and v.base._node is None:
+                raise RuntimeError(errors.LEAF_VIEW_WRITTEN)
+    elif requires_grad and x._rg and x._node is None:
+        raise RuntimeError(errors.LEAF_WRITTEN)
+
+
+def aliased(data: Any) -> bool:
+    """Whether two elements of an array share memory (an expanded dimension)."""
+    if 0 not in data.strides:
+        return False
+    return any(n > 1 and s == 0 for n, s in zip(data.shape, data.strides, strict=True))
+
+
+def overlaps(x: Tensor, y: Any) -> bool:
+    """Whether writing `x` element by element could read a `y` already overwritten."""
+    if x._ver is None or x._ver is not y._ver or x is y:
+        return False  # only tensors that share a version cell share memory inside the engine
+    p, q = x._data, y._data
+    if p.shape == q.shape and p.strides == q.strides and _start(p) == _start(q):
+        return False
+    import numpy as np
+
+    return x._place.kind == 0 and np.shares_memory(p, q)
+
+
+def _start(d: Any) -> int:
+    interface = getattr(d, "__array_interface__", None) or d.__cuda_array_interface__
+    return interface["data"][0]
+
+
+def rebase(x: Tensor, o: Tensor) -> None:
+    """After an in-place write: `x` takes over the history of `o` (a stand-in for its new value)."""
+    moved = x._more is not None and x._more.retains
+    v = x._view
+    if v is None:
+        x._node, x._rg = o._node, True
+    else:
+        base = v.base
+        old = wrap(base._data, base._place)
+        old._node, old._rg = base._node, base._rg
+        out = wrap(base._data, base._place)
+        graph.record(PUT, (old, o), (v.steps,), (out,))
+        base._node, base._rg = out._node, True
+        rebuild(x, v, base)
+    if moved:
+        from .hooks import follow
+
+        follow(x)

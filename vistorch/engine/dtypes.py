@@ -90,8 +90,8 @@ class _ByNumpy(dict[np.dtype, dtype]):
             )
         raise TypeError(
             f"can't convert np.ndarray of type {given.type.__module__}.{given.type.__name__}. The only "
-            "supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
-            "uint8, and bool."
+            "supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
+            "int8, uint8, and bool."
         )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from vistorch.engine import dtypes
 from vistorch.engine.dtypes import dtype, get_default_dtype
 
-
 _LAYOUT = {
     dtypes.float16: (10, 15),
     dtypes.bfloat16: (7, 127),

@@ -83,17 +83,18 @@ def test_current_device(two_gpus, pretended):
 
 
 @pytest.mark.parametrize("pretended", [True, False])
-def test_device_context(two_gpus, pretended):
+def test_device_context(install, pretended):
+    install(3)
     if pretended:
-        cuda.simulate(2)
+        cuda.simulate(3)
     context = cuda.device("cuda:1")
     with context:
         assert cuda.current_device() == 1
-        with cuda.device(0):
-            assert cuda.current_device() == 0
+        with cuda.device(2):
+            assert cuda.current_device() == 2
             with context:  # the same one again
                 assert cuda.current_device() == 1
-            assert cuda.current_device() == 0
+            assert cuda.current_device() == 2
         with cuda.device(None), cuda.device(-1):
             assert cuda.current_device() == 1
         with cuda.device("cuda"):
@@ -219,8 +220,13 @@ def test_seeds():
     assert cuda.initial_seed() == 7
     cuda.manual_seed_all(9)
     assert told == [(0, 7), (1, 8), (0, 9), (1, 9)]
+    cuda.simulate(1)
+    cuda.manual_seed_all(3)
+    told.clear()
+    cuda.simulate(2)
+    assert cuda.random.seed_of(1) == 3  # not the 9 of before
     cuda.seed()
-    assert cuda.initial_seed() == told[-1][1] != 9
+    assert cuda.initial_seed() == told[-1][1] != 3
     cuda.seed_all()
     assert told[-2][1] == told[-1][1] == cuda.random.seed_of(1)
     with pytest.raises(ValueError):

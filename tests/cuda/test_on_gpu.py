@@ -27,7 +27,7 @@ def test_round_trip(gpu, kind):
     array = {
         "c": base,
         "f": np.asfortranarray(base),
-        "permuted": base.transpose(1, 0, 2),
+        "permuted": base.transpose(1, 2, 0),
         "strided": base[:, ::2, ::-1],
         "expanded": np.broadcast_to(np.arange(4.0), (2, 3, 4)),
         "0-d": np.array(3.0),

@@ -15,7 +15,8 @@ from vistorch.engine.places import CPU, CUPY, NUMPY, array_place, move, place_of
 LAYOUTS = {
     "c": np.arange(24.0).reshape(2, 3, 4),
     "f": np.asfortranarray(np.arange(24.0).reshape(2, 3, 4)),
-    "permuted": np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2),
+    "permuted": np.arange(24.0).reshape(2, 3, 4).transpose(1, 2, 0),
+    "swapped": np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2),
     "strided": np.arange(48.0).reshape(4, 3, 4)[::2, :, ::-1],
     "expanded": np.broadcast_to(np.arange(4.0), (2, 3, 4)),
     "0-d": np.array(3.0),
@@ -196,7 +197,7 @@ def test_round_trip_through_real_places(two_gpus, layout):
     assert type(back) is np.ndarray
     assert np.array_equal(back, array)
     assert probe.current_index() == 0
-    if layout in ("c", "f", "permuted"):
+    if layout in ("c", "f", "permuted", "swapped"):
         assert there.strides == over.strides == again.strides == back.strides == array.strides
 
 

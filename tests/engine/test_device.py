@@ -36,7 +36,8 @@ CALLS = [
         f"device({text!r})"
         for text in (
             "cpu cuda cuda:0 cuda:1 cuda:127 cpu:0 cpu:3 meta meta:0 mps mps:1 xla xpu:1 hip lazy "
-            "privateuseone cuda:-1 cuda:01 cuda:00 cuda:1x cuda:x cuda: :1 xyz xyz:1 CUDA cuda:1:2 cuda_1 9cpu _cpu "
+            "privateuseone "
+            "cuda:-1 cuda:01 cuda:00 cuda:1x cuda:x cuda: :1 xyz xyz:1 CUDA cuda:1:2 cuda_1 9cpu _cpu "
             "cuda:2147483648 cuda:12345678901234567890"
         ).split()
     ),

@@ -41,7 +41,7 @@ class Finding(NamedTuple):
     error: type[Exception] = RuntimeError
 
 
-_kept: tuple[str | None, Finding] | None = None
+_kept: Finding | None = None
 _counted = False  # the driver was asked in this process: a child made by fork cannot use CUDA any more
 _forked = False
 
@@ -128,9 +128,9 @@ def _real(again: bool) -> Finding:
         return Finding(False, 0, f"hidden by CUDA_VISIBLE_DEVICES={mask!r}")
     if sys.modules.get("cupy") is None and importlib.util.find_spec("cupy") is None:
         return Finding(False, 0, f"cupy is not installed; {INSTALL}", AssertionError)
-    if _kept is None or _kept[0] != mask or (again and not _kept[1].ok):
-        _kept = mask, _ask_cupy()
-    return _kept[1]
+    if _kept is None or (again and not _kept.ok):
+        _kept = _ask_cupy()
+    return _kept
 
 
 def _ask_cupy() -> Finding:

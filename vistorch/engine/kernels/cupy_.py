@@ -112,7 +112,6 @@ def scatter_add(x: Any, dim: int, index: Any, source: Any) -> Any:
     """Return x with each value of source added where index points along dim; equal places add up."""
     if x.ndim == 0:
         return x + source.reshape(-1)[: index.size].sum().astype(x.dtype, copy=False)
-    dim %= x.ndim
     where = list(cupy.ogrid[tuple(slice(0, size) for size in index.shape)])
     where[dim] = index
     return _added(x, tuple(where), source[tuple(slice(0, size) for size in index.shape)])

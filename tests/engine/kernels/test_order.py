@@ -50,6 +50,17 @@ def test_sort_takes_unsigned_types_torch_has_no_sort_for():
         assert indices.tolist() == [2, 0, 3, 4, 1]
 
 
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_sort_of_the_ends_of_the_range(dtype):
+    ends = np.iinfo(dtype)
+    x = np.array([0, ends.min, 1, ends.max, ends.min], dtype=dtype)
+    for descending in (False, True):
+        values, indices = order.sort(np, x, descending=descending)
+        want = torch.sort(tensor(x), descending=descending, stable=True)
+        same(values, want.values)
+        same(indices, want.indices)
+
+
 def test_argsort_and_msort():
     x = array(np.random.default_rng(2), (4, 5), "float32")
     same(order.argsort(np, x, 0, True), torch.argsort(tensor(x), dim=0, descending=True, stable=True))

@@ -266,6 +266,22 @@ def test_serial_normal_is_that_of_strided_tensors(size):
     )
 
 
+@pytest.mark.parametrize("size", [sampling_normal.LIBM_UP_TO, sampling_normal.LIBM_UP_TO + 1, 20_001])
+def test_long_serial_normal(size):
+    run(
+        lambda g: sampling.normal(g, (size,), np.float32, serial=True),
+        lambda t: torch.zeros(size, 2)[:, 0].normal_(generator=t),
+    )
+
+
+def test_uniform_over_nearly_all_doubles():
+    g, t = pair()
+    ours = sampling.uniform(g, (100,), np.float64, -8e307, 8e307)
+    theirs = torch.empty(100, dtype=torch.float64).uniform_(-8e307, 8e307, generator=t).numpy()
+    np.testing.assert_allclose(ours, theirs, rtol=1e-15, atol=1e292)
+    assert_same_state(g, t)
+
+
 @pytest.mark.parametrize("kind", [*WHOLE, *FLOATING, "uint16", "uint32", "uint64"])
 @pytest.mark.parametrize("bounds", [(0, 1), (0, 2), (0, 10), (-5, 5), (100, 127), (-100, 2000), (0, 30_000)])
 def test_randint(kind, bounds):

@@ -374,11 +374,12 @@ def test_permutation_dtypes(kind):
 
 @pytest.mark.parametrize("kind", [*WHOLE, *FLOATING])
 @pytest.mark.parametrize("p", [0, 0.3, 1])
-def test_bernoulli_with_one_probability(kind, p):
+@pytest.mark.parametrize("size", [30, 20_000])
+def test_bernoulli_with_one_probability(kind, p, size):
     t_kind, kind = KINDS[kind]
     run(
-        lambda g: sampling.bernoulli(g, p, (20_000,), kind),
-        lambda t: torch.empty(20_000, dtype=t_kind).bernoulli_(p, generator=t),
+        lambda g: sampling.bernoulli(g, p, (size,), kind),
+        lambda t: torch.empty(size, dtype=t_kind).bernoulli_(p, generator=t),
     )
 
 
@@ -596,8 +597,10 @@ def test_wrong_probabilities(p):
         (32_769, "int16"),
         (3000, "float16"),
         (2**24 + 2, "float32"),
-    ]
-    + [(3, "bool"), (2, "complex64"), (2, "uint16")],
+        (3, "bool"),
+        (2, "complex64"),
+        (2, "uint16"),
+    ],
 )
 def test_wrong_permutations(n, kind):
     t_kind, kind = KINDS[kind]

@@ -1,12 +1,13 @@
 """Normal numbers, in PyTorch's two ways of making them.
 
-From 16 contiguous numbers on, PyTorch writes uniform numbers in place and turns each row of 16 into two rows of 8 by
-Box-Muller; a last row that is not full is drawn again, over the last 16 places. Fewer numbers, and every strided tensor,
-come one at a time in double precision, with the second number of a pair kept in the generator.
+From 16 contiguous numbers on, PyTorch writes uniform numbers in place and turns each row of 16 into two
+rows of 8 by Box-Muller; a last row that is not full is drawn again, over the last 16 places. Fewer numbers,
+and every strided tensor, come one at a time in double precision, with the second number of a pair kept in
+the generator.
 
-Its AVX code takes the logarithm, sine and cosine of a float from Cephes' polynomials, with fused multiply-adds. We follow
-every rounding of these up to `EXACT_UP_TO` numbers. Above it numpy's own functions are used, four times faster and equal
-to within about 2e-6; they draw the same words.
+Its AVX code takes the logarithm, sine and cosine of a float from Cephes' polynomials, with fused
+multiply-adds. We follow every rounding of these up to `EXACT_UP_TO` numbers. Above it numpy's own functions
+are used, four times faster and equal to within about 2e-6; they draw the same words.
 
 Invariant: the words drawn depend on the size alone, never on the path taken.
 """
@@ -21,7 +22,8 @@ import numpy as np
 __all__ = ["EXACT_UP_TO", "LIBM_UP_TO", "doubles", "floats", "fused", "libm", "normal_values"]
 
 EXACT_UP_TO = 1 << 16
-# numpy's vector functions may differ from the C library's in the last bit of a double, so small draws ask the latter.
+# numpy's vector functions may differ from the C library's in the last bit of a double: small draws ask
+# the latter.
 LIBM_UP_TO = 512
 ROW = 16
 CHUNK = 1 << 14
@@ -30,7 +32,7 @@ F4, F8 = np.float32, np.float64
 
 
 def _single(*numbers: float) -> tuple[float, ...]:
-    """Float32 constants, kept as Python floats: these take on an array's dtype, and numpy is quicker with them."""
+    """Float32 constants as Python floats, which take on an array's dtype and are quicker."""
     return tuple(float(F4(number)) for number in numbers)
 
 
@@ -88,7 +90,7 @@ def _split(x):
 
 
 def fused(a: np.ndarray, b: float, c: float) -> np.ndarray:
-    """a * b + c of doubles with one rounding (but for double rounding in very rare ties)."""
+    """Doubles a * b + c with one rounding (but for double rounding in very rare ties)."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = a * b
         a1, a2 = _split(a)
@@ -103,7 +105,7 @@ def fused(a: np.ndarray, b: float, c: float) -> np.ndarray:
 
 
 def _fma(a: np.ndarray, b: np.ndarray, c: np.ndarray | float) -> np.ndarray:
-    """a * b + c of floats with one rounding; b comes as float64, in which the product is exact."""
+    """Floats a * b + c with one rounding; b comes as float64, in which the product is exact."""
     t = a * b
     t += c
     return t.astype(F4)

@@ -166,11 +166,12 @@ class Generator:
         if not count:
             return np.empty(0, np.uint32)
         end = self._at + count
-        if end <= BLOCK:
-            out = self._block[self._at : end]
+        block = self._block
+        if end <= BLOCK and block is not None:
+            out = block[self._at : end]
             self._at = self._next = end
             return out
-        head = None if self._at == BLOCK else self._block[self._at :]
+        head = None if block is None or self._at == BLOCK else block[self._at :]
         missing = count if head is None else count - head.size
         blocks = -(-missing // BLOCK)
         fresh = self._bits.random_raw(blocks * BLOCK).astype(np.uint32)

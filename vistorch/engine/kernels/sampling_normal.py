@@ -104,8 +104,8 @@ def fused(a: np.ndarray, b: float, c: float) -> np.ndarray:
     return np.where(np.isfinite(out), out, total)
 
 
-def _fma(a: np.ndarray, b: np.ndarray, c: np.ndarray | float) -> np.ndarray:
-    """Floats a * b + c with one rounding; b comes as float64, in which the product is exact."""
+def _fma(a: np.ndarray, b: np.ndarray | float, c: np.ndarray | float) -> np.ndarray:
+    """Floats a * b + c with one rounding; a or b comes as float64, in which the product is exact."""
     t = a * b
     t += c
     return t.astype(F4)

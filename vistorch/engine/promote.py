@@ -14,7 +14,7 @@ from . import dtypes, errors, outs
 from .events import hear
 from .graph import NUMBERS, record, sync
 from .modes import mode
-from .quiet import hush, speak
+from .quiet import hushed
 from .tensor import Tensor, asarray, ndarray, wrap
 
 BOOL = np.dtype(bool)
@@ -53,16 +53,13 @@ def compute(rule: Any, place: Any, arrays: list, common: Any) -> Any:
     use = _F4 if half is not None else common
     if use is not None:
         arrays = [a.astype(use, copy=False) if hasattr(a, "dtype") else a for a in arrays]
-    token = hush()
     try:
-        d = kernel(*arrays)
+        d = hushed(kernel, *arrays)
     except ValueError:
         said = errors.broadcast(np.shape(arrays[0]), np.shape(arrays[-1]))
         if said is None:
             raise
         raise RuntimeError(said) from None
-    finally:
-        speak(token)
     return d.astype(half) if half is not None and d.dtype == _F4 else d
 
 
@@ -210,11 +207,7 @@ def _scaled(rule: Any, kind: str, x: Tensor, n: Any) -> Tensor:
     place = x._place
     if n.__class__ is int and not -(2**63) <= n < 2**63:
         raise OverflowError("int too big to convert")
-    token = hush()
-    try:
-        d = rule.kernels[place.kind](x._data, n)
-    finally:
-        speak(token)
+    d = hushed(rule.kernels[place.kind], x._data, n)
     del kind
     return finish(rule, place, d, (x, n), None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...call import binary, unary
+from ...pointwise import binary, unary
 from ...face import METHODS, expose
 from ...inplace import pointwise
 

@@ -21,10 +21,19 @@ NAMES = {
     "vsplit": [["input", "sections"], ["input", "indices"]],
     "dsplit": [["input", "sections"], ["input", "indices"]],
     "view": [["size"], ["dtype"]],
-    "result_type": [["tensor1", "tensor2"], ["tensor", "other"], ["scalar1", "scalar2"], ["scalar", "tensor"]],
+    "result_type": [
+        ["tensor1", "tensor2"],
+        ["tensor", "other"],
+        ["scalar1", "scalar2"],
+        ["scalar", "tensor"],
+    ],
     "scalar_tensor": [["s"]],
-    "is_tensor": [["obj"]],
-    "is_nonzero": [["input"], ["self"]],
+    "matrix_norm": [["A", "ord", "dim"], ["input", "ord", "dim"], ["self", "ord", "dim"]],
+    "matrix_power": [["A", "n"], ["input", "n"], ["self", "n"]],
+    "lstsq": [["A", "B"], ["input", "b"], ["self", "b"]],
+    "solve_triangular": [["A", "B"], ["input", "B"], ["self", "B"]],
+    "randint": [["high", "size"], ["low", "high", "size"]],
+    "randint_like": [["input", "high"], ["input", "low", "high"]],
     "type_as": [["other"]],
     "index_put": [["input", "indices", "values", "accumulate"]],
     "put": [["index", "source", "accumulate"]],
@@ -48,6 +57,7 @@ VARIADIC = {
     "block_diag",
     "einsum",
     "chain_matmul",
+    "is_tensor",
 }
 
 

@@ -178,12 +178,14 @@ def moved(data: list[np.ndarray], directions: list, step: float) -> list[np.ndar
 def directions_for(call, sample: Sample, seed: int) -> list:
     """A random direction for each `X` that wants a gradient."""
     wanted = {id(tensor) for tensor in call.grads}
-    tensors = call.tensors[: len(sample.xs())]
-    dtypes = ["complex128" if t.is_complex() else "float64" for t in tensors]
-    return [
-        noise(t.shape, dtype, seed + i) if id(t) in wanted else None
-        for i, (t, dtype) in enumerate(zip(tensors, dtypes, strict=True))
-    ]
+    directions: list = []
+    for index, x in enumerate(sample.xs()):
+        tensor = call.tensors[index]
+        direction = noise(tensor.shape, "complex128" if tensor.is_complex() else "float64", seed + index)
+        if x.hermitian:
+            direction = (direction + np.conj(np.swapaxes(direction, -1, -2))) / 2
+        directions.append(direction if id(tensor) in wanted else None)
+    return directions
 
 
 def along(gradients: list, directions: list) -> float:

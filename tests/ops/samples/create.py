@@ -265,7 +265,7 @@ DTYPE = [
         for name in keys
     ),
     Op("is_tensor", [S(x23), S(1)]),
-    *(Op(name, [S(x23)]) for name in ("is_floating_point", "is_complex", "is_nonzero")),
+    *(Op(name, [S(x23), S(x0)]) for name in ("is_floating_point", "is_complex", "is_nonzero")),
 ]
 
 OPS = [*FILLED, *LIKE, *DATA, *DTYPE]

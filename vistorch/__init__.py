@@ -29,6 +29,7 @@ from .engine.dtypes import (
 )
 from .engine.face import FUNCTIONS as _functions
 from .engine.face import bind as _bind
+from .engine.layout import channels_last, channels_last_3d, contiguous_format, preserve_format, strided
 from .engine.limits import finfo, iinfo
 from .engine.modes import (
     enable_grad,
@@ -38,6 +39,7 @@ from .engine.modes import (
     no_grad,
     set_grad_enabled,
 )
+from .engine.random import Generator, default_generator, initial_seed, manual_seed, seed
 from .engine.size import Size
 from .engine.tensor import Tensor
 

@@ -1,3 +1,5 @@
 """Making tensors from nothing, from data and by chance."""
 
-from . import basic  # noqa: F401
+from ... import interop
+from . import chance, data, fills, ranges
+from .legacy import legacy_new

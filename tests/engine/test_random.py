@@ -266,6 +266,22 @@ def test_serial_normal_is_that_of_strided_tensors(size):
     )
 
 
+@pytest.mark.parametrize("size", [sampling_normal.LIBM_UP_TO, sampling_normal.LIBM_UP_TO + 1, 20_001])
+def test_long_serial_normal(size):
+    run(
+        lambda g: sampling.normal(g, (size,), np.float32, serial=True),
+        lambda t: torch.zeros(size, 2)[:, 0].normal_(generator=t),
+    )
+
+
+def test_uniform_over_nearly_all_doubles():
+    g, t = pair()
+    ours = sampling.uniform(g, (100,), np.float64, -8e307, 8e307)
+    theirs = torch.empty(100, dtype=torch.float64).uniform_(-8e307, 8e307, generator=t).numpy()
+    np.testing.assert_allclose(ours, theirs, rtol=1e-15, atol=1e292)
+    assert_same_state(g, t)
+
+
 @pytest.mark.parametrize("kind", [*WHOLE, *FLOATING, "uint16", "uint32", "uint64"])
 @pytest.mark.parametrize("bounds", [(0, 1), (0, 2), (0, 10), (-5, 5), (100, 127), (-100, 2000), (0, 30_000)])
 def test_randint(kind, bounds):
@@ -358,11 +374,12 @@ def test_permutation_dtypes(kind):
 
 @pytest.mark.parametrize("kind", [*WHOLE, *FLOATING])
 @pytest.mark.parametrize("p", [0, 0.3, 1])
-def test_bernoulli_with_one_probability(kind, p):
+@pytest.mark.parametrize("size", [30, 20_000])
+def test_bernoulli_with_one_probability(kind, p, size):
     t_kind, kind = KINDS[kind]
     run(
-        lambda g: sampling.bernoulli(g, p, (20_000,), kind),
-        lambda t: torch.empty(20_000, dtype=t_kind).bernoulli_(p, generator=t),
+        lambda g: sampling.bernoulli(g, p, (size,), kind),
+        lambda t: torch.empty(size, dtype=t_kind).bernoulli_(p, generator=t),
     )
 
 
@@ -580,8 +597,10 @@ def test_wrong_probabilities(p):
         (32_769, "int16"),
         (3000, "float16"),
         (2**24 + 2, "float32"),
-    ]
-    + [(3, "bool"), (2, "complex64"), (2, "uint16")],
+        (3, "bool"),
+        (2, "complex64"),
+        (2, "uint16"),
+    ],
 )
 def test_wrong_permutations(n, kind):
     t_kind, kind = KINDS[kind]

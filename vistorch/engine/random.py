@@ -1,10 +1,12 @@
 """The random state: PyTorch's CPU generator, word for word.
 
-A `Generator` is a Mersenne Twister (mt19937) read through a block of 624 finished words. numpy's bit generator only ever
-stands at a block border; the words inside the block are handed out as slices, so that ten numbers cost a slice and not a
-call. Nothing is read ahead of the block PyTorch itself would have computed, which keeps `get_state` exact.
+A `Generator` is a Mersenne Twister (mt19937) read through a block of 624 finished words. numpy's bit
+generator only ever stands at a block border; the words inside the block are handed out as slices, so that
+ten numbers cost a slice and not a call. Nothing is read ahead of the block PyTorch itself would have
+computed, which keeps `get_state` exact.
 
-Invariant: `_block` is the tempered image of the state PyTorch would hold, and `_at` is how many of its words are used.
+Invariant: `_block` is the tempered image of the state PyTorch would hold, and `_at` is how many of its
+words are used.
 
 How words become numbers is the business of `vistorch.engine.kernels.sampling`.
 """
@@ -89,8 +91,8 @@ def _checked_seed(seed: int) -> int:
 class Generator:
     """A source of random words with PyTorch's CPU stream.
 
-    The same seed gives the same words as `torch.Generator`, and states can be exchanged with it. A generator of a
-    simulated device uses the same stream.
+    The same seed gives the same words as `torch.Generator`, and states can be exchanged with it. A
+    generator of a simulated device uses the same stream.
 
     Args:
         device: the device the numbers are for; kept as given.
@@ -117,6 +119,7 @@ class Generator:
     )
 
     def __init__(self, device="cpu"):
+        """Start the stream of PyTorch's default seed."""
         self.device = device
         self.lock = threading.RLock()
         self._bits = np.random.MT19937(0)
@@ -163,11 +166,12 @@ class Generator:
         if not count:
             return np.empty(0, np.uint32)
         end = self._at + count
-        if end <= BLOCK:
-            out = self._block[self._at : end]
+        block = self._block
+        if end <= BLOCK and block is not None:
+            out = block[self._at : end]
             self._at = self._next = end
             return out
-        head = None if self._at == BLOCK else self._block[self._at :]
+        head = None if block is None or self._at == BLOCK else block[self._at :]
         missing = count if head is None else count - head.size
         blocks = -(-missing // BLOCK)
         fresh = self._bits.random_raw(blocks * BLOCK).astype(np.uint32)

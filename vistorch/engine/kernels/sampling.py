@@ -1,18 +1,20 @@
 """Samplers: a generator's words as arrays of numbers, bit for bit those of PyTorch's CPU.
 
-Here are the distributions that take one uniform number each; normal, whole and categorical numbers have rooms of their
-own and are handed on from here. Doubles above `LIBM_UP_TO` numbers go through numpy's vector functions and may differ
-from PyTorch's in the last bit (float32 and narrower do not show it). Builds of PyTorch that sample `bernoulli_` and
-`exponential_` by Intel's vector library have another stream there; we follow the portable one.
+Here are the distributions that take one uniform number each; normal, whole and categorical numbers have
+rooms of their own and are handed on from here. Doubles above `LIBM_UP_TO` numbers go through numpy's vector
+functions and may differ from PyTorch's in the last bit (float32 and narrower do not show it). Builds of
+PyTorch that sample `bernoulli_` and `exponential_` by Intel's vector library have another stream there; we
+follow the portable one.
 
-Invariant: every function takes the generator's lock, checks its arguments first, and draws for the elements of a new
-contiguous array in their order. A caller that fills a strided array does so in the order of its memory.
+Invariant: every function takes the generator's lock, checks its arguments first, and draws for the elements
+of a new contiguous array in their order. A caller that fills a strided array does so in the order of its
+memory.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -51,60 +53,67 @@ def _complex(flat: np.ndarray, shape: Shape, np_dtype: np.dtype) -> np.ndarray:
     return flat.view(np_dtype).reshape(shape)
 
 
-def _doubles(generator, size: int) -> np.ndarray:
-    """`size` doubles in [0, 1)."""
-    if 2 * size <= CHUNK:
-        return doubles(generator.words64(size))
-    out = np.empty(size)
-    for start in range(0, size, CHUNK // 2):
-        part = out[start : start + CHUNK // 2]
-        part[...] = doubles(generator.words64(part.size))
+def _from_doubles(generator, size: int, np_dtype: np.dtype, rule: Callable) -> np.ndarray:
+    """A rule applied to `size` doubles in [0, 1), as a flat array; integers wrap as in C++."""
+    if np_dtype == np.float64 and 2 * size <= CHUNK:
+        with generator.lock:
+            return rule(doubles(generator.words64(size))).astype(np_dtype, copy=False)
+    out = np.empty(size, np_dtype)
+    with generator.lock, np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, size, CHUNK // 2):
+            part = out[start : start + CHUNK // 2]
+            values = rule(doubles(generator.words64(part.size)))
+            part[...] = values.astype(np.int64) if np_dtype.kind in "iu" else values
     return out
 
 
-def _floats(generator, size: int) -> np.ndarray:
-    """`size` float32 in [0, 1)."""
+def _from_floats(generator, size: int, rule: Callable) -> np.ndarray:
+    """A rule applied to `size` float32 in [0, 1), as flat float32."""
     if size <= CHUNK:
-        return floats(generator.words(size))
+        with generator.lock:
+            return rule(floats(generator.words(size))).astype(np.float32, copy=False)
     out = np.empty(size, np.float32)
-    for start in range(0, size, CHUNK):
-        part = out[start : start + CHUNK]
-        part[...] = floats(generator.words(part.size))
+    with generator.lock:
+        for start in range(0, size, CHUNK):
+            part = out[start : start + CHUNK]
+            part[...] = rule(floats(generator.words(part.size)))
     return out
 
 
-def _cast(flat: np.ndarray, shape: Shape, np_dtype: np.dtype) -> np.ndarray:
-    """Doubles in the shape and dtype asked for; integers wrap as in C++."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np_dtype.kind in "iu":
-            flat = flat.astype(np.int64)
-        return flat.astype(np_dtype, copy=False).reshape(shape)
+def _same(values: np.ndarray) -> np.ndarray:
+    """The values themselves."""
+    return values
 
 
 def uniform(generator, shape: Shape, np_dtype, low: float = 0.0, high: float = 1.0) -> np.ndarray:
     """Numbers of a floating or complex dtype, uniform in [low, high)."""
     np_dtype = np.dtype(np_dtype)
+    size = math.prod(shape)
     parts = _parts(np_dtype)
     if parts is not None:
-        return _complex(uniform(generator, (2 * math.prod(shape),), parts, low, high), shape, np_dtype)
+        return _complex(uniform(generator, (2 * size,), parts, low, high), shape, np_dtype)
     checks.check_uniform(np_dtype, low, high)
-    size = math.prod(shape)
     plain = low == 0 and high == 1
-    with generator.lock:
-        if np_dtype == np.float64:
-            out = _doubles(generator, size)
-            return (out if plain else fused(out, high - low, low)).reshape(shape)
-        out = _floats(generator, size)
-    if not plain:
-        first, last = np.float32(low), np.float32(high)
+    if np_dtype == np.float64:
+        rule = _same if plain else lambda values: fused(values, high - low, low)
+        return _from_doubles(generator, size, np_dtype, rule).reshape(shape)
+    first, last = np.float32(low), np.float32(high)
+    width = np.float64(last - first)
+
+    def stretch(values: np.ndarray) -> np.ndarray:
         # The product is exact in double, so that the sum is rounded once, as a fused multiply-add does.
-        wide = out * np.float64(last - first)
+        wide = values * width
         wide += first
-        out = wide.astype(np.float32)
-    out = out.astype(np_dtype, copy=False).reshape(shape)
+        return wide
+
+    out = (
+        _from_floats(generator, size, _same if plain else stretch).astype(np_dtype, copy=False).reshape(shape)
+    )
     if not plain or np_dtype != np.float32:
         # Rounding may reach the excluded bound; PyTorch then returns the other one.
-        out[out == np_dtype.type(high)] = low
+        reached = out == np_dtype.type(high)
+        if reached.any():
+            out[reached] = low
     return out
 
 
@@ -141,7 +150,8 @@ def log_normal(generator, shape: Shape, np_dtype, mean: float = 1.0, std: float 
     checks.unsupported("log_normal_cpu", np_dtype)
     with generator.lock:
         power = normal_values(generator, math.prod(shape), np.dtype(np.float64), mean, std, serial=True)
-    return _cast(libm(math.exp, power, np.exp), shape, np_dtype)
+    with np.errstate(over="ignore"):
+        return libm(math.exp, power, np.exp).astype(np_dtype, copy=False).reshape(shape)
 
 
 def bernoulli(generator, p, shape: Shape, np_dtype) -> np.ndarray:
@@ -158,8 +168,8 @@ def bernoulli(generator, p, shape: Shape, np_dtype) -> np.ndarray:
     if not isinstance(p, np.ndarray):
         checks.check_bernoulli(p)
         checks.unsupported("bernoulli_scalar_cpu_", np_dtype, integers=True, boolean=True)
-        with generator.lock:
-            return (_doubles(generator, size) < float(p)).astype(np_dtype).reshape(shape)
+        bound = float(p)
+        return _from_doubles(generator, size, np_dtype, lambda values: values < bound).reshape(shape)
     checks.unsupported("bernoulli_tensor_cpu_self_", np_dtype, integers=True, boolean=True)
     checks.unsupported("bernoulli_tensor_cpu_p_", p.dtype)
     checks.require(
@@ -167,9 +177,10 @@ def bernoulli(generator, p, shape: Shape, np_dtype) -> np.ndarray:
         "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  "
         "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)",
     )
-    with generator.lock:
-        draw = _doubles if p.dtype == np.float64 else _floats
-        values = draw(generator, size).reshape(shape)
+    if p.dtype == np.float64:
+        values = _from_doubles(generator, size, p.dtype, _same).reshape(shape)
+    else:
+        values = _from_floats(generator, size, _same).reshape(shape)
     return (values < p.astype(values.dtype, copy=False)).astype(np_dtype)
 
 
@@ -177,18 +188,23 @@ def exponential(generator, shape: Shape, np_dtype, lambd: float = 1.0) -> np.nda
     """Exponential numbers of rate `lambd`."""
     np_dtype = np.dtype(np_dtype)
     checks.check_exponential(np_dtype, lambd)
-    with generator.lock:
-        values = _doubles(generator, math.prod(shape))
-    return _cast(libm(math.log1p, -values, np.log1p) * (-1.0 / lambd), shape, np_dtype)
+    scale = -1.0 / lambd
+
+    def rule(values: np.ndarray) -> np.ndarray:
+        return scale * libm(math.log1p, -values, np.log1p)
+
+    return _from_doubles(generator, math.prod(shape), np_dtype, rule).reshape(shape)
 
 
 def cauchy(generator, shape: Shape, np_dtype, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
     """Cauchy numbers."""
     np_dtype = np.dtype(np_dtype)
     checks.check_cauchy(np_dtype, sigma)
-    with generator.lock:
-        values = _doubles(generator, math.prod(shape))
-    return _cast(median + sigma * libm(math.tan, math.pi * (values - 0.5), np.tan), shape, np_dtype)
+
+    def rule(values: np.ndarray) -> np.ndarray:
+        return median + sigma * libm(math.tan, math.pi * (values - 0.5), np.tan)
+
+    return _from_doubles(generator, math.prod(shape), np_dtype, rule).reshape(shape)
 
 
 def geometric(generator, shape: Shape, np_dtype, p: float) -> np.ndarray:
@@ -196,6 +212,9 @@ def geometric(generator, shape: Shape, np_dtype, p: float) -> np.ndarray:
     np_dtype = np.dtype(np_dtype)
     checks.check_geometric(p)
     checks.unsupported("geometric_cpu", np_dtype, integers=True)
-    with generator.lock:
-        values = _doubles(generator, math.prod(shape))
-    return _cast(np.ceil(libm(math.log, values, np.log) / math.log1p(-p)), shape, np_dtype)
+    scale = math.log1p(-p)
+
+    def rule(values: np.ndarray) -> np.ndarray:
+        return np.ceil(libm(math.log, values, np.log) / scale)
+
+    return _from_doubles(generator, math.prod(shape), np_dtype, rule).reshape(shape)

@@ -47,6 +47,7 @@ KINDS = {
     np.dtype(np.complex64): ("ComplexFloat", "c10::complex<float>", 0),
     np.dtype(np.complex128): ("ComplexDouble", "c10::complex<double>", 0),
 }
+LARGEST = {kind: float(ml_dtypes.finfo(kind).max) for kind, row in KINDS.items() if row[2]}
 BARE_UNSIGNED = ("UInt16", "UInt32", "UInt64")
 
 
@@ -71,16 +72,11 @@ def unsupported(kernel: str, np_dtype: np.dtype, integers: bool = False, boolean
     raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
 
 
-def largest(np_dtype: np.dtype) -> float:
-    """The largest finite number of a floating dtype."""
-    return float(ml_dtypes.finfo(np_dtype).max)
-
-
 def check_uniform(np_dtype: np.dtype, low: float, high: float) -> None:
     """Bounds that fit the dtype, in order, not too far apart."""
     unsupported("check_uniform_bounds", np_dtype)
     name, cpp, _ = KINDS[np_dtype]
-    limit = largest(np_dtype)
+    limit = LARGEST[np_dtype]
     require(-limit <= low <= limit, f"from is out of bounds for {cpp}")
     require(-limit <= high <= limit, f"to is out of bounds for {cpp}")
     require(
@@ -88,8 +84,8 @@ def check_uniform(np_dtype: np.dtype, low: float, high: float) -> None:
     )
     require(
         high - low <= limit,
-        f"uniform_ expects to-from <= std::numeric_limits<{name}>::max(), but found to={high:g} and from={low:g}"
-        " which result in to-from to exceed the limit",
+        f"uniform_ expects to-from <= std::numeric_limits<{name}>::max(), but found to={high:g}"
+        f" and from={low:g} which result in to-from to exceed the limit",
     )
 
 
@@ -171,9 +167,9 @@ def _warn_beyond(name: str, value: int, np_dtype: np.dtype) -> None:
     _, cpp, bits = KINDS[np_dtype]
     if not -(2**bits) <= value <= 2**bits:
         warnings.warn(
-            f"{name} is out of bounds [-(2^{bits}), 2^{bits}]. Due to precision limitations {cpp} can support discrete"
-            " uniform distribution only within this range. This warning will become an error in version 1.7 release,"
-            " please fix the code in advance",
+            f"{name} is out of bounds [-(2^{bits}), 2^{bits}]. Due to precision limitations {cpp} can"
+            " support discrete uniform distribution only within this range. This warning will become an error"
+            " in version 1.7 release, please fix the code in advance",
             UserWarning,
             stacklevel=4,
         )
@@ -210,11 +206,11 @@ def integer_bounds(np_dtype: np.dtype, low: int, high: int | None) -> tuple[int,
             low = _narrowed(low, low + 1, np_dtype)[0]
             require(
                 low < last,
-                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, "
-                f"but got from={low} > to_inc={last}",
+                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to"
+                f" dtype, but got from={low} > to_inc={last}",
             )
     if bits:
-        limit = largest(np_dtype)
+        limit = LARGEST[np_dtype]
         require(-limit <= low <= limit, f"from is out of bounds for {cpp}")
         require(-limit <= last <= limit, f"{last_name} is out of bounds for {cpp}")
         _warn_beyond("from", low, np_dtype)

@@ -1,6 +1,7 @@
 """Poisson counts and draws from categories.
 
-Invariant: a Poisson number takes as many words as its rejections ask for, so these are drawn one after the other.
+Invariant: a Poisson number takes as many words as its rejections ask for, so these are drawn one after the
+other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Whole numbers and permutations.
 
-Invariant: a range below 2**28 takes one 32-bit word a number, a larger one a 64-bit word, whatever the dtype.
+Invariant: a range below 2**28 takes one 32-bit word a number, a larger one a 64-bit word, whatever the
+dtype.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ def random_full(generator, shape: Sequence[int], np_dtype) -> np.ndarray:
 def _shuffled(partners: np.ndarray) -> np.ndarray:
     """The order after exchanging places i and partners[i] >= i, for i = 0, 1, ...
 
-    The value at place i just before exchange i came there by the latest exchange j < i with partner i, and was then the
-    value at place j just before exchange j: following these links back to a place never exchanged before gives it.
+    The value at place i just before exchange i came there by the latest exchange j < i with partner i, and
+    was then the value at place j just before exchange j: following these links back to a place never
+    exchanged before gives it.
     """
     n = partners.size
     places = np.arange(n)
@@ -78,8 +80,12 @@ def _shuffled(partners: np.ndarray) -> np.ndarray:
             break
         origin = further
     # The number that arrives at place i stood at its partner since the last exchange with the same partner.
-    order = np.argsort(partners * n + places)
-    same = partners[order[1:]] == partners[order[:-1]]
+    # Sorting packed pairs is several times faster than a stable argsort.
+    bits = n.bit_length()
+    pairs = np.sort((partners << bits) | places)
+    order = pairs & ((1 << bits) - 1)
+    pairs >>= bits
+    same = pairs[1:] == pairs[:-1]
     out = partners.copy()
     out[order[1:][same]] = origin[order[:-1][same]]
     return out

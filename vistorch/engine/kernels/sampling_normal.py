@@ -1,12 +1,13 @@
 """Normal numbers, in PyTorch's two ways of making them.
 
-From 16 contiguous numbers on, PyTorch writes uniform numbers in place and turns each row of 16 into two rows of 8 by
-Box-Muller; a last row that is not full is drawn again, over the last 16 places. Fewer numbers, and every strided tensor,
-come one at a time in double precision, with the second number of a pair kept in the generator.
+From 16 contiguous numbers on, PyTorch writes uniform numbers in place and turns each row of 16 into two
+rows of 8 by Box-Muller; a last row that is not full is drawn again, over the last 16 places. Fewer numbers,
+and every strided tensor, come one at a time in double precision, with the second number of a pair kept in
+the generator.
 
-Its AVX code takes the logarithm, sine and cosine of a float from Cephes' polynomials, with fused multiply-adds. We follow
-every rounding of these up to `EXACT_UP_TO` numbers. Above it numpy's own functions are used, four times faster and equal
-to within about 2e-6; they draw the same words.
+Its AVX code takes the logarithm, sine and cosine of a float from Cephes' polynomials, with fused
+multiply-adds. We follow every rounding of these up to `EXACT_UP_TO` numbers. Above it numpy's own functions
+are used, four times faster and equal to within about 2e-6; they draw the same words.
 
 Invariant: the words drawn depend on the size alone, never on the path taken.
 """
@@ -21,12 +22,23 @@ import numpy as np
 __all__ = ["EXACT_UP_TO", "LIBM_UP_TO", "doubles", "floats", "fused", "libm", "normal_values"]
 
 EXACT_UP_TO = 1 << 16
-# numpy's vector functions may differ from the C library's in the last bit of a double, so small draws ask the latter.
+# numpy's vector functions may differ from the C library's in the last bit of a double: small draws ask
+# the latter.
 LIBM_UP_TO = 512
 ROW = 16
 CHUNK = 1 << 14
 
-LOG_TERMS = (
+F4, F8 = np.float32, np.float64
+
+
+def _single(*numbers: float) -> tuple[float, ...]:
+    """Float32 constants as Python floats, which take on an array's dtype and are quicker."""
+    return tuple(float(F4(number)) for number in numbers)
+
+
+# Cephes' polynomials in Horner's order, and pi / 4 in three parts.
+LOG_TERMS = _single(
+    7.0376836292e-2,
     -1.1514610310e-1,
     1.1676998740e-1,
     -1.2420140846e-1,
@@ -36,21 +48,25 @@ LOG_TERMS = (
     -2.4999993993e-1,
     3.3333331174e-1,
 )
-F4, F8 = np.float32, np.float64
-SQRT_HALF_BITS = np.int32(np.float32(math.sqrt(0.5)).view(np.int32))
+COS_TERMS = _single(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
+SIN_TERMS = _single(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+LOG_2_LOW, LOG_2_HIGH = _single(-2.12194440e-4, 0.693359375)
+QUARTER_PI = _single(0.78515625, 2.4187564849853515625e-4, 3.77489497744594108e-8)
+(FOUR_OVER_PI,) = _single(4 / math.pi)
+SQRT_HALF_BITS = int(F4(math.sqrt(0.5)).view(np.int32))
 
 
 def floats(words: np.ndarray) -> np.ndarray:
     """Words as float32 in [0, 1): the low 24 bits."""
     # int32, because numpy converts it faster than uint32.
-    out = (words & np.uint32(0xFFFFFF)).view(np.int32).astype(F4)
-    out *= F4(2.0**-24)
+    out = (words & 0xFFFFFF).view(np.int32).astype(F4)
+    out *= 2.0**-24
     return out
 
 
 def doubles(words: np.ndarray) -> np.ndarray:
     """64-bit words as float64 in [0, 1): the low 53 bits."""
-    out = (words & np.uint64((1 << 53) - 1)).view(np.int64).astype(F8)
+    out = (words & ((1 << 53) - 1)).view(np.int64).astype(F8)
     out *= 2.0**-53
     return out
 
@@ -74,70 +90,85 @@ def _split(x):
 
 
 def fused(a: np.ndarray, b: float, c: float) -> np.ndarray:
-    """a * b + c of doubles with one rounding (but for double rounding in very rare ties)."""
-    product = a * b
-    a1, a2 = _split(a)
-    b1, b2 = _split(b)
-    lost = a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
-    total = product + c
-    part = total - product
-    lost += (product - (total - part)) + (c - part)
-    out = total + lost
+    """Doubles a * b + c with one rounding (but for double rounding in very rare ties)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = a * b
+        a1, a2 = _split(a)
+        b1, b2 = _split(float(b))
+        lost = a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
+        total = product + c
+        part = total - product
+        lost += (product - (total - part)) + (c - part)
+        out = total + lost
     # Where the splitting overflows the plain sum has to do.
     return np.where(np.isfinite(out), out, total)
 
 
 def _fma(a: np.ndarray, b: np.ndarray | float, c: np.ndarray | float) -> np.ndarray:
-    """a * b + c of floats with one rounding; b is given in double."""
+    """Floats a * b + c with one rounding; a or b comes as float64, in which the product is exact."""
     t = a * b
     t += c
     return t.astype(F4)
 
 
+def _polynomial(terms: tuple[float, ...], wide: np.ndarray) -> np.ndarray:
+    """A polynomial by Horner's rule, each step rounded once."""
+    t = wide * terms[0]
+    t += terms[1]
+    for term in terms[2:]:
+        t = t.astype(F4).astype(F8)
+        t *= wide
+        t += term
+    return t.astype(F4)
+
+
 def _log(x: np.ndarray) -> np.ndarray:
     """Cephes' logf of positive floats."""
-    exponent = (x.view(np.int32) - SQRT_HALF_BITS) >> np.int32(23)
-    x = (x.view(np.int32) - (exponent << np.int32(23))).view(F4) - F4(1)
+    bits = x.view(np.int32)
+    exponent = bits - SQRT_HALF_BITS
+    exponent >>= 23
+    x = (bits - (exponent << 23)).view(F4)
+    x -= 1
     e = exponent.astype(F4)
-    wide = x.astype(F8)
-    y = _fma(wide, F8(F4(7.0376836292e-2)), F8(F4(LOG_TERMS[0])))
-    for term in LOG_TERMS[1:]:
-        y = _fma(y, wide, F8(F4(term)))
+    y = _polynomial(LOG_TERMS, x.astype(F8))
     y *= x
     z = x * x
-    y = _fma(y, z.astype(F8), e * F4(-2.12194440e-4))
-    # Halving and this last product are exact: rounding once or twice is the same.
-    y -= z * F4(0.5)
+    y = _fma(y, z.astype(F8), e * LOG_2_LOW)
+    # The products here are exact: rounding once or twice is the same.
+    z *= 0.5
+    y -= z
     x += y
-    x += e * F4(0.693359375)
+    e *= LOG_2_HIGH
+    x += e
     return x
 
 
 def _cos_sin(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cephes' cosf and sinf of floats in [0, 2 pi]."""
-    octant = (x * F4(4 / math.pi)).astype(np.int32)
-    octant += np.int32(1)
-    octant &= np.int32(-2)
+    octant = (x * FOUR_OVER_PI).astype(np.int32)
+    octant += 1
+    octant &= -2
     y = octant.astype(F4)
-    x = x - y * F4(0.78515625)
-    x -= y * F4(2.4187564849853515625e-4)
-    x = _fma(y, F8(F4(-3.77489497744594108e-8)), x)
+    x = x - y * QUARTER_PI[0]
+    x -= y * QUARTER_PI[1]
+    x = (x - y.astype(F8) * QUARTER_PI[2]).astype(F4)
     z = x * x
     wide = z.astype(F8)
-    c = _fma(wide, F8(F4(2.443315711809948e-5)), F8(F4(-1.388731625493765e-3)))
-    c = _fma(c, wide, F8(F4(4.166664568298827e-2)))
+    c = _polynomial(COS_TERMS, wide)
     c *= z
-    c = _fma(c, wide, z * F4(-0.5))
-    c += F4(1)
-    s = _fma(wide, F8(F4(-1.9515295891e-4)), F8(F4(8.3321608736e-3)))
-    s = _fma(s, wide, F8(F4(-1.6666654611e-1)))
+    c = _fma(c, wide, z * -0.5)
+    c += 1
+    s = _polynomial(SIN_TERMS, wide)
     s *= z
     s = _fma(s, x.astype(F8), x)
-    swap = (octant & np.int32(2)).astype(bool)
+    swap = (octant & 2).astype(bool)
     cosine, sine = np.where(swap, s, c), np.where(swap, c, s)
-    # The octant's bits are moved into the sign bit.
-    sine.view(np.int32)[...] ^= (octant & np.int32(4)) << np.int32(29)
-    cosine.view(np.int32)[...] ^= (~(octant - np.int32(2)) & np.int32(4)) << np.int32(29)
+    # The octant's bit 2 is moved into the sign bit.
+    sign = sine.view(np.int32)
+    sign ^= (octant & 4) << 29
+    octant -= 2
+    sign = cosine.view(np.int32)
+    sign ^= (~octant & 4) << 29
     return cosine, sine
 
 
@@ -163,7 +194,7 @@ def _rows(flat: np.ndarray, mean: float, std: float, exact: bool) -> np.ndarray:
     for half, part in enumerate((cosine, sine)):
         part *= radius
         if mean != 0 or std != 1:
-            part = fused(part, std, mean) if kind is F8 else _fma(part, F8(F4(std)), F8(F4(mean)))
+            part = fused(part, std, mean) if kind is F8 else _fma(part.astype(F8), *_single(std, mean))
         out[:, half] = part.reshape(-1, ROW // 2)
     return out.ravel()
 
@@ -171,19 +202,41 @@ def _rows(flat: np.ndarray, mean: float, std: float, exact: bool) -> np.ndarray:
 def _by_rows(generator, size: int, kind: type, mean: float, std: float, reads_remnant: bool) -> np.ndarray:
     """At least 16 normal numbers, of float32 or float64."""
     out = np.empty(size, kind)
-    # Half precision does not draw for a last row that it would draw again.
-    end = size if reads_remnant else size - size % ROW
     exact = size <= EXACT_UP_TO
+    remnant = size % ROW
+    whole = size - remnant
+    for start in range(0, whole, CHUNK):
+        count = min(CHUNK, whole - start)
+        last = remnant and start + count == whole
+        # Half precision does not draw for a last row that it would draw again.
+        drawn = count + ROW + (remnant if reads_remnant else 0) if last else count
+        uniform = doubles(generator.words64(drawn)) if kind is F8 else floats(generator.words(drawn))
+        if last:
+            uniform = np.concatenate((uniform[:count], uniform[-ROW:]))
+        values = _rows(uniform, mean, std, exact)
+        out[start : start + count] = values[:count]
+        if last:
+            out[-ROW:] = values[count:]
+    return out
 
-    def draw(count: int) -> np.ndarray:
-        return doubles(generator.words64(count)) if kind is F8 else floats(generator.words(count))
 
-    for start in range(0, end, CHUNK):
-        uniform = draw(min(CHUNK, end - start))
-        whole = uniform.size - uniform.size % ROW
-        out[start : start + whole] = _rows(uniform[:whole], mean, std, exact)
-    if size % ROW:
-        out[-ROW:] = _rows(draw(ROW), mean, std, exact)
+def _pairs_by_libm(uniform: list[float]) -> list[float]:
+    """Box-Muller in plain Python, for few numbers faster than numpy and equal to the last bit."""
+    out = []
+    for u1, u2 in zip(uniform[::2], uniform[1::2], strict=True):
+        radius = math.sqrt(-2.0 * math.log1p(-u2))
+        angle = u1 * (2 * math.pi)
+        out += (radius * math.cos(angle), radius * math.sin(angle))
+    return out
+
+
+def _pairs(uniform: np.ndarray) -> np.ndarray:
+    """Box-Muller by numpy's vector functions."""
+    out = np.empty(uniform.size)
+    radius = np.sqrt(-2.0 * np.log1p(-uniform[1::2]))
+    angle = uniform[::2] * (2 * math.pi)
+    out[::2] = radius * np.cos(angle)
+    out[1::2] = radius * np.sin(angle)
     return out
 
 
@@ -191,18 +244,12 @@ def _one_by_one(generator, size: int) -> np.ndarray:
     """Standard normal doubles in pairs; the second of an unfinished pair stays in the generator."""
     kept = generator.spare
     fresh = size if kept is None else size - 1
-    pairs = (fresh + 1) // 2
-    uniform = doubles(generator.words64(2 * pairs))
-    u1, u2 = uniform[::2], uniform[1::2]
-    radius = np.sqrt(-2.0 * libm(math.log1p, -u2, np.log1p))
-    angle = u1 * (2 * math.pi)
-    out = np.empty(2 * pairs + (kept is not None))
-    out[-2 * pairs :: 2] = radius * libm(math.cos, angle, np.cos)
-    out[len(out) - 2 * pairs + 1 :: 2] = radius * libm(math.sin, angle, np.sin)
+    uniform = doubles(generator.words64(fresh + fresh % 2))
+    values = np.array(_pairs_by_libm(uniform.tolist())) if size <= LIBM_UP_TO else _pairs(uniform)
     if kept is not None:
-        out[0] = kept
-    generator.spare = float(out[-1]) if fresh % 2 else None
-    return out[:size]
+        values = np.concatenate(([kept], values))
+    generator.spare = float(values[-1]) if fresh % 2 else None
+    return values[:size]
 
 
 def normal_values(

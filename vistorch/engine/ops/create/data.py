@@ -61,7 +61,7 @@ def cast_array(a: Any, dt: Any) -> Any:
 
 def put(a: Any, place: Any) -> Any:
     """An array of numpy at a place."""
-    return a if place is CPU else move(a, CPU, place)
+    return a if not place.kind else move(a, CPU, place)
 
 
 @public(method=False)

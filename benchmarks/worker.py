@@ -16,6 +16,9 @@ from benchmarks import rows
 
 MIB = 2**20
 MEMORY_RUNS = 3
+WARM_CALLS = 30
+WARM_SECONDS = 0.4
+LEAST_CALLS = 3
 
 
 class Bench:
@@ -47,18 +50,25 @@ class Bench:
         if key != self.key:
             self.prepare(key)
             self.number = self.calibrate(seconds)
-        gc.collect()
-        self.chunk(self.number // 10)  # the other process has had the caches meanwhile
+        self.chunk(max(LEAST_CALLS, self.number // 5))  # the other process has had the caches meanwhile
         return {"us": self.chunk(self.number) / self.number * 1e6}
 
     def calibrate(self, seconds):
-        """Find how many calls fill `seconds`; the first call, with all it loads, does not count."""
-        self.chunk(1)
+        """Find how many calls fill `seconds`.
+
+        The calls before do not count: the first loads what it needs, the next twenty or so still get memory
+        that the system has to find first, which made a large row 30 times slower than it is later.
+        """
+        warm = 0.0
+        for _ in range(WARM_CALLS):
+            warm += self.chunk(1)
+            if warm > WARM_SECONDS:
+                break
         number = 1
         while True:
             elapsed = self.chunk(number)
             if elapsed >= seconds / 2:
-                return max(1, round(number * seconds / elapsed))
+                return max(LEAST_CALLS, round(number * seconds / elapsed))
             number *= 2
 
     def chunk(self, number):
@@ -87,6 +97,12 @@ class Bench:
 
 def peak():
     """Return the largest resident size of this process so far, in bytes."""
+    try:
+        # ru_maxrss would start from the size of the process that started this one.
+        with open("/proc/self/status") as file:
+            return 1024 * next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        pass
     import resource  # not on Windows, where only this figure is missing
 
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -176,3 +176,11 @@ def test_default_dtype_errors(d):
     reference = theirs(d) if isinstance(d, dtypes.dtype) else d
     assert outcome(lambda: dtypes.set_default_dtype(d)) == outcome(lambda: torch.set_default_dtype(reference))
     assert dtypes.get_default_dtype() is dtypes.float32
+
+
+@pytest.mark.parametrize("name", ["x", "torch.Float", "torch.cuda", "torch.FloatTensor"])
+def test_names_of_tensor_types(name):
+    expected = outcome(lambda: torch.ones(1).type(name).dtype)
+    assert outcome(lambda: dtypes.of_type_name(name)[0]) == expected.replace(
+        "torch.float32", "vistorch.float32"
+    )

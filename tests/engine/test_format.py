@@ -35,7 +35,7 @@ def printing(**given):
 
 
 def random_values(rng, count):
-    """Return float64 values of one of many kinds: whole, tiny, huge, mixed, with zeros, nan and inf among them."""
+    """Return float64 values of one of many kinds: whole, tiny, huge, mixed, often with zeros, nan and inf."""
     kind = rng.integers(9)
     values = rng.standard_normal(count)
     if kind == 1:

@@ -1,4 +1,4 @@
-"""The frame of the repository: small files, an engine that knows nobody above it, nothing heavy, nothing local."""
+"""The frame of the repository: short files, an engine that knows nobody above it, nothing heavy or local."""
 
 import ast
 import os
@@ -16,7 +16,7 @@ MOST_LINES = 400
 
 # What a file of the engine may import of this package, at any depth of its code.
 ENGINE_MAY_IMPORT = ("vistorch.engine", "vistorch._version")
-# And what it may not import of others: whatever draws, shows or talks to a notebook, and the library we are tested by.
+# And not of others: whatever draws, shows or talks to a notebook, and the library we are tested by.
 ENGINE_MAY_NOT_IMPORT = {
     "IPython",
     "anywidget",

@@ -58,14 +58,8 @@ class dtype:
         return f"vistorch.{self.name}"
 
     def __reduce__(self) -> str:
-        """Travel as the name of a global, so that it comes back as the same object."""
+        """Travel and be copied as the name of a global, so that the same object comes back."""
         return self.name
-
-    def __copy__(self) -> "dtype":
-        return self
-
-    def __deepcopy__(self, memo: Any) -> "dtype":
-        return self
 
     def to_real(self) -> "dtype":
         """Return the type of the real part of this type."""
@@ -94,10 +88,10 @@ class _ByNumpy(dict[np.dtype, dtype]):
                 "given numpy array has byte order different from the native byte order. "
                 "Conversion between byte orders is currently not supported."
             )
-        module = given.type.__module__
         raise TypeError(
-            f"can't convert np.ndarray of type {module}.{given.type.__name__}. The only supported types are: "
-            "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool."
+            f"can't convert np.ndarray of type {given.type.__module__}.{given.type.__name__}. The only "
+            "supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
+            "int8, uint8, and bool."
         )
 
 
@@ -237,14 +231,10 @@ def _promote(a: dtype, b: dtype) -> dtype:
         return b
     if a.is_complex or b.is_complex:
         return complex128 if float64 in (a.to_real(), b.to_real()) else complex64
-    if a.is_floating_point and b.is_floating_point:
-        if a.itemsize == b.itemsize:  # float16 and bfloat16: neither holds the other
-            return float32
-        return a if a.itemsize > b.itemsize else b
-    if a.is_floating_point or b.is_floating_point:
+    if a.is_floating_point != b.is_floating_point:
         return a if a.is_floating_point else b
-    if a.itemsize == b.itemsize:  # int8 and uint8
-        return int16
+    if a.itemsize == b.itemsize:  # float16 and bfloat16, or int8 and uint8: neither holds the other
+        return float32 if a.is_floating_point else int16
     return a if a.itemsize > b.itemsize else b
 
 
@@ -257,10 +247,8 @@ def _argument(value: Any, function: str, name: str, position: builtins.int) -> d
         return value
     if isinstance(value, type) and value in _of_python:
         return _of_python[value]
-    given = type(value).__name__
-    raise TypeError(
-        f"{function}(): argument '{name}' (position {position}) must be vistorch.dtype, not {given}"
-    )
+    where = f"argument '{name}' (position {position})"
+    raise TypeError(f"{function}(): {where} must be vistorch.dtype, not {type(value).__name__}")
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
@@ -304,9 +292,8 @@ def check_cast(result: np.dtype, into: np.dtype) -> None:
     """Raise PyTorch's error if a result of one numpy dtype may not be written into an array of another."""
     a, b = of(result), of(into)
     if not can_cast(a, b):
-        raise RuntimeError(
-            f"result type {a.scalar_name} can't be cast to the desired output type {b.scalar_name}"
-        )
+        names = f"{a.scalar_name} can't be cast to the desired output type {b.scalar_name}"
+        raise RuntimeError(f"result type {names}")
 
 
 DIMENSIONED, ZERO_DIM, NUMBER = 0, 1, 2

@@ -4,13 +4,21 @@ Invariant: the numbers are Python's, and exactly PyTorch's.
 """
 
 import builtins
+from math import log10
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from vistorch.engine import dtypes
 from vistorch.engine.dtypes import dtype, get_default_dtype
+
+_LAYOUT = {
+    dtypes.float16: (10, 15),
+    dtypes.bfloat16: (7, 127),
+    dtypes.float32: (23, 127),
+    dtypes.float64: (52, 1023),
+}
+"""Of each floating-point type, the stored bits of the significand and the largest exponent."""
 
 
 class _Missing:
@@ -89,27 +97,17 @@ class finfo(_Info):
                 "Use vistorch.iinfo to handle 'vistorch.finfo'"
             )
         real = d.to_real()
-        found = ml_dtypes.finfo(real.np)
-        self._fill(
-            _of=real,
-            bits=found.bits,
-            eps=float(found.eps),
-            max=float(found.max),
-            min=float(found.min),
-            resolution=float(f"1e-{_digits(found)}"),
-            smallest_normal=float(found.smallest_normal),
-            tiny=float(found.smallest_normal),
-        )
+        digits, exponent = _LAYOUT[real]
+        eps, tiny = 2.0**-digits, 2.0 ** (1 - exponent)
+        largest = (2.0 - eps) * 2.0**exponent
+        resolution = float(f"1e-{int(digits * log10(2.0))}")
+        self._fill(_of=real, bits=8 * real.itemsize, eps=eps, max=largest, min=-largest)
+        self._fill(resolution=resolution, smallest_normal=tiny, tiny=tiny)
 
     def __repr__(self) -> str:
         names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
         numbers = ", ".join(f"{name}={getattr(self, name):.6g}" for name in names)
         return f"finfo({numbers}, dtype={self.dtype})"
-
-
-def _digits(found: Any) -> int:
-    """Return how many decimal digits always survive: those of the significand's stored bits."""
-    return int(np.floor(int(found.nmant) * np.log10(2.0)))
 
 
 class iinfo(_Info):

@@ -1,7 +1,7 @@
 """Modified Bessel functions of the first kind: i0, i0e, i1, i1e.
 
-Invariant: everything is computed in float64 and rounded to the dtype of the input. The coefficients of the tails
-were fitted at Chebyshev nodes in 50 digits, to 1e-17.
+Invariant: everything is computed in float64 and rounded to the dtype of the input. The coefficients of the
+tails were fitted at Chebyshev nodes in 50 digits, to 1e-17.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""How the special functions are evaluated: in blocks that stay in the cache, piece by piece, by Horner's rule.
+"""How the special functions are evaluated: in blocks that fit the cache, piece by piece, by Horner's rule.
 
 Invariant: nothing here writes to its input.
 """
@@ -21,14 +21,10 @@ def blocked(xp, function, x, dtype="float64"):
 
 
 def piecewise(xp, x, pieces, default=float("nan")):
-    """Return an array with function(x[mask]) at each mask of the (mask, function) pieces, and default elsewhere."""
-    out = None
+    """Return function(x[mask]) at each mask of the (mask, function) pieces, and default elsewhere."""
+    out = xp.full_like(x, default)
     for mask, function in pieces:
         part = x[mask]
-        if part.size == x.size:
-            return function(x)
-        if out is None:
-            out = xp.full_like(x, default)
         if part.size:
             out[mask] = function(part)
     return out

@@ -1,0 +1,109 @@
+"""The harness of the benchmarks: pairs, verdicts, rows that cannot run. Nothing is measured in earnest."""
+
+import pytest
+
+from benchmarks import harness, imports, report, rows
+
+TORCH = pytest.importorskip("torch")
+ROWS = {row.key: row for row in rows.load()}
+
+
+class Scripted:
+    """A worker that answers from a list."""
+
+    def __init__(self, library, *replies):
+        self.library = library
+        self.replies = list(replies)
+
+    def ask(self, **request):
+        return self.replies.pop(0)
+
+
+def microseconds(*values):
+    return [{"us": value} for value in values]
+
+
+def test_ratio_is_the_median_of_pairs():
+    # The machine slows down tenfold in the second round: each pair still says 2, 2, 3.
+    reference = Scripted("torch", *microseconds(1.0, 10.0, 1.0))
+    other = Scripted("vistorch", *microseconds(2.0, 20.0, 3.0))
+    row = rows.Row("f", "r", None, 1.0, False)
+    result = harness.compare(row, [(reference, other)], harness.Pace(1, 3, 0.0))
+    assert (result.torch_us, result.other_us, result.ratio) == (1.0, 3.0, 2.0)
+    assert (result.low, result.high, result.verdict) == (2.0, 2.5, "OVER")
+
+
+def test_rounds_go_round_the_pairs():
+    pairs = [
+        (Scripted("torch", *microseconds(1.0)), Scripted("x", *microseconds(v))) for v in (1.0, 2.0, 3.0)
+    ]
+    result = harness.compare(rows.Row("f", "r", None, None, False), pairs, harness.Pace(3, 3, 0.0))
+    assert result.ratio == 2.0
+    assert result.verdict == ""
+
+
+@pytest.mark.parametrize(
+    ("low", "ratio", "budget", "expected"),
+    [
+        (0.8, 0.9, 1.0, ""),
+        (0.9, 1.0, 1.0, ""),
+        (0.9, 1.1, 1.0, "near"),
+        (1.1, 1.2, 1.0, "OVER"),
+        (8, 9, None, ""),
+    ],
+)
+def test_verdict(low, ratio, budget, expected):
+    assert harness.verdict(low, ratio, budget) == expected
+
+
+def test_row_that_cannot_run_says_why():
+    other = Scripted("vistorch", {"error": "AttributeError: no svd"})
+    pair = (Scripted("torch", *microseconds(1.0)), other)
+    result = harness.compare(rows.Row("f", "r", None, None, False), [pair], harness.FULL)
+    assert result.verdict == "not run: vistorch: AttributeError: no svd"
+    assert report.summary([result]) == "1 rows: 0 over budget, 1 not run."
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_every_row_runs_twice_on_torch(key):
+    call = ROWS[key].prepare(TORCH)
+    call()
+    call()
+
+
+def test_workers_measure_and_survive_a_bad_row():
+    with harness.Worker("torch") as worker:
+        assert worker.ask(do="hello") == {"version": TORCH.__version__}
+        assert worker.ask(do="time", row="small/nothing", seconds=0.001) == {
+            "error": "KeyError: 'small/nothing'"
+        }
+        # An add of 10 floats takes about a microsecond; a second or a nanosecond would be a wrong unit.
+        assert 0.05 < worker.ask(do="time", row="small/add forward", seconds=0.001)["us"] < 500
+
+
+def test_memory_of_a_million_floats():
+    mib = harness.memory(ROWS["pointwise/add"], "torch")
+    assert 3 < mib < 30  # the result alone is 3.8 MiB
+
+
+def test_a_worker_that_ends_is_noticed():
+    with (
+        harness.Worker("a_library_nobody_has") as worker,
+        pytest.raises(harness.WorkerDied, match="status 1"),
+    ):
+        worker.ask(do="hello")
+
+
+def test_import_is_timed_and_heavy_modules_are_found(monkeypatch):
+    seconds, found = imports.import_once("json")
+    assert 0 <= seconds < 5 and found == []
+    monkeypatch.setattr(imports, "HEAVY", ("decimal", "email"))
+    assert imports.import_once("statistics")[1] == ["decimal"]
+
+
+def test_markdown_has_a_cell_for_every_column():
+    result = harness.Result("f/r", "1.00x", 1.0, 2.0, 2.0, 1.9, 2.1, verdict="OVER")
+    text = report.markdown([result], "vistorch", ["torch 2", "vistorch 0"], harness.QUICK)
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in table} == {len(report.COLUMNS) + 1}
+    assert "| f/r | 1.00 | 2.00 | 2.00 | 1.90 - 2.10 |  |  | 1.00x | OVER |" in table

@@ -19,11 +19,12 @@ from .events import hear
 from .graph import UNTRACKED, Version, draw, leaf_of, record, save_input, sync
 from .modes import mode
 from .quiet import hush, speak
-from .rules import REC, Rule, define
+from .rules import REC, Rule, define, twin
 from .tensor import Tensor, asarray, ndarray, new, wrap
 from .views import mark
 
 FLOATS = frozenset((np.dtype("f4"), np.dtype("f8")))
+NONE: frozenset = frozenset()
 HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
 
 
@@ -241,6 +242,7 @@ def unary(
     formula: str | None = None,
     input: Callable | None = None,
     check: Callable | None = None,
+    floats: bool = True,
 ) -> Any:
     """A pointwise op of one tensor.
 
@@ -253,6 +255,7 @@ def unary(
         formula: LaTeX of the vjp.
         input: formula(F, g, *saved).
         check: called with the numpy dtype first; raises PyTorch's sentence for what the op refuses.
+        floats: False where `check` has something to say about float32 or float64.
     """
     rule = define(
         name,
@@ -268,13 +271,14 @@ def unary(
     differentiable = input is not None
     fast = differentiable and saves in ((), ("input",), ("out",))
     keeps_input, keeps_out = saves == ("input",), saves == ("out",)
+    plain_types = FLOATS if floats else NONE
 
     def call(input, *, out=None):
         try:
             a = input._data
         except AttributeError:
             raise errors.must_be_tensor(name, "input", 1, input) from None
-        if a.dtype not in FLOATS or out is not None:
+        if a.dtype not in plain_types or out is not None:
             return promote.unary(rule, ints, check, input, out)
         place = input._place
         token = hush()
@@ -317,7 +321,7 @@ def unary(
             hear.op(rule, (input,), (), (o,))
         return o
 
-    call.ints, call.check = ints, check  # type: ignore[attr-defined]
+    call.ints, call.check, call.plain_types = ints, check, plain_types  # type: ignore[attr-defined]
     return _enter(call, rule)
 
 
@@ -330,6 +334,11 @@ def binary(
     holomorphic: bool = True,
     formula: dict[str, str] | None = None,
     check: Callable | None = None,
+    refuse: Callable | None = None,
+    floats: bool = True,
+    numbers: str = "input other",
+    wide_numbers: bool = False,
+    names: tuple[str, str] | None = None,
     input: Callable | None = None,
     other: Callable | None = None,
 ) -> Any:
@@ -343,6 +352,11 @@ def binary(
         holomorphic: as for `op`.
         formula: LaTeX of the vjps, by input.
         check: called with both numpy dtypes; raises PyTorch's sentence for what the op refuses.
+        refuse: the same, called with the promoted dtype.
+        floats: False where `check` or `refuse` has something to say about float32 or float64.
+        numbers: which operands may be plain numbers.
+        wide_numbers: a number next to half-precision tensors is not rounded to half precision first.
+        names: what `grad_fn` prints where `other`, and where `input`, is a number.
         input: formula of the first operand.
         other: formula of the second.
     """
@@ -356,11 +370,16 @@ def binary(
         formula=formula,
         vjps=vjps,
     )
+    if names is not None:
+        rule.twins = (twin(rule, names[0]), twin(rule, names[1]))
+    takes = frozenset(numbers.split())
+    plain_types = FLOATS if floats else NONE
     kernels, cls = rule.kernels, rule.node_class
     d_in, d_other = input is not None, other is not None
     plain = not rule.saves
     cross = rule.saved_names == ("other", "input") and rule.picks == ((0,), (1,))
     fast = plain or cross
+    how = (kind, check, refuse, takes, wide_numbers)
 
     def build(as_operator):
         def call(input, other, *, out=None):
@@ -368,15 +387,15 @@ def binary(
                 a = input._data
                 b = other._data
             except AttributeError:
-                return promote.mixed(rule, kind, check, input, other, out, as_operator)
+                return promote.mixed(rule, how, input, other, out, as_operator)
             place = input._place
             if (
                 a.dtype is not b.dtype
-                or a.dtype not in FLOATS
+                or a.dtype not in plain_types
                 or place is not other._place
                 or out is not None
             ):
-                return promote.binary(rule, kind, check, input, other, out)
+                return promote.binary(rule, how, input, other, out)
             token = hush()
             try:
                 d = kernels[place.kind](a, b)
@@ -435,5 +454,5 @@ def binary(
 
     call = build(False)
     call.operator = _enter(build(True), rule)  # type: ignore[attr-defined]
-    call.kind, call.check = kind, check  # type: ignore[attr-defined]
+    call.takes, call.check, call.plain_types = takes, check, plain_types  # type: ignore[attr-defined]
     return _enter(call, rule)

@@ -247,8 +247,6 @@ def _never(name: str, text: str) -> None:
     public()(call)
 
 
-_never("is_conj", "a conjugate is computed at once")
-_never("is_neg", "a negation is computed at once")
 _never("is_distributed", "a tensor is on one machine")
 
 

@@ -19,10 +19,12 @@ from .graph import UNTRACKED, Version, draw, leaf_of, record, save_input, sync
 from .modes import inferring, mode
 from .places import CPU
 from .quiet import aside, silently
-from .rules import define
+from .rules import define, twin
 from .tensor import Tensor, asarray, ndarray, new
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
+FLOATS = frozenset((F4, F8))
+NONE: frozenset = frozenset()
 
 
 def unary(
@@ -35,6 +37,7 @@ def unary(
     formula: str | None = None,
     input: Callable | None = None,
     check: Callable | None = None,
+    floats: bool = True,
 ) -> Any:
     """A pointwise op of one tensor.
 
@@ -47,6 +50,7 @@ def unary(
         formula: LaTeX of the vjp.
         input: formula(F, g, *saved).
         check: called with the numpy dtype first; raises PyTorch's sentence for what the op refuses.
+        floats: False where `check` has something to say about float32 or float64.
     """
     rule = define(
         name,
@@ -62,6 +66,7 @@ def unary(
     saves = rule.saved_names
     fast = saves in ((), ("input",), ("out",))
     keeps_input, keeps_out = saves == ("input",), saves == ("out",)
+    f4, f8 = (F4, F8) if floats else (None, None)
 
     def call(input, *, out=None):
         try:
@@ -69,7 +74,7 @@ def unary(
         except AttributeError:
             raise errors.must_be_tensor(name, "input", 1, input) from None
         dt = a.dtype
-        if (dt is not F4 and dt is not F8) or input._place is not CPU or out is not None:
+        if (dt is not f4 and dt is not f8) or input._place is not CPU or out is not None:
             return promote.unary(rule, ints, check, input, out)
         try:
             d = silently(run, a)
@@ -109,7 +114,7 @@ def unary(
             hear.op(rule, (input,), (), (o,))
         return o
 
-    call.ints, call.check = ints, check  # type: ignore[attr-defined]
+    call.ints, call.check, call.plain_types = ints, check, FLOATS if floats else NONE  # type: ignore[attr-defined]
     return enter(call, rule)
 
 
@@ -122,6 +127,11 @@ def binary(
     holomorphic: bool = True,
     formula: dict[str, str] | None = None,
     check: Callable | None = None,
+    refuse: Callable | None = None,
+    floats: bool = True,
+    numbers: str = "input other",
+    wide_numbers: bool = False,
+    names: tuple[str, str] | None = None,
     input: Callable | None = None,
     other: Callable | None = None,
 ) -> Any:
@@ -137,6 +147,11 @@ def binary(
         holomorphic: as for `call.op`.
         formula: LaTeX of the vjps, by input.
         check: called with both numpy dtypes; raises PyTorch's sentence for what the op refuses.
+        refuse: the same, called with the promoted dtype.
+        floats: False where `check` or `refuse` has something to say about float32 or float64.
+        numbers: which operands may be plain numbers.
+        wide_numbers: a number next to half-precision tensors is not rounded to half precision first.
+        names: what `grad_fn` prints where `other`, and where `input`, is a number.
         input: formula of the first operand.
         other: formula of the second.
     """
@@ -150,13 +165,21 @@ def binary(
         formula=formula,
         vjps=vjps,
     )
+    if names is not None:
+        rule.twins = (twin(rule, names[0]), twin(rule, names[1]))
+    takes = frozenset(numbers.split())
+    how = (kind, check, refuse, takes, wide_numbers)
+    f4, f8 = (F4, F8) if floats else (None, None)
     run, cls = rule.kernels[0], rule.node_class
+    scaled_rule = rule if names is None else rule.twins[0]
+    scaled_cls = scaled_rule.node_class
     both = len(vjps) == 2
     plain = not rule.saves
     fast = both and (plain or (rule.saved_names == ("other", "input") and rule.picks == ((0,), (1,))))
     # what a node saves when the second operand is a number: that number first (if the formula reads it), nothing else
     reads = [rule.saved_names[i] for i in rule.picks[0] or ()] if both else None
     scaled_fast = reads in ([], ["other"])
+    numbers_too = "other" in takes and kind != "logic"
     blank = (None,) * (len(rule.saves) - len(reads or ()))
 
     def build(as_operator: bool) -> Callable:
@@ -168,16 +191,16 @@ def binary(
                 kind_of = other.__class__
                 if (kind_of is float or kind_of is int) and out is None and isinstance(input, Tensor):
                     return scaled(input, other)
-                return promote.mixed(rule, kind, check, input, other, out, as_operator)
+                return promote.mixed(rule, how, input, other, out, as_operator)
             dt = a.dtype
             if (
                 dt is not b.dtype
-                or (dt is not F4 and dt is not F8)
+                or (dt is not f4 and dt is not f8)
                 or input._place is not CPU
                 or other._place is not CPU
                 or out is not None
             ):
-                return promote.binary(rule, kind, check, input, other, out)
+                return promote.binary(rule, how, input, other, out)
             try:
                 d = silently(run, a, b)
             except ValueError:
@@ -233,13 +256,12 @@ def binary(
             a = input._data
             dt = a.dtype
             if (
-                (dt is not F4 and dt is not F8)
+                (dt is not f4 and dt is not f8)
                 or input._place is not CPU
-                or check is not None
-                or kind == "logic"
+                or not numbers_too
                 or not -1e18 < number < 1e18
             ):
-                return promote.mixed(rule, kind, check, input, number, None, as_operator)
+                return promote.mixed(rule, how, input, number, None, as_operator)
             try:
                 d = silently(run, a, number)
             except RuntimeError as exc:
@@ -252,7 +274,7 @@ def binary(
                 sync(input)
             if both and input._rg and mode.on:
                 if scaled_fast and mode.on is True:
-                    n = new(cls)
+                    n = new(scaled_cls)
                     e = input._node
                     n.edges = (e if e is not None else leaf_of(input), None)
                     n.saved = (number, *blank) if reads else blank
@@ -260,18 +282,18 @@ def binary(
                     n.seq = draw()
                     o._node, o._rg = n, True
                 else:
-                    record(rule, (input, number), (), (o,))
+                    record(scaled_rule, (input, number), (), (o,))
             else:
                 o._node, o._rg = None, False
                 if inferring.threads and mode.on is None:
                     o._ver = UNTRACKED
             if hear.op is not None:
-                hear.op(rule, (input, number), (), (o,))
+                hear.op(scaled_rule, (input, number), (), (o,))
             return o
 
         return call
 
     call = build(False)
-    call.kind, call.check = kind, check  # type: ignore[attr-defined]
+    call.takes, call.check, call.plain_types = takes, check, FLOATS if floats else NONE  # type: ignore[attr-defined]
     call.operator = enter(build(True), rule)  # type: ignore[attr-defined]
     return enter(call, rule)

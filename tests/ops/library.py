@@ -18,6 +18,8 @@ import pytest
 from tests.ops.record import DTYPES, Lib, Op, Sample, X, kind_of, swap
 
 torch = pytest.importorskip("torch", reason="torch is the reference of these tests")
+# several worker processes share the cores
+torch.set_num_threads(1)
 L = importlib.import_module(os.environ.get("VISTORCH_TEST_LIB", "vistorch"))
 
 TOLERANCE = {

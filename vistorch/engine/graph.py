@@ -231,6 +231,15 @@ class Packed:
         self.value = pack(t)
 
 
+class Promoted:
+    """A saved operand of another type than the op computed in; formulas see it in that one."""
+
+    __slots__ = ("dtype", "saved")
+
+    def __init__(self, saved: tuple, dtype: Any) -> None:
+        self.saved, self.dtype = saved, dtype
+
+
 def save_input(t: Any) -> Any:
     """What a node keeps of an input: (tensor, version it has now); a plain number as it is."""
     try:
@@ -329,6 +338,8 @@ def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
         return d
     if cls is Packed:
         return entry.unpack(entry.value)._data
+    if cls is Promoted:
+        return unpack_raw(node, entry.saved, kind, index).astype(entry.dtype)
     return entry
 
 
@@ -349,6 +360,8 @@ def unpack_recorded(node: Any, entry: Any, kind: int, index: int) -> Any:
             t = wrap(t._data, node.place)
             history(t, node, index)
         return t
+    if cls is Promoted:
+        return unpack_recorded(node, entry.saved, kind, index)
     return entry
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, outs, views
+from . import errors, outs, promote, views
 from .events import hear
 from .graph import OUT, UNTRACKED, version
 from .modes import mode
@@ -45,8 +45,16 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     d = x._data
     if views.aliased(d):
         raise RuntimeError(errors.WRITE_ALIASED)
-    o = fn(old, *args, **kwargs)
+    try:
+        o = fn(old, *args, **kwargs)
+    except NotImplementedError:
+        said = _sooner(x, args)
+        if said is not None:
+            raise RuntimeError(said) from None
+        raise
     r = o._data
+    if r.shape != d.shape:
+        raise RuntimeError(_outgrown(d.shape, r.shape))
     if r.dtype != d.dtype:
         outs.check_cast(r.dtype, d.dtype)
         if o._rg:
@@ -54,10 +62,6 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
 
             o = to_dtype(o, d.dtype)
             r = o._data
-    if r.shape != d.shape:
-        raise RuntimeError(
-            f"output with shape {errors.sizes(d.shape)} doesn't match the broadcast shape {errors.sizes(r.shape)}"
-        )
     if o._rg and sys.getrefcount(old) > 2:
         old._data = d.copy()  # the graph keeps the old value: it must survive the write
     if r is not d:
@@ -77,6 +81,23 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     if hear.write is not None:
         hear.write(x, rule)
     return x
+
+
+def _outgrown(shape: tuple, result: tuple) -> str:
+    return f"output with shape {errors.sizes(shape)} doesn't match the broadcast shape {errors.sizes(result)}"
+
+
+def _sooner(x: Tensor, args: tuple) -> str | None:
+    """What PyTorch notices before a missing kernel: operands that do not fit into `x`."""
+    tensors = [t for t in args if isinstance(t, Tensor)]
+    shape = np.broadcast_shapes(x._data.shape, *[t._data.shape for t in tensors])
+    if shape != x._data.shape:
+        return _outgrown(x._data.shape, shape)
+    try:
+        outs.check_cast(promote.result_type(x, *tensors), x._data.dtype)
+    except RuntimeError as refusal:
+        return str(refusal)
+    return None
 
 
 def pointwise(fn: Any) -> Callable:

@@ -15,7 +15,7 @@ class Diagnosis(NamedTuple):
     """What `diagnose` says: is CUDA usable, how many devices were found, and why or why not."""
 
     ok: bool
-    count: int
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride]  (hides tuple.count, which nobody asks)
     reason: str
 
 
@@ -36,7 +36,8 @@ class DeviceProperties:
         return (
             f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
             f"total_memory={self.total_memory // 2**20}MB, "
-            f"multi_processor_count={self.multi_processor_count}, L2_cache_size={self.L2_cache_size // 2**20}MB)"
+            f"multi_processor_count={self.multi_processor_count}, "
+            f"L2_cache_size={self.L2_cache_size // 2**20}MB)"
         )
 
 
@@ -62,7 +63,7 @@ def diagnose() -> Diagnosis:
         >>> simulate(None)
     """
     found = probe.find(again=True)
-    return Diagnosis(found.ok, found.count, found.reason)
+    return Diagnosis(found.ok, found.number, found.reason)
 
 
 def simulate(number: int | None) -> None:
@@ -96,7 +97,7 @@ def device_count() -> int:
         >>> simulate(None)
     """
     found = probe.find()
-    return found.count if found.ok else 0
+    return found.number if found.ok else 0
 
 
 def init() -> None:

@@ -78,11 +78,11 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 
 def empty_cache() -> None:
-    """Give the free blocks of the memory pools back to the driver; does nothing where no real CUDA is in use."""
+    """Give the free blocks of the memory pools back to the driver; does nothing where no real one is used."""
     if places.real_in_use():
         import cupy
 
-        for index in range(probe.find().count):
+        for index in range(probe.find().number):
             with places.cuda_place(index):
                 cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()

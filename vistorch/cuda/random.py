@@ -45,7 +45,7 @@ def manual_seed_all(seed: int) -> None:
     _of_all = int(seed)
     _seeds.clear()
     found = probe.find()
-    for index in range(found.count if found.ok else 0):
+    for index in range(found.number if found.ok else 0):
         _set(index, _of_all)
 
 

@@ -1,4 +1,4 @@
-"""Streams and events: cupy's where devices are real; without effect on simulated ones, where work is done at once.
+"""Streams and events: cupy's where devices are real; no effect on simulated ones, where work is done at once.
 
 Invariant: the current stream is one for each thread and device, and cupy itself keeps it for real devices.
 """

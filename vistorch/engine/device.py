@@ -22,7 +22,7 @@ _parsed: dict[str, "device"] = {}
 
 
 class _Default(threading.local):
-    """A thread's default device: the innermost `with`, else what `set_default_device` said, else None (cpu)."""
+    """A thread's default device: the innermost `with`, else what `set_default_device` said, else None."""
 
     def __init__(self):
         self.base: device | None = None
@@ -162,7 +162,7 @@ def _from_one(value: Any, args: tuple, kwargs: dict) -> device:
         return _parse(value) if found is None else found
     if isinstance(value, (str, bytes)):
         return _parse(value if isinstance(value, str) else value.decode("utf-8", "replace"))
-    if _is_index(value):
+    if is_index(value):
         index = _index(value)
         if not probe.find().ok:
             raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -188,7 +188,7 @@ def _from_two(args: tuple, kwargs: dict) -> device:
         if name not in ("type", "index"):
             raise TypeError(f"device() got an unexpected keyword argument '{name}'")
     index = args[1] if len(args) == 2 else kwargs.get("index")
-    if index is not None and not _is_index(index):
+    if index is not None and not is_index(index):
         raise TypeError(f"device(): argument 'index' (position 2) must be int, not {_named(index)}")
     text = kind if isinstance(kind, str) else kind.decode("utf-8", "replace")
     bare = _parse(text)
@@ -215,7 +215,7 @@ def _parse(text: str) -> device:
     return found
 
 
-def _is_index(value: Any) -> bool:
+def is_index(value: Any) -> bool:
     """Say whether a value is a whole number, numpy's included; a bool is none."""
     return not isinstance(value, bool) and hasattr(value, "__index__") and not hasattr(value, "__len__")
 

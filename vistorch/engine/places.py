@@ -1,6 +1,6 @@
 """`Place`: where an array really is. It turns device names into places, and moves arrays from one to another.
 
-Invariant: there is one Place for the CPU and one for each CUDA index: `a._place is b._place` says "same device".
+Invariant: one Place for the CPU and one for each CUDA index: `a._place is b._place` says "same device".
 """
 
 import threading
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import probe
-from .device import CPU_DEVICE, default, device, make
+from .device import CPU_DEVICE, default, is_index, make
+from .device import device as named_device
 from .kernels import simulated
 
 NUMPY = 0
@@ -32,16 +33,18 @@ class Place:
 
     Slots:
         device: the public device, a CUDA one with its index.
+        index: the CUDA index, -1 for the CPU.
         kind: which of a rule's two kernels computes here: NUMPY or CUPY.
         xp: the array module, numpy or cupy.
         simulated: a pretended CUDA device, which is numpy on the CPU.
         name: the device as a string, for messages.
     """
 
-    __slots__ = ("device", "kind", "name", "simulated", "xp")
+    __slots__ = ("device", "index", "kind", "name", "simulated", "xp")
 
-    def __init__(self, where: device, kind: int, xp: ModuleType, simulated: bool = False):
+    def __init__(self, where: named_device, kind: int, xp: ModuleType, simulated: bool = False):
         self.device = where
+        self.index = -1 if kind == NUMPY and not simulated else where.index or 0
         self.kind = kind
         self.xp = xp
         self.simulated = simulated
@@ -60,14 +63,21 @@ class Place:
         return f"Place({self.name}{', simulated' if self.simulated else ''})"
 
     def __enter__(self) -> "Place":
-        if self is not CPU:
-            _before.stack.append(probe.current_index())
-            probe.set_current_index(self.device.index)
+        """Make this CUDA device the current one; the CPU changes nothing."""
+        if self.simulated:
+            _before.stack.append(simulated.current())
+            simulated.set_current(self.index)
+        elif self.kind == CUPY:
+            runtime = self.xp.cuda.runtime
+            _before.stack.append(runtime.getDevice())
+            runtime.setDevice(self.index)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self is not CPU:
-            probe.set_current_index(_before.stack.pop())
+        if self.simulated:
+            simulated.set_current(_before.stack.pop())
+        elif self.kind == CUPY:
+            self.xp.cuda.runtime.setDevice(_before.stack.pop())
 
 
 CPU = Place(CPU_DEVICE, NUMPY, np)
@@ -98,10 +108,10 @@ def place_of(where: Any = None, caller: str = "") -> Place:
 
 def _resolve(where: Any, caller: str) -> Place:
     """Find the place of a device that is not known yet, or raise why there is none."""
-    if type(where) is device:
+    if type(where) is named_device:
         found = where
-    elif isinstance(where, (str, bytes)) or (hasattr(where, "__index__") and not isinstance(where, bool)):
-        found = device(where)
+    elif isinstance(where, (str, bytes)) or is_index(where):
+        found = named_device(where)
     else:
         before = f"{caller}(): " if caller else ""
         raise TypeError(f"{before}argument 'device' must be vistorch.device, not {type(where).__name__}")
@@ -116,7 +126,7 @@ def _resolve(where: Any, caller: str) -> Place:
         raise NotImplementedError(
             f"vistorch has cpu and cuda devices; device type '{found.type}' has no kernels here"
         )
-    if isinstance(where, (str, device)):  # not an index: True and 1.0 are found under the key 1
+    if isinstance(where, (str, named_device)):  # not an index: True and 1.0 are found under the key 1
         _known[where] = place
     return place
 
@@ -139,8 +149,9 @@ def cuda_place(index: int) -> Place:
 
 
 def simulate(number: int | None) -> None:
-    """Pretend `number` CUDA devices; 0 is none, None as the environment says. Refused once real CUDA is used."""
-    if _real and number != 0:
+    """Pretend `number` CUDA devices, None: what the environment says. Refused while real ones are in use."""
+    wanted = simulated.from_environment()[0] if number is None else number
+    if _real and wanted != 0:
         used = ", ".join(f"cuda:{index}" for index in sorted(_real))
         raise RuntimeError(
             f"simulate({number}): real CUDA devices are in use in this process ({used}); "
@@ -162,10 +173,10 @@ def cuda_in_use() -> bool:
 
 def array_place(array: Any) -> Place:
     """Return the place of a raw array: numpy is the CPU, cupy its own device."""
-    if isinstance(array, (np.ndarray, np.generic)):
-        return CPU
     if type(array).__module__.partition(".")[0] == "cupy":
         return cuda_place(array.device.id)
+    if isinstance(array, (np.ndarray, np.generic)):
+        return CPU
     raise TypeError(f"expected a numpy or cupy array, got {type(array).__name__}")
 
 

@@ -1,6 +1,6 @@
 """Is there CUDA, how many devices, and if not, why: each cause has its own sentence.
 
-Invariant: nothing is probed when this module is imported, and `find` never raises; `require` and what needs it do.
+Invariant: nothing is probed when this module is imported, and `find` never raises; `require` does.
 """
 
 import importlib
@@ -36,12 +36,12 @@ class Finding(NamedTuple):
     """What a probe found; `error` is the exception type PyTorch raises for such a cause."""
 
     ok: bool
-    count: int
+    number: int
     reason: str
     error: type[Exception] = RuntimeError
 
 
-_kept: tuple[str | None, Finding] | None = None
+_kept: Finding | None = None
 _counted = False  # the driver was asked in this process: a child made by fork cannot use CUDA any more
 _forked = False
 
@@ -84,7 +84,7 @@ def require() -> Finding:
 
 def check_index(index: int) -> int:
     """Return the index if such a CUDA device is there; else raise, with PyTorch's sentence first."""
-    number = require().count
+    number = require().number
     if not 0 <= index < number:
         there = "only cuda:0 is" if number == 1 else f"cuda:0 to cuda:{number - 1} are"
         raise RuntimeError(f"CUDA error: invalid device ordinal (cuda:{index} was asked for, {there} there)")
@@ -120,17 +120,17 @@ def _real(again: bool) -> Finding:
         return Finding(
             False,
             0,
-            "Cannot re-initialize CUDA in forked subprocess: this process was forked from one that had already "
-            "used CUDA. To use CUDA with multiprocessing, you must use the 'spawn' start method",
+            "Cannot re-initialize CUDA in forked subprocess: this process was forked from one that had "
+            "already used CUDA. To use CUDA with multiprocessing, you must use the 'spawn' start method",
         )
     mask = os.environ.get("CUDA_VISIBLE_DEVICES")
     if mask is not None and mask.strip() in ("", "-1"):
         return Finding(False, 0, f"hidden by CUDA_VISIBLE_DEVICES={mask!r}")
     if sys.modules.get("cupy") is None and importlib.util.find_spec("cupy") is None:
         return Finding(False, 0, f"cupy is not installed; {INSTALL}", AssertionError)
-    if _kept is None or _kept[0] != mask or (again and not _kept[1].ok):
-        _kept = mask, _ask_cupy()
-    return _kept[1]
+    if _kept is None or (again and not _kept.ok):
+        _kept = _ask_cupy()
+    return _kept
 
 
 def _ask_cupy() -> Finding:
@@ -147,7 +147,7 @@ def _ask_cupy() -> Finding:
         return Finding(
             False,
             0,
-            "no NVIDIA driver: Found no NVIDIA driver on your system; install one, or take a machine with a GPU",
+            "no NVIDIA driver: Found no NVIDIA driver on your system; install one, or take another machine",
         )
     try:
         number = runtime_calls.getDeviceCount()

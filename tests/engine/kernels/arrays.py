@@ -53,13 +53,19 @@ def tensor(x):
 def same(got, want):
     """Assert the same dtype, shape and values; nan equals nan and 0. differs from -0."""
     want = want.numpy() if isinstance(want, torch.Tensor) else want
-    assert isinstance(got, np.ndarray | np.generic)
+    assert isinstance(got, np.ndarray)
     assert got.dtype == want.dtype
     assert got.shape == want.shape
     np.testing.assert_array_equal(got, want)
     if got.dtype.kind == "f":
         numbers = ~np.isnan(want)
         np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers])
+
+
+def same_but_for_zeros(got, want):
+    """Assert what `same` does, but let 0. equal -0.: which of two tied zeros comes first is open."""
+    assert isinstance(got, np.ndarray)
+    same(np.where(got == 0, np.zeros_like(got), got), torch.where(want == 0, torch.zeros_like(want), want))
 
 
 def same_error(ours, theirs):

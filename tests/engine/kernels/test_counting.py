@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
+
 from vistorch.engine.kernels import counting
 
 from .arrays import FLOATS, INTEGERS, SHAPES, array, same, same_error, strided, tensor

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from vistorch.engine.kernels import scans
 
 from .arrays import FLOATS, INTEGERS, SHAPES, Doubling, array, same, strided, tensor

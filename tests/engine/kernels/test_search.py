@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from vistorch.engine.kernels import search
 
 from .arrays import FLOATS, INTEGERS, array, same, same_error, strided, tensor
@@ -87,6 +88,7 @@ def test_quantile(dtype, interpolation, ignore_nan):
                             want = theirs(
                                 tensor(x), tensor(q), axis, keepdim, interpolation=interpolation
                             ).numpy()
+                            assert isinstance(got, np.ndarray)
                             assert got.shape == want.shape and got.dtype == want.dtype
                             # torch's lerp may round the product and the sum in one.
                             np.testing.assert_allclose(got, want, rtol=0, atol=4 * np.finfo(dtype).eps)

@@ -54,6 +54,7 @@ def unique(xp, x, sorted=True, return_inverse=False, return_counts=False, axis=N
     """Return (values, inverse or None, counts or None); sorted whether asked for or not, nans last.
 
     Args:
+        xp: the array namespace.
         x: an array.
         sorted: accepted for torch's sake.
         return_inverse: say which of the values each entry is (in the shape of x, or along `axis`).
@@ -94,6 +95,7 @@ def unique_consecutive(xp, x, return_inverse=False, return_counts=False, axis=No
     """Return (values, inverse or None, counts or None) of the runs of equal neighbours.
 
     Args:
+        xp: the array namespace.
         x: an array.
         return_inverse: say which run each entry is in (in the shape of x, or along `axis`).
         return_counts: say how long each run is.
@@ -151,6 +153,7 @@ def histc(xp, x, bins=100, min=0, max=0):
     """Return how many values of x fall in each of `bins` equal bins, in the dtype of x; a last bin is closed.
 
     Args:
+        xp: the array namespace.
         x: a float array.
         bins: how many.
         min: lower end; where min == max, both are taken from the data.

@@ -1,6 +1,6 @@
 """The CUDA C++ of the project's own kernels, as rows of text: no cupy here, so they compile without it.
 
-Invariant: every row computes in float (double for double): half and bfloat16 are widened before any arithmetic.
+Invariant: a row computes in float (double for double): half and bfloat16 are widened before all arithmetic.
 """
 
 from typing import NamedTuple

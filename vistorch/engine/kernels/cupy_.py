@@ -1,7 +1,7 @@
 """What cupy does differently from the shared kernels: special functions, fused kernels, scattered addition.
 
 Imported at the first use of a CUDA place, never before: it imports cupy.
-Invariant: `overrides` maps a name to a function of raw arrays that returns a new array and changes no argument.
+Invariant: `overrides` maps a name to a function of raw arrays that returns a new array, changing no argument.
 """
 
 import functools
@@ -23,12 +23,11 @@ def guard(kernel: Callable) -> Callable:
     if cupy.cuda.runtime.getDeviceCount() == 1:
         return kernel
     current = cupy.cuda.runtime.getDevice
-    array = cupy.ndarray
 
     @functools.wraps(kernel)
     def on_its_device(*args: Any, **kwargs: Any) -> Any:
-        first = args[0] if args else None
-        if not isinstance(first, array):
+        first: Any = args[0] if args else None
+        if not isinstance(first, cupy.ndarray):
             first = _first_array(args)
             if first is None:  # creation: the caller has made the place current
                 return kernel(*args, **kwargs)
@@ -113,7 +112,6 @@ def scatter_add(x: Any, dim: int, index: Any, source: Any) -> Any:
     """Return x with each value of source added where index points along dim; equal places add up."""
     if x.ndim == 0:
         return x + source.reshape(-1)[: index.size].sum().astype(x.dtype, copy=False)
-    dim %= x.ndim
     where = list(cupy.ogrid[tuple(slice(0, size) for size in index.shape)])
     where[dim] = index
     return _added(x, tuple(where), source[tuple(slice(0, size) for size in index.shape)])
@@ -134,7 +132,7 @@ def _added(x: Any, where: tuple, value: Any) -> Any:
 
 
 def _atomic_kind(dtype: Any) -> Any:
-    """Return the dtype in which atomic addition gives the right result: itself, the same bits, or a wider one."""
+    """Return the dtype in which atomic addition comes out right: itself, the same bits, or a wider one."""
     if dtype.name in ("float16", "float32", "float64", "int32"):
         return dtype
     if dtype.name == "int64":

@@ -60,6 +60,7 @@ def searchsorted(xp, row, values, right=False, side=None, sorter=None):
     """Return where each value would go in the last axis of `row`: before its equals, or after them if right.
 
     Args:
+        xp: the array namespace.
         row: one sorted sequence, or one for each leading position of `values`.
         values: an array of any shape.
         right: put a value after its equals.
@@ -130,6 +131,7 @@ def quantile(xp, x, q, axis=None, keepdim=False, interpolation="linear", ignore_
     """Return the quantiles q (0-d or 1-D, dtype of x) of x; those of a 1-D q lie along a new first axis.
 
     Args:
+        xp: the array namespace.
         x: a float array that is not empty.
         q: where in [0, 1].
         axis: the axis to take them along; None for all values.
@@ -149,10 +151,8 @@ def quantile(xp, x, q, axis=None, keepdim=False, interpolation="linear", ignore_
         out = xp.where(weight < 0.5, out + weight * gap, end - gap * (1 - weight))
     out = xp.moveaxis(out, -1, 0)
     if keepdim:
-        kept = (
-            (1,) * x.ndim
-            if axis is None
-            else tuple(1 if i == axis % x.ndim else s for i, s in enumerate(x.shape))
-        )
-        out = out.reshape(out.shape[:1] + kept)
-    return out if q.ndim else out[0]
+        kept = [1] * x.ndim if axis is None else list(x.shape)
+        if axis is not None and kept:
+            kept[axis] = 1
+        out = out.reshape(out.shape[0], *kept)
+    return out if q.ndim else out[0, ...]

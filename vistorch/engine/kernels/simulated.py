@@ -21,7 +21,7 @@ _count: int | None = None
 _complaint = ""
 
 
-def _from_environment() -> tuple[int, str]:
+def from_environment() -> tuple[int, str]:
     """Read how many devices the environment asks for, and what is wrong with the value if something is."""
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
@@ -35,7 +35,7 @@ def count() -> int:
     """Return how many devices are pretended; the environment is read at the first question and not again."""
     global _count, _complaint
     if _count is None:
-        _count, _complaint = _from_environment()
+        _count, _complaint = from_environment()
     return _count
 
 

@@ -64,13 +64,20 @@ def strided(xp: Any, a: Any, shape: tuple, strides: tuple, shift: int = 0) -> An
 
 def expand(xp: Any, a: Any, shape: tuple) -> Any:
     """`a` broadcast to `shape` without copying."""
-    if a.shape == shape:
+    old = a.shape
+    if old == shape:
         return a[...]
-    lead = len(shape) - a.ndim
-    steps = (0,) * lead + tuple(
-        [s if n == m else 0 for n, m, s in zip(a.shape, shape[lead:], a.strides, strict=True)]
-    )
-    if a.__class__ is ndarray and a.flags.c_contiguous and a.size and 0 not in shape:
+    lead = len(shape) - len(old)
+    steps = [0] * lead
+    for n, m, s in zip(old, shape[lead:], a.strides, strict=True):
+        if n == m:
+            steps.append(s)
+        elif n == 1:
+            steps.append(0)
+        else:
+            raise ValueError(f"{old} does not broadcast to {shape}")
+    # numpy.broadcast_to takes ten times as long as making the array of zero strides ourselves, and locks it
+    if a.__class__ is ndarray and a.flags.c_contiguous and a.size:
         return ndarray(shape, a.dtype, a, 0, steps)
     return xp.lib.stride_tricks.as_strided(a, shape, steps)
 

@@ -54,7 +54,7 @@ sum_to = op(
 )
 expand = op(
     "expand",
-    lambda xp, input, shape: strides.expand(xp, xp.asarray(input), shape),
+    lambda xp, input, shape: strides.expand(xp, input, shape),
     view=True,
     formula=r"\bar x = \mathrm{sum\_to}(\bar y)",
     input=lambda F, g, input_shape: F.sum_to(g, input_shape),

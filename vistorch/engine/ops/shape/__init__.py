@@ -1,3 +1,3 @@
 """Views, joining, splitting and the copies that change a shape."""
 
-from . import rows  # noqa: F401
+from . import rows

@@ -1,0 +1,318 @@
+"""Fixtures of the CUDA tests: a clean state, a stand-in for cupy made of numpy, and the real CUDA compiler.
+
+The stand-in proves which call reaches which device, never kernels, numerics or speed.
+"""
+
+import contextlib
+import ctypes
+import importlib.util
+import math
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vistorch.cuda import memory, random, streams
+from vistorch.engine import places, probe
+from vistorch.engine.device import default
+from vistorch.engine.kernels import simulated
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch):
+    """No device chosen, nothing probed, nothing in the environment; all of it given back afterwards."""
+    monkeypatch.delenv(simulated.VARIABLE, raising=False)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for module, name, value in (
+        (simulated, "_count", None),
+        (simulated, "_complaint", ""),
+        (probe, "_kept", None),
+        (probe, "_counted", False),
+        (probe, "_forked", False),
+        (places, "_known", {}),
+        (places, "_real", {}),
+        (places, "_pretended", {}),
+        (random, "_seeds", {}),
+        (random, "_of_all", random._DEFAULT),
+        (random, "listeners", []),
+        (memory, "_hook", None),
+        (memory, "_peaks", {}),
+    ):
+        monkeypatch.setattr(module, name, value)
+    yield
+    simulated._current.index = 0
+    streams._current.streams.clear()
+    places._before.stack.clear()
+    default.base, default.stack[:] = None, []
+    default.settle()
+
+
+class RuntimeFailure(Exception):
+    """What cupy raises: an error with a status number."""
+
+    def __init__(self, status, words):
+        super().__init__(words)
+        self.status = status
+
+
+class Runtime:
+    """The CUDA runtime calls in use, over a number of pretended GPUs."""
+
+    def __init__(self, count=2, driver=13000, failure=None):
+        self.count, self.driver, self.failure, self.device = count, driver, failure, 0
+
+    def driverGetVersion(self):
+        return self.driver
+
+    def getDeviceCount(self):
+        if self.failure:
+            raise self.failure
+        return self.count
+
+    def getDevice(self):
+        return self.device
+
+    def setDevice(self, index):
+        assert 0 <= index < self.count
+        self.device = index
+
+    def memGetInfo(self):
+        return 100 + self.device, 1000
+
+    def getDeviceProperties(self, index):
+        return {
+            "name": b"Stand-in GPU %d" % index,
+            "major": 9,
+            "minor": 0,
+            "totalGlobalMem": 2**30,
+            "multiProcessorCount": 132,
+            "warpSize": 32,
+            "l2CacheSize": 2**20,
+            "maxThreadsPerMultiProcessor": 2048,
+        }
+
+    def deviceCanAccessPeer(self, reads, owns):
+        return int(reads != owns)
+
+
+def make_cupy(runtime):
+    """Make modules that stand in for cupy and cupyx."""
+    log = []
+
+    class Array(np.ndarray):
+        _id = 0
+
+        def __array_finalize__(self, made_from):
+            self._id = getattr(made_from, "_id", runtime.device)
+
+        @property
+        def data(self):
+            return types.SimpleNamespace(device_id=self._id)
+
+        @property
+        def device(self):
+            return types.SimpleNamespace(id=self._id)
+
+        def copy(self, order="C"):
+            if self._id != runtime.device and not (self.flags.c_contiguous or self.flags.f_contiguous):
+                raise NotImplementedError("CuPy cannot copy non-contiguous array between devices.")
+            return made(self, order)
+
+    Array.__module__ = "cupy"
+
+    def made(values, order="C", blocking=False):
+        log.append(("array", runtime.device, blocking))
+        out = np.array(np.asarray(values), order=order).view(Array)
+        out._id = runtime.device
+        return out
+
+    class Stream:
+        numbers = iter(range(64, 10**6, 64))
+
+        def __init__(self, null=False, non_blocking=False, priority=None):
+            self.ptr = 0 if null else next(self.numbers)
+            self.id, self.done = runtime.device, True
+
+        def record(self, event=None):
+            event = Event() if event is None else event
+            event.record(self)
+            return event
+
+        def wait_event(self, event):
+            log.append(("wait", runtime.device, event.stream.ptr))
+
+        def use(self):
+            current[runtime.device] = self
+
+        def synchronize(self):
+            log.append(("synchronize stream", self.ptr))
+
+    class Event:
+        done = True
+
+        def __init__(self, block=False, disable_timing=False):
+            self.block, self.disable_timing = block, disable_timing
+
+        def record(self, stream):
+            self.stream = stream
+            log.append(("record", runtime.device, stream.ptr))
+
+        def synchronize(self):
+            log.append(("synchronize event", self.stream.ptr))
+
+    class Device:
+        def __init__(self, index):
+            self.index, self.before = index, None
+
+        def __enter__(self):
+            self.before = runtime.device
+            runtime.setDevice(self.index)
+
+        def __exit__(self, *exception):
+            runtime.setDevice(self.before)
+
+        def synchronize(self):
+            log.append(("synchronize device", self.index))
+
+    class Pool:
+        used = (10, 20)
+
+        def used_bytes(self):
+            return self.used[runtime.device]
+
+        def total_bytes(self):
+            return 2 * self.used[runtime.device]
+
+        def free_all_blocks(self):
+            log.append(("free", runtime.device))
+
+    class MemoryHook:
+        def __enter__(self):
+            log.append(("hook",))
+            cupy.hook = self
+
+    Stream.null = Stream(null=True)
+    current, pool = {}, Pool()
+
+    class ElementwiseKernel:
+        def __init__(self, inputs, outputs, operation, name, preamble=""):
+            self.inputs, self.name = inputs, name
+
+        def __call__(self, *args):
+            return self.name, args
+
+    def scatter_add(a, where, value):
+        np.add.at(np.asarray(a), where, np.asarray(value))
+
+    cupy = types.ModuleType("cupy")
+    cupy.ndarray, cupy.array, cupy.ogrid, cupy.log = Array, made, np.ogrid, log
+    cupy.asnumpy = lambda array, order="C": np.array(np.asarray(array), order=order)
+    cupy.ElementwiseKernel = ElementwiseKernel
+    cupy.get_default_memory_pool = cupy.get_default_pinned_memory_pool = lambda: pool
+    cupy.cuda = types.SimpleNamespace(
+        runtime=runtime,
+        Device=Device,
+        Stream=Stream,
+        Event=Event,
+        MemoryHook=MemoryHook,
+        get_current_stream=lambda index=None: current.get(
+            runtime.device if index is None else index, Stream.null
+        ),
+        get_elapsed_time=lambda start, end: 12.5,
+    )
+    cupyx = types.ModuleType("cupyx")
+    cupyx.scatter_add = scatter_add
+    special = types.ModuleType("cupyx.scipy.special")
+    special.erf = np.vectorize(math.erf, otypes="f")
+    special.gammaln = np.vectorize(math.lgamma, otypes="f")
+    special.digamma = lambda x: x * 0 + 7
+    special.zeta = np.vectorize(lambda s, x: sum((x + k) ** -s for k in range(4000)), otypes="d")
+    scipy = types.ModuleType("cupyx.scipy")
+    scipy.special, cupyx.scipy = special, scipy
+    nvrtc = types.ModuleType("cupy_backends.cuda.libs.nvrtc")
+    nvrtc.getVersion = lambda: (13, 0)
+    modules = {
+        "cupy": cupy,
+        "cupyx": cupyx,
+        "cupyx.scipy": scipy,
+        "cupyx.scipy.special": special,
+        "cupy_backends": types.ModuleType("cupy_backends"),
+        "cupy_backends.cuda": types.ModuleType("cupy_backends.cuda"),
+        "cupy_backends.cuda.libs": types.ModuleType("cupy_backends.cuda.libs"),
+        "cupy_backends.cuda.libs.nvrtc": nvrtc,
+        "cupy_backends.cuda.libs.cublas": types.ModuleType("cupy_backends.cuda.libs.cublas"),
+    }
+    return modules
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """A function that puts a stand-in for cupy in place; status and words: why counting fails."""
+
+    def put(count=2, driver=13000, status=None, words=""):
+        runtime = Runtime(count, driver, None if status is None else RuntimeFailure(status, words))
+        for name, module in make_cupy(runtime).items():
+            monkeypatch.setitem(sys.modules, name, module)
+        monkeypatch.delitem(sys.modules, "vistorch.engine.kernels.cupy_", raising=False)
+        return sys.modules["cupy"]
+
+    yield put
+    # It is bound to the stand-in: nobody else may find it.
+    sys.modules.pop("vistorch.engine.kernels.cupy_", None)
+
+
+@pytest.fixture
+def two_gpus(install):
+    """A stand-in for cupy with two GPUs."""
+    return install(2)
+
+
+class Compiler:
+    """NVIDIA's run-time compiler by ctypes: it needs neither a driver nor cupy."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(str(path))
+
+    def compile(self, source, architecture):
+        """Return the size of the machine code, or fail with the compiler's words."""
+        program = ctypes.c_void_p()
+        assert (
+            self.library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"k.cu", 0, None, None)
+            == 0
+        )
+        try:
+            options = [b"--gpu-architecture=" + architecture.encode(), b"--std=c++17"]
+            code = self.library.nvrtcCompileProgram(program, 2, (ctypes.c_char_p * 2)(*options))
+            size = ctypes.c_size_t()
+            if code:
+                self.library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+                words = ctypes.create_string_buffer(size.value)
+                self.library.nvrtcGetProgramLog(program, words)
+                raise ValueError(words.value.decode())
+            assert self.library.nvrtcGetCUBINSize(program, ctypes.byref(size)) == 0
+            return size.value
+        finally:
+            self.library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def find_compiler():
+    """Return the path of the compiler that the package nvidia-cuda-nvrtc brings, or None."""
+    with contextlib.suppress(ImportError, ValueError):
+        found = importlib.util.find_spec("nvidia")
+        for folder in found.submodule_search_locations if found else ():
+            for pattern in ("**/libnvrtc.so*", "**/nvrtc64_*.dll"):
+                for path in sorted(Path(folder).glob(pattern)):
+                    if "builtins" not in path.name and ".alt." not in path.name:
+                        return path
+    return None
+
+
+@pytest.fixture(scope="session")
+def compiler():
+    """The CUDA compiler; the package is in the test extra, on Linux and Windows."""
+    path = find_compiler()
+    if path is None:
+        pytest.skip("nvidia-cuda-nvrtc is not installed")
+    return Compiler(path)

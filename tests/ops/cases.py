@@ -16,7 +16,8 @@ def layouts_of(op: Op, sample: Sample) -> tuple[str, ...]:
     """The memory layouts to try; an expanded tensor has ties where a sample wants none."""
     if not op.layouts:
         return ()
-    return LAYOUTS[:2] if any(x.distinct for x in sample.xs()) else LAYOUTS
+    fixed = any(x.distinct or x.value is not None for x in sample.xs())
+    return LAYOUTS[:2] if fixed else LAYOUTS
 
 
 def dtypes_of(op: Op, sample: Sample) -> Iterator[str]:

@@ -30,7 +30,8 @@ class X:
     `low` and `high` are the domain; `avoid` keeps values 0.1 away from the given points ("integers" and
     "halves" for all of them); `distinct` spreads them evenly so that no two tie; `value` gives them outright;
     `make(rng, shape)` makes them (float64; the imaginary part of a complex tensor is a second call); `finish`
-    changes the made array; `dtype` pins the dtype; `seed` makes another draw.
+    changes the made array; `dtype` pins the dtype; `seed` makes another draw;
+    `hermitian` keeps the steps of finite differences hermitian.
     """
 
     shape: tuple[int, ...] = ()
@@ -44,6 +45,7 @@ class X:
     finish: Callable[[np.ndarray], np.ndarray] | None = None
     dtype: str | None = None
     seed: int = 0
+    hermitian: bool = False
 
     def data(self, dtype: str, seed: int) -> np.ndarray:
         """The values as float64, complex128, int64 or bool, whichever is the wide form of the dtype."""

@@ -3,9 +3,6 @@
 Invariant: an op never changes an operand, whether it returns or raises.
 """
 
-import inspect
-import re
-
 import numpy as np
 
 from tests.ops.cases import dtypes_of, layouts_of, pairs, shape_variants
@@ -13,6 +10,7 @@ from tests.ops.library import (
     L,
     Report,
     attempt,
+    describe,
     error_mismatch,
     function_of,
     is_foreign,
@@ -22,6 +20,7 @@ from tests.ops.library import (
     tensors_of,
     torch,
 )
+from tests.ops.names import accepted, has_names, signatures
 from tests.ops.record import Op, Sample, X
 from tests.ops.samples import for_each
 
@@ -96,48 +95,6 @@ def test_layouts_and_shapes(op: Op) -> None:
             for variant in shape_variants(op, sample):
                 compare(op, variant, report, dtype)
     report.finish(0)
-
-
-def signatures(op: Op) -> list[list[str]]:
-    """The parameter names of torch's documented forms of an op."""
-    owner = torch.Tensor if op.name.startswith("Tensor.") else torch
-    function = owner
-    for part in op.name.removeprefix("Tensor.").split("."):
-        function = getattr(function, part)
-    try:
-        return [[name for name in inspect.signature(function).parameters if name not in ("args", "kwargs")]]
-    except (TypeError, ValueError):
-        pass
-    base = re.escape(op.base)
-    # some functions are documented by a sentence that names another
-    usual = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]
-    text = re.sub(r"\s+", " ", function.__doc__ or "")
-    found = []
-    for match in re.finditer(rf"(?<![\w`]){base}\(([^()]*(?:\([^()]*\)[^()]*)*)\)", text):
-        names = [re.split(r"[=:]", part)[0].strip(" *") for part in re.split(r",(?![^()]*\))", match[1])]
-        names = [name for name in names if name and name not in ("/", "out")]
-        if all(re.fullmatch(r"\w+", name) for name in names) and names not in found:
-            found.append(names)
-    return found + usual
-
-
-def has_names(op: Op) -> bool:
-    """Whether there is an argument to name."""
-    if op.fn is not None or op.name.startswith("Tensor._"):
-        return False
-    method = op.name.startswith("Tensor.")
-    if method and not callable(getattr(torch.Tensor, op.base)):
-        return False
-    return any(len(sample.args) > method for sample in op.samples)
-
-
-def accepted(op: Op, *forms: Sample) -> str | None:
-    """A dtype with which torch accepts all these forms of a call."""
-    for dtype in ("float64", "int64", "complex128", "bool"):
-        if dtype in dtypes_of(op, forms[0]):
-            if all(run(op, prepare(torch, form, dtype)).error is None for form in forms):
-                return dtype
-    return None
 
 
 @for_each("names", has_names)

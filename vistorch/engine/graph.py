@@ -8,12 +8,14 @@ Descending `seq` is a topological order, because a node draws its number after a
 from __future__ import annotations
 
 import itertools
-import weakref
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+from weakref import ref as ref_to
 
 from . import errors
+from .events import hear
 from .modes import mode
-from .tensor import wrap
+from .tensor import new, wrap
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -119,7 +121,7 @@ class Base:
 class Node(Base):
     """One recorded op. Each rule has its own subclass, named as PyTorch names it, that carries the rule."""
 
-    __slots__ = ("edges", "outs", "saved", "seq")  # outs: how many outputs, only where there are several
+    __slots__ = ("consts", "edges", "outs", "saved", "seq")  # outs: how many outputs, only where there are several
 
     def _sequence_nr(self) -> int:
         return self.seq  # type: ignore[return-value]
@@ -163,11 +165,10 @@ class AccumulateGrad(Base):
 
     __slots__ = ("variable",)
 
-    def __init__(self, variable: Tensor) -> None:
-        data = variable._data
-        self.variable, self.place = variable, variable._place
-        self.shape, self.dtype = data.shape, data.dtype
-        self.hooks = None
+    # made once per graph and leaf, on the hot path: what can be read from the variable is not stored
+    shape = property(attrgetter("variable._data.shape"))  # type: ignore[assignment]
+    dtype = property(attrgetter("variable._data.dtype"))  # type: ignore[assignment]
+    place = property(attrgetter("variable._place"))  # type: ignore[assignment]
 
 
 Leaf = AccumulateGrad
@@ -205,9 +206,10 @@ def leaf_of(t: Tensor) -> Leaf:
     ref = extras.leaf
     leaf = ref() if ref is not None else None
     if leaf is None:
-        leaf = Leaf(t)
+        leaf = new(Leaf)
+        leaf.variable = t
         leaf.hooks = extras.hooks
-        extras.leaf = weakref.ref(leaf)
+        extras.leaf = ref_to(leaf)
     return leaf
 
 
@@ -227,6 +229,15 @@ class Packed:
     def __init__(self, pack: Any, unpack: Any, t: Tensor) -> None:
         self.unpack = unpack
         self.value = pack(t)
+
+
+class Promoted:
+    """A saved operand of another type than the op computed in; formulas see it in that one."""
+
+    __slots__ = ("dtype", "saved")
+
+    def __init__(self, saved: tuple, dtype: Any) -> None:
+        self.saved, self.dtype = saved, dtype
 
 
 def save_input(t: Any) -> Any:
@@ -284,7 +295,7 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
             saved.append(ins[index]._data.shape)
         else:
             saved.append(ins[index]._data.dtype)
-    n.saved = tuple(saved)
+    n.saved, n.consts = tuple(saved), consts
     n.shape, n.dtype, n.place = first._data.shape, first._data.dtype, first._place
     n.hooks = None
     n.seq = draw()
@@ -304,6 +315,13 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
     return n
 
 
+def overwritten(node: Any, entry: tuple, sentence: str) -> RuntimeError:
+    """The error for a saved value that was written since, with what listeners know of saver and writer."""
+    if hear.saved is not None:
+        hear.saved(node, entry)
+    return RuntimeError(sentence)
+
+
 def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
     """The array behind a saved entry, after the version check."""
     cls = entry.__class__
@@ -312,14 +330,16 @@ def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
             t, n = entry
             v = t._ver
             if v is not None and v.n != n:
-                raise RuntimeError(errors.modified(t._data, t._place, node.edges[index], v.n, n))
+                raise overwritten(node, entry, errors.modified(t._data, t._place, node.edges[index], v.n, n))
             return t._data
         d, v, n = entry
         if v.n != n:
-            raise RuntimeError(errors.modified(d, node.place, node, v.n, n, index))
+            raise overwritten(node, entry, errors.modified(d, node.place, node, v.n, n, index))
         return d
     if cls is Packed:
         return entry.unpack(entry.value)._data
+    if cls is Promoted:
+        return unpack_raw(node, entry.saved, kind, index).astype(entry.dtype)
     return entry
 
 
@@ -340,6 +360,8 @@ def unpack_recorded(node: Any, entry: Any, kind: int, index: int) -> Any:
             t = wrap(t._data, node.place)
             history(t, node, index)
         return t
+    if cls is Promoted:
+        return unpack_recorded(node, entry.saved, kind, index)
     return entry
 
 

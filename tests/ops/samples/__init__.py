@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.ops.record import Op
-from tests.ops.samples import pointwise, reduce, shape
+from tests.ops.samples import create, index, linalg, pointwise, random, reduce, shape
 
-OPS = [*pointwise.OPS, *reduce.OPS, *shape.OPS]
+OPS = [*pointwise.OPS, *reduce.OPS, *shape.OPS, *index.OPS, *create.OPS, *linalg.OPS, *random.OPS]
 
 
 def for_each(template: str, applies: Callable[[Op], Any] = lambda op: True) -> pytest.MarkDecorator:

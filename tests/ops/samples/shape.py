@@ -1,7 +1,5 @@
 """Records of views, shapes, joining and splitting. Invariant: a sample that torch refuses stays a sample."""
 
-
-
 import numpy as np
 
 from tests.ops.record import Lib, Op, S, X
@@ -26,31 +24,91 @@ def joined(name: str, *lists: tuple, dims: tuple = (), **more) -> Op:
 
 
 RESHAPE = [
-    calls("Tensor.view", (x6, 2, 3), (x6, (3, 2)), (x6, -1, 2), (x23, 6), (x6, 4), (x6, -1, -1), (x6, [1, 6]), (x6, 2, 2)),
-    Op("Tensor.view", [S(x4, Lib("float32")), S(x4, Lib("int64")), S(x43, Lib("int16"))], variants=False, tag="dtype"),
+    calls(
+        "Tensor.view",
+        (x6, 2, 3),
+        (x6, (3, 2)),
+        (x6, -1, 2),
+        (x23, 6),
+        (x6, 4),
+        (x6, -1, -1),
+        (x6, [1, 6]),
+        (x6, 2, 2),
+    ),
+    Op(
+        "Tensor.view",
+        [S(x4, Lib("float32")), S(x4, Lib("int64")), S(x43, Lib("int16"))],
+        variants=False,
+        tag="dtype",
+    ),
     calls("Tensor.view_as", (x6, x23), (x23, x6), (x6, x4)),
-    calls("reshape", (x6, (2, 3)), (x23, (3, -1)), (x23, [6]), (x6, (4,)), (x6, (-1, -1)), (x6, (-1, 4)), (x1, ())),
+    calls(
+        "reshape",
+        (x6, (2, 3)),
+        (x23, (3, -1)),
+        (x23, [6]),
+        (x6, (4,)),
+        (x6, (-1, -1)),
+        (x6, (-1, 4)),
+        (x1, ()),
+    ),
     calls("Tensor.reshape", (x6, 2, 3), (x6, (3, -1)), (x23, 6)),
     calls("Tensor.reshape_as", (x6, x23)),
     calls("flatten", (x23,), (x0,), (x232, 1), (x232, 0, 1), (x2345, -3, -2), (x232, 2, 1), (x23, 3)),
-    calls("unflatten", (x6, 0, (2, 3)), (X((2, 6)), 1, (3, -1)), (x6, 0, (4, 2)), (x6, 1, (2, 3)), (x6, 0, ())),
+    calls(
+        "unflatten", (x6, 0, (2, 3)), (X((2, 6)), 1, (3, -1)), (x6, 0, (4, 2)), (x6, 1, (2, 3)), (x6, 0, ())
+    ),
     calls("ravel", (x23,), (x6,), (x0,)),
     calls("squeeze", (x131,), (x23,), (x131, 0), (x131, 1), (x131, (0, 2)), (x131, -1), (x131, 3), (x0, 0)),
     calls("unsqueeze", (x23, 0), (x23, -1), (x23, 2), (x23, 3), (x0, 0)),
     calls("transpose", (x23, 0, 1), (x232, -1, 0), (x23, 0, 2), (x0, 0, 0), (x6, 0, 0)),
     calls("swapaxes", (x23, 0, 1), (x232, -1, 0), (x23, 0, 2)),
     calls("swapdims", (x23, 0, 1), (x232, -1, 0)),
-    calls("permute", (x23, (1, 0)), (x232, (2, 0, 1)), (x232, (-1, 0, 1)), (x23, (0, 0)), (x23, (0,)), (x23, (0, 2))),
+    calls(
+        "permute",
+        (x23, (1, 0)),
+        (x232, (2, 0, 1)),
+        (x232, (-1, 0, 1)),
+        (x23, (0, 0)),
+        (x23, (0,)),
+        (x23, (0, 2)),
+    ),
     calls("Tensor.permute", (x232, 2, 0, 1), (x232, (0, 2, 1))),
     calls("movedim", (x232, 0, 2), (x232, (0, 1), (2, 0)), (x232, -1, 0), (x23, (0, 0), (0, 1)), (x23, 0, 3)),
     calls("moveaxis", (x232, 0, 2)),
     calls("t", (x23,), (x6,), (x0,), (x232,)),
     *(calls(f"Tensor.{name}", (x23,), (x232,), (x6,), (x0,)) for name in ("T", "mT", "H", "mH")),
     calls("adjoint", (x23,), (x232,)),
-    calls("narrow", (x23, 1, 1, 2), (x23, 0, -1, 1), (x23, 0, 1, 2), (x23, 2, 0, 1), (x23, 1, 0, -1), (x4, 0, 0, 0)),
+    calls(
+        "narrow",
+        (x23, 1, 1, 2),
+        (x23, 0, -1, 1),
+        (x23, 0, 1, 2),
+        (x23, 2, 0, 1),
+        (x23, 1, 0, -1),
+        (x4, 0, 0, 0),
+    ),
     calls("select", (x23, 0, 1), (x23, 1, -1), (x23, 0, 2), (x23, 2, 0), (x0, 0, 0)),
-    calls("diagonal", (x33,), (x23, 1), (x23, -1), (x232, 0, 0, 2), (x232, 0, -1, 1), (x33, 5), (x4,), (x23, 0, 1, 1)),
-    calls("Tensor.unfold", (x6, 0, 3, 1), (x6, 0, 2, 2), (x43, 0, 2, 1), (x6, 0, 7, 1), (x0, 0, 1, 1), (x6, 0, 2, 0)),
+    calls(
+        "diagonal",
+        (x33,),
+        (x23, 1),
+        (x23, -1),
+        (x232, 0, 0, 2),
+        (x232, 0, -1, 1),
+        (x33, 5),
+        (x4,),
+        (x23, 0, 1, 1),
+    ),
+    calls(
+        "Tensor.unfold",
+        (x6, 0, 3, 1),
+        (x6, 0, 2, 2),
+        (x43, 0, 2, 1),
+        (x6, 0, 7, 1),
+        (x0, 0, 1, 1),
+        (x6, 0, 2, 0),
+    ),
     Op(
         "as_strided",
         [
@@ -66,7 +124,16 @@ RESHAPE = [
 ]
 
 EXPAND = [
-    calls("Tensor.expand", (x1, 3), (x131, 2, 3, 4), (x131, (2, 3, -1)), (x23, 2, 4), (x23, 3), (x0, 2, 2), (x1, -1, 3)),
+    calls(
+        "Tensor.expand",
+        (x1, 3),
+        (x131, 2, 3, 4),
+        (x131, (2, 3, -1)),
+        (x23, 2, 4),
+        (x23, 3),
+        (x0, 2, 2),
+        (x1, -1, 3),
+    ),
     calls("Tensor.expand_as", (x1, x23), (x131, x232), (x23, x33)),
     calls("broadcast_to", (x1, (2, 3)), (x3, (2, 3)), (x23, (3,)), (x23, (2, 4))),
     calls("broadcast_tensors", (x23, x3), (X((2, 1)), X((1, 3))), (x23, x4), (x0, x3)),
@@ -90,7 +157,12 @@ EXPAND = [
     *(calls(f"atleast_{n}d", (x0,), (x3,), (x23,), (x232,), ((x0, x3),)) for n in (1, 2, 3)),
     Op(
         "meshgrid",
-        [S(x3, X((2,)), indexing="ij"), S(x3, X((2,)), indexing="xy"), S(x0, x3, indexing="ij"), S(x23, x3, indexing="ij")]
+        [
+            S(x3, X((2,)), indexing="ij"),
+            S(x3, X((2,)), indexing="xy"),
+            S(x0, x3, indexing="ij"),
+            S(x23, x3, indexing="ij"),
+        ]
         + [S([x3, X((2,))], indexing="ij"), S(x3, x3, indexing="no"), S(x3, X((2,)))],
     ),
     Op("cartesian_prod", [S(x3, X((2,))), S(x3), S(x23, x3)]),
@@ -99,17 +171,37 @@ EXPAND = [
 ]
 
 JOIN = [
-    *(joined(name, (x23, X((1, 3))), (x23, x23), (x3, X((0,))), dims=(0, -1, 2)) for name in ("cat", "concat")),
+    *(
+        joined(name, (x23, X((1, 3))), (x23, x23), (x3, X((0,))), dims=(0, -1, 2))
+        for name in ("cat", "concat")
+    ),
     joined("stack", (x23, x23), (x3, x3, x3), (x0, x0), (x3, x4), dims=(1, -1, 3)),
-    *(joined(name, (x3, x3), (x23, x23), (x0, x0), (x23, x33)) for name in ("hstack", "vstack", "dstack", "column_stack")),
+    *(
+        joined(name, (x3, x3), (x23, x23), (x0, x0), (x23, x33))
+        for name in ("hstack", "vstack", "dstack", "column_stack")
+    ),
 ]
 
 SPLIT = [
     calls("chunk", (x6, 3), (x6, 4), (x23, 2, 1), (x23, 0), (x23, 2, 2), (x0, 1)),
-    calls("split", (x6, 2), (x6, 4), (x6, [1, 2, 3]), (x23, 1, 1), (x6, [1, 2]), (x6, 0), (x6, -1), (x23, 1, 2)),
+    calls(
+        "split", (x6, 2), (x6, 4), (x6, [1, 2, 3]), (x23, 1, 1), (x6, [1, 2]), (x6, 0), (x6, -1), (x23, 1, 2)
+    ),
     calls("split_with_sizes", (x6, [1, 2, 3]), (x23, [1, 2], 1), (x6, [1, 2])),
-    calls("tensor_split", (x6, 4), (x6, (1, 3)), (x23, 2, 1), (x6, [2, 2, 9]), (x6, 0), (x0, 1), (x6, np.array([1, 3]))),
-    *(calls(name, (x6, 2), (X((2, 4)), 2), (x232, 2), (X((2, 4, 2)), (1,)), (x0, 1)) for name in ("hsplit", "vsplit", "dsplit")),
+    calls(
+        "tensor_split",
+        (x6, 4),
+        (x6, (1, 3)),
+        (x23, 2, 1),
+        (x6, [2, 2, 9]),
+        (x6, 0),
+        (x0, 1),
+        (x6, np.array([1, 3])),
+    ),
+    *(
+        calls(name, (x6, 2), (X((2, 4)), 2), (x232, 2), (X((2, 4, 2)), (1,)), (x0, 1))
+        for name in ("hsplit", "vsplit", "dsplit")
+    ),
     calls("unbind", (x23,), (x23, 1), (x232, -1), (x23, 2), (x0,)),
 ]
 
@@ -138,7 +230,15 @@ TRIANGLES = [
     *(
         Op(
             name,
-            [S(3, 3), S(3, 2, 1), S(2, 4, -1), S(3, 3, offset=2), S(3, 3, dtype=Lib("int32")), S(0, 3), S(-1, 2)],
+            [
+                S(3, 3),
+                S(3, 2, 1),
+                S(2, 4, -1),
+                S(3, 3, offset=2),
+                S(3, 3, dtype=Lib("int32")),
+                S(0, 3),
+                S(-1, 2),
+            ],
         )
         for name in ("tril_indices", "triu_indices")
     ),
@@ -169,12 +269,31 @@ COPIES = [
     ),
     *(
         Op(f"Tensor.{name}", [S(x23), S(x0)])
-        for name in ("double", "float", "half", "bfloat16", "long", "int", "short", "char", "bool", "cfloat", "cdouble", "cpu")
+        for name in (
+            "double",
+            "float",
+            "half",
+            "bfloat16",
+            "long",
+            "int",
+            "short",
+            "char",
+            "bool",
+            "cfloat",
+            "cdouble",
+            "cpu",
+        )
     ),
     Op("Tensor.byte", [S(X((2, 3), 0, 2))]),
-    *(Op(f"Tensor.{name}", [S(x23), S(x0), S(x3)]) for name in ("numel", "dim", "size", "stride", "is_contiguous", "element_size")),
+    *(
+        Op(f"Tensor.{name}", [S(x23), S(x0), S(x3)])
+        for name in ("numel", "dim", "size", "stride", "is_contiguous", "element_size")
+    ),
     Op("Tensor.size", [S(x23, 1), S(x23, -1), S(x23, 2)], tag="dim"),
-    *(Op(f"Tensor.{name}", [S(x23)]) for name in ("shape", "ndim", "dtype", "itemsize", "nbytes", "is_leaf", "requires_grad")),
+    *(
+        Op(f"Tensor.{name}", [S(x23)])
+        for name in ("shape", "ndim", "dtype", "itemsize", "nbytes", "is_leaf", "requires_grad")
+    ),
     *(Op(f"Tensor.{name}", [S(x23)]) for name in ("is_floating_point", "is_complex", "is_signed")),
     Op("Tensor.nelement", [S(x23)]),
     Op("numel", [S(x23)]),

@@ -249,7 +249,9 @@ def unary(
     Args:
         name: the op's name.
         kernel: as for `op`.
-        ints: what integers become: "float" (the default dtype), "same" (stay), "bool" (any input gives bool).
+        ints: what integers become: "float" (the default dtype), "same" (stay, and `out` has to be of the same
+            type), "keep" (stay), "bool" (any input gives bool), "only bool"
+            (and `out` has to be bool).
         name_in_graph: what `grad_fn` prints.
         holomorphic: as for `op`.
         formula: LaTeX of the vjp.
@@ -321,7 +323,7 @@ def unary(
             hear.op(rule, (input,), (), (o,))
         return o
 
-    call.ints, call.check, call.plain_types = ints, check, plain_types  # type: ignore[attr-defined]
+    call.ints, call.plain_types = ints, plain_types  # type: ignore[attr-defined]
     return _enter(call, rule)
 
 
@@ -454,5 +456,5 @@ def binary(
 
     call = build(False)
     call.operator = _enter(build(True), rule)  # type: ignore[attr-defined]
-    call.takes, call.check, call.plain_types = takes, check, plain_types  # type: ignore[attr-defined]
+    call.kind, call.takes, call.plain_types = kind, takes, plain_types  # type: ignore[attr-defined]
     return _enter(call, rule)

@@ -1,6 +1,6 @@
 """Tensors, autograd and a visual debugger that speak PyTorch's language."""
 
-from . import autograd
+from . import autograd, random
 from .engine import ops as _ops
 from .engine.dtypes import (
     bfloat16,
@@ -29,6 +29,16 @@ from .engine.dtypes import (
 )
 from .engine.face import FUNCTIONS as _functions
 from .engine.face import bind as _bind
+from .engine.generators import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .engine.layout import channels_last, channels_last_3d, contiguous_format, preserve_format, strided
 from .engine.limits import finfo, iinfo
 from .engine.modes import (
     enable_grad,

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..engine import errors
 from ..engine.backward import Pass, drain, root_of
 from ..engine.events import hear
 from ..engine.face import public
 from ..engine.graph import edge
 from ..engine.modes import mode
+from ..engine.places import CPU
 from ..engine.tensor import Tensor, wrap
+
+
+SEEDS = {np.dtype(t): np.ones((), t) for t in ("f4", "f8")}
+for _seed in SEEDS.values():
+    _seed.flags.writeable = False
 
 
 def _tuple(value: Any) -> tuple:
@@ -115,6 +123,8 @@ def _run(
     grads = seeds(outputs, given)
     roots = [root_of(t, i) for i, t in enumerate(outputs)]
     grads = [_fit(g, r, create_graph) for g, r in zip(grads, roots, strict=True)]
+    if not create_graph:
+        grads = [g._data for g in grads]
     run = Pass(
         roots,
         grads,
@@ -231,4 +241,11 @@ def tensor_backward(
         >>> x.grad
         tensor(6.)
     """
+    if gradient is None and inputs is None and not create_graph and hear.step is None:
+        seed = SEEDS.get(self._data.dtype)
+        if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case, without ceremony
+            e = edge(self)
+            if self._rg:
+                drain(Pass([e], [seed], False, bool(retain_graph)))
+                return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)

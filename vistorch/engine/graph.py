@@ -8,12 +8,13 @@ Descending `seq` is a topological order, because a node draws its number after a
 from __future__ import annotations
 
 import itertools
-import weakref
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+from weakref import ref as ref_to
 
 from . import errors
 from .modes import mode
-from .tensor import wrap
+from .tensor import new, wrap
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -163,11 +164,10 @@ class AccumulateGrad(Base):
 
     __slots__ = ("variable",)
 
-    def __init__(self, variable: Tensor) -> None:
-        data = variable._data
-        self.variable, self.place = variable, variable._place
-        self.shape, self.dtype = data.shape, data.dtype
-        self.hooks = None
+    # made once per graph and leaf, on the hot path: what can be read from the variable is not stored
+    shape = property(attrgetter("variable._data.shape"))  # type: ignore[assignment]
+    dtype = property(attrgetter("variable._data.dtype"))  # type: ignore[assignment]
+    place = property(attrgetter("variable._place"))  # type: ignore[assignment]
 
 
 Leaf = AccumulateGrad
@@ -205,9 +205,10 @@ def leaf_of(t: Tensor) -> Leaf:
     ref = extras.leaf
     leaf = ref() if ref is not None else None
     if leaf is None:
-        leaf = Leaf(t)
+        leaf = new(Leaf)
+        leaf.variable = t
         leaf.hooks = extras.hooks
-        extras.leaf = weakref.ref(leaf)
+        extras.leaf = ref_to(leaf)
     return leaf
 
 

@@ -18,10 +18,8 @@ from .events import hear
 from .graph import OUT, UNTRACKED, version
 from .modes import mode
 from .promote import sync_rg
-from .quiet import hush, speak
+from .quiet import hushed
 from .tensor import Tensor, wrap
-
-FLOATS = frozenset((np.dtype("f4"), np.dtype("f8")))
 
 
 def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None) -> Tensor:
@@ -83,7 +81,7 @@ def pointwise(fn: Any) -> Callable:
     rule = fn.rule
     kernels = rule.kernels
     direct = isinstance(rule.kernel, (str, np.ufunc)) and isinstance(rule.kernels[0], np.ufunc)
-    check = fn.check
+    plain_types = fn.plain_types
 
     if len(rule.inputs) == 1:
 
@@ -92,17 +90,13 @@ def pointwise(fn: Any) -> Callable:
             if (
                 d is None
                 or not direct
-                or d.dtype not in FLOATS
+                or d.dtype not in plain_types
                 or input._ver is UNTRACKED
                 or (mode.on and sync_rg(input))
                 or 0 in d.strides
             ):
                 return replace(input, fn, (), {}, rule)
-            token = hush()
-            try:
-                kernels[input._place.kind](d, out=d)
-            finally:
-                speak(token)
+            hushed(kernels[input._place.kind], d, d)
             version(input).n += 1
             if hear.write is not None:
                 hear.write(input, rule)
@@ -110,13 +104,15 @@ def pointwise(fn: Any) -> Callable:
 
         return _named(one, rule)
 
+    takes_number = len(rule.inputs) == 2 and "other" in fn.takes
+
     def two(input, other):
         d = input._data if isinstance(input, Tensor) else None
-        if d is None or not direct or d.dtype not in FLOATS or check is not None or 0 in d.strides:
+        if d is None or not direct or d.dtype not in plain_types or 0 in d.strides:
             return replace(input, fn, (other,), {}, rule)
         if other.__class__ is float or other.__class__ is int:
             b = other
-            if mode.on and sync_rg(input):
+            if not takes_number or (mode.on and sync_rg(input)):
                 return replace(input, fn, (other,), {}, rule)
         else:
             if not isinstance(other, Tensor):
@@ -135,11 +131,7 @@ def pointwise(fn: Any) -> Callable:
             v = version(input)
         elif v is UNTRACKED:
             return replace(input, fn, (other,), {}, rule)
-        token = hush()
-        try:
-            kernels[input._place.kind](d, b, out=d)
-        finally:
-            speak(token)
+        hushed(kernels[input._place.kind], d, b, d)
         v.n += 1
         if hear.write is not None:
             hear.write(input, rule)

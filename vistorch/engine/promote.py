@@ -14,7 +14,7 @@ from . import dtypes, errors, outs
 from .events import hear
 from .graph import NUMBERS, record, sync
 from .modes import mode
-from .quiet import hush, speak
+from .quiet import hushed
 from .tensor import Tensor, asarray, ndarray, wrap
 
 BOOL = np.dtype(bool)
@@ -46,27 +46,35 @@ def floating(dt: np.dtype) -> bool:
     return dt.kind in "fc" or dt in HALVES
 
 
-def compute(rule: Any, place: Any, arrays: list, common: Any) -> Any:
+def compute(rule: Any, place: Any, arrays: list, common: Any, consts: tuple = ()) -> Any:
     """The kernel on arrays cast to one type (or as they are), half types in float32 with one rounding at the end."""
     kernel = rule.kernels[place.kind]
     half = common if common in HALVES and rule.widen else None
     use = _F4 if half is not None else common
     if use is not None:
         arrays = [a.astype(use, copy=False) if hasattr(a, "dtype") else a for a in arrays]
-    token = hush()
     try:
-        d = kernel(*arrays)
+        d = hushed(kernel, *arrays, *consts)
     except ValueError:
-        said = errors.broadcast(np.shape(arrays[0]), np.shape(arrays[-1]))
+        said = misfit(arrays)
         if said is None:
             raise
         raise RuntimeError(said) from None
-    finally:
-        speak(token)
     return d.astype(half) if half is not None and d.dtype == _F4 else d
 
 
-def finish(rule: Any, place: Any, d: Any, ins: tuple, out: Any) -> Tensor:
+def misfit(arrays: list) -> str | None:
+    """The sentence for the first operand that does not broadcast with those before it."""
+    shape = np.shape(arrays[0])
+    for a in arrays[1:]:
+        said = errors.broadcast(shape, np.shape(a))
+        if said is not None:
+            return said
+        shape = np.broadcast_shapes(shape, np.shape(a))
+    return None
+
+
+def finish(rule: Any, place: Any, d: Any, ins: tuple, out: Any, consts: tuple = ()) -> Tensor:
     """Wrap, record, tell, deliver."""
     if out is not None:
         return outs.deliver(out, wrap(d, place))
@@ -74,10 +82,10 @@ def finish(rule: Any, place: Any, d: Any, ins: tuple, out: Any) -> Tensor:
     if mode.on:
         for t, vjp in zip(ins, rule.vjps, strict=True):
             if vjp is not None and t.__class__ not in NUMBERS and (sync_rg(t)):
-                record(rule, ins, (), (o,))
+                record(rule, ins, consts, (o,))
                 break
     if hear.op is not None:
-        hear.op(rule, ins, (), (o,))
+        hear.op(rule, ins, consts, (o,))
     return o
 
 
@@ -119,7 +127,7 @@ def type_of(t: Any) -> np.dtype:
 
 def result_type(*operands: Any) -> np.dtype:
     """The promoted numpy dtype of tensors and numbers."""
-    return dtypes.result_of([(type_of(t), category(t)) for t in operands])
+    return dtypes.result_of(tuple([(type_of(t), category(t)) for t in operands]))
 
 
 def same_place(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -139,88 +147,133 @@ def _brought(t: Tensor, place: Any) -> Tensor:
     return to_place(t, place)
 
 
-def binary(rule: Any, kind: str, check: Any, x: Tensor, y: Tensor, out: Any) -> Tensor:
+def binary(rule: Any, how: tuple, x: Tensor, y: Tensor, out: Any) -> Tensor:
     """A pointwise op of two tensors whose types, places or destination are not the plain case."""
     if out is not None:
         outs.check_out(rule.name, out, (x, y))
     x, y = same_place(rule.name, x, y)
-    return _binary(rule, kind, check, x, y, out, x._place)
+    return _binary(rule, how, x, y, out, x._place)
 
 
-def _binary(rule: Any, kind: str, check: Any, x: Any, y: Any, out: Any, place: Any) -> Tensor:
+def _binary(rule: Any, how: tuple, x: Any, y: Any, out: Any, place: Any) -> Tensor:
+    kind, check, refuse, _, wide = how
     if check is not None:
         check(type_of(x), type_of(y))
     common = result_type(x, y)
     if kind == "float" and not floating(common):
         common = default_float()
+    if refuse is not None:
+        try:
+            refuse(common)
+        except NotImplementedError:  # a missing kernel is noticed last
+            said = misfit([t._data for t in (x, y) if isinstance(t, Tensor)])
+            if said is not None:
+                raise RuntimeError(said) from None
+            raise
     if out is not None and kind in ("arith", "float"):
         outs.check_cast(common, out._data.dtype)
-    arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place) for t in (x, y)]
+    arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place, wide) for t in (x, y)]
     d = compute(rule, place, arrays, None if kind == "logic" else common)
     if kind in ("arith", "float") and d.dtype != common:
         d = d.astype(common)
     return finish(rule, place, d, (x, y), out)
 
 
-def _as_array(value: Any, common: np.dtype, place: Any) -> Any:
+def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> Any:
     """A number as a 0-d array of the type the op computes in, wrapping integers as PyTorch does."""
     xp = place.xp
     if isinstance(value, int) and not isinstance(value, bool):
         if not -(2**63) <= value < 2**63:
             raise OverflowError("int too big to convert")
         return xp.asarray(np.asarray(value, INT64).astype(common))
-    return xp.asarray(np.asarray(value).astype(common))
+    return xp.asarray(np.asarray(value).astype(_F4 if wide and common in HALVES else common))
 
 
-def mixed(rule: Any, kind: str, check: Any, x: Any, y: Any, out: Any, as_operator: bool) -> Any:
+def several(
+    rule: Any, ins: tuple, consts: tuple = (), out: Any = None, common: Any = None, same: bool = True
+) -> Tensor:
+    """A pointwise op of any number of operands, each a tensor or a number, with constants.
+
+    Args:
+        rule: its row.
+        ins: the operands.
+        consts: what else the kernel takes.
+        out: where to put the result.
+        common: the type to compute in, where not the promoted one.
+        same: False for operands that the kernel takes as they are.
+    """
+    if out is not None:
+        outs.check_out(rule.name, out, ins)
+    place = None
+    for t in ins:
+        if isinstance(t, Tensor) and (place is None or (t._place is not place and place.device.type == "cpu")):
+            place = t._place
+    given = ins
+    if place is not None:
+        for t in ins:
+            if isinstance(t, Tensor) and t._place is not place:
+                if t._data.ndim or t._place.device.type != "cpu":
+                    raise RuntimeError(errors.devices(ins[0]._place, place, rule.name))
+                given = tuple([
+                    _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in given
+                ])
+    if common is None and same:
+        common = result_type(*given)
+    if out is not None and same:
+        outs.check_cast(common, out._data.dtype)
+    arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place) for t in given]
+    d = compute(rule, place, arrays, common if same else None, consts)
+    return finish(rule, place, d, given, out, consts)
+
+
+def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) -> Any:
     """A pointwise op with at least one operand that is no Tensor."""
+    takes = how[3]
     if isinstance(x, Tensor):
         n = number(y)
-        if (
-            n is not None
-            and x._data.dtype in FLOATS
-            and n.__class__ is not complex
-            and out is None
-            and check is None
-        ):
-            return _scaled(rule, kind, x, n)
-        y = y if n is None else n
+        if n is not None and "other" in takes:
+            rule = rule.twins[0]
+            y = n
+            if x._data.dtype in FLOATS and n.__class__ is not complex and out is None:
+                return _scaled(rule, how, x, n)
     elif isinstance(y, Tensor):
         n = number(x)
-        x = x if n is None else n
-    else:
-        n = number(x)
-        if n is not None and number(y) is not None:
-            x, y = wrap(asarray(n, type_of(n))), number(y)
-        elif as_operator:
-            return NotImplemented
+        if n is not None and "input" in takes:
+            rule = rule.twins[1]
+            x = n
+    elif as_operator:
+        return NotImplemented
+    elif len(takes) == 2:
+        m, n = number(x), number(y)
+        if m is not None and n is not None:
+            x, y = wrap(asarray(m, type_of(m))), n
     for t, argument, position in ((x, "input", 1), (y, "other", 2)):
-        if not isinstance(t, Tensor) and t.__class__ not in NUMBERS:
+        if not isinstance(t, Tensor) and (t.__class__ not in NUMBERS or argument not in takes):
             if as_operator:
-                return _foreign(rule, kind, check, x, y)
+                return _foreign(rule, how, x, y)
             raise errors.must_be_tensor(rule.name, argument, position, t)
     if out is not None:
         outs.check_out(rule.name, out, (x, y))
     place = x._place if isinstance(x, Tensor) else y._place
-    return _binary(rule, kind, check, x, y, out, place)
+    return _binary(rule, how, x, y, out, place)
 
 
-def _scaled(rule: Any, kind: str, x: Tensor, n: Any) -> Tensor:
+def _scaled(rule: Any, how: tuple, x: Tensor, n: Any) -> Tensor:
     """Float tensor and real number: numpy's weak scalars do what PyTorch does."""
     place = x._place
     if n.__class__ is int and not -(2**63) <= n < 2**63:
         raise OverflowError("int too big to convert")
-    token = hush()
-    try:
-        d = rule.kernels[place.kind](x._data, n)
-    finally:
-        speak(token)
-    del kind
+    _, check, refuse, _, _ = how
+    if check is not None:
+        check(x._data.dtype, type_of(n))
+    if refuse is not None:
+        refuse(x._data.dtype)
+    d = hushed(rule.kernels[place.kind], x._data, n)
     return finish(rule, place, d, (x, n), None)
 
 
-def _foreign(rule: Any, kind: str, check: Any, x: Any, y: Any) -> Any:
+def _foreign(rule: Any, how: tuple, x: Any, y: Any) -> Any:
     """`tensor + ndarray` gives a tensor; anything else is left to the other operand."""
     if isinstance(y, ndarray) and isinstance(x, Tensor) and y.dtype.kind in "bifcu":
-        return binary(rule, kind, check, x, wrap(y), None)
+        return binary(rule, how, x, wrap(y), None)
     return NotImplemented

@@ -11,6 +11,7 @@ real coefficients; a row for which that is not so says `holomorphic=False` and d
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -51,6 +52,7 @@ class Rule:
         "saves",
         "saves_out",
         "saves_tensors",
+        "twins",
         "view",
         "vjps",
         "widen",
@@ -147,6 +149,7 @@ def define(
     )
     bound = bind(kernel, np)
     rule.kernels = [bound, None]
+    rule.twins = (rule, rule)
     if name in TABLE:
         raise TypeError(f"two rows are named {name!r}")
     TABLE[name] = rule
@@ -154,6 +157,16 @@ def define(
     if RAW[1].xp is not None:
         _to_cupy(rule)
     return rule
+
+
+def twin(rule: Rule, name_in_graph: str) -> Rule:
+    """The same row under another name in the graph: PyTorch names the overloads for plain numbers apart."""
+    other = copy.copy(rule)
+    other.grad_name = name_in_graph
+    other.node_class = type(
+        name_in_graph, (Node,), {"__slots__": (), "rule": other, "__module__": "vistorch.autograd"}
+    )
+    return other
 
 
 def _to_cupy(rule: Rule) -> None:

@@ -1,3 +1,5 @@
 """Making tensors from nothing, from data and by chance."""
 
-from . import basic  # noqa: F401
+from ... import interop, metadata
+from . import chance, data, fill, fills, ranges, weighted, writers
+from .legacy import legacy_new

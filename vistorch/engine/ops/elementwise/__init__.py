@@ -1,3 +1,16 @@
 """Pointwise ops."""
 
-from . import arithmetic  # noqa: F401
+from . import (  # noqa: F401
+    arithmetic,
+    bounds,
+    choose,
+    compare,
+    complex,
+    division,
+    logic,
+    operators,
+    powers,
+    rounding,
+    special,
+    transcendental,
+)

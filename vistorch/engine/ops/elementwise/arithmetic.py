@@ -1,41 +1,39 @@
-"""The four operations and the sign."""
+"""Addition, subtraction, multiplication and the sign; what multiplies and adds at once.
+
+Invariant: with alpha=1 `add` and `sub` are the plain rows.
+"""
 
 from __future__ import annotations
 
-from ...call import binary, unary
-from ...face import METHODS, expose
-from ...inplace import pointwise
+from ... import errors, promote
+from ...call import op
+from ...face import METHODS, expose, public
+from ...graph import NUMBERS
+from ...inplace import pointwise, replace
+from ...pointwise import binary, unary
+from ...tensor import Tensor
+from .refusals import missing, sentence
+
+ONE = 1  # the default of `alpha`, met by identity: True and 1.0 are equal to it but have their own rules
+MINUS = "Subtraction, the `-` operator, with "
+INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 
 
 def _no_bool_minus(a, b):
     if a.kind == "b" and b.kind == "b":
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-            "operator instead."
-        )
+        raise RuntimeError(f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
     if a.kind == "b" or b.kind == "b":
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
-            "the `~` or `logical_not()` operator instead."
-        )
+        raise RuntimeError(f"{MINUS}a bool tensor is not supported. {INVERT}")
 
 
-def _no_bool_neg(a):
-    if a.kind == "b":
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-            "`~` or `logical_not()` operator instead."
-        )
-
-
-_add = binary(
+add_ = binary(
     "add",
     "add",
     formula={"input": r"\bar x = \bar z", "other": r"\bar y = \bar z"},
     input=lambda F, g: g,
     other=lambda F, g: g,
 )
-_sub = binary(
+sub_ = binary(
     "sub",
     "subtract",
     check=_no_bool_minus,
@@ -43,38 +41,305 @@ _sub = binary(
     input=lambda F, g: g,
     other=lambda F, g: -g,
 )
+rsub_ = binary(
+    "rsub",
+    lambda xp, input, other: xp.subtract(other, input),
+    check=_no_bool_minus,
+    names=("RsubBackward1", "RsubBackward0"),
+    formula={"input": r"\bar x = -\bar z", "other": r"\bar y = \bar z"},
+    input=lambda F, g: -g,
+    other=lambda F, g: g,
+)
 mul = binary(
     "mul",
     "multiply",
+    wide_numbers=True,
     formula={"input": r"\bar x = \bar z\, y", "other": r"\bar y = \bar z\, x"},
     input=lambda F, g, other: g * other,
     other=lambda F, g, input: g * input,
 )
-_div = binary(
-    "div",
-    "true_divide",
-    kind="float",
-    formula={"input": r"\bar x = \bar z / y", "other": r"\bar y = -\bar z\, x / y^2"},
-    input=lambda F, g, other: g / other,
-    other=lambda F, g, other, out: -g * out / other,
-)
-neg = unary(
-    "neg", "negative", ints="same", check=_no_bool_neg, formula=r"\bar x = -\bar y", input=lambda F, g: -g
-)
 expose(mul, inplace=True, aliases="multiply")
-expose(neg, inplace=True, aliases="negative")
-METHODS["__add__"] = METHODS["__radd__"] = _add.operator
-METHODS["__mul__"] = METHODS["__rmul__"] = mul.operator
-METHODS["__sub__"] = _sub.operator
-METHODS["__truediv__"] = _div.operator
-METHODS["__neg__"] = neg
-METHODS["__imul__"] = METHODS["mul_"]
-METHODS["__iadd__"] = METHODS["add_"] = pointwise(_add)
-METHODS["add"] = _add
-METHODS["__isub__"] = METHODS["sub_"] = pointwise(_sub)
-exp = expose(
-    unary("exp", "exp", formula=r"\bar x = \bar y\, e^x", input=lambda F, g, out: g * out), inplace=True
+mul.__doc__ = """Multiply element by element.
+
+Args:
+    input: a tensor.
+    other: a tensor or a number.
+    out: where to put the result.
+
+Example:
+    >>> vistorch.mul(vistorch.tensor([1.0, 2.0]), 3)
+    tensor([3., 6.])
+"""
+
+
+def _scaled_rows():
+    """The rows of `input + alpha * other` and its kin; a bool alpha makes bools."""
+
+    def plus(xp, input, other, alpha):
+        return input + other * xp.asarray(alpha, dtype=other.dtype)
+
+    def minus(xp, input, other, alpha):
+        return input - other * xp.asarray(alpha, dtype=other.dtype)
+
+    def from_other(xp, input, other, alpha):
+        return other - input * xp.asarray(alpha, dtype=input.dtype)
+
+    plus_row = op(
+        "add_scaled",
+        plus,
+        inputs="input other",
+        name_in_graph="AddBackward0",
+        formula={"input": r"\bar x = \bar z", "other": r"\bar y = \alpha \bar z"},
+        input=lambda F, g: g,
+        other=lambda F, g, alpha: g * alpha,
+    )
+    minus_row = op(
+        "sub_scaled",
+        minus,
+        inputs="input other",
+        name_in_graph="SubBackward0",
+        formula={"input": r"\bar x = \bar z", "other": r"\bar y = -\alpha \bar z"},
+        input=lambda F, g: g,
+        other=lambda F, g, alpha: g * -alpha,
+    )
+    from_row = op(
+        "rsub_scaled",
+        from_other,
+        inputs="input other",
+        name_in_graph="RsubBackward0",
+        formula={"input": r"\bar x = -\alpha \bar z", "other": r"\bar y = \bar z"},
+        input=lambda F, g, alpha: g * -alpha,
+        other=lambda F, g: g,
+    )
+    return plus_row.rule, minus_row.rule, from_row.rule
+
+
+_PLUS, _MINUS, _FROM = _scaled_rows()
+
+
+def _scaled(rule, name, check, input, other, alpha, out):
+    """`alpha` off the common path: its own checks, then the row that multiplies and adds at once."""
+    operands = []
+    for value, argument, position in ((input, "input", 1), (other, "other", 2)):
+        if not isinstance(value, Tensor):
+            number = promote.number(value)
+            if number is None:
+                raise errors.must_be_tensor(name, argument, position, value)
+            value = number
+        operands.append(value)
+    x, y = operands
+    if check is not None:
+        check(promote.type_of(x), promote.type_of(y))
+    factor = alpha.item() if isinstance(alpha, Tensor) else promote.number(alpha)
+    if factor is None:
+        raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
+    common = promote.result_type(x, y)
+    if isinstance(factor, bool) and common.kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(factor, float) and not promote.floating(common):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(factor, complex) and common.kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return promote.several(rule, (x, y), (factor,), out, common)
+
+
+@public()
+def add(input, other, *, alpha=1, out=None):
+    """Add `other`, scaled by `alpha`.
+
+    Args:
+        input: a tensor.
+        other: a tensor or a number.
+        alpha: what `other` is multiplied with.
+        out: where to put the result.
+
+    Example:
+        >>> vistorch.add(vistorch.tensor([1.0, 2.0]), 3, alpha=2)
+        tensor([7., 8.])
+    """
+    if alpha is ONE:
+        return add_(input, other) if out is None else add_(input, other, out=out)
+    return _scaled(_PLUS, "add", None, input, other, alpha, out)
+
+
+@public(aliases="subtract")
+def sub(input, other, *, alpha=1, out=None):
+    """Subtract `other`, scaled by `alpha`.
+
+    Args:
+        input: a tensor.
+        other: a tensor or a number.
+        alpha: what `other` is multiplied with.
+        out: where to put the result.
+
+    Example:
+        >>> vistorch.sub(vistorch.tensor([5.0, 6.0]), vistorch.tensor([1.0, 2.0]))
+        tensor([4., 4.])
+    """
+    if alpha is ONE:
+        return sub_(input, other) if out is None else sub_(input, other, out=out)
+    return _scaled(_MINUS, "sub", _no_bool_minus, input, other, alpha, out)
+
+
+@public(method=False)
+def rsub(input, other, *, alpha=1):
+    """Subtract `input`, scaled by `alpha`, from `other`.
+
+    Args:
+        input: a tensor.
+        other: a tensor or a number.
+        alpha: what `input` is multiplied with.
+
+    Example:
+        >>> vistorch.rsub(vistorch.tensor([1.0, 2.0]), 10)
+        tensor([9., 8.])
+    """
+    if alpha is ONE:
+        return rsub_(input, other)
+    return _scaled(_FROM, "rsub", _no_bool_minus, input, other, alpha, None)
+
+
+def _in_place(plain, scaled):
+    """`x.add_(y, alpha=...)`."""
+    twin = pointwise(plain)
+
+    def write(input, other, *, alpha=1):
+        if alpha is ONE:
+            return twin(input, other)
+        return replace(input, scaled, (other,), {"alpha": alpha})
+
+    write.__name__ = write.__qualname__ = plain.rule.name + "_"
+    return twin, write
+
+
+METHODS["__iadd__"], METHODS["add_"] = _in_place(add_, add)
+METHODS["__isub__"], METHODS["sub_"] = _in_place(sub_, sub)
+METHODS["subtract_"] = METHODS["sub_"]
+
+neg = unary(
+    "neg",
+    "negative",
+    ints="same",
+    check=sentence("b", f"Negation, the `-` operator, on a bool tensor is not supported. {INVERT}"),
+    formula=r"\bar x = -\bar y",
+    input=lambda F, g: -g,
 )
-sin = expose(unary("sin", "sin", input=lambda F, g, input: g * F.cos(input)), inplace=True)
-cos = expose(unary("cos", "cos", input=lambda F, g, input: -g * F.sin(input)), inplace=True)
-tanh = expose(unary("tanh", "tanh", input=lambda F, g, out: g * (1 - out * out)), inplace=True)
+expose(neg, inplace=True, aliases="negative")
+
+
+@public()
+def positive(input):
+    """The tensor itself; refuses bools.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> vistorch.positive(vistorch.tensor([1.0, -2.0]))
+        tensor([ 1., -2.])
+    """
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor("positive", "input", 1, input)
+    if input._data.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+# ---- products and quotients added ---------------------------------------------------------------------------------
+_addcmul = op(
+    "addcmul",
+    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * tensor1 * tensor2,
+    inputs="input tensor1 tensor2",
+    formula={
+        "input": r"\bar x = \bar z",
+        "tensor1": r"\bar a = \bar z\, v\, b",
+        "tensor2": r"\bar b = \bar z\, v\, a",
+    },
+    input=lambda F, g: g,
+    tensor1=lambda F, g, tensor2, value: g * (tensor2 * value),
+    tensor2=lambda F, g, tensor1, value: g * (tensor1 * value),
+).rule
+_addcdiv = op(
+    "addcdiv",
+    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * (tensor1 / tensor2),
+    inputs="input tensor1 tensor2",
+    formula={
+        "input": r"\bar x = \bar z",
+        "tensor1": r"\bar a = \bar z\, v / b",
+        "tensor2": r"\bar b = -\bar z\, v\, a / b^2",
+    },
+    input=lambda F, g: g,
+    tensor1=lambda F, g, tensor2, value: g * (value / tensor2),
+    tensor2=lambda F, g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
+).rule
+_no_bool_products = missing("addcmul_cpu_out", "b")
+
+
+def _factor(name, value, common):
+    """`value=` as a number that fits the result's type."""
+    factor = value.item() if isinstance(value, Tensor) else value
+    if factor.__class__ not in NUMBERS:
+        factor = promote.number(factor)
+        if factor is None:
+            raise TypeError(f"{name}(): argument 'value' must be Number, not {type(value).__name__}")
+    if isinstance(factor, complex) and common.kind != "c":
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return int(factor) if isinstance(factor, float) and not promote.floating(common) else factor
+
+
+def _three(name, input, tensor1, tensor2):
+    for t, argument, position in ((input, "input", 1), (tensor1, "tensor1", 2), (tensor2, "tensor2", 3)):
+        if not isinstance(t, Tensor):
+            raise errors.must_be_tensor(name, argument, position, t)
+    return promote.result_type(input, tensor1, tensor2)
+
+
+@public(inplace=True)
+def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+    """Add `value * tensor1 * tensor2`.
+
+    Args:
+        input: a tensor.
+        tensor1: a factor.
+        tensor2: another.
+        value: a number.
+        out: where to put the result.
+
+    Example:
+        >>> x = vistorch.tensor([1.0, 2.0])
+        >>> vistorch.addcmul(x, x, x, value=10)
+        tensor([11., 42.])
+    """
+    common = _three("addcmul", input, tensor1, tensor2)
+    _no_bool_products(common)
+    factor = _factor("addcmul", value, common)
+    return promote.several(_addcmul, (input, tensor1, tensor2), (factor,), out, common)
+
+
+@public(inplace=True)
+def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+    """Add `value * tensor1 / tensor2`.
+
+    Args:
+        input: a tensor.
+        tensor1: the numerator.
+        tensor2: the denominator.
+        value: a number.
+        out: where to put the result.
+
+    Example:
+        >>> x = vistorch.tensor([1.0, 2.0])
+        >>> vistorch.addcdiv(x, x, x, value=10)
+        tensor([11., 12.])
+    """
+    common = _three("addcdiv", input, tensor1, tensor2)
+    if not promote.floating(promote.result_type(tensor1, tensor2)):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+            "vistorch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * "
+            "tensor1 / tensor2), for all dtypes."
+        )
+    factor = _factor("addcdiv", value, common)
+    return promote.several(_addcdiv, (input, tensor1, tensor2), (factor,), out, common)

@@ -1,0 +1,175 @@
+"""Poisson counts and draws from categories.
+
+Invariant: a Poisson number takes as many words as its rejections ask for, so these are drawn one after the
+other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from vistorch.engine.kernels import sampling_checks as checks
+from vistorch.engine.kernels.sampling_normal import doubles, libm
+
+__all__ = ["multinomial", "poisson"]
+
+# From this rate on a count is found by rejection, below it by multiplying uniform numbers.
+REJECTION_FROM = 10
+
+
+class _Stream:
+    """Uniform doubles one by one, read in chunks no longer than what is certain to be used."""
+
+    def __init__(self, generator):
+        self.generator = generator
+        self.values: list[float] = []
+
+    def reserve(self, count: int) -> None:
+        """Make sure of `count` numbers that will be used."""
+        missing = count - len(self.values)
+        if missing > 0:
+            self.values[:0] = doubles(self.generator.words64(missing))[::-1].tolist()
+
+    def next(self) -> float:
+        """The next number."""
+        if not self.values:
+            self.reserve(1)
+        return self.values.pop()
+
+
+def _by_product(rate: float, draw: Callable[[], float]) -> int:
+    """Knuth's count: how many uniform numbers multiply to more than exp(-rate)."""
+    bound, product, count = math.exp(-rate), 1.0, 0
+    while True:
+        product *= draw()
+        if product <= bound:
+            return count
+        count += 1
+
+
+def _by_rejection(rate: float, draw: Callable[[], float]) -> float:
+    """Hoermann's transformed rejection (PTRS, 1993)."""
+    root, log_rate = math.sqrt(rate), math.log(rate)
+    b = 0.931 + 2.53 * root
+    a = -0.059 + 0.02483 * b
+    log_inverse_alpha = math.log(1.1239 + 1.1328 / (b - 3.4))
+    squeeze = 0.9277 - 3.6224 / (b - 2)
+    while True:
+        u = draw() - 0.5
+        v = draw()
+        us = 0.5 - abs(u)
+        value = (2 * a / us + b) * u + rate + 0.43 if us else -math.inf
+        # What C++ makes of a number beyond 64 bits.
+        count = math.floor(value) if abs(value) < 2.0**63 else -(2**63)
+        if us >= 0.07 and v <= squeeze:
+            return count
+        if count < 0 or (us < 0.013 and v > us):
+            continue
+        left = (math.log(v) if v else -math.inf) + log_inverse_alpha - math.log(a / (us * us) + b)
+        if left <= -rate + count * log_rate - math.lgamma(count + 1.0):
+            return count
+
+
+def poisson(generator, rates: np.ndarray) -> np.ndarray:
+    """Poisson counts, one for each rate, in the rates' dtype and shape."""
+    checks.unsupported("poisson_cpu", rates.dtype)
+    checks.require(bool((rates >= 0).all()), "invalid Poisson rate, expected rate to be non-negative")
+    flat = rates.astype(np.float64).ravel().tolist()
+    needs = [2 if rate >= REJECTION_FROM else 1 if rate else 0 for rate in flat]
+    certain = sum(needs)
+    out = []
+    with generator.lock:
+        stream = _Stream(generator)
+        for rate, need in zip(flat, needs, strict=True):
+            if not stream.values:
+                # Every number still to come takes at least its first try.
+                stream.reserve(certain)
+            certain -= need
+            if not need:
+                out.append(0)
+            elif need == 1:
+                out.append(_by_product(rate, stream.next))
+            else:
+                out.append(_by_rejection(rate, stream.next))
+    with np.errstate(over="ignore"):
+        return np.array(out, np.float64).astype(rates.dtype).reshape(rates.shape)
+
+
+def _check_weights(weights: np.ndarray, num_samples: int, replacement: bool) -> None:
+    """PyTorch's checks of shape and number."""
+    name = checks.KINDS[weights.dtype][0]
+    checks.require(
+        checks.is_floating(weights.dtype),
+        f"multinomial only supports floating-point dtypes for input, got: {name}",
+    )
+    checks.require(weights.ndim in (1, 2), "prob_dist must be 1 or 2 dim")
+    checks.require(num_samples > 0, "cannot sample n_sample <= 0 samples")
+    checks.require(
+        replacement or num_samples <= weights.shape[-1],
+        "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+    )
+
+
+def _with_replacement(generator, weights: np.ndarray, num_samples: int) -> np.ndarray:
+    """Independent draws by searching each row's cumulative weights."""
+    checks.require(
+        bool((weights >= 0).all()), "invalid multinomial distribution (encountering probability entry < 0)"
+    )
+    checks.require(
+        bool(np.isfinite(weights).all()),
+        "invalid multinomial distribution (encountering probability entry = infinity or NaN)",
+    )
+    # Half precision adds up in float32.
+    wide = weights.astype(np.promote_types(np.float32, weights.dtype), copy=False)
+    cumulative = np.cumsum(wide, axis=-1, dtype=wide.dtype)
+    totals = cumulative[:, -1:]
+    checks.require(bool((totals > 0).all()), "invalid multinomial distribution (sum of probabilities <= 0)")
+    cumulative /= totals.copy()
+    cumulative[:, -1] = 1
+    with generator.lock:
+        points = doubles(generator.words64(len(weights) * num_samples)).reshape(len(weights), num_samples)
+    out = np.empty(points.shape, np.int64)
+    for row, bounds in enumerate(cumulative.astype(np.float64)):
+        out[row] = np.searchsorted(bounds, points[row], side="left")
+    return out
+
+
+def multinomial(generator, weights: np.ndarray, num_samples: int, replacement: bool = False) -> np.ndarray:
+    """Categories drawn with the given weights, from each row.
+
+    Args:
+        generator: where the words come from.
+        weights: one row, or a matrix of rows, of weights that need not add up to 1.
+        num_samples: draws from each row.
+        replacement: whether a category can be drawn again.
+    """
+    _check_weights(weights, num_samples, replacement)
+    shape = (*weights.shape[:-1], num_samples)
+    rows = weights if weights.ndim == 2 else weights[None]
+    if not len(rows):
+        return np.empty(shape, np.int64)
+    if replacement and num_samples > 1:
+        return _with_replacement(generator, rows, num_samples).reshape(shape)
+    checks.require(
+        rows.shape[-1] > 0,
+        "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.",
+    )
+    checks.require(
+        bool(((rows >= 0) & np.isfinite(rows)).all()),
+        "probability tensor contains either `inf`, `nan` or element < 0",
+    )
+    checks.require(
+        bool((rows.sum(-1) != 0).all()), "invalid multinomial distribution (sum of probabilities <= 0)"
+    )
+    with generator.lock:
+        values = doubles(generator.words64(rows.size))
+    # The largest weight over an exponential number wins: a race that needs no cumulative sums.
+    times = (-libm(math.log1p, -values, np.log1p)).astype(rows.dtype).reshape(rows.shape)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        speed = rows / times
+    if num_samples == 1:
+        return speed.argmax(-1).reshape(shape)
+    return np.argsort(-speed, axis=-1, kind="stable")[:, :num_samples].reshape(shape)

@@ -1,0 +1,347 @@
+"""Choosing between operands: by a condition, by a weight, by what is no number.
+
+Invariant: the condition of `where` is never differentiated and never takes part in type promotion.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from ... import dtypes, errors, outs, promote
+from ...call import op
+from ...face import FUNCTIONS, METHODS, expose, public
+from ...inplace import general
+from ...pointwise import binary
+from ...rules import REC
+from ...tensor import Tensor
+from .division import undifferentiable
+from .refusals import kind_of, missing, sentence
+
+_where = op(
+    "where",
+    lambda xp, condition, input, other: xp.where(condition, input, other),
+    inputs="condition input other",
+    widen=False,
+    holomorphic=False,
+    formula={"input": r"\bar x = \bar z\,[c]", "other": r"\bar y = \bar z\,[\neg c]"},
+    input=lambda F, g, condition: F.where(condition, g, 0.0),
+    other=lambda F, g, condition: F.where(condition, 0.0, g),
+).rule
+
+
+@public(method=False)
+def where(condition, input=None, other=None, *, out=None):
+    """Take `input` where a condition holds and `other` where not; alone, find where it holds.
+
+    Args:
+        condition: a bool tensor.
+        input: a tensor or a number.
+        other: a tensor or a number.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.tensor([-1.0, 2.0])
+        >>> vistorch.where(x > 0, x, 0.0)
+        tensor([0., 2.])
+    """
+    if not isinstance(condition, Tensor):
+        raise errors.must_be_tensor("where", "condition", 1, condition)
+    if input is None and other is None and out is None:
+        return FUNCTIONS["nonzero"](condition, as_tuple=True)
+    operands = []
+    for t in (input, other):
+        n = t if isinstance(t, Tensor) else promote.number(t)
+        if n is None:
+            kinds = ", ".join(type(a).__name__ for a in (condition, input, other) if a is not None)
+            raise TypeError(
+                f"where() received an invalid combination of arguments - got ({kinds}), but expected a condition alone, "
+                "or a condition and two tensors or numbers"
+            )
+        operands.append(n)
+    return _chosen(condition, *operands, out)
+
+
+def _chosen(condition, x, y, out):
+    c = condition._data
+    if c.dtype.kind != "b":
+        if c.dtype.kind != "u":
+            raise RuntimeError(
+                f"where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{dtypes.of(c.dtype).scalar_name}"
+            )
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead.",
+            UserWarning,
+            stacklevel=3,
+        )
+        c = c != 0
+    place = condition._place
+    for t in (x, y):
+        if isinstance(t, Tensor) and t._place is not place:
+            if place.device.type == "cpu" and c.ndim == 0:
+                place = t._place
+                c = promote._brought(condition, place)._data != 0
+            elif t._data.ndim or t._place.device.type != "cpu":
+                raise RuntimeError(errors.devices(place, t._place, "where"))
+    x, y = (promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y))
+    common = promote.result_type(x, y)
+    if out is not None:
+        outs.check_out("where", out, (x, y))
+        if out._data.dtype != common:
+            given, needed = dtypes.of(out._data.dtype).scalar_name, dtypes.of(common).scalar_name
+            raise RuntimeError(f"Expected out type to be {needed} but got {given}")
+    arrays = [
+        t._data.astype(common, copy=False) if isinstance(t, Tensor) else promote._as_array(t, common, place)
+        for t in (x, y)
+    ]
+    d = promote.compute(_where, place, [c, *arrays], None)
+    return promote.finish(_where, place, d, (condition, x, y), out)
+
+
+REC.where = where  # type: ignore[attr-defined]  formulas choose between a tensor and a number
+
+
+@public(name="where", function=False)
+def where_method(self, condition, other):
+    """Take the elements of this tensor where a condition holds and of `other` where not.
+
+    Args:
+        self: a tensor.
+        condition: a bool tensor.
+        other: a tensor or a number.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.tensor([-1.0, 2.0])
+        >>> x.where(x > 0, 0.0)
+        tensor([0., 2.])
+    """
+    return where(condition, self, other)
+
+
+# ---- a point between two ------------------------------------------------------------------------------------------
+def _between(xp, input, end, weight):
+    """From the nearer end, so that weights 0 and 1 give the ends exactly."""
+    weight = xp.asarray(weight, dtype=input.dtype)
+    way = end - input
+    return xp.where(xp.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
+
+
+_lerp = op(
+    "lerp",
+    _between,
+    inputs="input end",
+    formula={"input": r"\bar x = \bar z\,(1 - w)", "end": r"\bar y = \bar z\, w"},
+    input=lambda F, g, weight: g * (1 - weight),
+    end=lambda F, g, weight: g * weight,
+).rule
+_lerp_tensor = op(
+    "lerp_tensor",
+    _between,
+    inputs="input end weight",
+    name_in_graph="LerpBackward1",
+    formula={
+        "input": r"\bar x = \bar z\,(1 - w)",
+        "end": r"\bar y = \bar z\, w",
+        "weight": r"\bar w = \bar z\,(y - x)",
+    },
+    input=lambda F, g, weight: g * (1 - weight),
+    end=lambda F, g, weight: g * weight,
+    weight=lambda F, g, input, end: g * (end - input),
+).rule
+
+
+@public(inplace=True)
+def lerp(input, end, weight, *, out=None):
+    """Go from `input` towards `end`: `input + weight * (end - input)`.
+
+    Args:
+        input: where to start.
+        end: where weight 1 leads.
+        weight: a number or a tensor.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.lerp(vistorch.tensor([0.0, 10.0]), vistorch.tensor([1.0, 20.0]), 0.5)
+        tensor([ 0.5000, 15.0000])
+    """
+    for t, argument, position in ((input, "input", 1), (end, "end", 2)):
+        if not isinstance(t, Tensor):
+            raise errors.must_be_tensor("lerp", argument, position, t)
+    common = input._data.dtype
+    _same_dtype(common, end._data.dtype, "end")
+    if isinstance(weight, Tensor):
+        if weight._data.ndim:
+            _same_dtype(common, weight._data.dtype, "weight")
+        missing("lerp_kernel_tensor", "ib")(common)
+        return promote.several(_lerp_tensor, (input, end, weight), (), out, common)
+    n = promote.number(weight)
+    if n is None:
+        raise TypeError(
+            f"lerp() received an invalid combination of arguments - got (Tensor, Tensor, {type(weight).__name__}), but "
+            "expected a tensor or a number as weight"
+        )
+    missing("lerp_kernel_scalar", "ib")(common)
+    if isinstance(n, complex) and common.kind != "c":
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return promote.several(_lerp, (input, end), (n,), out, common)
+
+
+_C_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "int64": "long int",
+    "int32": "int",
+    "int16": "short int",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "bool": "bool",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def _same_dtype(expected, given, argument):
+    if expected != given:
+        a, b = _C_NAMES[dtypes.of(expected).name], _C_NAMES[dtypes.of(given).name]
+        raise RuntimeError(f"expected dtype {a} for `{argument}` but got dtype {b}")
+
+
+# ---- what is no number ----------------------------------------------------------------------------------------------
+def _numbers_only(xp, input, nan, posinf, neginf):
+    if input.dtype.kind == "c":
+        parts = [_numbers_only(xp, part, nan, posinf, neginf) for part in (input.real, input.imag)]
+        out = xp.empty(parts[0].shape, input.dtype)
+        out.real, out.imag = parts
+        return out
+    out = xp.where(xp.isnan(input), input.dtype.type(nan), input)
+    out = xp.where(input == xp.inf, input.dtype.type(posinf), out)
+    return xp.where(input == -xp.inf, input.dtype.type(neginf), out)
+
+
+_nan_to_num = op(
+    "nan_to_num",
+    _numbers_only,
+    widen=True,
+    holomorphic=False,
+    formula=r"\bar x = \bar y\,[x \text{ finite}]",
+    input=lambda F, g, input: F.where(F.isfinite(input), g, 0.0),
+).rule
+
+
+@public()
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
+    """Replace nan and infinities.
+
+    Args:
+        input: a tensor.
+        nan: for nan.
+        posinf: for infinity; the largest number of the dtype if None.
+        neginf: for negative infinity; the least number of the dtype if None.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nan_to_num(vistorch.tensor([1.0, float("nan"), float("inf")]), nan=2.0, posinf=9.0)
+        tensor([1., 2., 9.])
+    """
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor("nan_to_num", "input", 1, input)
+    dt = input._data.dtype
+    if kind_of(dt) in "ib":
+        return FUNCTIONS["clone"](input) if out is None else outs.deliver(out, input)
+    limits = _largest(dt)
+    consts = (
+        0.0 if nan is None else float(nan),
+        limits if posinf is None else float(posinf),
+        -limits if neginf is None else float(neginf),
+    )
+    return promote.several(_nan_to_num, (input,), consts, out, dt)
+
+
+def _largest(dt):
+    """The largest finite number of a floating or complex type."""
+    from ...limits import finfo
+
+    return float(finfo(dtypes.of(dt).to_real()).max)
+
+
+METHODS["nan_to_num_"] = FUNCTIONS["nan_to_num_"] = general(nan_to_num, "nan_to_num_")
+
+
+def _steps(xp, input, other):
+    out = xp.where(input == 0, other, xp.asarray(input > 0).astype(input.dtype))
+    return xp.where(xp.isnan(input), xp.zeros((), input.dtype), out) if input.dtype.kind == "f" else out
+
+
+_heaviside = binary(
+    "heaviside",
+    _steps,
+    name_in_graph="NotImplemented",
+    input=undifferentiable("heaviside"),
+    other=undifferentiable("heaviside"),
+)
+_no_complex = sentence("c", "heaviside is not yet implemented for complex tensors.")
+
+
+@public(inplace=True)
+def heaviside(input, values, *, out=None):
+    """Take 0 for negative elements, 1 for positive ones, and `values` at 0.
+
+    Args:
+        input: a tensor.
+        values: a tensor of the same dtype.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.heaviside(vistorch.tensor([-1.0, 0.0, 2.0]), vistorch.tensor([0.5]))
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    for t, argument, position in ((input, "input", 1), (values, "values", 2)):
+        if not isinstance(t, Tensor):
+            raise errors.must_be_tensor("heaviside", argument, position, t)
+    for t in (input, values) if out is None or not isinstance(out, Tensor) else (input, values, out):
+        _no_complex(t._data.dtype)
+    if input._data.dtype != values._data.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return _heaviside(input, values, out=out)
+
+
+def _with_sign(xp, input, other):
+    return xp.copysign(input, other)
+
+
+def _copysign_slope(F, g, input, out):
+    zero = F.eq(input, 0)
+    return F.where(zero, 0.0, g * (out / F.where(zero, 1.0, input)))
+
+
+copysign = binary(
+    "copysign",
+    _with_sign,
+    kind="float",
+    numbers="other",
+    names=("CopysignBackward1", "CopysignBackward1"),
+    refuse=missing("copysign_cpu", "c"),
+    formula={"input": r"\bar x = \bar z\, z / x", "other": r"\bar y = 0"},
+    input=_copysign_slope,
+    other=lambda F, g: F.zeros_like(g),
+)
+copysign.__doc__ = """Take the size of `input` and the sign of `other`.
+
+Args:
+    input: a tensor.
+    other: a tensor or a number.
+    out: where to put the result.
+
+Example:
+    >>> vistorch.copysign(vistorch.tensor([1.0, -2.0]), vistorch.tensor([-0.0, 3.0]))
+    tensor([-1.,  2.])
+"""
+expose(copysign, inplace=True)

@@ -1,0 +1,407 @@
+"""Complex numbers and their parts.
+
+Invariant: `real`, `imag`, `view_as_real` and `view_as_complex` share memory with their input; `conj` of a complex
+tensor is computed at once, so that no tensor is lazily conjugated.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ... import dtypes, errors, outs, promote
+from ...call import op
+from ...face import FUNCTIONS, METHODS, public
+from ...inplace import general
+from ...rules import REC
+from ...tensor import Tensor
+from .rows import one
+
+_real = op(
+    "real",
+    lambda xp, input: input.real,
+    view=True,
+    holomorphic=False,
+    formula=r"\bar x = \bar y",
+    input=lambda F, g: g,
+)
+_imag = op(
+    "imag",
+    lambda xp, input: input.imag,
+    view=True,
+    holomorphic=False,
+    formula=r"\bar x = i\,\bar y",
+    input=lambda F, g: g * 1j,
+)
+
+
+def _as_pairs(xp, input):
+    return input[..., None].view(input.real.dtype)
+
+
+def _as_complex(xp, input):
+    return input.view("c8" if input.dtype.itemsize == 4 else "c16")[..., 0]
+
+
+_view_as_real = op(
+    "view_as_real",
+    _as_pairs,
+    view=True,
+    holomorphic=False,
+    formula=r"\bar x = \bar y_0 + i\,\bar y_1",
+    input=lambda F, g: F.view_as_complex(F.clone(g)),
+)
+_view_as_complex = op(
+    "view_as_complex",
+    _as_complex,
+    view=True,
+    holomorphic=False,
+    formula=r"\bar x = (\mathrm{Re}\,\bar y, \mathrm{Im}\,\bar y)",
+    input=lambda F, g: F.view_as_real(g),
+)
+
+
+def _tensor(name, input, argument="input", position=1):
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor(name, argument, position, input)
+    return input._data
+
+
+@public(method=False)
+def real(input):
+    """Look at the real parts; a real tensor is returned itself.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.real(vistorch.tensor([1 + 2j, 3j]))
+        tensor([1., 0.])
+    """
+    return _real(input) if _tensor("real", input).dtype.kind == "c" else input
+
+
+@public(method=False)
+def imag(input):
+    """Look at the imaginary parts.
+
+    Args:
+        input: a complex tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.imag(vistorch.tensor([1 + 2j, 3j]))
+        tensor([2., 3.])
+    """
+    if _tensor("imag", input).dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return _imag(input)
+
+
+def _set_part(part):
+    def write(self, value):
+        target = part(self)
+        target.copy_(value)
+
+    return write
+
+
+METHODS["real"] = property(real, _set_part(real), doc=real.__doc__)
+METHODS["imag"] = property(imag, _set_part(imag), doc=imag.__doc__)
+
+
+@public(method=False)
+def view_as_real(input):
+    """See each complex number as a pair of real ones, in a last dimension of 2.
+
+    Args:
+        input: a complex tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.view_as_real(vistorch.tensor([1 + 2j, 3j]))
+        tensor([[1., 2.],
+                [0., 3.]])
+    """
+    if _tensor("view_as_real", input).dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return _view_as_real(input)
+
+
+@public(method=False)
+def view_as_complex(input):
+    """See the pairs of a last dimension of 2 as complex numbers.
+
+    Args:
+        input: a float32 or float64 tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.view_as_complex(vistorch.tensor([[1.0, 2.0], [0.0, 3.0]]))
+        tensor([1.+2.j, 0.+3.j])
+    """
+    a = _tensor("view_as_complex", input)
+    if a.dtype not in promote.FLOATS and a.dtype != np.dtype("f2"):
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            + dtypes.of(a.dtype).scalar_name
+        )
+    if a.ndim == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if a.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    steps = [s // a.itemsize for s in a.strides]
+    if steps[-1] != 1:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(s % 2 for s in steps[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if a.dtype == np.dtype("f2"):
+        raise NotImplementedError("there are no complex numbers of half precision here: convert to float32 first")
+    return _view_as_complex(input)
+
+
+@public()
+def conj(input):
+    """Turn the imaginary parts over; a real tensor is returned itself.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.conj(vistorch.tensor([1 + 2j, 3j]))
+        tensor([1.-2.j, 0.-3.j])
+    """
+    return REC.conj(input) if _tensor("conj", input).dtype.kind == "c" else input
+
+
+_conj_physical = op(
+    "conj_physical",
+    lambda xp, input: xp.conjugate(input),
+    widen=False,
+    holomorphic=False,
+    formula=r"\bar x = \overline{\bar y}",
+    input=lambda F, g: F.conj_physical(g),
+).rule
+
+
+@public()
+def conj_physical(input, *, out=None):
+    """Turn the imaginary parts over, into new memory where there are any.
+
+    Args:
+        input: a tensor.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.conj_physical(vistorch.tensor([1 + 2j, 3j]))
+        tensor([1.-2.j, 0.-3.j])
+    """
+    a = _tensor("conj_physical", input)
+    if a.dtype.kind != "c" and out is None:
+        return input
+    return promote.several(_conj_physical, (input,), (), out, a.dtype)
+
+
+METHODS["conj_physical_"] = FUNCTIONS["conj_physical_"] = general(conj_physical, "conj_physical_")
+
+
+@public()
+def resolve_conj(input):
+    """The tensor itself: none is lazily conjugated here.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.resolve_conj(vistorch.tensor([1 + 2j]))
+        tensor([1.+2.j])
+    """
+    _tensor("resolve_conj", input)
+    return input
+
+
+@public()
+def resolve_neg(input):
+    """The tensor itself: none is lazily negated here.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.resolve_neg(vistorch.tensor([1.0]))
+        tensor([1.])
+    """
+    _tensor("resolve_neg", input)
+    return input
+
+
+@public()
+def is_conj(input):
+    """Tell whether a tensor waits to be conjugated: none does.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_conj(vistorch.tensor([1 + 2j]).conj())
+        False
+    """
+    _tensor("is_conj", input)
+    return False
+
+
+@public()
+def is_neg(input):
+    """Tell whether a tensor waits to be negated: none does.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_neg(vistorch.tensor([1.0]))
+        False
+    """
+    _tensor("is_neg", input)
+    return False
+
+
+def _angle(xp, input):
+    if input.dtype.kind == "c":
+        return xp.angle(input)
+    turned = xp.where(input < 0, input.dtype.type(math.pi), input.dtype.type(0))
+    return xp.where(xp.isnan(input), input, turned)
+
+
+def _angle_slope(F, g, input, input_dtype):
+    if input_dtype.kind != "c":
+        return F.zeros_like(g)
+    size = F.abs(input)
+    zero = F.eq(size, 0)
+    return F.where(zero, 0.0, g * 1j * (input / F.where(zero, 1.0, size * size)))
+
+
+angle = one(
+    "angle",
+    _angle,
+    "Take the angle of complex numbers; of real ones 0 or pi.",
+    "[1.0 + 1.0j, -1.0]",
+    "tensor([0.7854, 3.1416])",
+    inplace=False,
+    holomorphic=False,
+    formula=r"\bar x = \bar y\, i x / |x|^2",
+    input=_angle_slope,
+)
+
+
+# ---- made of two real tensors -------------------------------------------------------------------------------------
+def _joined(xp, real, imag):
+    out = xp.empty(xp.broadcast(real, imag).shape, "c8" if real.dtype.itemsize == 4 else "c16")
+    out.real, out.imag = real, imag
+    return out
+
+
+_complex = op(
+    "complex",
+    _joined,
+    holomorphic=False,
+    formula={"real": r"\bar a = \mathrm{Re}\,\bar z", "imag": r"\bar b = \mathrm{Im}\,\bar z"},
+    real=lambda F, g: F.real_part(g),
+    imag=lambda F, g: F.imag_part(g),
+).rule
+op(
+    "imag_part",
+    lambda xp, input: xp.array(xp.imag(input)),
+    name_in_graph="ImagBackward0",
+    holomorphic=False,
+    formula=r"\bar x = i\,\bar y",
+    input=lambda F, g: g * 1j,
+)
+_polar = op(
+    "polar",
+    lambda xp, abs, angle: _joined(xp, abs * xp.cos(angle), abs * xp.sin(angle)),
+    holomorphic=False,
+    formula={
+        "abs": r"\bar r = \mathrm{Re}(\overline{\bar z}\,\mathrm{sgn}\,z)",
+        "angle": r"\bar\varphi = \mathrm{Re}(\overline{\bar z}\, i z)",
+    },
+    abs=lambda F, g, angle: F.real_part(F.conj(g) * F.polar(F.ones_like_(angle), angle)),
+    angle=lambda F, g, out: F.real_part(F.conj(g) * (out * 1j)),
+).rule
+
+
+def _parts(name, x, y, out):
+    """The checks of `complex` and `polar`."""
+    a, b = x._data.dtype, y._data.dtype
+    halves = {np.dtype("f2")}
+    for dt in (a, b):
+        if dt not in promote.FLOATS and dt not in halves:
+            p, q = dtypes.of(a).scalar_name, dtypes.of(b).scalar_name
+            raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {p} and {q}")
+    if a != b:
+        p, q = dtypes.of(a).scalar_name, dtypes.of(b).scalar_name
+        raise RuntimeError(f"Expected object of scalar type {p} but got scalar type {q} for second argument")
+    if a in halves:
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Half'")
+    if out is not None:
+        outs.check_out(name, out, (x, y))
+        wanted = np.dtype("c8" if a.itemsize == 4 else "c16")
+        if out._data.dtype != wanted:
+            p, q = dtypes.of(wanted).scalar_name, dtypes.of(out._data.dtype).scalar_name
+            raise RuntimeError(f"Expected object of scalar type {p} but got scalar type {q} for argument 'out'")
+
+
+def _combine(name, rule, x, y, out):
+    _parts(name, x, y, out)
+    x, y = promote.same_place(name, x, y)
+    d = promote.compute(rule, x._place, [x._data, y._data], None)
+    return promote.finish(rule, x._place, d, (x, y), out)
+
+
+@public(method=False)
+def polar(abs, angle, *, out=None):
+    """Make complex numbers of sizes and angles.
+
+    Args:
+        abs: the sizes.
+        angle: the angles.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.polar(vistorch.tensor([2.0]), vistorch.tensor([0.0]))
+        tensor([2.+0.j])
+    """
+    _tensor("polar", abs, "abs")
+    _tensor("polar", angle, "angle", 2)
+    return _combine("polar", _polar, abs, angle, out)
+
+
+@public(method=False, name="complex")
+def complex_(real, imag, *, out=None):
+    """Make complex numbers of real and imaginary parts.
+
+    Args:
+        real: the real parts.
+        imag: the imaginary parts.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.complex(vistorch.tensor([1.0]), vistorch.tensor([2.0]))
+        tensor([1.+2.j])
+    """
+    _tensor("complex", real, "real")
+    _tensor("complex", imag, "imag", 2)
+    return _combine("complex", _complex, real, imag, out)
+
+
+complex_.__name__ = complex_.__qualname__ = "complex"
+op("ones_like_", lambda xp, input: xp.ones_like(input), inputs="input")

@@ -17,8 +17,10 @@ from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
 from ...modes import mode
 from ...quiet import hush, speak
 from ...tensor import Tensor, new
+from ..core import expand
+from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
-from .rows import conj, put_axis, unsafe_view
+from .rows import col, conj, mT, squeeze_product
 
 # `.T` of a matrix means the same on arrays and on Tensors, and on arrays it costs a tenth of a named row
 mm_row = op(
@@ -34,15 +36,15 @@ bmm_row = op(
     "matmul",
     inputs="input mat2",
     formula={"input": r"\bar x_b = \bar z_b\, y_b^T", "mat2": r"\bar y_b = x_b^T \bar z_b"},
-    input=lambda F, g, mat2: F.bmm(g, F.mT(mat2)),
-    mat2=lambda F, g, input: F.bmm(F.mT(input), g),
+    input=lambda F, g, mat2: F.bmm(g, mT(F, mat2)),
+    mat2=lambda F, g, input: F.bmm(mT(F, input), g),
 )
 mv_row = op(
     "mv",
     "dot",
     inputs="input vec",
     formula={"input": r"\bar x = \bar z\, v^T", "vec": r"\bar v = x^T \bar z"},
-    input=lambda F, g, vec: F.put_axis(g, -1) * vec,
+    input=lambda F, g, vec: col(F, g) * vec,
     vec=lambda F, g, input: F.mv(input.T, g),
 )
 dot_row = op(
@@ -339,7 +341,7 @@ def outer(input, vec2, *, out=None):
     for t, argument in ((input, "self"), (vec2, "vec2")):
         if t._data.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {argument}, but got {t._data.ndim}-D")
-    return FUNCTIONS["mul"](put_axis(input, -1), vec2, out=out)
+    return FUNCTIONS["mul"](unsqueeze(input, 1), vec2, out=out)
 
 
 @public()
@@ -383,7 +385,7 @@ def _matmul(input: Any, other: Any, out: Any) -> Tensor:
     if m == 2 and n == 1:
         return mv(input, other)
     if m == 1 and n == 2:
-        return _squeezed(mm(put_axis(input, 0), other), 0)
+        return squeeze_product(mm(unsqueeze(input, 0), other), 0)
     if m == 2 and n == 2:
         return _mm(input, other, None)
     return _folded(input, other) if _folds(input, other) else _batched(input, other)
@@ -407,17 +409,17 @@ def _folds(x: Tensor, y: Tensor) -> bool:
 def _folded(x: Tensor, y: Tensor) -> Tensor:
     """A batch of matrices times one matrix or vector, as one product."""
     turned = y._data.ndim > x._data.ndim
-    many: Any = METHODS["transpose"](y, -2, -1) if turned else x
-    one: Any = y if not turned else METHODS["t"](x) if x._data.ndim == 2 else x
+    many: Any = _turned(y) if turned else x
+    one: Any = y if not turned else t(x) if x._data.ndim == 2 else x
     shape = many._data.shape
     rows = 1
     for n in shape[:-1]:
         rows *= n
-    flat = METHODS["reshape"](many, (rows, shape[-1]))
+    flat = reshape(many, (rows, shape[-1]))
     if one._data.ndim == 1:
         return unsafe_view(mv(flat, one), shape[:-1])
     out = unsafe_view(mm(flat, one), (*shape[:-1], one._data.shape[1]))
-    return METHODS["contiguous"](METHODS["transpose"](out, -2, -1)) if turned else out
+    return contiguous(_turned(out)) if turned else out
 
 
 def _batched(x: Tensor, y: Tensor) -> Tensor:
@@ -425,9 +427,9 @@ def _batched(x: Tensor, y: Tensor) -> Tensor:
     a, b = x._data.shape, y._data.shape
     if len(a) == 3 and len(b) == 3 and a[0] != b[0]:
         if a[0] == 1 and x.requires_grad:
-            return matmul(METHODS["squeeze"](x, 0), y)
+            return matmul(squeeze_dim(x, (0,)), y)
         if b[0] == 1 and y.requires_grad:
-            return matmul(x, METHODS["squeeze"](y, 0))
+            return matmul(x, squeeze_dim(y, (0,)))
     vector = len(b) == 1
     left = a[-2:] if len(a) > 1 else (1, *a)
     batch = checks.broadcast(a[:-2], b[:-2])
@@ -436,38 +438,27 @@ def _batched(x: Tensor, y: Tensor) -> Tensor:
         count *= n
     x = _spread(x, (*batch, *left), (count, *left))
     if vector:
-        y = put_axis(_spread(y, (*batch, *b), (count, *b)), 2)
+        y = unsqueeze(_spread(y, (*batch, *b), (count, *b)), 2)
     else:
         y = _spread(y, (*batch, *b[-2:]), (count, *b[-2:]))
     out = bmm(x, y)
     if vector:
-        out = _squeezed(out, -1)
+        out = squeeze_dim(out, (2,))
     shape = batch + ((a[-2],) if len(a) > 1 else ()) + (() if vector else (b[-1],))
     return unsafe_view(out, shape)
 
 
-def _spread(t: Tensor, full: tuple, flat: tuple) -> Any:
+def _turned(x: Tensor) -> Tensor:
+    return transpose(x, x._data.ndim - 2, x._data.ndim - 1)
+
+
+def _spread(x: Tensor, full: tuple, flat: tuple) -> Tensor:
     """Expand to `full` and fold the batch; a tensor that has the shape already is left alone."""
-    if t._data.shape == flat:
-        return t
-    if t._data.shape != full:
-        t = METHODS["expand"](t, full)
-    return t if full == flat else METHODS["reshape"](t, flat)
-
-
-def _squeezed(t: Tensor, dim: int) -> Tensor:
-    return squeeze_(t, dim % t._data.ndim)
-
-
-# the result of a product is nobody else's, so that dropping a dim of it is no view
-squeeze_ = op(
-    "squeeze_product",
-    lambda xp, input, axis: xp.squeeze(input, axis),
-    widen=False,
-    name_in_graph="SqueezeBackward4",
-    formula=r"\bar x = \mathrm{unsqueeze}(\bar y)",
-    input=lambda F, g, axis: F.put_axis(g, axis),
-)
+    if x._data.shape == flat:
+        return x
+    if x._data.shape != full:
+        x = expand(x, full)
+    return x if full == flat else reshape(x, flat)
 
 
 def _operator(input: Any, other: Any, out: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Linear steps that the formulas of this family are made of: transposes, triangles, diagonals, blocks of columns.
+"""Linear steps that the formulas of this family are made of, written for arrays and Tensors alike.
 
-Invariant: every row here is linear, and its vjp is another row here, so derivatives of any order exist. Matrices are
-the last two dims; whatever comes before is a batch.
+Invariant: matrices are the last two dims, whatever comes before is a batch; and every row here is linear, its vjp
+being another such row, so derivatives of any order exist.
 """
 
 from __future__ import annotations
@@ -17,9 +17,14 @@ def is_complex(x: Any) -> bool:
     return x.dtype.is_complex if kind is None else kind == "c"
 
 
-def H(F: Any, x: Any) -> Any:
+def mT(F: Any, x: Any) -> Any:
+    """The transpose."""
+    return F.transpose(x, x.ndim - 2, x.ndim - 1)
+
+
+def mH(F: Any, x: Any) -> Any:
     """The conjugate transpose; a view where `x` is real."""
-    return F.mT(F.conj(x)) if is_complex(x) else F.mT(x)
+    return mT(F, F.conj(x) if is_complex(x) else x)
 
 
 def conj(F: Any, x: Any) -> Any:
@@ -27,9 +32,41 @@ def conj(F: Any, x: Any) -> Any:
     return F.conj(x) if is_complex(x) else x
 
 
+def col(F: Any, x: Any) -> Any:
+    """A vector as a column, a number as a vector of one."""
+    return F.unsqueeze(x, x.ndim)
+
+
+def row(F: Any, x: Any) -> Any:
+    """A vector as a row."""
+    return F.unsqueeze(x, x.ndim - 1)
+
+
+def diag(F: Any, x: Any) -> Any:
+    """The diagonal."""
+    return F.diagonal(x, 0, x.ndim - 2, x.ndim - 1)
+
+
+def from_diag(F: Any, x: Any) -> Any:
+    """A diagonal matrix."""
+    n = x.ndim
+    return F.diagonal_backward(x, (*x.shape, x.shape[-1]), 0, n - 1, n)
+
+
+def cols(F: Any, x: Any, start: int, stop: int) -> Any:
+    """Some columns."""
+    return F.slice(x, x.ndim - 1, start, stop, 1)
+
+
+def pad_cols(F: Any, x: Any, start: int, total: int) -> Any:
+    """`x` as columns from `start` of a matrix of `total` columns that is zero elsewhere."""
+    shape = (*x.shape[:-1], total)
+    return F.slice_backward(x, shape, x.ndim - 1, start, start + x.shape[-1], 1)
+
+
 def half_upper(F: Any, x: Any) -> Any:
     """The upper triangle with its diagonal halved."""
-    return F.mT(F.lower(F.mT(x), 0.5))
+    return mT(F, F.lower(mT(F, x), 0.5))
 
 
 def _lower(xp, input, weight):
@@ -47,57 +84,6 @@ def _set_diag(xp, input, value):
     return out
 
 
-def _diag_full(xp, input, shape):
-    out = xp.zeros(input.shape[:-1] + tuple(shape), input.dtype)
-    i = xp.arange(input.shape[-1])
-    out[..., i, i] = input
-    return out
-
-
-def _pad_cols(xp, input, start, total):
-    out = xp.zeros((*input.shape[:-1], total), input.dtype)
-    out[..., start : start + input.shape[-1]] = input
-    return out
-
-
-def _trace_back(xp, input, shape):
-    out = xp.zeros(shape, input.dtype)
-    i = xp.arange(min(shape))
-    out[i, i] = input
-    return out
-
-
-mT = op(
-    "mT",
-    lambda xp, input: input.swapaxes(-1, -2),
-    view=True,
-    name_in_graph="TransposeBackward0",
-    formula=r"\bar x = \bar y^T",
-    input=lambda F, g: F.mT(g),
-)
-put_axis = op(
-    "put_axis",
-    lambda xp, input, axis: xp.expand_dims(input, axis),
-    view=True,
-    name_in_graph="UnsqueezeBackward0",
-    formula=r"\bar x = \mathrm{squeeze}(\bar y)",
-    input=lambda F, g, axis: F.drop_axis(g, axis),
-)
-drop_axis = op(
-    "drop_axis",
-    lambda xp, input, axis: xp.squeeze(input, axis),
-    view=True,
-    name_in_graph="SqueezeBackward1",
-    formula=r"\bar x = \mathrm{unsqueeze}(\bar y)",
-    input=lambda F, g, axis: F.put_axis(g, axis),
-)
-unsafe_view = op(
-    "unsafe_view",
-    lambda xp, input, shape: input.reshape(shape),
-    widen=False,
-    formula=r"\bar x = \mathrm{reshape}(\bar y)",
-    input=lambda F, g, input_shape: F.unsafe_view(g, input_shape),
-)
 lower = op(
     "lower",
     _lower,
@@ -112,44 +98,12 @@ set_diag = op(
     formula=r"\bar x = \bar y - \mathrm{diag}(\bar y)",
     input=lambda F, g: F.set_diag(g, 0),
 )
-diag_part = op(
-    "diag_part",
-    lambda xp, input: xp.array(xp.diagonal(input, 0, -2, -1)),
-    name_in_graph="DiagonalBackward0",
-    formula=r"\bar x = \mathrm{diag}(\bar y)",
-    input=lambda F, g, input_shape: F.diag_full(g, input_shape[-2:]),
-)
-diag_full = op(
-    "diag_full",
-    _diag_full,
-    name_in_graph="DiagonalBackward0Backward0",
-    formula=r"\bar x = \mathrm{diagonal}(\bar y)",
-    input=lambda F, g: F.diag_part(g),
-)
-cols = op(
-    "cols",
-    lambda xp, input, start, stop: xp.array(input[..., start:stop]),
-    name_in_graph="SliceBackward0",
-    formula=r"\bar x = \mathrm{pad}(\bar y)",
-    input=lambda F, g, start, input_shape: F.pad_cols(g, start, input_shape[-1]),
-)
-pad_cols = op(
-    "pad_cols",
-    _pad_cols,
-    name_in_graph="ConstantPadNdBackward0",
-    formula=r"\bar x = \mathrm{slice}(\bar y)",
-    input=lambda F, g, start, input_shape: F.cols(g, start, start + input_shape[-1]),
-)
-trace_row = op(
-    "trace",
-    lambda xp, input: xp.trace(input),
-    formula=r"\bar x = \bar y\, I",
-    input=lambda F, g, input_shape: F.trace_back(g, input_shape),
-)
-op(
-    "trace_back",
-    _trace_back,
-    name_in_graph="TraceBackward0Backward0",
-    formula=r"\bar x = \mathrm{tr}(\bar y)",
-    input=lambda F, g: F.trace(g),
+# the result of a product is nobody else's, so that dropping a dim of it is no view
+squeeze_product = op(
+    "squeeze_product",
+    lambda xp, input, axis: xp.squeeze(input, axis),
+    widen=False,
+    name_in_graph="SqueezeBackward4",
+    formula=r"\bar x = \mathrm{unsqueeze}(\bar y)",
+    input=lambda F, g, axis: F.unsqueeze(g, axis),
 )

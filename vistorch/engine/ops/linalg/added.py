@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ... import outs
-from ...call import FLOATS, op
+from ...call import op
 from ...face import public
+from ...pointwise import FLOATS
 from ...promote import result_type
 from ...tensor import Tensor
 from ..core import cast

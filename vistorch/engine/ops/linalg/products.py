@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import outs
-from ...call import FLOATS, op
+from ...call import op
 from ...errors import sizes
 from ...events import hear
 from ...face import FUNCTIONS, METHODS, expose, public
 from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
-from ...modes import mode
-from ...quiet import hush, speak
+from ...modes import inferring, mode
+from ...places import CPU
 from ...tensor import Tensor, new
 from ..core import expand
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
@@ -64,7 +66,8 @@ vdot_row = op(
     input=lambda F, g, other: conj(F, g) * other,
     other=lambda F, g, input: g * input,
 )
-_RULE, _KERNELS, _NODE = mm_row.rule, mm_row.rule.kernels, mm_row.rule.node_class
+_RULE, _NODE = mm_row.rule, mm_row.rule.node_class
+F4, F8, np_dot = np.dtype("f4"), np.dtype("f8"), np.dot
 
 
 def _straight(rest: Any) -> Any:
@@ -76,41 +79,36 @@ def _straight(rest: Any) -> Any:
             b = mat2._data
         except AttributeError:
             return rest(input, mat2, out)
-        place = input._place
+        dt = a.dtype
         if (
-            a.dtype is not b.dtype
-            or a.dtype not in FLOATS
+            dt is not b.dtype
+            or (dt is not F4 and dt is not F8)
             or a.ndim != 2
             or b.ndim != 2
             or a.shape[1] != b.shape[0]
-            or place is not mat2._place
+            or input._place is not CPU
+            or mat2._place is not CPU
             or out is not None
         ):
             return rest(input, mat2, out)
-        token = hush()
-        try:
-            d = _KERNELS[place.kind](a, b)
-        finally:
-            speak(token)
+        d = np_dot(a, b)  # needs no silence: numpy's dot never looks at the floating point flags
         o = new(Tensor)
         o._data = d
-        o._place = place
+        o._place = CPU
         o._grad = o._ver = o._view = o._more = None
         if input._view is not None:
             sync(input)
         if mat2._view is not None:
             sync(mat2)
-        on = mode.on
-        rx, ry = input._rg, mat2._rg
-        if on and (rx or ry):
-            if on is True:
+        if (input._rg or mat2._rg) and mode.on:
+            if mode.on is True:
                 n = new(_NODE)
                 ex = ey = None
-                if rx:
+                if input._rg:
                     ex = input._node
                     if ex is None:
                         ex = leaf_of(input)
-                if ry:
+                if mat2._rg:
                     ey = mat2._node
                     if ey is None:
                         ey = leaf_of(mat2)
@@ -119,17 +117,17 @@ def _straight(rest: Any) -> Any:
                 if vx is UNTRACKED or vy is UNTRACKED:
                     save_input(mat2 if vy is UNTRACKED else input)
                 n.saved = (
-                    (mat2, 0 if vy is None else vy.n) if rx else None,
-                    (input, 0 if vx is None else vx.n) if ry else None,
+                    None if ex is None else (mat2, 0 if vy is None else vy.n),
+                    None if ey is None else (input, 0 if vx is None else vx.n),
                 )
-                n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
+                n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
                 n.seq = draw()
                 o._node, o._rg = n, True
             else:
                 record(_RULE, (input, mat2), (), (o,))
         else:
             o._node, o._rg = None, False
-            if on is None:
+            if inferring.threads and mode.on is None:
                 o._ver = UNTRACKED
         if hear.op is not None:
             hear.op(_RULE, (input, mat2), (), (o,))

@@ -19,8 +19,8 @@ NOT_RETURNED = (
     "inplace must all be outputs of the Function."
 )
 NO_INPUT = (
-    "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to pass it to "
-    "mark_dirty()."
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed "
+    "to ctx.mark_dirty()."
 )
 VIEW_OF_SEVERAL = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "

@@ -133,8 +133,8 @@ def _run(
         targets=targets,
         accumulate=accumulate,
     )
-    if hear.step is not None:
-        hear.step(run, outputs)
+    if hear.backward is not None:
+        hear.backward(run, outputs)
     drain(run)
     return run
 
@@ -241,7 +241,7 @@ def tensor_backward(
         >>> x.grad
         tensor(6.)
     """
-    if gradient is None and inputs is None and not create_graph and hear.step is None:
+    if gradient is None and inputs is None and not create_graph and hear.backward is None:
         seed = SEEDS.get(self._data.dtype)
         if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case, without ceremony
             e = edge(self)

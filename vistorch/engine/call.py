@@ -167,6 +167,7 @@ def _one(rule: Rule) -> Callable:
                 n.saved = tuple(
                     [consts[i] if k == CONST else a.shape if k == SHAPE else a.dtype for k, i in wanted]
                 )
+                n.consts = consts
                 n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
                 n.seq = draw()
                 o._node, o._rg = n, True
@@ -227,6 +228,7 @@ def _view(rule: Rule) -> Callable:
                 n.saved = tuple(
                     [consts[i] if k == CONST else a.shape if k == SHAPE else a.dtype for k, i in wanted]
                 )
+                n.consts = consts
                 n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
                 n.seq = draw()
                 o._node, o._rg = n, True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref as ref_to
 
 from . import errors
+from .events import hear
 from .modes import mode
 from .tensor import new, wrap
 
@@ -127,7 +128,7 @@ class Node(Base):
     """One recorded op. Each rule has its own subclass, named as PyTorch names it, that carries the rule."""
 
     # outs: how many outputs, only where there are several; live: those of their edges that somebody holds
-    __slots__ = ("edges", "live", "outs", "saved", "seq")
+    __slots__ = ("consts", "edges", "live", "outs", "saved", "seq")
 
     def _sequence_nr(self) -> int:
         return self.seq  # type: ignore[return-value]
@@ -274,6 +275,15 @@ def continued(t: Tensor, e: Any) -> Tensor:
     return o
 
 
+class Promoted:
+    """A saved operand of another type than the op computed in; formulas see it in that one."""
+
+    __slots__ = ("dtype", "saved")
+
+    def __init__(self, saved: tuple, dtype: Any) -> None:
+        self.saved, self.dtype = saved, dtype
+
+
 def save_input(t: Any) -> Any:
     """What a node keeps of an input: (tensor, version it has now); a plain number as it is."""
     try:
@@ -329,7 +339,7 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
             saved.append(ins[index]._data.shape)
         else:
             saved.append(ins[index]._data.dtype)
-    n.saved = tuple(saved)
+    n.saved, n.consts = tuple(saved), consts
     n.shape, n.dtype, n.place = first._data.shape, first._data.dtype, first._place
     n.hooks = None
     n.seq = draw()
@@ -349,6 +359,13 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
     return n
 
 
+def overwritten(node: Any, entry: tuple, sentence: str) -> RuntimeError:
+    """The error for a saved value that was written since, with what listeners know of saver and writer."""
+    if hear.saved is not None:
+        hear.saved(node, entry)
+    return RuntimeError(sentence)
+
+
 def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
     """The array behind a saved entry, after the version check."""
     cls = entry.__class__
@@ -357,14 +374,16 @@ def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
             t, n = entry
             v = t._ver
             if v is not None and v.n != n:
-                raise RuntimeError(errors.modified(t._data, t._place, node.edges[index], v.n, n))
+                raise overwritten(node, entry, errors.modified(t._data, t._place, node.edges[index], v.n, n))
             return t._data
         d, v, n = entry
         if v.n != n:
-            raise RuntimeError(errors.modified(d, node.place, node, v.n, n, index))
+            raise overwritten(node, entry, errors.modified(d, node.place, node, v.n, n, index))
         return d
     if cls is Packed:
         return unpacked(entry)._data
+    if cls is Promoted:
+        return unpack_raw(node, entry.saved, kind, index).astype(entry.dtype)
     return entry
 
 
@@ -387,6 +406,8 @@ def unpack_recorded(node: Any, entry: Any, kind: int, index: int) -> Any:
         elif node.edges[index] is not None:
             t = continued(t, node.edges[index])
         return t
+    if cls is Promoted:
+        return unpack_recorded(node, entry.saved, kind, index)
     return entry
 
 

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import errors, graph
+from .kernels.strides import copied, laid_out, strides_of
 from .modes import mode
 from .tensor import Tensor, wrap
+
+F4 = np.dtype("f4")
 
 
 class View:
@@ -67,7 +72,7 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     before, mode.on = mode.on, True
     try:
         o = wrap(t._data, t._place)
-        graph.record(PICK, (base,), (v.steps,), (o,))
+        graph.record(PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
     t._node, t._rg = o._node, True
@@ -90,21 +95,29 @@ def define(op: Any) -> None:
     """Enter the two rows every in-place write through a view stands on (called by the op table)."""
     global PICK, PUT
 
-    def put(xp, base, src, steps):
-        out = xp.array(base)
+    # A step such as "view" or "as_strided" means the same only on memory laid out like the base's, so whatever the
+    # steps are walked on is first given that layout.
+    def put(xp, base, src, steps, layout):
+        out = copied(xp, base)
         walk(out, steps, _kind(xp))[...] = src
         return out
 
-    def pick(xp, input, steps):
-        return walk(input, steps, _kind(xp))
+    def pick(xp, input, steps, layout):
+        return walk(_laid(xp, input, layout), steps, _kind(xp))
 
-    def put_zero(xp, input, steps):
-        out = xp.array(input)
+    def put_zero(xp, input, steps, layout):
+        out = _laid(xp, input, layout)
+        out = copied(xp, out) if out is input else out
         walk(out, steps, _kind(xp))[...] = 0
         return out
 
-    def unpick(xp, input, steps, shape):
-        out = xp.zeros(shape, input.dtype)
+    def unpick(xp, input, steps, shape, layout):
+        strides, dtype = layout
+        dtype = F4 if dtype.itemsize == 2 and input.dtype == F4 else dtype
+        if strides is None:
+            out = xp.zeros(shape, dtype)
+        else:
+            out = laid_out(xp, shape, dtype, tuple([s * dtype.itemsize for s in strides]))
         walk(out, steps, _kind(xp))[...] = input
         return out
 
@@ -113,23 +126,51 @@ def define(op: Any) -> None:
         put,
         inputs="base src",
         name_in_graph="CopySlices",
-        base=lambda F, g, steps: F.put_zero(g, steps),
-        src=lambda F, g, steps: F.pick_view(g, steps),
+        widen=False,
+        formula={"base": r"\bar b = \bar y,\ 0\text{ where written}", "src": r"\bar v = \bar y_{v}"},
+        base=lambda F, g, steps, layout: F.put_zero(g, steps, layout),
+        src=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     pick_ = op(
         "pick_view",
         pick,
         name_in_graph="AsStridedBackward0",
-        input=lambda F, g, steps, input_shape: F.unpick_view(g, steps, input_shape),
+        widen=False,
+        formula=r"\bar b_{v} = \bar y,\ 0\text{ elsewhere}",
+        input=lambda F, g, steps, input_shape, layout: F.unpick_view(g, steps, input_shape, layout),
     )
-    op("put_zero", put_zero, name_in_graph="CopySlices", input=lambda F, g, steps: F.put_zero(g, steps))
+    op(
+        "put_zero",
+        put_zero,
+        name_in_graph="CopySlices",
+        widen=False,
+        formula=r"\bar b = \bar y,\ 0\text{ where written}",
+        input=lambda F, g, steps, layout: F.put_zero(g, steps, layout),
+    )
     op(
         "unpick_view",
         unpick,
         name_in_graph="AsStridedBackward0",
-        input=lambda F, g, steps: F.pick_view(g, steps),
+        widen=False,
+        formula=r"\bar v = \bar b_{v}",
+        input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+
+
+def layout_of(data: Any) -> tuple:
+    """How an array lies in memory: its strides in elements (None if contiguous) and its dtype."""
+    return (None if data.flags.c_contiguous else strides_of(data)), data.dtype
+
+
+def _laid(xp: Any, data: Any, layout: tuple) -> Any:
+    """`data` in the memory layout of a base: itself if it already is."""
+    strides = layout[0]
+    if strides is None:
+        return data if data.flags.c_contiguous else xp.array(data, order="C")
+    if strides_of(data) == strides:
+        return data
+    return laid_out(xp, data.shape, data.dtype, tuple([s * data.itemsize for s in strides]), data)
 
 
 def _kind(xp: Any) -> int:
@@ -165,8 +206,6 @@ def overlaps(x: Tensor, y: Any) -> bool:
     p, q = x._data, y._data
     if p.shape == q.shape and p.strides == q.strides and _start(p) == _start(q):
         return False
-    import numpy as np
-
     return x._place.kind == 0 and np.shares_memory(p, q)
 
 
@@ -186,7 +225,7 @@ def rebase(x: Tensor, o: Tensor) -> None:
         old = wrap(base._data, base._place)
         old._node, old._rg = base._node, base._rg
         out = wrap(base._data, base._place)
-        graph.record(PUT, (old, o), (v.steps,), (out,))
+        graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
         rebuild(x, v, base)
     if moved:

@@ -9,6 +9,7 @@ import numpy as np
 from .. import views
 from ..call import op
 from ..graph import record
+from ..kernels import strides
 from ..modes import mode
 from ..places import move
 from ..promote import sync_rg
@@ -29,29 +30,9 @@ def _cast(xp, input, dtype):
     return xp.asarray(input).astype(dtype)
 
 
-def _expand(xp, input, shape):
-    # numpy.broadcast_to takes ten times as long as making the array of zero strides ourselves
-    old = input.shape
-    if old == shape:
-        return input[...]
-    lead = len(shape) - len(old)
-    if lead >= 0 and input.__class__ is np.ndarray and input.flags.c_contiguous:
-        strides = [0] * lead
-        for n, m, s in zip(old, shape[lead:], input.strides):  # noqa: B905  hot
-            if n == m:
-                strides.append(s)
-            elif n == 1:
-                strides.append(0)
-            else:
-                break
-        else:
-            return np.ndarray(shape, input.dtype, input, 0, strides)
-    return xp.broadcast_to(input, shape)
-
-
 clone_ = op(
     "clone",
-    lambda xp, input: xp.array(input, order="C"),
+    lambda xp, input: xp.array(input, order="K"),
     widen=False,
     formula=r"\bar x = \bar y",
     input=lambda F, g: g,
@@ -73,7 +54,7 @@ sum_to = op(
 )
 expand = op(
     "expand",
-    _expand,
+    lambda xp, input, shape: strides.expand(xp, input, shape),
     view=True,
     formula=r"\bar x = \mathrm{sum\_to}(\bar y)",
     input=lambda F, g, input_shape: F.sum_to(g, input_shape),

@@ -1,7 +1,7 @@
 """Tensors of one value: zeros, ones, full, empty, eye, and their `_like` and `new_` forms.
 
-The three plain ones are made by one factory, so that the common call (`zeros(3, 4)`) costs a loop over the sizes and the
-allocation. Invariant: every function of this room makes a leaf without history.
+The three plain ones are made by one factory, so that the common call (`zeros(3, 4)`) costs a loop over the sizes and
+the allocation. Invariant: every function of this room makes a leaf without history.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """In-place random writers: uniform_, normal_, random_ and the others.
 
-All go by `inplace.replace`, which makes the checks, the version and the history; what was overwritten gets a gradient of
-zero. Invariant: a refused call draws no number.
+All go by `inplace.replace`, which makes the checks, the version and the history; what was overwritten gets a gradient
+of zero. Invariant: a refused call draws no number.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def _by_numbers(rule, kernel, input, low, high, out):
     missing(kernel, "b")(common)
     if common.kind in "iu":
         low, high = (None if n is None else int(np.asarray(n, np.int64).astype(common)) for n in (low, high))
-    return promote.several(rule, (input,), (low, high), out, common)
+    return promote.several(rule, (input,), (low, high), out, common, exact_out=True)
 
 
 @public(name="clamp", aliases="clip")

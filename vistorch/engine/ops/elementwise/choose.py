@@ -13,8 +13,8 @@ from ...face import FUNCTIONS, METHODS, expose, public
 from ...inplace import general
 from ...pointwise import binary
 from ...rules import REC
-from ...tensor import Tensor
-from .division import undifferentiable
+from ...tensor import Tensor, wrap
+from .division import name_undifferentiable, undifferentiable
 from .refusals import kind_of, missing, sentence
 
 _where = op(
@@ -85,6 +85,8 @@ def _chosen(condition, x, y, out):
                 c = promote._brought(condition, place)._data != 0
             elif t._data.ndim or t._place.device.type != "cpu":
                 raise RuntimeError(errors.devices(place, t._place, "where"))
+    if c is not condition._data:
+        condition = wrap(c, place)  # formulas have to see bools
     x, y = (promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y))
     common = promote.result_type(x, y)
     if out is not None:
@@ -176,15 +178,15 @@ def lerp(input, end, weight, *, out=None):
     if isinstance(weight, Tensor):
         if weight._data.ndim:
             _same_dtype(common, weight._data.dtype, "weight")
-        missing("lerp_kernel_tensor", "ib")(common)
-        return promote.several(_lerp_tensor, (input, end, weight), (), out, common)
+        promote.refuse_last(missing("lerp_kernel_tensor", "ib"), common, (input, end, weight))
+        return promote.several(_lerp_tensor, (input, end, weight), (), out, common, exact_out=True)
     n = promote.number(weight)
     if n is None:
         raise TypeError(
             f"lerp() received an invalid combination of arguments - got (Tensor, Tensor, {type(weight).__name__}), but "
             "expected a tensor or a number as weight"
         )
-    missing("lerp_kernel_scalar", "ib")(common)
+    promote.refuse_last(missing("lerp_kernel_scalar", "ib"), common, (input, end))
     if isinstance(n, complex) and common.kind != "c":
         raise RuntimeError("value cannot be converted to type double without overflow")
     return promote.several(_lerp, (input, end), (n,), out, common)
@@ -261,6 +263,9 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
         limits if posinf is None else float(posinf),
         -limits if neginf is None else float(neginf),
     )
+    if out is not None and isinstance(out, Tensor) and out._data.dtype != dt:
+        given, needed = dtypes.of(out._data.dtype).scalar_name, dtypes.of(dt).scalar_name
+        raise RuntimeError(f"nan_to_num: dtype of out: {given} should be same as input: {needed}")
     return promote.several(_nan_to_num, (input,), consts, out, dt)
 
 
@@ -286,6 +291,7 @@ _heaviside = binary(
     input=undifferentiable("heaviside"),
     other=undifferentiable("heaviside"),
 )
+name_undifferentiable(_heaviside.rule)
 _no_complex = sentence("c", "heaviside is not yet implemented for complex tensors.")
 
 

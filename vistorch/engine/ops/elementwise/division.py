@@ -23,6 +23,11 @@ def undifferentiable(name):
     return formula
 
 
+def name_undifferentiable(rule):
+    """`grad_fn.name()` of such a node is spelt as PyTorch's C++ class."""
+    rule.node_class.name = lambda self: "vistorch::autograd::NotImplemented"
+
+
 def refuse_zero(xp, other):
     """PyTorch's error for integers divided by zero."""
     if getattr(other, "dtype", _FLOAT).kind in "iu" and xp.any(other == 0):  # a plain number comes with floats only
@@ -138,6 +143,7 @@ floor_divide = binary(
     input=undifferentiable("floor_divide"),
     other=undifferentiable("floor_divide"),
 )
+name_undifferentiable(floor_divide.rule)
 floor_divide.__doc__ = """Divide and round down.
 
 Args:
@@ -161,6 +167,10 @@ _remainder_row = binary(
     input=lambda F, g: g,
     other=lambda F, g, input, other: -g * F.div_floor(input, other),
 )
+_of_number = _remainder_row.rule.twins[1]
+_of_number.vjps = (undifferentiable("remainder"),) * 2
+_of_number._compile()
+name_undifferentiable(_of_number)
 remainder = expose(_remainder_row, inplace=True)
 remainder.__doc__ = """The remainder of a division rounded down, with the sign of `other`.
 

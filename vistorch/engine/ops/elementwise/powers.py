@@ -132,7 +132,7 @@ power.__name__ = power.__qualname__ = "pow"
 def _check_powers(x, y):
     """Refuse what has no meaning: powers of bools by bools, negative powers of integers."""
     if isinstance(x, Tensor) and isinstance(y, Tensor):
-        _no_bool_pow(promote.result_type(x, y))
+        promote.refuse_last(_no_bool_pow, promote.result_type(x, y), (x, y))
         return
     for t, argument, position in ((x, "input", 1), (y, "exponent", 2)):
         if not isinstance(t, Tensor) and promote.number(t) is None:

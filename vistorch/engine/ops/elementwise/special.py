@@ -177,7 +177,7 @@ def _xlogy_input(F, g, input, other):
     zero = input == 0 if input.__class__ in (int, float, bool) else F.eq(input, 0)
     below = other <= 0 if other.__class__ in (int, float, bool) else F.le(other, 0)
     logarithm = _log_of(F, other)
-    return g * F.where(zero & below, 0.0, logarithm)
+    return F.where(zero & below, 0.0, g * logarithm)
 
 
 def _log_of(F, other):

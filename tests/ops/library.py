@@ -38,7 +38,7 @@ NUMPY["bool"] = np.bool_
 LOCATION = re.compile(r" \(Triggered internally at .*")  # torch adds the line of its source to a warning
 # Sentences that speak of torch's own insides: only the exception's type is compared.
 INSIDES = re.compile(
-    r"INTERNAL ASSERT|received an invalid combination of arguments|aten::|Please (report|open)"
+    r"INTERNAL ASSERT|The only supported types are|received an invalid combination of arguments|aten::|Please (report|open)"
 )
 
 

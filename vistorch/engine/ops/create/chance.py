@@ -42,6 +42,8 @@ def memory_order(a: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def values_for(a: Any, draw: Any, generator: Any, *args: Any) -> Any:
     """Numbers for the elements of `a`, drawn in the order of its memory; a numpy array of `a`'s shape."""
+    if not a.size and draw is not sampling.uniform:
+        return a  # PyTorch looks at nothing where there is nothing to fill
     if a.flags.c_contiguous:
         return draw(generator, a.shape, a.dtype, *args)
     order, shape = memory_order(a)
@@ -80,7 +82,7 @@ def _plain(name: str, draw: Any, meaning: str, shown: str) -> Any:
         if out is not None:
             outs.check_out(name, out)
             source = pick(generator, out._place, name)
-            return into(out, shape, dtype, name, _store(draw, source, out._place))
+            return into(out, shape, dtype, name, _store(draw, source, out._place), requires_grad)
         if layout is not None:
             check_layout(layout, name)
         dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, name)
@@ -430,8 +432,12 @@ def normal(
     place = tensors[0]._place
     if out is not None:
         outs.check_out("normal", out, tensors)
-    o = _of_tensors(mean, std, tensors, place, pick(generator, place, "normal"))
-    return o if out is None else outs.deliver(out, o)
+    source = pick(generator, place, "normal")
+    if out is None:
+        return _of_tensors(mean, std, tensors, place, source, tensors[0]._data.dtype)
+    sampling_checks.unsupported("normal_kernel_cpu", out.dtype.to_real().np)
+    o = _of_tensors(mean, std, tensors, place, source, out._data.dtype)
+    return into(out, o._data.shape, None, "normal", lambda d: d.__setitem__(..., o._data))
 
 
 def _by_numbers(mean: Any, std: Any, size: Any, generator: Any, out: Any, options: tuple) -> Tensor:
@@ -452,7 +458,7 @@ def _by_numbers(mean: Any, std: Any, size: Any, generator: Any, out: Any, option
     return leaf(bare(put(d, place), place), requires_grad, "normal")
 
 
-def _of_tensors(mean: Any, std: Any, tensors: tuple, place: Any, source: Any) -> Tensor:
+def _of_tensors(mean: Any, std: Any, tensors: tuple, place: Any, source: Any, dt: Any) -> Tensor:
     for t in tensors:
         if t._place is not place:
             raise RuntimeError(errors.devices(place, t._place))
@@ -464,12 +470,14 @@ def _of_tensors(mean: Any, std: Any, tensors: tuple, place: Any, source: Any) ->
     else:
         sampling_checks.check_normal(std)
     m, s = (t._data if isinstance(t, Tensor) else t for t in (mean, std))
-    dt = tensors[0]._data.dtype
     try:
         shape = np.broadcast_shapes(*(t._data.shape for t in tensors))
     except ValueError:
         raise RuntimeError(errors.broadcast(m.shape, s.shape)) from None
-    d = put(sampling.normal(source, shape, dt), place)
+    if 0 in shape:
+        d = place.xp.empty(shape, dt)
+    else:
+        d = put(sampling.normal(source, shape, dt), place)
     # rounded after each step, as PyTorch's two in-place operations are
     d *= s.astype(dt) if isinstance(std, Tensor) else dt.type(s)
     d += m.astype(dt) if isinstance(mean, Tensor) else dt.type(m)

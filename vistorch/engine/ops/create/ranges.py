@@ -18,10 +18,10 @@ from ...graph import version
 from ...places import place_of
 from ...quiet import quiet
 from ...tensor import Tensor
-from .arguments import allocate, check_layout, leaf, too_large
+from .arguments import allocate, check_layout, leaf, require_floating, too_large
 from .chance import invalid, whole
 from .data import put
-from .fills import bare, into
+from .fills import bare, check_target, into
 from .numbers import as_scalar, fit
 
 INT64 = np.dtype("i8")
@@ -178,6 +178,7 @@ def arange(
     """
     start, end, step = _bounds(bounds, named, "arange", _ARANGE)
     if out is not None:
+        check_target(out, dtype, "arange")
         dt = out._data.dtype if isinstance(out, Tensor) else INT64
     elif dtype is None:
         dt = INT64 if _whole_type((start, end, step)) else dtypes.default.np
@@ -187,7 +188,10 @@ def arange(
     _check_step(start, end, step)
     n = _count(start, end, step, dt)
     if out is not None:
-        return _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
+        if requires_grad:
+            require_floating(dt)
+        made = _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
+        return leaf(made, requires_grad, "arange")
     check_layout(layout, "arange")
     place = place_of(device, "arange")
     o = bare(put(_made(_spaced, (start, step, n, dt), n, dt), place), place)
@@ -313,13 +317,15 @@ def _between_like(name: str, args: tuple, options: tuple, values: Any) -> Tensor
     if n < 0:
         raise RuntimeError("number of steps must be non-negative")
     if out is not None:
-        outs.check_out(name, out)
-        _refuse(name, out._data.dtype, False)
+        check_target(out, dtype, name)
+        if n > 1:
+            _refuse(name, out._data.dtype, False)
+        shape = out._data.shape if out._data.size == n and out._data.ndim else (n,)
 
         def write(d: Any) -> None:
-            d[...] = put(values(start, end, n, d.dtype), out._place)
+            d[...] = put(values(start, end, n, d.dtype).reshape(shape), out._place)
 
-        return into(out, (n,), dtype, name, write)
+        return into(out, shape, dtype, name, write, requires_grad)
     check_layout(layout, name)
     _refuse(name, dt, False)
     place = place_of(device, name)
@@ -448,7 +454,7 @@ def eye(
         d[at, at] = 1
 
     if out is not None:
-        return into(out, (rows, columns), dtype, "eye", write)
+        return into(out, (rows, columns), dtype, "eye", write, requires_grad)
     check_layout(layout, "eye")
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "eye")
     place = place_of(device, "eye")

@@ -255,6 +255,8 @@ def range_(
 
 def _between(start: Any, end: Any, n: int, dt: np.dtype) -> np.ndarray:
     """N numbers from start to end, in the precision PyTorch computes in."""
+    if n == 0 or dt.kind == "b":
+        return np.full(n, start).astype(dt)
     kind = np.dtype(np.float32) if dt in HALVES else np.dtype(np.float64) if dt.kind in "iu" else dt
     first, last = kind.type(fit(start, dt)), kind.type(fit(end, dt))
     if n == 1:
@@ -271,6 +273,8 @@ def _between(start: Any, end: Any, n: int, dt: np.dtype) -> np.ndarray:
 def _powers(start: Any, end: Any, n: int, base: float, dt: np.dtype) -> np.ndarray:
     """Powers of `base` with evenly spaced exponents."""
     with quiet():
+        if n == 0 or dt.kind == "b":
+            return np.full(n, base**start if n else 0).astype(dt)
         if dt.kind in "iu":
             exponents = _between(start, end, n, np.dtype(np.float32))
             return np.power(base, exponents.astype(np.float64)).astype(INT64).astype(dt)

@@ -15,6 +15,7 @@ from ...inplace import replace
 from ...interop import host
 from ...kernels import sampling, sampling_checks, sampling_counts
 from ...tensor import Tensor, wrap
+from ...views import aliased
 from .chance import whole
 from .data import put
 from .fill import NO_GRADIENT, zero
@@ -56,10 +57,16 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         tensor([1., 1.])
     """
     if not isinstance(p, Tensor):
-        coins = _coins(number(p, "bernoulli_", "p", 1))
+        chance = number(p, "bernoulli_", "p", 1)
+        if aliased(input._data):
+            sampling_checks.check_bernoulli(chance)  # before the complaint about the memory, as PyTorch does
+        coins = _coins(chance)
         return write(input, _BERNOULLI_NUMBER, coins, generator, "bernoulli_")
     source = pick(generator, input._place, "bernoulli_")
     if input._data.size:
+        sampling_checks.unsupported(
+            "bernoulli_tensor_cpu_self_", input._data.dtype, integers=True, boolean=True
+        )
         sampling_checks.unsupported("bernoulli_tensor_cpu_p_", p._data.dtype)
 
     def fresh(old: Tensor, p: Tensor) -> Tensor:
@@ -129,6 +136,8 @@ def _tossed(source: Any, input: Tensor, chance: Any, dt: Any) -> Any:
     """Coins for every element, on the host."""
     shape = input._data.shape
     if not input._data.size:
+        if chance is not None:
+            sampling_checks.check_bernoulli(chance)
         return np.empty(shape, dt)
     return sampling.bernoulli(source, host(input) if chance is None else chance, shape, dt)
 

@@ -47,8 +47,10 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
         raise RuntimeError(errors.WRITE_ALIASED)
     try:
         o = fn(old, *args, **kwargs)
-    except NotImplementedError:
-        said = _sooner(x, args)
+    except (NotImplementedError, RuntimeError) as refusal:
+        if not isinstance(refusal, NotImplementedError) and str(refusal) != "ZeroDivisionError":
+            raise
+        said = _sooner(x, args, getattr(fn, "kind", "") != "compare")
         if said is not None:
             raise RuntimeError(said) from None
         raise
@@ -87,14 +89,18 @@ def _outgrown(shape: tuple, result: tuple) -> str:
     return f"output with shape {errors.sizes(shape)} doesn't match the broadcast shape {errors.sizes(result)}"
 
 
-def _sooner(x: Tensor, args: tuple) -> str | None:
-    """What PyTorch notices before a missing kernel: operands that do not fit into `x`."""
+def _sooner(x: Tensor, args: tuple, casts: bool) -> str | None:
+    """What PyTorch notices before a missing kernel or a zero divisor: operands that do not fit into `x`."""
     tensors = [t for t in args if isinstance(t, Tensor)]
-    shape = np.broadcast_shapes(x._data.shape, *[t._data.shape for t in tensors])
+    try:
+        shape = np.broadcast_shapes(x._data.shape, *[t._data.shape for t in tensors])
+    except ValueError:
+        return None
     if shape != x._data.shape:
         return _outgrown(x._data.shape, shape)
     try:
-        outs.check_cast(promote.result_type(x, *tensors), x._data.dtype)
+        if casts:
+            outs.check_cast(promote.result_type(x, *tensors), x._data.dtype)
     except RuntimeError as refusal:
         return str(refusal)
     return None

@@ -136,6 +136,10 @@ _both = op(
 ).rule
 _min_number, _max_number = twin(_numbers.rule, "ClampMinBackward0"), twin(_numbers.rule, "ClampMaxBackward0")
 _min_tensor, _max_tensor = twin(_low, "ClampMinBackward1"), twin(_high, "ClampMaxBackward1")
+for _rule in (_low, _high, _both):
+    _rule.public = "clamp"
+_min_number.public = _min_tensor.public = "clamp_min"
+_max_number.public = _max_tensor.public = "clamp_max"
 _no_complex = sentence("c", "clamp is not supported for complex types", NotImplementedError)
 _REAL = frozenset((float, int, type(None)))
 

@@ -153,6 +153,7 @@ _lerp_tensor = op(
     end=lambda F, g, weight: g * weight,
     weight=lambda F, g, input, end: g * (end - input),
 ).rule
+_lerp_tensor.public = "lerp"
 
 
 @public(inplace=True)
@@ -179,7 +180,7 @@ def lerp(input, end, weight, *, out=None):
         if weight._data.ndim:
             _same_dtype(common, weight._data.dtype, "weight")
         promote.refuse_last(missing("lerp_kernel_tensor", "ib"), common, (input, end, weight))
-        return promote.several(_lerp_tensor, (input, end, weight), (), out, common, exact_out=True)
+        return promote.several(_lerp_tensor, (input, end, weight), (), out, common, exact_out=weight._data.ndim > 0)
     n = promote.number(weight)
     if n is None:
         raise TypeError(
@@ -256,17 +257,22 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
         raise errors.must_be_tensor("nan_to_num", "input", 1, input)
     dt = input._data.dtype
     if kind_of(dt) in "ib":
+        _same_as_input(dt, out)
         return FUNCTIONS["clone"](input) if out is None else outs.deliver(out, input)
+    _same_as_input(dt, out)
     limits = _largest(dt)
     consts = (
         0.0 if nan is None else float(nan),
         limits if posinf is None else float(posinf),
         -limits if neginf is None else float(neginf),
     )
-    if out is not None and isinstance(out, Tensor) and out._data.dtype != dt:
+    return promote.several(_nan_to_num, (input,), consts, out, dt)
+
+
+def _same_as_input(dt, out):
+    if isinstance(out, Tensor) and out._data.dtype != dt:
         given, needed = dtypes.of(out._data.dtype).scalar_name, dtypes.of(dt).scalar_name
         raise RuntimeError(f"nan_to_num: dtype of out: {given} should be same as input: {needed}")
-    return promote.several(_nan_to_num, (input,), consts, out, dt)
 
 
 def _largest(dt):
@@ -314,7 +320,7 @@ def heaviside(input, values, *, out=None):
             raise errors.must_be_tensor("heaviside", argument, position, t)
     for t in (input, values) if out is None or not isinstance(out, Tensor) else (input, values, out):
         _no_complex(t._data.dtype)
-    if input._data.dtype != values._data.dtype:
+    if any(t._data.dtype != input._data.dtype for t in (values, out) if isinstance(t, Tensor)):
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _heaviside(input, values, out=out)
 

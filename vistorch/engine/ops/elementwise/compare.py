@@ -69,7 +69,8 @@ ge = _comparison(
 
 def _kind(name, kernel, meaning, gives, check=None):
     given = "[1.0, float('inf'), float('-inf'), float('nan')]"
-    return one(name, kernel, meaning, given, gives, inplace=False, ints="bool", check=check)
+    ints = "bool" if check is None else "only bool"
+    return one(name, kernel, meaning, given, gives, inplace=False, ints=ints, check=check)
 
 
 isnan = _kind("isnan", "isnan", "Tell where elements are not numbers.", "tensor([False, False, False,  True])")

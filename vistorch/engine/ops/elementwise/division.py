@@ -103,6 +103,8 @@ _div_trunc = binary(
     input=lambda F, g: F.zeros_like(g),
     other=lambda F, g: F.zeros_like(g),
 )
+for _row in (_div_exact, _div_floor, _div_trunc):
+    _row.rule.public = "div"
 _ROUNDED = {"floor": _div_floor, "trunc": _div_trunc, None: _div_exact}
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import dtypes, errors, promote
+from ... import dtypes, errors, outs, promote
 from ...call import op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import replace
 from ...pointwise import binary, unary
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ..core import to_dtype
 
 
@@ -123,6 +123,10 @@ def power(input, exponent, *, out=None):
         if input._data.dtype in promote.FLOATS:
             return pow_row(input, exponent) if out is None else pow_row(input, exponent, out=out)
     _check_powers(input, exponent)
+    if out is not None and not isinstance(input, Tensor) and input == 1 and isinstance(out, Tensor):
+        outs.check_out("pow", out, (exponent,))
+        ones = exponent._place.xp.ones(exponent._data.shape, out._data.dtype)  # any type can hold 1
+        return outs.deliver(out, wrap(ones, exponent._place))
     return pow_row(input, exponent, out=out)
 
 
@@ -222,11 +226,14 @@ def _row(name, kernel, doc, formula, vjp, ints="float", **more):
 square_row = unary(
     "square",
     "square",
-    ints="same",
+    ints="keep",
     name_in_graph="PowBackward0",
     formula=r"\bar x = 2 x\, \bar y",
     input=lambda F, g, input: g * (2 * input),
 )
+
+
+square_row.rule.public = "pow"
 
 
 @public(inplace=True)

@@ -5,12 +5,12 @@ Invariant: what is constant between jumps has gradient zero, not none.
 
 from __future__ import annotations
 
-from ... import errors
+from ... import errors, outs
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general
 from ...pointwise import unary
-from ...promote import compute, finish
+from ...promote import check_exact, compute, finish
 from ...tensor import Tensor
 from .refusals import both, missing, sentence
 from .rows import one
@@ -121,6 +121,9 @@ def round_(input, *, decimals=None, out=None):
     a = input._data
     missing("round_cpu" if decimals else "round_vml_cpu", "ibc")(a.dtype)
     rule = decimals_row.rule
+    if out is not None:
+        outs.check_out("round", out, (input,))
+        check_exact(out, a.dtype)
     d = compute(rule, input._place, [a], a.dtype, (decimals,))
     return finish(rule, input._place, d, (input,), out, (decimals,))
 
@@ -194,7 +197,7 @@ signbit = one(
     "[-1.0, -0.0, 1.0]",
     "tensor([ True,  True, False])",
     inplace=False,
-    ints="bool",
+    ints="only bool",
     check=sentence("c", "signbit is not implemented for complex tensors.", NotImplementedError),
 )
 

@@ -131,11 +131,16 @@ def leaf(o: Tensor, requires_grad: Any, name: str) -> Tensor:
         return o
     check_bool(requires_grad, name)
     if requires_grad:
-        d = dtypes.of(o._data.dtype)
-        if not (d.is_floating_point or d.is_complex):
-            raise RuntimeError(REQUIRES_FLOATING)
+        require_floating(o._data.dtype)
         o.requires_grad = True
     return o
+
+
+def require_floating(dt: np.dtype) -> None:
+    """Refuse a type that cannot have gradients."""
+    d = dtypes.of(dt)
+    if not (d.is_floating_point or d.is_complex):
+        raise RuntimeError(REQUIRES_FLOATING)
 
 
 def allocate(make: Any, shape: tuple, dt: np.dtype, where: Any) -> Any:

@@ -21,13 +21,16 @@ from ...tensor import Tensor
 from .arguments import check_layout, leaf, no_more, size_tuple, sizes, too_large, type_name
 from .data import put
 from .fill import NO_GRADIENT, zero
-from .fills import bare, into, like
+from .fills import bare, check_target, into, like
 
 INT64 = np.dtype("i8")
+LOOSE = frozenset((sampling.normal, sampling.log_normal, sampling.exponential, sampling.geometric))
 
 
 def drawn(draw: Any, generator: Any, shape: tuple, *args: Any) -> Any:
     """`draw(generator, shape, *args)`, a lack of memory told as PyTorch tells it."""
+    if 0 in shape and draw in LOOSE:
+        return np.empty(shape, *args)
     try:
         return draw(generator, shape, *args)
     except MemoryError:
@@ -42,6 +45,11 @@ def memory_order(a: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def values_for(a: Any, draw: Any, generator: Any, *args: Any) -> Any:
     """Numbers for the elements of `a`, drawn in the order of its memory; a numpy array of `a`'s shape."""
+    if (
+        not a.size
+    ):  # nothing to fill: PyTorch looks at the parameters, but at the dtype only in the strict ones
+        draw(generator, (0,), np.dtype("f4") if draw in LOOSE else a.dtype, *args)
+        return a
     if a.flags.c_contiguous:
         return draw(generator, a.shape, a.dtype, *args)
     order, shape = memory_order(a)
@@ -78,9 +86,11 @@ def _plain(name: str, draw: Any, meaning: str, shown: str) -> Any:
     ) -> Tensor:
         shape = sizes(size, name, named)
         if out is not None:
-            outs.check_out(name, out)
+            check_target(out, dtype, name)
             source = pick(generator, out._place, name)
-            return into(out, shape, dtype, name, _store(draw, source, out._place))
+            if requires_grad:
+                values_for(out._data.reshape(-1)[:1], draw, source.clone_state())
+            return into(out, shape, dtype, name, _store(draw, source, out._place), requires_grad)
         if layout is not None:
             check_layout(layout, name)
         dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, name)
@@ -430,8 +440,15 @@ def normal(
     place = tensors[0]._place
     if out is not None:
         outs.check_out("normal", out, tensors)
-    o = _of_tensors(mean, std, tensors, place, pick(generator, place, "normal"))
-    return o if out is None else outs.deliver(out, o)
+    source = pick(generator, place, "normal")
+    if out is None:
+        return _of_tensors(mean, std, tensors, place, source, tensors[0]._data.dtype)
+    sampling_checks.unsupported("normal_kernel_cpu", out.dtype.to_real().np)
+    if not isinstance(std, Tensor):
+        said = errors.broadcast(mean._data.shape, out._data.shape)
+        if said is not None:
+            raise RuntimeError(said)
+    return outs.deliver(out, _of_tensors(mean, std, tensors, place, source, out._data.dtype))
 
 
 def _by_numbers(mean: Any, std: Any, size: Any, generator: Any, out: Any, options: tuple) -> Tensor:
@@ -452,7 +469,7 @@ def _by_numbers(mean: Any, std: Any, size: Any, generator: Any, out: Any, option
     return leaf(bare(put(d, place), place), requires_grad, "normal")
 
 
-def _of_tensors(mean: Any, std: Any, tensors: tuple, place: Any, source: Any) -> Tensor:
+def _of_tensors(mean: Any, std: Any, tensors: tuple, place: Any, source: Any, dt: Any) -> Tensor:
     for t in tensors:
         if t._place is not place:
             raise RuntimeError(errors.devices(place, t._place))
@@ -464,12 +481,14 @@ def _of_tensors(mean: Any, std: Any, tensors: tuple, place: Any, source: Any) ->
     else:
         sampling_checks.check_normal(std)
     m, s = (t._data if isinstance(t, Tensor) else t for t in (mean, std))
-    dt = tensors[0]._data.dtype
     try:
         shape = np.broadcast_shapes(*(t._data.shape for t in tensors))
     except ValueError:
         raise RuntimeError(errors.broadcast(m.shape, s.shape)) from None
-    d = put(sampling.normal(source, shape, dt), place)
+    if 0 in shape:
+        d = place.xp.empty(shape, dt)
+    else:
+        d = put(sampling.normal(source, shape, dt), place)
     # rounded after each step, as PyTorch's two in-place operations are
     d *= s.astype(dt) if isinstance(std, Tensor) else dt.type(s)
     d += m.astype(dt) if isinstance(mean, Tensor) else dt.type(m)

@@ -22,6 +22,7 @@ from .arguments import (
     check_layout,
     formatted,
     leaf,
+    require_floating,
     size_tuple,
     sizes,
 )
@@ -39,21 +40,33 @@ def bare(data: Any, place: Any) -> Tensor:
     return o
 
 
-def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any) -> Tensor:
+RESIZES = frozenset(("empty", "randn"))
+
+
+def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_grad: Any = False) -> Tensor:
     """Resize `out` (silently, as factories do), let `write(array)` fill it, and return it."""
-    outs.check_out(name, out)
+    check_target(out, dtype, name)
     d = out._data
-    if dtype is not None and dtypes.to_dtype(dtype, name) is not out.dtype:
-        given = dtypes.to_dtype(dtype, name)
-        raise RuntimeError(
-            f"dtype {given.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
-        )
+    if requires_grad:
+        require_floating(d.dtype)
     if d.shape != shape:
         d = allocate(out._place.xp.empty, shape, d.dtype, out._place)
     write(d)
     out._data = d
     graph.version(out).n += 1
-    return out
+    return out if requires_grad is False else leaf(out, requires_grad, name)
+
+
+def check_target(out: Any, dtype: Any, name: str) -> None:
+    """Refuse an `out` that a creation function cannot write to."""
+    if name in RESIZES and isinstance(out, Tensor) and mode.on and out.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    outs.check_out(name, out)
+    if dtype is not None and dtypes.to_dtype(dtype, name) is not out.dtype:
+        given = dtypes.to_dtype(dtype, name)
+        raise RuntimeError(
+            f"dtype {given.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
+        )
 
 
 def _plain(name: str, value: Any, meaning: str, example: str) -> Any:
@@ -77,7 +90,7 @@ def _plain(name: str, value: Any, meaning: str, example: str) -> Any:
         form = named.pop("memory_format", None) if named and value is None else None
         shape = sizes(size, name, named)
         if out is not None:
-            return into(out, shape, dtype, name, write)
+            return into(out, shape, dtype, name, write, requires_grad)
         if layout is not None:
             check_layout(layout, name)
         dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, name)
@@ -163,7 +176,7 @@ def full(
     shape = size_tuple(size, "full")
     value = as_scalar(fill_value, "full", "fill_value", 2)
     if out is not None:
-        return into(out, shape, dtype, "full", lambda d: d.fill(fit(value, d.dtype)))
+        return into(out, shape, dtype, "full", lambda d: d.fill(fit(value, d.dtype)), requires_grad)
     check_layout(layout, "full")
     dt = filled_type(value) if dtype is None else dtypes.as_np(dtype, "full")
     place = place_of(device, "full")

@@ -122,6 +122,7 @@ class tensortype(type):
         return f"<class '{cls.__module__}.{cls.__name__}'>"
 
     def __call__(cls, *data: Any, **named: Any) -> Tensor:
+        """Make a tensor of this type."""
         return _built(data, named, cls.dtype.np, "cuda" if cls.is_cuda else "cpu", cls.__name__)
 
 

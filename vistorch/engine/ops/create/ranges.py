@@ -18,10 +18,10 @@ from ...graph import version
 from ...places import place_of
 from ...quiet import quiet
 from ...tensor import Tensor
-from .arguments import allocate, check_layout, leaf, too_large
+from .arguments import allocate, check_layout, leaf, require_floating, too_large
 from .chance import invalid, whole
 from .data import put
-from .fills import bare, into
+from .fills import bare, check_target, into
 from .numbers import as_scalar, fit
 
 INT64 = np.dtype("i8")
@@ -178,6 +178,7 @@ def arange(
     """
     start, end, step = _bounds(bounds, named, "arange", _ARANGE)
     if out is not None:
+        check_target(out, dtype, "arange")
         dt = out._data.dtype if isinstance(out, Tensor) else INT64
     elif dtype is None:
         dt = INT64 if _whole_type((start, end, step)) else dtypes.default.np
@@ -187,7 +188,10 @@ def arange(
     _check_step(start, end, step)
     n = _count(start, end, step, dt)
     if out is not None:
-        return _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
+        if requires_grad:
+            require_floating(dt)
+        made = _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
+        return leaf(made, requires_grad, "arange")
     check_layout(layout, "arange")
     place = place_of(device, "arange")
     o = bare(put(_made(_spaced, (start, step, n, dt), n, dt), place), place)
@@ -251,6 +255,8 @@ def range_(
 
 def _between(start: Any, end: Any, n: int, dt: np.dtype) -> np.ndarray:
     """N numbers from start to end, in the precision PyTorch computes in."""
+    if n == 0 or dt.kind == "b":
+        return np.full(n, start).astype(dt)
     kind = np.dtype(np.float32) if dt in HALVES else np.dtype(np.float64) if dt.kind in "iu" else dt
     first, last = kind.type(fit(start, dt)), kind.type(fit(end, dt))
     if n == 1:
@@ -267,6 +273,8 @@ def _between(start: Any, end: Any, n: int, dt: np.dtype) -> np.ndarray:
 def _powers(start: Any, end: Any, n: int, base: float, dt: np.dtype) -> np.ndarray:
     """Powers of `base` with evenly spaced exponents."""
     with quiet():
+        if n == 0 or dt.kind == "b":
+            return np.full(n, base**start if n else 0).astype(dt)
         if dt.kind in "iu":
             exponents = _between(start, end, n, np.dtype(np.float32))
             return np.power(base, exponents.astype(np.float64)).astype(INT64).astype(dt)
@@ -313,13 +321,15 @@ def _between_like(name: str, args: tuple, options: tuple, values: Any) -> Tensor
     if n < 0:
         raise RuntimeError("number of steps must be non-negative")
     if out is not None:
-        outs.check_out(name, out)
-        _refuse(name, out._data.dtype, False)
+        check_target(out, dtype, name)
+        if n > 1:
+            _refuse(name, out._data.dtype, False)
+        shape = out._data.shape if out._data.size == n and out._data.ndim else (n,)
 
         def write(d: Any) -> None:
-            d[...] = put(values(start, end, n, d.dtype), out._place)
+            d[...] = put(values(start, end, n, d.dtype).reshape(shape), out._place)
 
-        return into(out, (n,), dtype, name, write)
+        return into(out, shape, dtype, name, write, requires_grad)
     check_layout(layout, name)
     _refuse(name, dt, False)
     place = place_of(device, name)
@@ -448,7 +458,7 @@ def eye(
         d[at, at] = 1
 
     if out is not None:
-        return into(out, (rows, columns), dtype, "eye", write)
+        return into(out, (rows, columns), dtype, "eye", write, requires_grad)
     check_layout(layout, "eye")
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "eye")
     place = place_of(device, "eye")

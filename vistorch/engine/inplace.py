@@ -29,31 +29,34 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     """`x` becomes `fn(x, *args, **kwargs)`, in its own memory."""
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(getattr(fn, "__name__", "op") + "_", "self", 1, x)
+    operands = args if not kwargs else (*args, *kwargs.values())
     records = False
     if mode.on:
         records = sync_rg(x)
-        for t in args if not kwargs else (*args, *kwargs.values()):
+        for t in operands:
             if isinstance(t, Tensor) and sync_rg(t):
                 records = True
     views.before_write(x, records)
     old = wrap(x._data, x._place)
     if records and x._rg:
         old._node, old._rg = x._node, True
-    for t in args:
+    for t in operands:
         if isinstance(t, Tensor) and t is not x and views.overlaps(x, t):
             raise RuntimeError(errors.WRITE_OVERLAP)
     d = x._data
-    if views.aliased(d):
-        raise RuntimeError(errors.WRITE_ALIASED)
+    aliased = views.aliased(d)
     try:
         o = fn(old, *args, **kwargs)
     except (NotImplementedError, RuntimeError) as refusal:
-        if not isinstance(refusal, NotImplementedError) and str(refusal) != "ZeroDivisionError":
+        late = isinstance(refusal, NotImplementedError) or str(refusal) == "ZeroDivisionError"
+        if not late and not (aliased and str(refusal).startswith("The size of tensor")):
             raise
-        said = _sooner(x, args, getattr(fn, "kind", "") != "compare")
+        said = errors.WRITE_ALIASED if aliased else _sooner(x, operands, getattr(fn, "kind", "") != "compare")
         if said is not None:
             raise RuntimeError(said) from None
         raise
+    if aliased:
+        raise RuntimeError(errors.WRITE_ALIASED)
     r = o._data
     if r.shape != d.shape:
         raise RuntimeError(_outgrown(d.shape, r.shape))

@@ -248,7 +248,9 @@ def several(
         outs.check_out(rule.public, out, _differentiable(rule, ins))
     place = None
     for t in ins:
-        if isinstance(t, Tensor) and (place is None or (t._place is not place and place.device.type == "cpu")):
+        if isinstance(t, Tensor) and (
+            place is None or (t._place is not place and place.device.type == "cpu")
+        ):
             place = t._place
     given = ins
     if place is not None:
@@ -256,9 +258,12 @@ def several(
             if isinstance(t, Tensor) and t._place is not place:
                 if t._data.ndim or t._place.device.type != "cpu":
                     raise RuntimeError(errors.devices(ins[0]._place, place, rule.name))
-                given = tuple([
-                    _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in given
-                ])
+                given = tuple(
+                    [
+                        _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t
+                        for t in given
+                    ]
+                )
     if common is None and same:
         common = result_type(*given)
     if exact_out and out is not None:

@@ -21,7 +21,9 @@ INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` ope
 
 def _no_bool_minus(a, b):
     if a.kind == "b" and b.kind == "b":
-        raise RuntimeError(f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(
+            f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+        )
     if a.kind == "b" or b.kind == "b":
         raise RuntimeError(f"{MINUS}a bool tensor is not supported. {INVERT}")
 
@@ -253,7 +255,9 @@ def positive(input):
 # ---- products and quotients added ---------------------------------------------------------------------------------
 _addcmul = op(
     "addcmul",
-    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * tensor1 * tensor2,
+    lambda xp, input, tensor1, tensor2, value: (
+        input + xp.asarray(value, dtype=input.dtype) * tensor1 * tensor2
+    ),
     inputs="input tensor1 tensor2",
     formula={
         "input": r"\bar x = \bar z",
@@ -266,7 +270,9 @@ _addcmul = op(
 ).rule
 _addcdiv = op(
     "addcdiv",
-    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * (tensor1 / tensor2),
+    lambda xp, input, tensor1, tensor2, value: (
+        input + xp.asarray(value, dtype=input.dtype) * (tensor1 / tensor2)
+    ),
     inputs="input tensor1 tensor2",
     formula={
         "input": r"\bar x = \bar z",

@@ -15,7 +15,7 @@ from ...pointwise import binary
 from ...rules import REC
 from ...tensor import Tensor, wrap
 from .division import name_undifferentiable, undifferentiable
-from .refusals import kind_of, missing, sentence
+from .refusals import C_NAMES, kind_of, missing, sentence
 
 _where = op(
     "where",
@@ -87,7 +87,9 @@ def _chosen(condition, x, y, out):
                 raise RuntimeError(errors.devices(place, t._place, "where"))
     if c is not condition._data:
         condition = wrap(c, place)  # formulas have to see bools
-    x, y = (promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y))
+    x, y = (
+        promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y)
+    )
     common = promote.result_type(x, y)
     if out is not None:
         outs.check_out("where", out, (x, y))
@@ -180,7 +182,9 @@ def lerp(input, end, weight, *, out=None):
         if weight._data.ndim:
             _same_dtype(common, weight._data.dtype, "weight")
         promote.refuse_last(missing("lerp_kernel_tensor", "ib"), common, (input, end, weight))
-        return promote.several(_lerp_tensor, (input, end, weight), (), out, common, exact_out=weight._data.ndim > 0)
+        return promote.several(
+            _lerp_tensor, (input, end, weight), (), out, common, exact_out=weight._data.ndim > 0
+        )
     n = promote.number(weight)
     if n is None:
         raise TypeError(
@@ -193,25 +197,11 @@ def lerp(input, end, weight, *, out=None):
     return promote.several(_lerp, (input, end), (n,), out, common)
 
 
-_C_NAMES = {
-    "float32": "float",
-    "float64": "double",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "int64": "long int",
-    "int32": "int",
-    "int16": "short int",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "bool": "bool",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
 
 
 def _same_dtype(expected, given, argument):
     if expected != given:
-        a, b = _C_NAMES[dtypes.of(expected).name], _C_NAMES[dtypes.of(given).name]
+        a, b = C_NAMES[dtypes.of(expected).name], C_NAMES[dtypes.of(given).name]
         raise RuntimeError(f"expected dtype {a} for `{argument}` but got dtype {b}")
 
 

@@ -148,7 +148,12 @@ def _check_powers(x, y):
 
 def power_operator(x, y):
     """`x ** y`: leaves foreign operands to themselves."""
-    if y.__class__ is Tensor or y.__class__ in NUMBERS or promote.number(y) is not None or isinstance(y, Tensor):
+    if (
+        y.__class__ is Tensor
+        or y.__class__ in NUMBERS
+        or promote.number(y) is not None
+        or isinstance(y, Tensor)
+    ):
         return power(x, y)
     return pow_row.operator(x, y)
 
@@ -182,7 +187,8 @@ def float_power(input, exponent, *, out=None):
         if not isinstance(t, Tensor) and promote.number(t) is None:
             raise errors.must_be_tensor("float_power", argument, position, t)
     complexes = any(
-        t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex) for t in (input, exponent)
+        t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex)
+        for t in (input, exponent)
     )
     wanted = np.dtype("c16" if complexes else "f8")
     if out is not None and isinstance(out, Tensor) and out._data.dtype != wanted:
@@ -203,7 +209,8 @@ def float_power(input, exponent, *, out=None):
 
 def _float_power_in_place(input, exponent):
     complexes = any(
-        t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex) for t in (input, exponent)
+        t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex)
+        for t in (input, exponent)
     )
     wanted = np.dtype("c16" if complexes else "f8")
     if input._data.dtype != wanted:

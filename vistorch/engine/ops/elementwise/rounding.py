@@ -8,7 +8,7 @@ from __future__ import annotations
 from ... import errors, outs
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
-from ...inplace import general
+from ...inplace import general, pointwise, replace
 from ...pointwise import unary
 from ...promote import check_exact, compute, finish
 from ...tensor import Tensor
@@ -24,7 +24,8 @@ def _flat(F, g):
 
 def _refused(name):
     return both(
-        missing(f"{name}_vml_cpu", "b"), sentence("c", f"{name} is not supported for complex inputs", NotImplementedError)
+        missing(f"{name}_vml_cpu", "b"),
+        sentence("c", f"{name} is not supported for complex inputs", NotImplementedError),
     )
 
 
@@ -212,6 +213,7 @@ abs_ = one(
     "Take the absolute value.",
     "[-1.0, 2.0]",
     "tensor([1., 2.])",
+    inplace=False,
     aliases="absolute",
     ints="same",
     check=missing("abs_cpu", "b"),
@@ -219,3 +221,23 @@ abs_ = one(
     formula=r"\bar x = \bar y\, \mathrm{sgn}(x)",
     input=_abs_slope,
 )
+
+
+def _abs_in_place():
+    plain = pointwise(abs_)
+
+    def refuse(input):
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+
+    def write(input):
+        if isinstance(input, Tensor) and input._data.dtype.kind == "c":
+            return replace(input, refuse, (), {})
+        return plain(input)
+
+    write.__name__ = write.__qualname__ = "abs_"
+    return write
+
+
+for _label in ("abs_", "absolute_"):
+    METHODS[_label] = _abs_in_place()
+FUNCTIONS["abs_"] = METHODS["abs_"]

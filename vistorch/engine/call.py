@@ -228,7 +228,7 @@ def _view(rule: Rule) -> Callable:
             ver = input._ver = Version()
         o._ver = ver
         o._view = v = new(View)
-        v.seen, v.hidden = ver.n, False
+        v.seen = ver.n
         on = mode.on
         v.meta = None if on else "no_grad" if on is False else "inference"
         if origin is None:

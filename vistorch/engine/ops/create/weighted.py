@@ -16,7 +16,7 @@ from ...interop import host
 from ...kernels import sampling, sampling_checks, sampling_counts
 from ...tensor import Tensor, wrap
 from ...views import aliased
-from .chance import whole
+from .arguments import whole
 from .data import put
 from .fill import NO_GRADIENT, zero
 from .fills import into

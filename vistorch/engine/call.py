@@ -25,6 +25,7 @@ from .views import mark
 
 FLOATS = frozenset((np.dtype("f4"), np.dtype("f8")))
 NONE: frozenset = frozenset()
+LARGE = 2**63  # integers beyond raise PyTorch's OverflowError on the longer way
 HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
 
 
@@ -379,12 +380,58 @@ def binary(
     kernels, cls = rule.kernels, rule.node_class
     d_in, d_other = input is not None, other is not None
     plain = not rule.saves
-    cross = rule.saved_names == ("other", "input") and rule.picks == ((0,), (1,))
+    shared = rule.picks == ((0,), (0, 1))
+    cross = rule.saved_names == ("other", "input") and (shared or rule.picks == ((0,), (1,)))
     fast = plain or cross
+    scales = "other" in takes
+    numbered = rule.twins[0]
+    number_cls = numbered.node_class
     how = (kind, check, refuse, takes, wide_numbers)
+
+    def scale(input, other):
+        """Float tensor and real number: numpy's weak scalars do what PyTorch does."""
+        place = input._place
+        token = hush()
+        try:
+            d = kernels[place.kind](input._data, other)
+        finally:
+            speak(token)
+        o = new(Tensor)
+        o._data = d if d.__class__ is ndarray or place.kind else asarray(d)
+        o._place = place
+        o._grad = o._ver = o._view = o._more = None
+        if input._view is not None:
+            sync(input)
+        on = mode.on
+        if on and d_in and input._rg:
+            if on is True and fast:
+                n = new(number_cls)
+                e = input._node
+                n.edges = (e if e is not None else leaf_of(input), None)
+                if plain:
+                    n.saved = ()
+                else:
+                    n.saved = (other, None)
+                n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
+                n.seq = draw()
+                o._node, o._rg = n, True
+            else:
+                record(numbered, (input, other), (), (o,))
+        else:
+            o._node, o._rg = None, False
+            if on is None:
+                o._ver = UNTRACKED
+        if hear.op is not None:
+            hear.op(numbered, (input, other), (), (o,))
+        return o
 
     def build(as_operator):
         def call(input, other, *, out=None):
+            kind_of_other = other.__class__
+            if (kind_of_other is float or (kind_of_other is int and -LARGE < other < LARGE)) and (
+                scales and out is None and input.__class__ is Tensor and input._data.dtype in plain_types
+            ):
+                return scale(input, other)
             try:
                 a = input._data
                 b = other._data
@@ -436,7 +483,7 @@ def binary(
                         if vx is UNTRACKED or vy is UNTRACKED:
                             save_input(other if vy is UNTRACKED else input)
                         n.saved = (
-                            (other, 0 if vy is None else vy.n) if rx else None,
+                            (other, 0 if vy is None else vy.n) if rx or shared else None,
                             (input, 0 if vx is None else vx.n) if ry else None,
                         )
                     n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes, errors, outs, promote
-from ...call import op
+from ...call import LARGE, op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import replace
@@ -122,6 +122,10 @@ def power(input, exponent, *, out=None):
     if input.__class__ is Tensor and exponent.__class__ in (int, float):
         if input._data.dtype in promote.FLOATS:
             return pow_row(input, exponent) if out is None else pow_row(input, exponent, out=out)
+    if out is None and input.__class__ in (int, float) and exponent.__class__ is Tensor:
+        if exponent._data.dtype in promote.FLOATS and -LARGE < input < LARGE:
+            d = promote.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
+            return promote.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)
     _check_powers(input, exponent)
     if out is not None and not isinstance(input, Tensor) and input == 1 and isinstance(out, Tensor):
         outs.check_out("pow", out, (exponent,))

@@ -1,9 +1,10 @@
 """Running a program with one library, and comparing two runs.
 
-Invariant: a forward line that raises is noted and the program goes on; a backward that raises ends it, since what
-had been accumulated by then is nobody's promise.
+Invariant: a forward line that raises is noted and the program goes on; a backward that raises ends it, since nobody
+promises what had been accumulated by then.
 """
 
+import contextlib
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -61,7 +62,7 @@ def run(code: Code, lib: Any) -> Run:
     """Run a program."""
     scope: dict[str, Any] = {"L": lib}
     result = Run()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), getattr(lib, "planted", contextlib.nullcontext)():
         warnings.simplefilter("ignore")
         for index, (line, ends) in enumerate(code):
             try:

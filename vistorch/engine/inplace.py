@@ -29,29 +29,34 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     """`x` becomes `fn(x, *args, **kwargs)`, in its own memory."""
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(getattr(fn, "__name__", "op") + "_", "self", 1, x)
+    operands = args if not kwargs else (*args, *kwargs.values())
     records = False
     if mode.on:
         records = sync_rg(x)
-        for t in args if not kwargs else (*args, *kwargs.values()):
+        for t in operands:
             if isinstance(t, Tensor) and sync_rg(t):
                 records = True
     views.before_write(x, records)
     old = wrap(x._data, x._place)
     if records and x._rg:
         old._node, old._rg = x._node, True
-    for t in args:
+    for t in operands:
         if isinstance(t, Tensor) and t is not x and views.overlaps(x, t):
             raise RuntimeError(errors.WRITE_OVERLAP)
     d = x._data
-    if views.aliased(d):
-        raise RuntimeError(errors.WRITE_ALIASED)
+    aliased = views.aliased(d)
     try:
         o = fn(old, *args, **kwargs)
-    except NotImplementedError:
-        said = _sooner(x, args)
+    except (NotImplementedError, RuntimeError) as refusal:
+        late = isinstance(refusal, NotImplementedError) or str(refusal) == "ZeroDivisionError"
+        if not late and not (aliased and str(refusal).startswith("The size of tensor")):
+            raise
+        said = errors.WRITE_ALIASED if aliased else _sooner(x, operands, getattr(fn, "kind", "") != "compare")
         if said is not None:
             raise RuntimeError(said) from None
         raise
+    if aliased:
+        raise RuntimeError(errors.WRITE_ALIASED)
     r = o._data
     if r.shape != d.shape:
         raise RuntimeError(_outgrown(d.shape, r.shape))
@@ -87,14 +92,18 @@ def _outgrown(shape: tuple, result: tuple) -> str:
     return f"output with shape {errors.sizes(shape)} doesn't match the broadcast shape {errors.sizes(result)}"
 
 
-def _sooner(x: Tensor, args: tuple) -> str | None:
-    """What PyTorch notices before a missing kernel: operands that do not fit into `x`."""
+def _sooner(x: Tensor, args: tuple, casts: bool) -> str | None:
+    """What PyTorch notices before a missing kernel or a zero divisor: operands that do not fit into `x`."""
     tensors = [t for t in args if isinstance(t, Tensor)]
-    shape = np.broadcast_shapes(x._data.shape, *[t._data.shape for t in tensors])
+    try:
+        shape = np.broadcast_shapes(x._data.shape, *[t._data.shape for t in tensors])
+    except ValueError:
+        return None
     if shape != x._data.shape:
         return _outgrown(x._data.shape, shape)
     try:
-        outs.check_cast(promote.result_type(x, *tensors), x._data.dtype)
+        if casts:
+            outs.check_cast(promote.result_type(x, *tensors), x._data.dtype)
     except RuntimeError as refusal:
         return str(refusal)
     return None

@@ -44,7 +44,8 @@ def unary(
     Args:
         name: the op's name.
         kernel: as for `call.op`.
-        ints: what integers become: "float" (the default dtype), "same" (stay), "bool" (any input gives bool).
+        ints: what integers become: "float" (the default dtype), "same" (stay, and `out` is of the same type), "keep" (stay),
+            "bool" (any input gives bool), "only bool" (and `out` is bool).
         name_in_graph: what `grad_fn` prints.
         holomorphic: as for `call.op`.
         formula: LaTeX of the vjp.
@@ -114,7 +115,7 @@ def unary(
             hear.op(rule, (input,), (), (o,))
         return o
 
-    call.ints, call.check, call.plain_types = ints, check, FLOATS if floats else NONE  # type: ignore[attr-defined]
+    call.ints, call.plain_types = ints, FLOATS if floats else NONE  # type: ignore[attr-defined]
     return enter(call, rule)
 
 
@@ -294,6 +295,6 @@ def binary(
         return call
 
     call = build(False)
-    call.takes, call.check, call.plain_types = takes, check, FLOATS if floats else NONE  # type: ignore[attr-defined]
+    call.kind, call.takes, call.plain_types = kind, takes, FLOATS if floats else NONE  # type: ignore[attr-defined]
     call.operator = enter(build(True), rule)  # type: ignore[attr-defined]
     return enter(call, rule)

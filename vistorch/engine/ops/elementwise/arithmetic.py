@@ -5,7 +5,7 @@ Invariant: with alpha=1 `add` and `sub` are the plain rows.
 
 from __future__ import annotations
 
-from ... import errors, promote
+from ... import errors, outs, promote
 from ...call import op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
@@ -21,7 +21,9 @@ INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` ope
 
 def _no_bool_minus(a, b):
     if a.kind == "b" and b.kind == "b":
-        raise RuntimeError(f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(
+            f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+        )
     if a.kind == "b" or b.kind == "b":
         raise RuntimeError(f"{MINUS}a bool tensor is not supported. {INVERT}")
 
@@ -115,6 +117,7 @@ def _scaled_rows():
 
 
 _PLUS, _MINUS, _FROM = _scaled_rows()
+_PLUS.public, _MINUS.public, _FROM.public = "add", "sub", "rsub"
 
 
 def _scaled(rule, name, check, input, other, alpha, out):
@@ -199,13 +202,17 @@ def rsub(input, other, *, alpha=1):
     return _scaled(_FROM, "rsub", _no_bool_minus, input, other, alpha, None)
 
 
-def _in_place(plain, scaled):
+def _in_place(plain, scaled, check=None):
     """`x.add_(y, alpha=...)`."""
     twin = pointwise(plain)
 
     def write(input, other, *, alpha=1):
         if alpha is ONE:
             return twin(input, other)
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            if check is not None:
+                check(input._data.dtype, other._data.dtype)
+            outs.check_cast(promote.result_type(input, other), input._data.dtype)
         return replace(input, scaled, (other,), {"alpha": alpha})
 
     write.__name__ = write.__qualname__ = plain.rule.name + "_"
@@ -213,7 +220,7 @@ def _in_place(plain, scaled):
 
 
 METHODS["__iadd__"], METHODS["add_"] = _in_place(add_, add)
-METHODS["__isub__"], METHODS["sub_"] = _in_place(sub_, sub)
+METHODS["__isub__"], METHODS["sub_"] = _in_place(sub_, sub, _no_bool_minus)
 METHODS["subtract_"] = METHODS["sub_"]
 
 neg = unary(
@@ -248,7 +255,9 @@ def positive(input):
 # ---- products and quotients added ---------------------------------------------------------------------------------
 _addcmul = op(
     "addcmul",
-    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * tensor1 * tensor2,
+    lambda xp, input, tensor1, tensor2, value: (
+        input + xp.asarray(value, dtype=input.dtype) * tensor1 * tensor2
+    ),
     inputs="input tensor1 tensor2",
     formula={
         "input": r"\bar x = \bar z",
@@ -261,7 +270,9 @@ _addcmul = op(
 ).rule
 _addcdiv = op(
     "addcdiv",
-    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * (tensor1 / tensor2),
+    lambda xp, input, tensor1, tensor2, value: (
+        input + xp.asarray(value, dtype=input.dtype) * (tensor1 / tensor2)
+    ),
     inputs="input tensor1 tensor2",
     formula={
         "input": r"\bar x = \bar z",

@@ -15,7 +15,7 @@ from ...pointwise import binary
 from ...rules import REC
 from ...tensor import Tensor, wrap
 from .division import name_undifferentiable, undifferentiable
-from .refusals import kind_of, missing, sentence
+from .refusals import C_NAMES, kind_of, missing, sentence
 
 _where = op(
     "where",
@@ -87,7 +87,9 @@ def _chosen(condition, x, y, out):
                 raise RuntimeError(errors.devices(place, t._place, "where"))
     if c is not condition._data:
         condition = wrap(c, place)  # formulas have to see bools
-    x, y = (promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y))
+    x, y = (
+        promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y)
+    )
     common = promote.result_type(x, y)
     if out is not None:
         outs.check_out("where", out, (x, y))
@@ -153,6 +155,7 @@ _lerp_tensor = op(
     end=lambda F, g, weight: g * weight,
     weight=lambda F, g, input, end: g * (end - input),
 ).rule
+_lerp_tensor.public = "lerp"
 
 
 @public(inplace=True)
@@ -179,7 +182,9 @@ def lerp(input, end, weight, *, out=None):
         if weight._data.ndim:
             _same_dtype(common, weight._data.dtype, "weight")
         promote.refuse_last(missing("lerp_kernel_tensor", "ib"), common, (input, end, weight))
-        return promote.several(_lerp_tensor, (input, end, weight), (), out, common, exact_out=True)
+        return promote.several(
+            _lerp_tensor, (input, end, weight), (), out, common, exact_out=weight._data.ndim > 0
+        )
     n = promote.number(weight)
     if n is None:
         raise TypeError(
@@ -192,25 +197,11 @@ def lerp(input, end, weight, *, out=None):
     return promote.several(_lerp, (input, end), (n,), out, common)
 
 
-_C_NAMES = {
-    "float32": "float",
-    "float64": "double",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "int64": "long int",
-    "int32": "int",
-    "int16": "short int",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "bool": "bool",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
 
 
 def _same_dtype(expected, given, argument):
     if expected != given:
-        a, b = _C_NAMES[dtypes.of(expected).name], _C_NAMES[dtypes.of(given).name]
+        a, b = C_NAMES[dtypes.of(expected).name], C_NAMES[dtypes.of(given).name]
         raise RuntimeError(f"expected dtype {a} for `{argument}` but got dtype {b}")
 
 
@@ -256,17 +247,22 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
         raise errors.must_be_tensor("nan_to_num", "input", 1, input)
     dt = input._data.dtype
     if kind_of(dt) in "ib":
+        _same_as_input(dt, out)
         return FUNCTIONS["clone"](input) if out is None else outs.deliver(out, input)
+    _same_as_input(dt, out)
     limits = _largest(dt)
     consts = (
         0.0 if nan is None else float(nan),
         limits if posinf is None else float(posinf),
         -limits if neginf is None else float(neginf),
     )
-    if out is not None and isinstance(out, Tensor) and out._data.dtype != dt:
+    return promote.several(_nan_to_num, (input,), consts, out, dt)
+
+
+def _same_as_input(dt, out):
+    if isinstance(out, Tensor) and out._data.dtype != dt:
         given, needed = dtypes.of(out._data.dtype).scalar_name, dtypes.of(dt).scalar_name
         raise RuntimeError(f"nan_to_num: dtype of out: {given} should be same as input: {needed}")
-    return promote.several(_nan_to_num, (input,), consts, out, dt)
 
 
 def _largest(dt):
@@ -314,7 +310,7 @@ def heaviside(input, values, *, out=None):
             raise errors.must_be_tensor("heaviside", argument, position, t)
     for t in (input, values) if out is None or not isinstance(out, Tensor) else (input, values, out):
         _no_complex(t._data.dtype)
-    if input._data.dtype != values._data.dtype:
+    if any(t._data.dtype != input._data.dtype for t in (values, out) if isinstance(t, Tensor)):
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _heaviside(input, values, out=out)
 

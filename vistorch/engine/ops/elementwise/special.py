@@ -144,8 +144,8 @@ i1 = unary(
     _shaped(special.i1),
     name_in_graph="SpecialI1Backward0",
     formula=r"\bar x = \bar y\, (I_0(x) - I_1(x) / x)",
-    input=lambda F, g, input, out: g * F.where(
-        F.eq(input, 0), 0.5, F.i0(input) - out / F.where(F.eq(input, 0), 1.0, input)
+    input=lambda F, g, input, out: (
+        g * F.where(F.eq(input, 0), 0.5, F.i0(input) - out / F.where(F.eq(input, 0), 1.0, input))
     ),
 )
 

@@ -113,7 +113,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     else:
         w.base, w.steps = origin.base, (*origin.steps, (BASIC, (key,)))
         w.meta = origin.meta if on else "no_grad"
-    w.seen, w.hidden = (v.n if v is not UNTRACKED else 0), False
+    w.seen = v.n if v is not UNTRACKED else 0
     return o
 
 

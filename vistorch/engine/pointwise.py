@@ -25,6 +25,7 @@ from .tensor import Tensor, asarray, ndarray, new
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 FLOATS = frozenset((F4, F8))
 NONE: frozenset = frozenset()
+LARGE = 2**63  # integers beyond raise OverflowError, as in PyTorch
 
 
 def unary(

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes, errors, outs, promote
-from ...call import LARGE, op
+from ...call import op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import replace
-from ...pointwise import binary, unary
+from ...pointwise import LARGE, binary, unary
 from ...tensor import Tensor, wrap
 from ..core import to_dtype
 

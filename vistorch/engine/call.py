@@ -235,7 +235,7 @@ def _view(rule: Rule) -> Callable:
             v.base, v.steps = input, ((rule, consts),)
         else:
             v.base, v.steps = origin.base, (*origin.steps, (rule, consts))
-            if origin.meta is not None:
+            if v.meta is None:
                 v.meta = origin.meta
         if differentiable and input._rg and on:
             if light and on is True:

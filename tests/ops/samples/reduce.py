@@ -21,7 +21,10 @@ SUMS = [
     reduction("mean", more_samples=typed[:2]),
     reduction("nanmean", more_samples=[S(nans, 1).only("float"), S(nans).only("float")]),
     reduction(
-        "prod", dims="one", low=0.5, more_samples=[*forward_typed, S(X(value=[[0.0, 2.0, 3.0], [0.0, 0.0, 1.0]]), 1)]
+        "prod",
+        dims="one",
+        low=0.5,
+        more_samples=[*forward_typed, S(X(value=[[0.0, 2.0, 3.0], [0.0, 0.0, 1.0]]), 1)],
     ),
     reduction(
         "logsumexp",

@@ -36,7 +36,12 @@ def _runs(xp, input, inverse, counts, dim):
 
 
 unique_all = op(
-    "unique_all", _unique, inputs="input", outs=1, name_in_graph="Unique2Backward0", input=_refusing("_unique2")
+    "unique_all",
+    _unique,
+    inputs="input",
+    outs=1,
+    name_in_graph="Unique2Backward0",
+    input=_refusing("_unique2"),
 )
 unique_dim = op(
     "unique_rows", _unique, inputs="input", name_in_graph="UniqueDimBackward0", input=_refusing("unique_dim")
@@ -101,22 +106,14 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     return _distinct(unique_runs, input, return_inverse, return_counts, axis)
 
 
-def _titled(prim: Any) -> Any:
-    """`grad_fn.name()` of a node without a formula is spelt as PyTorch's C++ class."""
-    prim.rule.node_class.name = lambda self: "vistorch::autograd::NotImplemented"
-    return prim
-
-
 _count = op("bincount_of", lambda xp, input, minlength: counting.bincount(xp, input, None, minlength))
-_weigh = _titled(
-    op(
-        "bincount_by",
-        lambda xp, input, weights, minlength: counting.bincount(xp, input, weights, minlength),
-        inputs="input weights",
-        widen=False,
-        name_in_graph="NotImplemented",
-        weights=_refusing("bincount"),
-    )
+_weigh = op(
+    "bincount_by",
+    lambda xp, input, weights, minlength: counting.bincount(xp, input, weights, minlength),
+    inputs="input weights",
+    widen=False,
+    name_in_graph="NotImplemented",
+    weights=_refusing("bincount"),
 )
 
 
@@ -280,13 +277,15 @@ _search = op(
 _narrow = op("as_int32", lambda xp, input: input.astype(xp.int32))
 
 
-def _found(name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: Any, short: bool, out: Any) -> Any:
+def _found(
+    name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: Any, short: bool, out: Any
+) -> Any:
     if not isinstance(values, Tensor):
         common = promote.result_type(row, values)
         values = wrap(row._place.xp.asarray(values, common), row._place)
     else:
         common = promote.result_type(row, values)
-    row, values = (t if t._data.dtype == common else cast(t.detach(), common) for t in (row, values))
+    row, values = (t if t._data.dtype == common else cast(t.detach(), common) for t in (row, values))  # type: ignore[attr-defined]
     o = _search(row, values, bool(right), side, sorter)
     if common.kind in "bc":
         raise missing("searchsorted_out_cpu", common)
@@ -296,8 +295,8 @@ def _found(name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: 
         outs.check_out(name, out)
         if out._data.dtype != o._data.dtype:
             raise RuntimeError(
-                f"vistorch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
-                f"whether out_int32 flag is True, but we got output tensor's dtype "
+                f"vistorch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
+                f"depending on whether out_int32 flag is True, but we got output tensor's dtype "
                 f"{dtypes.of(out._data.dtype).scalar_name} and out_int32 flag is {'True' if short else 'False'}"
             )
         return outs.deliver(out, o)

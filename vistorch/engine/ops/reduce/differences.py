@@ -41,7 +41,6 @@ _copied = op(
     name_in_graph="CopyBackwards",
     input=lambda F, g: g,
 )
-_copied.rule.node_class.name = lambda self: "vistorch::autograd::CopyBackwards"
 
 
 def _ends(x: Tensor, dim: int) -> tuple:
@@ -91,7 +90,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
         if not x._data.shape[axis]:
             break
         late, early = _ends(x, axis)
-        x = FUNCTIONS["logical_xor"](late, early) if a.dtype.kind == "b" else late - early
+        x = FUNCTIONS["logical_xor"](late, early) if x._data.dtype.kind == "b" else late - early
     return x if out is None else outs.deliver(out, x)
 
 

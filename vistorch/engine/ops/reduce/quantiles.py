@@ -92,7 +92,10 @@ quantile_at = op(
     "quantile_at",
     lambda xp, placed, q, below, above, weight, span: _take(xp, placed, below, above, weight),
     inputs="placed q",
-    formula={"placed": _LERP, "q": r"\bar q = (n - 1) \sum \bar y (x_{\lceil r \rceil} - x_{\lfloor r \rfloor})"},
+    formula={
+        "placed": _LERP,
+        "q": r"\bar q = (n - 1) \sum \bar y (x_{\lceil r \rceil} - x_{\lfloor r \rfloor})",
+    },
     placed=lambda F, g, below, above, weight, placed_shape: F.quantile_put(
         g, below, above, weight, placed_shape
     ),

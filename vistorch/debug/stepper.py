@@ -244,7 +244,7 @@ class Stepper:
 
     def _frame(self, entry: tuple) -> Frame:
         _, n, g, undo = entry
-        made = Frame(self.number[n], self.count, n.name(), n, self._tensor(g, n))
+        made = Frame(self.number[n], self.count, type(n).__name__, n, self._tensor(g, n))
         made.line = line_of(_note(n).get("line"))
         if n.__class__ is Leaf:
             for change in undo:

@@ -224,6 +224,25 @@ def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> A
     return xp.asarray(np.asarray(value).astype(_F4 if wide and common in HALVES else common))
 
 
+def plain(rule: Any, ins: tuple, consts: tuple) -> Any:
+    """The kernel's result if all operands are tensors of one float type at one place, else None."""
+    first = ins[0]
+    if first.__class__ is not Tensor:
+        return None
+    dt, place = first._data.dtype, first._place
+    if dt not in FLOATS:
+        return None
+    arrays = []
+    for t in ins:
+        if t.__class__ is not Tensor or t._data.dtype is not dt or t._place is not place:
+            return None
+        arrays.append(t._data)
+    try:
+        return hushed(rule.kernels[place.kind], *arrays, *consts)
+    except ValueError:
+        raise RuntimeError(misfit(arrays)) from None
+
+
 def several(
     rule: Any,
     ins: tuple,
@@ -246,9 +265,15 @@ def several(
     """
     if out is not None:
         outs.check_out(rule.public, out, _differentiable(rule, ins))
+    else:
+        d = plain(rule, ins, consts)
+        if d is not None:
+            return finish(rule, ins[0]._place, d, ins, None, consts)
     place = None
     for t in ins:
-        if isinstance(t, Tensor) and (place is None or (t._place is not place and place.device.type == "cpu")):
+        if isinstance(t, Tensor) and (
+            place is None or (t._place is not place and place.device.type == "cpu")
+        ):
             place = t._place
     given = ins
     if place is not None:
@@ -256,9 +281,12 @@ def several(
             if isinstance(t, Tensor) and t._place is not place:
                 if t._data.ndim or t._place.device.type != "cpu":
                     raise RuntimeError(errors.devices(ins[0]._place, place, rule.name))
-                given = tuple([
-                    _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in given
-                ])
+                given = tuple(
+                    [
+                        _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t
+                        for t in given
+                    ]
+                )
     if common is None and same:
         common = result_type(*given)
     if exact_out and out is not None:

@@ -23,16 +23,21 @@ class View:
     """What a view knows of its origin.
 
     `steps` is a tuple of (rule, consts); `seen` the version its history belongs to; `meta` says why the history may
-    not be rebuilt ("no_grad", "inference", "multi", "custom") or is None; `hidden`: the base is a stand-in for the
-    tensor itself as it was before `t_()` or another in-place view.
+    not be rebuilt ("no_grad", "inference", "multi", "custom") or is None.
     """
 
-    __slots__ = ("base", "hidden", "meta", "seen", "steps")
+    __slots__ = ("base", "meta", "seen", "steps")
+    hidden = False
 
-    def __init__(
-        self, base: Tensor, steps: tuple, seen: int, meta: str | None, hidden: bool = False
-    ) -> None:
-        self.base, self.steps, self.seen, self.meta, self.hidden = base, steps, seen, meta, hidden
+    def __init__(self, base: Tensor, steps: tuple, seen: int, meta: str | None) -> None:
+        self.base, self.steps, self.seen, self.meta = base, steps, seen, meta
+
+
+class HiddenView(View):
+    """The view that a tensor is of its former self after `t_()` or another in-place view."""
+
+    __slots__ = ()
+    hidden = True
 
 
 def mark(o: Tensor, x: Tensor, step: tuple, meta: str | None = None) -> None:

@@ -30,7 +30,9 @@ def name_undifferentiable(rule):
 
 def refuse_zero(xp, other):
     """PyTorch's error for integers divided by zero."""
-    if getattr(other, "dtype", _FLOAT).kind in "iu" and xp.any(other == 0):  # a plain number comes with floats only
+    if getattr(other, "dtype", _FLOAT).kind in "iu" and xp.any(
+        other == 0
+    ):  # a plain number comes with floats only
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -130,7 +132,9 @@ def div(input, other, *, rounding_mode="exact", out=None):
     row = _ROUNDED.get(rounding_mode)
     if row is None:
         raise RuntimeError(
-            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'"
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '"
+            + str(rounding_mode)
+            + "'"
         )
     return row(input, other, out=out)
 

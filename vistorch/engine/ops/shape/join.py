@@ -137,9 +137,7 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
         outs.check_out("cat", out, tuple(tensors))
         if not dtypes.can_cast(dtypes.of(result_type(*tensors)), dtypes.of(out._data.dtype)):
             name = dtypes.of(out._data.dtype).scalar_name
-            raise TypeError(
-                f"vistorch.cat(): input types can't be cast to the desired output type {name}"
-            )
+            raise TypeError(f"vistorch.cat(): input types can't be cast to the desired output type {name}")
     same = alike(tensors)
     if len(real) != len(tensors) and len(shape) > 1:
         same = [rows.reshape(t, _flat(shape, dim)) if _empty(t) else t for t in same]

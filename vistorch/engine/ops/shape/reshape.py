@@ -63,11 +63,11 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
 def retyped(x: Tensor, dtype: Any) -> Tensor:
     """The bytes of `x` read as another dtype; not differentiable."""
     if dtype.__class__ is not dtypes.dtype:
-        raise TypeError(f"view(): argument 'dtype' (position 1) must be vistorch.dtype, not {type(dtype).__name__}")
+        raise TypeError(
+            f"view(): argument 'dtype' (position 1) must be vistorch.dtype, not {type(dtype).__name__}"
+        )
     d, target = x._data, dtype.np
     old, new = d.itemsize, target.itemsize
-    if d.dtype == target:
-        return view_again(x)
     if old != new:
         _check_sizes(d, dtypes.of(d.dtype), dtype)
     if old == new or d.flags.c_contiguous:
@@ -82,15 +82,6 @@ def retyped(x: Tensor, dtype: Any) -> Tensor:
     return o
 
 
-def view_again(x: Tensor) -> Tensor:
-    """A view of the same shape."""
-    return rows.view(x, x._data.shape) if _viewable(x._data) else rows.permute(x, tuple(range(x._data.ndim)))
-
-
-def _viewable(d: Any) -> bool:
-    return d.flags.c_contiguous
-
-
 def _check_sizes(d: Any, was: Any, to: Any) -> None:
     """What must hold to read elements of one size as elements of another."""
     why = f"to view {was.scalar_name} as {to.scalar_name} (different element sizes)"
@@ -101,9 +92,7 @@ def _check_sizes(d: Any, was: Any, to: Any) -> None:
     if to.itemsize > was.itemsize:
         times = to.itemsize // was.itemsize
         if d.shape[-1] % times:
-            raise RuntimeError(
-                f"self.size(-1) must be divisible by {times} {why}, but got {d.shape[-1]}"
-            )
+            raise RuntimeError(f"self.size(-1) must be divisible by {times} {why}, but got {d.shape[-1]}")
         offset = (start(d) - start(owner(d))) // was.itemsize if d.size else 0
         if offset % times:
             raise RuntimeError(f"self.storage_offset() must be divisible by {times} {why}, but got {offset}")
@@ -395,5 +384,3 @@ def broadcast_shapes(*shapes: Any) -> Size:
                 )
             result[i] = shape[i]
     return size_of(result)
-
-

@@ -129,9 +129,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = one(dim, len(shape), "unbind")
-    return pieces(
-        unbind_rule, input, (dim,), [(rows.select.rule, (dim, i)) for i in range(shape[dim])]
-    )
+    return pieces(unbind_rule, input, (dim,), [(rows.select.rule, (dim, i)) for i in range(shape[dim])])
 
 
 @public()

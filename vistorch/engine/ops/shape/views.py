@@ -41,7 +41,11 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         >>> vistorch.tensor([[1, 2], [3, 4]]).select(1, 0)
         tensor([1, 3])
     """
-    shape = tensor(input, "select").shape
+    return rows.select(input, *selected(tensor(input, "select").shape, dim, index))
+
+
+def selected(shape: tuple, dim: Any, index: Any) -> tuple[int, int]:
+    """Dim and index of a `select`, checked."""
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     dim = one(dim, len(shape), "select")
@@ -51,7 +55,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         raise IndexError(
             f"select(): index {at} out of range for tensor of size {errors.sizes(shape)} at dimension {dim}"
         )
-    return rows.select(input, dim, at + n if at < 0 else at)
+    return dim, at + n if at < 0 else at
 
 
 @public()
@@ -140,9 +144,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
                 [2, 4]])
     """
     n = tensor(input, "transpose").ndim
-    return rows.transpose(
-        input, one(dim0, n, "transpose", "dim0"), one(dim1, n, "transpose", "dim1", 2)
-    )
+    return rows.transpose(input, one(dim0, n, "transpose", "dim0"), one(dim1, n, "transpose", "dim1", 2))
 
 
 expose(transpose, "swapdims")

@@ -277,7 +277,7 @@ def test_a_view_of_a_graph_is_filled():
         y = x * 3
         y[:, 1].fill_(5)
         y[0].zero_()
-        found.append((plain(y), y.grad_fn.name()))
+        found.append(plain(y))
         (y * y).sum().backward()
         found.append(x.grad.tolist())
     assert found[:2] == found[2:]

@@ -181,7 +181,7 @@ def randperm(
 
         return into(out, (n,), dtype, "randperm", write)
     check_layout(layout, "randperm")
-    dt = INT64 if dtype is None else dtypes.as_np(dtype, "randperm")
+    dt: Any = INT64 if dtype is None else dtypes.as_np(dtype, "randperm")
     place = place_of(device, "randperm")
     try:
         d = sampling.permutation(pick(generator, place, "randperm"), n, dt)

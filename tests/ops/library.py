@@ -46,7 +46,8 @@ def coarsest(*dtypes: str) -> str:
 
 # Sentences that speak of torch's own insides: only the exception's type is compared.
 INSIDES = re.compile(
-    r"INTERNAL ASSERT|received an invalid combination of arguments|aten::|Please (report|open)|ComplexHalf"
+    r"INTERNAL ASSERT|The only supported types are|received an invalid combination of arguments|aten::|"
+    r"Please (report|open)|ComplexHalf"
 )
 
 

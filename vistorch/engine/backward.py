@@ -18,7 +18,7 @@ import numpy as np
 from . import errors
 from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw, unpack_recorded
 from .modes import mode, recording
-from .quiet import hush, speak
+from .quiet import quiet
 from .rules import RAW, REC
 from .tensor import Tensor, asarray, ndarray, wrap
 
@@ -29,12 +29,11 @@ _adding = threading.Lock()  # `.grad += g` of one leaf from two threads
 
 def order_of(roots: list) -> list:
     """Every node below the roots, newest first; each leaf directly after the last node that feeds it."""
-    seen = set(roots)
-    stack = list(roots)
+    nodes = list(roots)
+    seen = set(nodes)
     last: dict = {}
-    pop, push, add = stack.pop, stack.append, seen.add
-    while stack:
-        n = pop()
+    push, add = nodes.append, seen.add
+    for n in nodes:  # grows while it is walked
         for e in n.edges:
             if e is not None:
                 if e.__class__ is Leaf:
@@ -44,21 +43,22 @@ def order_of(roots: list) -> list:
                 elif e not in seen:
                     add(e)
                     push(e)
-    alone = [n for n in seen if n.__class__ is Leaf]
-    nodes = (
-        sorted((n for n in seen if n.__class__ is not Leaf), key=_newest, reverse=True)
-        if alone
-        else sorted(seen, key=_newest, reverse=True)
-    )
-    if not last and not alone:
+    if len(nodes) > 1:
+        nodes.sort(key=_newest, reverse=True)
+    if not last:
         return nodes
     after: dict = {}
     for leaf, feeder in last.items():
-        after.setdefault(feeder, []).append(leaf)
-    order = [leaf for leaf in alone if leaf not in last]
-    get = after.get
+        if feeder in after:
+            after[feeder].append(leaf)
+        else:
+            after[feeder] = [leaf]
+    order = []
+    put, get = order.append, after.get
     for n in nodes:
-        order.append(n)
+        if n.__class__ is Leaf and n in last:
+            continue  # a root that is also fed by another root: it runs after its feeder
+        put(n)
         leaves = get(n)
         if leaves is not None:
             order += leaves
@@ -68,11 +68,24 @@ def order_of(roots: list) -> list:
 class Pass:
     """One backward pass: what runs, what waits, what was caught, and, with a journal, the way back."""
 
+    __slots__ = (
+        "accumulate",
+        "at",
+        "caught",
+        "create_graph",
+        "free",
+        "journal",
+        "needed",
+        "order",
+        "owned",
+        "pending",
+        "targets",
+    )
+
     def __init__(
         self,
         roots: list,
         grads: list,
-        *,
         create_graph: bool = False,
         retain_graph: bool = False,
         targets: list | None = None,
@@ -83,31 +96,34 @@ class Pass:
 
         Args:
             roots: nodes to start from.
-            grads: their gradients (Tensors).
+            grads: their gradients (arrays; Tensors with create_graph).
             create_graph: record the pass itself.
             retain_graph: do not free what nodes saved.
-            targets: with `accumulate`, the only leaves that get a gradient; without, where gradients are caught.
+            targets: with `accumulate`, the only leaves that get a gradient; without, where gradients are
+                caught.
             accumulate: add to `.grad` (backward) instead of catching (grad).
             journal: keep the way back.
         """
         self.create_graph, self.accumulate = create_graph, accumulate
-        self.free = not (retain_graph or create_graph or journal)
+        self.free = not (retain_graph or journal)
         self.order = order_of(roots)
-        self.pending: dict = {}
-        self.owned: set = set()
+        self.owned = set()
         self.caught: dict = {}
-        self.targets = None if targets is None else set(targets)
-        self.needed = None if targets is None else self._needed()
         self.journal: list | None = [] if journal else None
         self.at = 0
-        for root, g in zip(roots, grads, strict=True):
-            value = g if create_graph else g._data
-            held = self.pending.get(root)
-            self.pending[root] = value if held is None else held + value
+        if targets is None:
+            self.targets = self.needed = None
+        else:
+            self.targets = set(targets)
+            self.needed = self._needed()
+        self.pending = pending = {}
+        for root, g in zip(roots, grads):  # noqa: B905  hot
+            held = pending.get(root)
+            pending[root] = g if held is None else held + g
 
     def _needed(self) -> set:
         """The nodes that must run for the targets' sake."""
-        targets, needed = self.targets or set(), set()
+        targets, needed = self.targets, set()
         for n in reversed(self.order):
             for e in n.edges:
                 if e is not None and (e in needed or e in targets):
@@ -140,13 +156,17 @@ class Pass:
                     yield n
                 continue
             hooks = n.hooks
+            if targets is not None:
+                if n not in needed:
+                    if n in targets:
+                        if hooks is not None:
+                            g = self._of_tensor(n, hooks, g, undo)
+                        self._catch(n, g, undo)
+                    continue
+                if n in targets:  # a node that runs on is caught before its hooks, as in PyTorch
+                    self._catch(n, g, undo)
             if hooks is not None:
                 g = self._before(n, hooks, g, undo)
-            if targets is not None:
-                if n in targets:
-                    self._catch(n, g, undo)
-                if n not in needed:
-                    continue
             if cls is Out:
                 self._gather(n, g, undo)
                 continue
@@ -228,14 +248,17 @@ class Pass:
 
     # ---- the parts of a step that are not on the fast path ----------------------------------------------------
     def _before(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
-        """Tensor hooks, then node pre-hooks, then retained gradients."""
+        """The hooks of the tensor, then the node's pre-hooks."""
+        if g.__class__ is not list:
+            g = self._of_tensor(n, hooks, g, undo)
+        return self._prehooks(n, hooks, g) if hooks.before else g
+
+    def _of_tensor(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
+        """Tensor hooks in their order, then retained gradients."""
         from .hooks import run_tensor_hooks
 
-        many = g.__class__ is list
-        if hooks.tensor and not many:
+        if hooks.tensor:
             g = run_tensor_hooks(hooks, g, n.place, self.create_graph)
-        if hooks.before:
-            g = self._prehooks(n, hooks, g)
         for ref in hooks.retained:
             t = ref()
             if t is not None:
@@ -279,11 +302,13 @@ class Pass:
     def _leaf(self, leaf: Leaf, g: Any, undo: list | None) -> None:
         """Add to `.grad`, or catch."""
         hooks = leaf.hooks
-        if hooks is not None:
-            g = self._before(leaf, hooks, g, undo)
         if not self.accumulate:
+            if hooks is not None:
+                g = self._of_tensor(leaf, hooks, g, undo)
             self._catch(leaf, g, undo)
             return
+        if hooks is not None:
+            g = self._before(leaf, hooks, g, undo)
         t = leaf.variable
         with _adding:
             before = t._grad
@@ -454,11 +479,10 @@ def drain(run: Pass) -> None:
     """Run a pass to its end at full speed, in the grad mode it asks for."""
     before = mode.on
     mode.on = recording() if run.create_graph else False
-    token = hush()
     try:
-        deque(run.steps(), maxlen=0)
+        with quiet():
+            deque(run.steps(), maxlen=0)
     finally:
-        speak(token)
         mode.on = before
 
 

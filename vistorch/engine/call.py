@@ -14,18 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors, promote
+from . import dtypes, errors
 from .events import hear
-from .graph import UNTRACKED, Version, draw, leaf_of, record, save_input, sync
-from .modes import mode
-from .quiet import hush, speak
-from .rules import REC, Rule, define, twin
+from .graph import CONST, SHAPE, UNTRACKED, Version, draw, leaf_of, record, sync
+from .modes import inferring, mode
+from .quiet import aside, hushed, silently
+from .rules import REC, Rule, define
 from .tensor import Tensor, asarray, ndarray, new, wrap
-from .views import mark
+from .views import View
 
 FLOATS = frozenset((np.dtype("f4"), np.dtype("f8")))
-NONE: frozenset = frozenset()
-LARGE = 2**63  # integers beyond raise PyTorch's OverflowError on the longer way
 HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
 
 
@@ -70,10 +68,11 @@ def op(
         vjps=vjps,
     )
     fn = _view(rule) if view else _one(rule) if len(rule.inputs) == 1 and outs == 1 else _general(rule)
-    return _enter(fn, rule)
+    return enter(fn, rule)
 
 
-def _enter(fn: Any, rule: Rule) -> Any:
+def enter(fn: Any, rule: Rule) -> Any:
+    """Make `fn` the callable of its row, in `F` too."""
     fn.rule = rule
     fn.__name__ = fn.__qualname__ = rule.name
     setattr(REC, rule.name, fn)
@@ -93,15 +92,11 @@ def widened(kernel: Callable, raw: list, consts: tuple) -> Any:
 def run(rule: Rule, place: Any, raw: list, consts: tuple) -> Any:
     """The kernel on arrays, silenced, with half types widened where the row asks for it."""
     kernel = rule.kernels[place.kind]
-    token = hush()
-    try:
-        if rule.widen:
-            for a in raw:
-                if a.dtype in HALVES:
-                    return widened(kernel, raw, consts)
-        return kernel(*raw, *consts)
-    finally:
-        speak(token)
+    if rule.widen:
+        for a in raw:
+            if a.dtype in HALVES:
+                return hushed(widened, kernel, raw, consts)
+    return hushed(kernel, *raw, *consts)
 
 
 def common_place(rule: Rule, ins: tuple) -> Any:
@@ -117,13 +112,12 @@ def _general(rule: Rule) -> Callable:
     """Any number of tensors, any number of outputs."""
     k = len(rule.inputs)
     vjps = rule.vjps
-    limit = rule.differentiable_outs
 
     def call(*args):
         ins, consts = args[:k], args[k:]
         place = common_place(rule, ins)
         needs = False
-        for t, vjp in zip(ins, vjps, strict=False):
+        for t, vjp in zip(ins, vjps):  # noqa: B905  hot
             if t._view is not None:
                 sync(t)
             if t._rg and vjp is not None:
@@ -137,7 +131,6 @@ def _general(rule: Rule) -> Callable:
             hear.op(rule, ins, consts, outs)
         return outs if many else outs[0]
 
-    del limit
     return call
 
 
@@ -145,7 +138,9 @@ def _one(rule: Rule) -> Callable:
     """One tensor, constants, one output."""
     kernels, cls = rule.kernels, rule.node_class
     differentiable = rule.vjps[0] is not None
-    plain = not rule.saves
+    # saved values that are no tensors: an index into the constants, or the input's shape or dtype
+    light = all(kind >= CONST for kind, _, _ in rule.saves)
+    wanted = [(kind, i) for kind, i, _ in rule.saves]
     widen = rule.widen
 
     def call(input, *consts):
@@ -154,70 +149,103 @@ def _one(rule: Rule) -> Callable:
         if widen and a.dtype in HALVES:
             d = run(rule, place, [a], consts)
         else:
-            token = hush()
             try:
-                d = kernels[place.kind](a, *consts)
-            finally:
-                speak(token)
+                d = silently(kernels[place.kind], a, *consts)
+            except RuntimeError as exc:
+                d = aside(exc, kernels[place.kind], a, *consts)
+        if d.__class__ is not ndarray:
+            if d.__class__ is tuple:
+                return _several(rule, input, consts, d)
+            if not place.kind:
+                d = asarray(d)
         o = new(Tensor)
-        o._data = d if d.__class__ is ndarray or place.kind else asarray(d)
+        o._data = d
         o._place = place
         o._grad = o._ver = o._view = o._more = None
         if input._view is not None:
             sync(input)
-        on = mode.on
-        if on and differentiable and input._rg:
-            if on is True and plain:
-                n = new(cls)
-                e = input._node
-                n.edges = (e if e is not None else leaf_of(input),)
-                n.saved = ()
-                n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
-                n.seq = draw()
-                o._node, o._rg = n, True
-            else:
-                record(rule, (input,), consts, (o,))
-        else:
-            o._node, o._rg = None, False
-            if on is None:
-                o._ver = UNTRACKED
-        if hear.op is not None:
-            hear.op(rule, (input,), consts, (o,))
-        return o
-
-    return call
-
-
-def _view(rule: Rule) -> Callable:
-    """One tensor, constants, one output (or several) that is the input's memory."""
-    kernels, cls = rule.kernels, rule.node_class
-    plain = not rule.saves or all(s[0] > 1 for s in rule.saves)
-    single = rule.differentiable_outs == 1
-    differentiable = rule.vjps[0] is not None
-    assert single, "a view with several outputs is made of single views: see ops/split.py"
-
-    def call(input, *consts):
-        place = input._place
-        d = kernels[place.kind](input._data, *consts)
-        o = new(Tensor)
-        o._data = d
-        o._place = place
-        o._grad = o._more = None
-        if input._view is not None:
-            sync(input)
-        mark(o, input, (rule, consts))
-        on = mode.on
-        if on and differentiable and input._rg:
-            if on is True and plain:
+        if differentiable and input._rg and mode.on:
+            if light and mode.on is True:
                 n = new(cls)
                 e = input._node
                 n.edges = (e if e is not None else leaf_of(input),)
                 n.saved = tuple(
-                    [
-                        consts[i] if kind == 2 else input._data.shape if kind == 3 else input._data.dtype
-                        for kind, i, _ in rule.saves
-                    ]
+                    [consts[i] if k == CONST else a.shape if k == SHAPE else a.dtype for k, i in wanted]
                 )
+                n.consts = consts
+                n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
+                n.seq = draw()
+                o._node, o._rg = n, True
+            else:
+                record(rule, (input,), consts, (o,))
+        else:
+            o._node, o._rg = None, False
+            if inferring.threads and mode.on is None:
+                o._ver = UNTRACKED
+        if hear.op is not None:
+            hear.op(rule, (input,), consts, (o,))
+        return o
+
+    return call
+
+
+def _several(rule: Rule, input: Tensor, consts: tuple, results: tuple) -> tuple:
+    """The outputs of an op of one tensor that has more than one, the differentiable one first."""
+    outs = tuple([wrap(d, input._place) for d in results])
+    if input._view is not None:
+        sync(input)
+    if mode.on and input._rg and rule.vjps[0] is not None:
+        record(rule, (input,), consts, outs)
+    if hear.op is not None:
+        hear.op(rule, (input,), consts, outs)
+    return outs
+
+
+def _view(rule: Rule) -> Callable:
+    """One tensor, constants, one output that is the input's memory."""
+    kernels, cls = rule.kernels, rule.node_class
+    light = all(kind >= CONST for kind, _, _ in rule.saves)
+    wanted = [(kind, i) for kind, i, _ in rule.saves]
+    differentiable = rule.vjps[0] is not None
+    if rule.differentiable_outs != 1:
+        raise TypeError(
+            f"the view {rule.name!r} has several outputs: make it of single views, as ops/shape/split.py does"
+        )
+
+    def call(input, *consts):
+        place = input._place
+        a = input._data
+        d = kernels[place.kind](a, *consts)
+        o = new(Tensor)
+        o._data = d
+        o._place = place
+        o._grad = o._more = None
+        origin = input._view
+        if origin is not None:
+            sync(input)
+        ver = input._ver
+        if ver is None:
+            ver = input._ver = Version()
+        o._ver = ver
+        o._view = v = new(View)
+        v.seen = ver.n
+        on = mode.on
+        v.meta = None if on else "no_grad" if on is False else "inference"
+        if origin is None:
+            v.base, v.steps = input, ((rule, consts),)
+        else:
+            v.base, v.steps = origin.base, (*origin.steps, (rule, consts))
+            if v.meta is None:
+                v.meta = origin.meta
+        if differentiable and input._rg and on:
+            if light and on is True:
+                n = new(cls)
+                e = input._node
+                n.edges = (e if e is not None else leaf_of(input),)
+                n.saved = tuple(
+                    [consts[i] if k == CONST else a.shape if k == SHAPE else a.dtype for k, i in wanted]
+                )
+                n.consts = consts
                 n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
                 n.seq = draw()
                 o._node, o._rg = n, True
@@ -230,278 +258,3 @@ def _view(rule: Rule) -> Callable:
         return o
 
     return call
-
-
-# ---- pointwise: these callables are PyTorch's public functions -------------------------------------------------
-def unary(
-    name: str,
-    kernel: Any,
-    *,
-    ints: str = "float",
-    name_in_graph: str | None = None,
-    holomorphic: bool = True,
-    formula: str | None = None,
-    input: Callable | None = None,
-    check: Callable | None = None,
-    floats: bool = True,
-) -> Any:
-    """A pointwise op of one tensor.
-
-    Args:
-        name: the op's name.
-        kernel: as for `op`.
-        ints: what integers become: "float" (the default dtype), "same" (stay, and `out` has to be of the same
-            type), "keep" (stay), "bool" (any input gives bool), "only bool"
-            (and `out` has to be bool).
-        name_in_graph: what `grad_fn` prints.
-        holomorphic: as for `op`.
-        formula: LaTeX of the vjp.
-        input: formula(F, g, *saved).
-        check: called with the numpy dtype first; raises PyTorch's sentence for what the op refuses.
-        floats: False where `check` has something to say about float32 or float64.
-    """
-    rule = define(
-        name,
-        kernel,
-        inputs="input",
-        name_in_graph=name_in_graph,
-        holomorphic=holomorphic,
-        formula=formula,
-        vjps={} if input is None else {"input": input},
-    )
-    kernels, cls = rule.kernels, rule.node_class
-    saves = rule.saved_names
-    differentiable = input is not None
-    fast = differentiable and saves in ((), ("input",), ("out",))
-    keeps_input, keeps_out = saves == ("input",), saves == ("out",)
-    plain_types = FLOATS if floats else NONE
-
-    def call(input, *, out=None):
-        try:
-            a = input._data
-        except AttributeError:
-            raise errors.must_be_tensor(name, "input", 1, input) from None
-        if a.dtype not in plain_types or out is not None:
-            return promote.unary(rule, ints, check, input, out)
-        place = input._place
-        token = hush()
-        try:
-            d = kernels[place.kind](a)
-        finally:
-            speak(token)
-        o = new(Tensor)
-        o._data = d if d.__class__ is ndarray or place.kind else asarray(d)
-        o._place = place
-        o._grad = o._ver = o._view = o._more = None
-        if input._view is not None:
-            sync(input)
-        on = mode.on
-        if on and differentiable and input._rg:
-            if on is True and fast:
-                n = new(cls)
-                e = input._node
-                n.edges = (e if e is not None else leaf_of(input),)
-                if keeps_input:
-                    v = input._ver
-                    if v is UNTRACKED:
-                        save_input(input)
-                    n.saved = ((input, 0 if v is None else v.n),)
-                elif keeps_out:
-                    o._ver = v = Version()
-                    n.saved = ((o._data, v, 0),)
-                else:
-                    n.saved = ()
-                n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
-                n.seq = draw()
-                o._node, o._rg = n, True
-            else:
-                record(rule, (input,), (), (o,))
-        else:
-            o._node, o._rg = None, False
-            if on is None:
-                o._ver = UNTRACKED
-        if hear.op is not None:
-            hear.op(rule, (input,), (), (o,))
-        return o
-
-    call.ints, call.plain_types = ints, plain_types  # type: ignore[attr-defined]
-    return _enter(call, rule)
-
-
-def binary(
-    name: str,
-    kernel: Any,
-    *,
-    kind: str = "arith",
-    name_in_graph: str | None = None,
-    holomorphic: bool = True,
-    formula: dict[str, str] | None = None,
-    check: Callable | None = None,
-    refuse: Callable | None = None,
-    floats: bool = True,
-    numbers: str = "input other",
-    wide_numbers: bool = False,
-    names: tuple[str, str] | None = None,
-    input: Callable | None = None,
-    other: Callable | None = None,
-) -> Any:
-    """A pointwise op of two operands, each a tensor or a number.
-
-    Args:
-        name: the op's name.
-        kernel: as for `op`.
-        kind: "arith" (the promoted type), "float" (integers become the default dtype), "compare" and "logic" (bool).
-        name_in_graph: what `grad_fn` prints.
-        holomorphic: as for `op`.
-        formula: LaTeX of the vjps, by input.
-        check: called with both numpy dtypes; raises PyTorch's sentence for what the op refuses.
-        refuse: the same, called with the promoted dtype.
-        floats: False where `check` or `refuse` has something to say about float32 or float64.
-        numbers: which operands may be plain numbers.
-        wide_numbers: a number next to half-precision tensors is not rounded to half precision first.
-        names: what `grad_fn` prints where `other`, and where `input`, is a number.
-        input: formula of the first operand.
-        other: formula of the second.
-    """
-    vjps = {k: v for k, v in (("input", input), ("other", other)) if v is not None}
-    rule = define(
-        name,
-        kernel,
-        inputs="input other",
-        name_in_graph=name_in_graph,
-        holomorphic=holomorphic,
-        formula=formula,
-        vjps=vjps,
-    )
-    if names is not None:
-        rule.twins = (twin(rule, names[0]), twin(rule, names[1]))
-    takes = frozenset(numbers.split())
-    plain_types = FLOATS if floats else NONE
-    kernels, cls = rule.kernels, rule.node_class
-    d_in, d_other = input is not None, other is not None
-    plain = not rule.saves
-    shared = rule.picks == ((0,), (0, 1))
-    cross = rule.saved_names == ("other", "input") and (shared or rule.picks == ((0,), (1,)))
-    fast = plain or cross
-    scales = "other" in takes
-    numbered = rule.twins[0]
-    number_cls = numbered.node_class
-    how = (kind, check, refuse, takes, wide_numbers)
-
-    def scale(input, other):
-        """Float tensor and real number: numpy's weak scalars do what PyTorch does."""
-        place = input._place
-        token = hush()
-        try:
-            d = kernels[place.kind](input._data, other)
-        finally:
-            speak(token)
-        o = new(Tensor)
-        o._data = d if d.__class__ is ndarray or place.kind else asarray(d)
-        o._place = place
-        o._grad = o._ver = o._view = o._more = None
-        if input._view is not None:
-            sync(input)
-        on = mode.on
-        if on and d_in and input._rg:
-            if on is True and fast:
-                n = new(number_cls)
-                e = input._node
-                n.edges = (e if e is not None else leaf_of(input), None)
-                if plain:
-                    n.saved = ()
-                else:
-                    n.saved = (other, None)
-                n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
-                n.seq = draw()
-                o._node, o._rg = n, True
-            else:
-                record(numbered, (input, other), (), (o,))
-        else:
-            o._node, o._rg = None, False
-            if on is None:
-                o._ver = UNTRACKED
-        if hear.op is not None:
-            hear.op(numbered, (input, other), (), (o,))
-        return o
-
-    def build(as_operator):
-        def call(input, other, *, out=None):
-            kind_of_other = other.__class__
-            if (kind_of_other is float or (kind_of_other is int and -LARGE < other < LARGE)) and (
-                scales and out is None and input.__class__ is Tensor and input._data.dtype in plain_types
-            ):
-                return scale(input, other)
-            try:
-                a = input._data
-                b = other._data
-            except AttributeError:
-                return promote.mixed(rule, how, input, other, out, as_operator)
-            place = input._place
-            if (
-                a.dtype is not b.dtype
-                or a.dtype not in plain_types
-                or place is not other._place
-                or out is not None
-            ):
-                return promote.binary(rule, how, input, other, out)
-            token = hush()
-            try:
-                d = kernels[place.kind](a, b)
-            except ValueError:
-                raise RuntimeError(errors.broadcast(a.shape, b.shape)) from None
-            finally:
-                speak(token)
-            o = new(Tensor)
-            o._data = d if d.__class__ is ndarray or place.kind else asarray(d)
-            o._place = place
-            o._grad = o._ver = o._view = o._more = None
-            if input._view is not None:
-                sync(input)
-            if other._view is not None:
-                sync(other)
-            on = mode.on
-            rx = input._rg and d_in
-            ry = other._rg and d_other
-            if on and (rx or ry):
-                if on is True and fast:
-                    n = new(cls)
-                    ex = ey = None
-                    if rx:
-                        ex = input._node
-                        if ex is None:
-                            ex = leaf_of(input)
-                    if ry:
-                        ey = other._node
-                        if ey is None:
-                            ey = leaf_of(other)
-                    n.edges = (ex, ey)
-                    if plain:
-                        n.saved = ()
-                    else:
-                        vx, vy = input._ver, other._ver
-                        if vx is UNTRACKED or vy is UNTRACKED:
-                            save_input(other if vy is UNTRACKED else input)
-                        n.saved = (
-                            (other, 0 if vy is None else vy.n) if rx or shared else None,
-                            (input, 0 if vx is None else vx.n) if ry else None,
-                        )
-                    n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
-                    n.seq = draw()
-                    o._node, o._rg = n, True
-                else:
-                    record(rule, (input, other), (), (o,))
-            else:
-                o._node, o._rg = None, False
-                if on is None:
-                    o._ver = UNTRACKED
-            if hear.op is not None:
-                hear.op(rule, (input, other), (), (o,))
-            return o
-
-        return call
-
-    call = build(False)
-    call.operator = _enter(build(True), rule)  # type: ignore[attr-defined]
-    call.kind, call.takes, call.plain_types = kind, takes, plain_types  # type: ignore[attr-defined]
-    return _enter(call, rule)

@@ -29,6 +29,24 @@ class Mode(threading.local):
 mode = Mode()
 
 
+class Inferring:
+    """How many inference modes are open in all threads: while none is, no op need ask its thread."""
+
+    __slots__ = ("lock", "threads")
+
+    def __init__(self) -> None:
+        self.threads = 0
+        self.lock = threading.Lock()
+
+    def add(self, n: int) -> None:
+        """Count one more, or one less."""
+        with self.lock:
+            self.threads += n
+
+
+inferring = Inferring()
+
+
 def recording() -> Any:
     """The value of `mode.on` that means "record" in this thread now."""
     return CAREFUL if mode.packers or mode.anomaly else True
@@ -210,10 +228,12 @@ class inference_mode(_Switch):
 
     def __enter__(self) -> None:
         self.before = _mode.on
+        inferring.add(1)
         _mode.on = None if self.to else recording()
 
     def __exit__(self, *exc: object) -> None:
         _mode.on = self.before
+        inferring.add(-1)
 
 
 _mode = mode  # the classes above take PyTorch's argument name `mode`

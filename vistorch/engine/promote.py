@@ -14,7 +14,7 @@ from . import dtypes, errors, outs
 from .events import hear
 from .graph import NUMBERS, Promoted, record, sync
 from .modes import mode
-from .quiet import hush, speak
+from .quiet import hushed
 from .tensor import Tensor, asarray, ndarray, wrap
 
 BOOL = np.dtype(bool)
@@ -53,16 +53,13 @@ def compute(rule: Any, place: Any, arrays: list, common: Any, consts: tuple = ()
     use = _F4 if half is not None else common
     if use is not None:
         arrays = [a.astype(use, copy=False) if hasattr(a, "dtype") else a for a in arrays]
-    token = hush()
     try:
-        d = kernel(*arrays, *consts)
+        d = hushed(kernel, *arrays, *consts)
     except ValueError:
         said = misfit(arrays)
         if said is None:
             raise
         raise RuntimeError(said) from None
-    finally:
-        speak(token)
     return d.astype(half) if half is not None and d.dtype == _F4 else d
 
 
@@ -240,13 +237,10 @@ def plain(rule: Any, ins: tuple, consts: tuple) -> Any:
         if t.__class__ is not Tensor or t._data.dtype is not dt or t._place is not place:
             return None
         arrays.append(t._data)
-    token = hush()
     try:
-        return rule.kernels[place.kind](*arrays, *consts)
+        return hushed(rule.kernels[place.kind], *arrays, *consts)
     except ValueError:
         raise RuntimeError(misfit(arrays)) from None
-    finally:
-        speak(token)
 
 
 def several(
@@ -346,11 +340,7 @@ def _scaled(rule: Any, how: tuple, x: Tensor, n: Any) -> Tensor:
         check(x._data.dtype, type_of(n))
     if refuse is not None:
         refuse(x._data.dtype)
-    token = hush()
-    try:
-        d = rule.kernels[place.kind](x._data, n)
-    finally:
-        speak(token)
+    d = hushed(rule.kernels[place.kind], x._data, n)
     return finish(rule, place, d, (x, n), None)
 
 

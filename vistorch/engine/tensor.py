@@ -97,7 +97,8 @@ class Tensor:
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
                 )
         self._rg = bool(value)
-        events.told_requires_grad(self, value)
+        if not value and events.hear.cut is not None:
+            events.hear.cut("requires_grad_(False)", self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return the tensor."""
@@ -154,10 +155,11 @@ class Tensor:
 
     @property
     def _base(self) -> Tensor | None:
-        return None if self._view is None else self._view.base
+        v = self._view
+        return None if v is None or v.hidden else v.base
 
     def _is_view(self) -> bool:
-        return self._view is not None
+        return self._base is not None
 
     def is_inference(self) -> bool:
         """Whether the tensor was made in inference mode."""

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import errors, graph
+from .kernels.strides import copied, laid_out, strides_of
 from .modes import mode
 from .tensor import Tensor, wrap
+
+F4 = np.dtype("f4")
 
 
 class View:
@@ -22,9 +27,17 @@ class View:
     """
 
     __slots__ = ("base", "meta", "seen", "steps")
+    hidden = False
 
     def __init__(self, base: Tensor, steps: tuple, seen: int, meta: str | None) -> None:
         self.base, self.steps, self.seen, self.meta = base, steps, seen, meta
+
+
+class HiddenView(View):
+    """The view that a tensor is of its former self after `t_()` or another in-place view."""
+
+    __slots__ = ()
+    hidden = True
 
 
 def mark(o: Tensor, x: Tensor, step: tuple, meta: str | None = None) -> None:
@@ -49,10 +62,14 @@ def sync(t: Tensor) -> None:
     """Bring `t`'s history up to date with its memory's."""
     v = t._view
     base = v.base
+    if base._view is not None:
+        base = v.base = base._view.base  # the base became a view of its hidden self
     if t._node is None and not base._rg:
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
         if v.meta is not None:
+            if not mode.on:
+                return  # nothing will be recorded
             raise RuntimeError(errors.view_written(v.meta, t._node, indirect=True))
         rebuild(t, v, base)
     if base._rg or t._node is not None:
@@ -67,7 +84,7 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     before, mode.on = mode.on, True
     try:
         o = wrap(t._data, t._place)
-        graph.record(PICK, (base,), (v.steps,), (o,))
+        graph.record(PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
     t._node, t._rg = o._node, True
@@ -90,21 +107,29 @@ def define(op: Any) -> None:
     """Enter the two rows every in-place write through a view stands on (called by the op table)."""
     global PICK, PUT
 
-    def put(xp, base, src, steps):
-        out = xp.array(base)
+    # A step such as "view" or "as_strided" means the same only on memory laid out like the base's, so whatever the
+    # steps are walked on is first given that layout.
+    def put(xp, base, src, steps, layout):
+        out = copied(xp, base)
         walk(out, steps, _kind(xp))[...] = src
         return out
 
-    def pick(xp, input, steps):
-        return walk(input, steps, _kind(xp))
+    def pick(xp, input, steps, layout):
+        return walk(_laid(xp, input, layout), steps, _kind(xp))
 
-    def put_zero(xp, input, steps):
-        out = xp.array(input)
+    def put_zero(xp, input, steps, layout):
+        out = _laid(xp, input, layout)
+        out = copied(xp, out) if out is input else out
         walk(out, steps, _kind(xp))[...] = 0
         return out
 
-    def unpick(xp, input, steps, shape):
-        out = xp.zeros(shape, input.dtype)
+    def unpick(xp, input, steps, shape, layout):
+        strides, dtype = layout
+        dtype = F4 if dtype.itemsize == 2 and input.dtype == F4 else dtype
+        if strides is None:
+            out = xp.zeros(shape, dtype)
+        else:
+            out = laid_out(xp, shape, dtype, tuple([s * dtype.itemsize for s in strides]))
         walk(out, steps, _kind(xp))[...] = input
         return out
 
@@ -113,23 +138,51 @@ def define(op: Any) -> None:
         put,
         inputs="base src",
         name_in_graph="CopySlices",
-        base=lambda F, g, steps: F.put_zero(g, steps),
-        src=lambda F, g, steps: F.pick_view(g, steps),
+        widen=False,
+        formula={"base": r"\bar b = \bar y,\ 0\text{ where written}", "src": r"\bar v = \bar y_{v}"},
+        base=lambda F, g, steps, layout: F.put_zero(g, steps, layout),
+        src=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     pick_ = op(
         "pick_view",
         pick,
         name_in_graph="AsStridedBackward0",
-        input=lambda F, g, steps, input_shape: F.unpick_view(g, steps, input_shape),
+        widen=False,
+        formula=r"\bar b_{v} = \bar y,\ 0\text{ elsewhere}",
+        input=lambda F, g, steps, input_shape, layout: F.unpick_view(g, steps, input_shape, layout),
     )
-    op("put_zero", put_zero, name_in_graph="CopySlices", input=lambda F, g, steps: F.put_zero(g, steps))
+    op(
+        "put_zero",
+        put_zero,
+        name_in_graph="CopySlices",
+        widen=False,
+        formula=r"\bar b = \bar y,\ 0\text{ where written}",
+        input=lambda F, g, steps, layout: F.put_zero(g, steps, layout),
+    )
     op(
         "unpick_view",
         unpick,
         name_in_graph="AsStridedBackward0",
-        input=lambda F, g, steps: F.pick_view(g, steps),
+        widen=False,
+        formula=r"\bar v = \bar b_{v}",
+        input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+
+
+def layout_of(data: Any) -> tuple:
+    """How an array lies in memory: its strides in elements (None if contiguous) and its dtype."""
+    return (None if data.flags.c_contiguous else strides_of(data)), data.dtype
+
+
+def _laid(xp: Any, data: Any, layout: tuple) -> Any:
+    """`data` in the memory layout of a base: itself if it already is."""
+    strides = layout[0]
+    if strides is None:
+        return data if data.flags.c_contiguous else xp.array(data, order="C")
+    if strides_of(data) == strides:
+        return data
+    return laid_out(xp, data.shape, data.dtype, tuple([s * data.itemsize for s in strides]), data)
 
 
 def _kind(xp: Any) -> int:
@@ -145,7 +198,10 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
             v = x._view
             if v.meta is not None:
                 raise RuntimeError(errors.view_written(v.meta, x._node, indirect=False))
-            if v.base._rg and v.base._node is None:
+            if v.hidden:
+                if x._rg and x._node is None:
+                    raise RuntimeError(errors.LEAF_WRITTEN)
+            elif v.base._node is None and (x._rg or v.base._rg):
                 raise RuntimeError(errors.LEAF_VIEW_WRITTEN)
     elif requires_grad and x._rg and x._node is None:
         raise RuntimeError(errors.LEAF_WRITTEN)
@@ -153,7 +209,7 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
 
 def aliased(data: Any) -> bool:
     """Whether two elements of an array share memory (an expanded dimension)."""
-    if 0 not in data.strides:
+    if 0 not in data.strides or not data.size:
         return False
     return any(n > 1 and s == 0 for n, s in zip(data.shape, data.strides, strict=True))
 
@@ -165,8 +221,6 @@ def overlaps(x: Tensor, y: Any) -> bool:
     p, q = x._data, y._data
     if p.shape == q.shape and p.strides == q.strides and _start(p) == _start(q):
         return False
-    import numpy as np
-
     return x._place.kind == 0 and np.shares_memory(p, q)
 
 
@@ -186,8 +240,12 @@ def rebase(x: Tensor, o: Tensor) -> None:
         old = wrap(base._data, base._place)
         old._node, old._rg = base._node, base._rg
         out = wrap(base._data, base._place)
-        graph.record(PUT, (old, o), (v.steps,), (out,))
+        graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
+        if base._more is not None and base._more.retains:
+            from .hooks import follow
+
+            follow(base)
         rebuild(x, v, base)
     if moved:
         from .hooks import follow

@@ -9,6 +9,7 @@ import numpy as np
 from .. import views
 from ..call import op
 from ..graph import record
+from ..kernels import strides
 from ..modes import mode
 from ..places import move
 from ..promote import sync_rg
@@ -31,7 +32,7 @@ def _cast(xp, input, dtype):
 
 clone_ = op(
     "clone",
-    lambda xp, input: xp.array(input, order="C"),
+    lambda xp, input: xp.array(input, order="K"),
     widen=False,
     formula=r"\bar x = \bar y",
     input=lambda F, g: g,
@@ -53,7 +54,7 @@ sum_to = op(
 )
 expand = op(
     "expand",
-    lambda xp, input, shape: xp.broadcast_to(input, shape),
+    lambda xp, input, shape: strides.expand(xp, input, shape),
     view=True,
     formula=r"\bar x = \mathrm{sum\_to}(\bar y)",
     input=lambda F, g, input_shape: F.sum_to(g, input_shape),

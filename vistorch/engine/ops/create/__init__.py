@@ -1,3 +1,5 @@
 """Making tensors from nothing, from data and by chance."""
 
-from . import basic  # noqa: F401
+from ... import copying, dlpack, interop, metadata
+from . import chance, data, fill, fills, like, normal, ranges, shared, spaced, weighted, whole, writers
+from .legacy import legacy_new

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ... import errors, outs, promote
-from ...call import binary, op, unary
+from ...call import op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import direct, pointwise, replace
+from ...pointwise import binary, unary
 from ...tensor import Tensor
 from .refusals import missing, sentence
 

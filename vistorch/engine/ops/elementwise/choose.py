@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import warnings
 
-
 from ... import dtypes, errors, outs, promote
-from ...call import binary, op
+from ...call import op
 from ...face import FUNCTIONS, METHODS, expose, public
 from ...inplace import direct, general, replace
-from ...quiet import hush, speak
+from ...pointwise import binary
+from ...quiet import hushed
 from ...rules import REC
 from ...tensor import Tensor, wrap
 from .division import name_undifferentiable, undifferentiable
@@ -53,13 +53,10 @@ def _plain_where(condition, x, y):
         return None
     if dt not in promote.FLOATS:
         return None
-    token = hush()
     try:
-        d = _where.kernels[place.kind](condition._data, a, b)
+        d = hushed(_where.kernels[place.kind], condition._data, a, b)
     except ValueError:
         raise RuntimeError(promote.misfit([condition._data, a, b])) from None
-    finally:
-        speak(token)
     return promote.finish(_where, place, d, (condition, x, y), None)
 
 

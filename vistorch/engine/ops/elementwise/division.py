@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...call import binary
 from ...face import expose, public
+from ...pointwise import binary
 from .refusals import missing
-
 
 _FLOAT = np.dtype("f4")
 

@@ -6,9 +6,10 @@ Invariant: what is constant between jumps has gradient zero, not none.
 from __future__ import annotations
 
 from ... import errors, outs
-from ...call import op, unary
-from ...face import METHODS, FUNCTIONS, public
+from ...call import op
+from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general, pointwise, replace
+from ...pointwise import unary
 from ...promote import check_exact, compute, finish
 from ...tensor import Tensor
 from .refusals import both, missing, sentence

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import inplace as _inplace
-from ...call import binary, unary
 from ...face import FUNCTIONS, METHODS, expose
+from ...pointwise import binary, unary
 
 # in-place forms that PyTorch offers as functions too, as vistorch.sin_(x)
 IN_PLACE_FUNCTIONS = frozenset(

@@ -10,10 +10,11 @@ import math
 import numpy as np
 
 from ... import errors
-from ...call import op, unary
+from ...call import op
 from ...face import public
 from ...kernels import special
-from ...promote import default_float, finish, compute, floating
+from ...pointwise import unary
+from ...promote import compute, default_float, finish, floating
 from ...tensor import Tensor
 from .refusals import missing
 from .rows import one, two

@@ -1,1 +1,3 @@
 """Reading and writing by index."""
+
+from . import getitem, setitem  # noqa: F401

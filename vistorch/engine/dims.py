@@ -1,0 +1,126 @@
+"""Dims and sizes as users give them, turned into what kernels take.
+
+Invariant: what leaves here is a plain non-negative int, or a tuple of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+from . import errors
+
+
+def one(dim: Any, ndim: int, func: str = "", name: str = "dim", position: int = 1) -> int:
+    """A dim of a tensor of `ndim` dims (a 0-d tensor counts as one of 1), negative ones from the end.
+
+    Args:
+        dim: what the user gave.
+        ndim: how many dims there are.
+        func: the public function, for the sentence about a dim that is no int.
+        name: the argument.
+        position: where the argument stands.
+    """
+    if dim.__class__ is not int:
+        dim = whole(dim, func, name, position)
+    n = ndim or 1
+    if 0 <= dim < n:
+        return dim
+    if -n <= dim < 0:
+        return dim + n
+    raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+
+
+def many(dims: Any, ndim: int, func: str = "", name: str = "dim", position: int = 1) -> tuple[int, ...]:
+    """One dim or several, all different."""
+    if not isinstance(dims, (tuple, list)):
+        return (one(dims, ndim, func, name, position),)
+    found = tuple([one(dim, ndim, func, name, position) for dim in dims])
+    if len(set(found)) != len(found):
+        seen: set[int] = set()
+        for dim in found:
+            if dim in seen:
+                raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
+            seen.add(dim)
+    return found
+
+
+def whole(value: Any, func: str = "", name: str = "dim", position: int = 1) -> int:
+    """An int argument; numpy integers and integer tensors of one element count as ints, bools do not."""
+    if value.__class__ is int:
+        return value
+    if not isinstance(value, bool):
+        try:
+            return index(value)
+        except TypeError:
+            pass
+    kind = "NoneType" if value is None else type(value).__name__
+    where = f"{func}(): " if func else ""
+    raise TypeError(f"{where}argument '{name}' (position {position}) must be int, not {kind}")
+
+
+def sizes(args: tuple, func: str, name: str = "size", position: int = 1) -> tuple[int, ...]:
+    """Sizes given one by one, or as one tuple or list."""
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        args = tuple(args[0])
+    for n in args:
+        if n.__class__ is not int:
+            return _converted(args, func, name, position)
+    return args
+
+
+def _converted(args: Sequence, func: str, name: str, position: int) -> tuple[int, ...]:
+    found = []
+    for at, n in enumerate(args):
+        try:
+            if isinstance(n, bool):
+                raise TypeError
+            found.append(index(n))
+        except TypeError:
+            kind = type(n).__name__
+            if at == 0:
+                said = f"must be tuple of ints, not {kind}"
+                raise TypeError(f"{func}(): argument '{name}' (position {position}) {said}") from None
+            raise TypeError(
+                f"{func}(): argument '{name}' failed to unpack the object at pos {at + 1} with error "
+                f'"type must be tuple of ints,but got {kind}"'
+            ) from None
+    return tuple(found)
+
+
+def sequence(value: Any, func: str, name: str = "size", position: int = 2) -> tuple[int, ...]:
+    """Sizes where PyTorch's function takes nothing but a tuple or list."""
+    if not isinstance(value, (tuple, list)):
+        kind = "NoneType" if value is None else type(value).__name__
+        raise TypeError(
+            f"{func}(): argument '{name}' (position {position}) must be tuple of ints, not {kind}"
+        )
+    return sizes((tuple(value),), func, name, position)
+
+
+def inferred(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """The shape with its -1 filled in, checked against the number of elements."""
+    known, hole = 1, -1
+    for at, n in enumerate(shape):
+        if n == -1:
+            if hole >= 0:
+                raise RuntimeError("only one dimension can be inferred")
+            hole = at
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n} at index {at} of shape {errors.sizes(shape)}")
+        else:
+            known *= n
+    if hole < 0:
+        if known == count:
+            return shape
+    elif known:
+        filled, rest = divmod(count, known)
+        if not rest:
+            return (*shape[:hole], filled, *shape[hole + 1 :])
+    elif count == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {errors.sizes(shape)} because the unspecified dimension "
+            "size -1 can be any value and is ambiguous"
+        )
+    raise RuntimeError(f"shape '{errors.sizes(shape)}' is invalid for input of size {count}")

@@ -1,0 +1,141 @@
+"""Memory seen with other strides: what numpy's slicing and reshaping cannot say.
+
+Invariant: what `strided` and `expand` return is memory of their argument, writable wherever that is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+ndarray = np.ndarray
+
+
+def owner(a: Any) -> Any:
+    """The array that owns the memory of `a`, or the outermost one that is known."""
+    base = a.base
+    while base is not None and base.__class__ is a.__class__:
+        a = base
+        base = a.base
+    return a
+
+
+def start(a: Any) -> int:
+    """The address of the first element."""
+    if isinstance(a, ndarray):
+        return a.__array_interface__["data"][0]
+    return a.data.ptr
+
+
+def extent(shape: tuple, strides: tuple) -> int:
+    """How far apart the first and the last element are, in the unit of the strides (none negative)."""
+    far = 0
+    for n, s in zip(shape, strides, strict=True):
+        if n == 0:
+            return -1
+        far += (n - 1) * s
+    return far
+
+
+def strides_of(a: Any) -> tuple:
+    """Strides counted in elements."""
+    size = a.itemsize
+    return tuple([s // size for s in a.strides])
+
+
+def strided(xp: Any, a: Any, shape: tuple, strides: tuple, shift: int = 0) -> Any:
+    """`shape` and `strides` (in elements) over the memory of `a`, beginning `shift` elements after its first."""
+    size = a.itemsize
+    steps = tuple([s * size for s in strides])
+    if 0 in shape:
+        return a.reshape(-1)[:0].reshape(shape) if a.flags.c_contiguous else xp.empty(shape, a.dtype)
+    if xp is not np:
+        return xp.ndarray(shape, a.dtype, a.data + shift * size, strides=steps)
+    whole = owner(a)
+    at = start(a) - start(whole) + shift * size
+    if not whole.flags.c_contiguous:
+        length = extent(whole.shape, whole.strides) + whole.itemsize
+        whole = np.lib.stride_tricks.as_strided(
+            whole, (length // whole.itemsize,), (whole.itemsize,), writeable=whole.flags.writeable
+        )
+    return ndarray(shape, a.dtype, whole, at, steps)
+
+
+def expand(xp: Any, a: Any, shape: tuple) -> Any:
+    """`a` broadcast to `shape` without copying."""
+    old = a.shape
+    if old == shape:
+        return a[...]
+    lead = len(shape) - len(old)
+    steps = [0] * lead
+    for n, m, s in zip(old, shape[lead:], a.strides, strict=True):
+        if n == m:
+            steps.append(s)
+        elif n == 1:
+            steps.append(0)
+        else:
+            raise ValueError(f"{old} does not broadcast to {shape}")
+    # numpy.broadcast_to takes ten times as long as making the array of zero strides ourselves, and locks it
+    if a.__class__ is ndarray and a.flags.c_contiguous and a.size:
+        return ndarray(shape, a.dtype, a, 0, steps)
+    return xp.lib.stride_tricks.as_strided(a, shape, steps)
+
+
+def places(shape: tuple, strides: tuple) -> np.ndarray:
+    """Where each element is, counted in elements from the first."""
+    at = np.zeros(shape, np.int64)
+    for dim, (n, s) in enumerate(zip(shape, strides, strict=True)):
+        at += (np.arange(n) * s).reshape((n,) + (1,) * (len(shape) - dim - 1))
+    return at
+
+
+def copied(xp: Any, a: Any) -> Any:
+    """A copy with the strides of `a`, gaps included."""
+    if a.flags.c_contiguous or a.flags.f_contiguous:
+        return xp.array(a)
+    return laid_out(xp, a.shape, a.dtype, a.strides, a)
+
+
+def laid_out(xp: Any, shape: tuple, dtype: Any, strides: tuple, values: Any = None) -> Any:
+    """A new array with these strides (in bytes), filled with `values` or zeros."""
+    length = (extent(shape, strides) + dtype.itemsize) // dtype.itemsize
+    if 0 in shape or min(strides, default=0) < 0:
+        out = xp.zeros(shape, dtype)
+    else:
+        buffer = xp.zeros(length, dtype)
+        out = (
+            ndarray(shape, dtype, buffer, 0, strides)
+            if xp is np
+            else xp.ndarray(shape, dtype, buffer.data, strides=strides)
+        )
+    if values is not None:
+        out[...] = values
+    return out
+
+
+def restride(xp: Any, g: Any, source: tuple, target: tuple, shift: int, divide: str) -> Any:
+    """Add `g` into memory by one geometry and read it out by another.
+
+    Args:
+        xp: the array library.
+        g: what is added.
+        source: (shape, strides) of `g`'s elements in that memory.
+        target: (shape, strides) of the result's elements.
+        shift: where the source begins, counted in elements from where the target begins.
+        divide: the geometry whose elements share what lies in one place: "source" or "target".
+    """
+    a = places(*source) + shift
+    b = places(*target)
+    low = min(int(a.min(initial=0)), int(b.min(initial=0)))
+    high = max(int(a.max(initial=0)), int(b.max(initial=0)))
+    count = np.bincount((a if divide == "source" else b).ravel() - low, minlength=high - low + 1)
+    shared = xp.asarray(np.maximum(count, 1)) if count.max(initial=1) > 1 else None
+    a, b = xp.asarray(a - low), xp.asarray(b - low)
+    if shared is not None and divide == "source":
+        g = (g / shared[a]).astype(g.dtype)
+    memory = xp.zeros(high - low + 1, g.dtype)
+    xp.add.at(memory, a.ravel(), xp.asarray(g).ravel())
+    if shared is not None and divide == "target":
+        memory = (memory / shared).astype(g.dtype)
+    return memory[b]

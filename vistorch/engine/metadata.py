@@ -1,0 +1,324 @@
+"""What one can ask of a tensor without touching its elements: sizes, strides, kind, place, memory.
+
+Invariant: nothing here copies an element or tells a listener anything.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from . import dtypes, errors
+from .face import METHODS, public
+from .layout import RANKS, axes_last, contiguous_format, strided
+from .size import size_of
+from .tensor import Tensor
+
+
+def start(a: Any) -> int:
+    """The address of the first element."""
+    interface = getattr(a, "__array_interface__", None)
+    return (a.__cuda_array_interface__ if interface is None else interface)["data"][0]
+
+
+def owner(a: Any) -> Any:
+    """The array whose memory `a` is."""
+    while isinstance(a.base, type(a)):
+        a = a.base
+    return a
+
+
+class UntypedStorage:
+    """The memory behind a tensor, as bytes: enough to ask whether two tensors share it.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.zeros(2, 3)
+        >>> x[1].untyped_storage().nbytes(), x[1].untyped_storage().data_ptr() == x.data_ptr()
+        (24, True)
+    """
+
+    __slots__ = ("_array", "_place")
+
+    def __init__(self, array: Any, place: Any) -> None:
+        self._array, self._place = array, place
+
+    @property
+    def device(self) -> Any:
+        """Where the memory is."""
+        return self._place.device
+
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        a = self._array
+        if not a.size:
+            return 0
+        return sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) + a.itemsize
+
+    size = nbytes
+    __len__ = nbytes
+
+    def element_size(self) -> int:
+        """One: the elements of this storage are bytes."""
+        return 1
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return start(self._array) if self._array.size else 0
+
+    def __repr__(self) -> str:
+        return f"[vistorch.storage.UntypedStorage(device={self._place.name}) of size {self.nbytes()}]"
+
+
+@public(function=False)
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """The memory behind the tensor."""
+    return UntypedStorage(owner(self._data), self._place)
+
+
+@public(function=False)
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element; 0 for a tensor without elements."""
+    return start(self._data) if self._data.size else 0
+
+
+@public(function=False)
+def storage_offset(self: Tensor) -> int:
+    """How many elements of the storage come before the first one."""
+    a = self._data
+    root = owner(a)
+    return (start(a) - start(root)) // a.itemsize if a.size and root is not a else 0
+
+
+@public(function=False, aliases="ndimension")
+def dim(self: Tensor) -> int:
+    """The number of dimensions.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2, 3).dim()
+        2
+    """
+    return self._data.ndim
+
+
+@public(function=False)
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """The sizes, or the size of one dimension.
+
+    Args:
+        self: the tensor.
+        dim: which dimension.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2, 3).size(), vistorch.ones(2, 3).size(-1)
+        (vistorch.Size([2, 3]), 3)
+    """
+    shape = self._data.shape
+    return size_of(shape) if dim is None else shape[_dim(dim, shape, "size")]
+
+
+@public(function=False)
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """How many elements lie between neighbours, along each dimension or one.
+
+    Args:
+        self: the tensor.
+        dim: which dimension.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2, 3).stride()
+        (3, 1)
+    """
+    a = self._data
+    if dim is not None:
+        dim = _dim(dim, a.shape, "stride")
+    if a.size:
+        strides = tuple(n // a.itemsize for n in a.strides)
+    else:  # numpy's strides of an empty array say nothing
+        strides = tuple(prod(max(n, 1) for n in a.shape[i + 1 :]) for i in range(a.ndim))
+    return strides if dim is None else strides[dim]
+
+
+def _dim(dim: Any, shape: tuple, name: str) -> int:
+    """A dimension that exists, counted from the front."""
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    n = len(shape)
+    if not -n <= dim < n:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
+        )
+    return dim % n
+
+
+@public()
+def numel(input: Tensor) -> int:
+    """The number of elements.
+
+    Args:
+        input: the tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.numel(vistorch.ones(2, 3))
+        6
+    """
+    return _tensor(input, "numel")._data.size
+
+
+METHODS["nelement"] = numel
+
+
+@public(function=False)
+def element_size(self: Tensor) -> int:
+    """Bytes of one element."""
+    return self._data.itemsize
+
+
+@public(function=False)
+def is_contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> bool:
+    """Whether the elements lie in memory in the order of the dimensions.
+
+    Args:
+        self: the tensor.
+        memory_format: another order to ask about, such as `vistorch.channels_last`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2, 3).is_contiguous()
+        True
+    """
+    a = self._data
+    if memory_format not in RANKS:
+        return a.flags.c_contiguous
+    if RANKS[memory_format] != a.ndim:
+        return False
+    return a.transpose(axes_last(a.ndim)[0]).flags.c_contiguous
+
+
+@public(function=False)
+def dim_order(self: Tensor) -> tuple[int, ...]:
+    """The dimensions from the slowest to the fastest in memory."""
+    strides = self._data.strides
+    return tuple(sorted(range(len(strides)), key=lambda i: -strides[i]))
+
+
+@public(function=False)
+def get_device(self: Tensor) -> int:
+    """The index of a CUDA device; -1 for the CPU."""
+    index = self._place.device.index
+    return -1 if index is None else index
+
+
+def _kind(name: str, text: str, ask: Any) -> None:
+    def call(input: Tensor) -> bool:
+        return ask(dtypes.of(_tensor(input, name)._data.dtype))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""Whether the elements are {text} numbers.
+
+    Args:
+        input: the tensor.
+    """
+    public()(call)
+
+
+_kind("is_floating_point", "floating-point", lambda d: d.is_floating_point)
+_kind("is_complex", "complex", lambda d: d.is_complex)
+_kind("is_signed", "signed", lambda d: d.is_signed)
+
+
+def _never(name: str, text: str) -> None:
+    def call(input: Tensor) -> bool:
+        _tensor(input, name)
+        return False
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""Always False: {text}.
+
+    Args:
+        input: the tensor.
+    """
+    public()(call)
+
+
+_never("is_distributed", "a tensor is on one machine")
+
+
+@public()
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same sizes.
+
+    Args:
+        input: one tensor.
+        other: the other.
+    """
+    return _tensor(input, "is_same_size")._data.shape == _tensor(other, "is_same_size", 2)._data.shape
+
+
+@public(function=False)
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether two tensors are the same stretch of memory, seen the same way."""
+    a, b = self._data, tensor._data
+    return a.shape == b.shape and a.strides == b.strides and start(a) == start(b)
+
+
+@public()
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not zero.
+
+    Args:
+        input: a tensor of one element.
+    """
+    return bool(_tensor(input, "is_nonzero"))
+
+
+@public(method=False)
+def is_tensor(obj: Any, /) -> bool:
+    """Whether an object is a tensor.
+
+    Args:
+        obj: anything.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_tensor(vistorch.ones(1)), vistorch.is_tensor(1)
+        (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+@public(method=False)
+def is_storage(obj: Any, /) -> bool:
+    """Whether an object is a storage.
+
+    Args:
+        obj: anything.
+    """
+    return isinstance(obj, UntypedStorage)
+
+
+def _tensor(t: Any, name: str, position: int = 1) -> Tensor:
+    if not isinstance(t, Tensor):
+        raise errors.must_be_tensor(name, "input" if position == 1 else "other", position, t)
+    return t
+
+
+METHODS.update(
+    is_cuda=property(
+        lambda self: self._place.device.type == "cuda", doc="Whether the elements are on a CUDA device."
+    ),
+    is_cpu=property(
+        lambda self: self._place.device.type == "cpu", doc="Whether the elements are on the CPU."
+    ),
+    layout=property(lambda self: strided, doc="`vistorch.strided`."),
+    is_shared=lambda self: False,
+    is_pinned=lambda self, device=None: False,
+)
+for _name in ("sparse", "sparse_csr", "quantized", "mkldnn", "meta", "mps", "xpu", "nested"):
+    METHODS[f"is_{_name}"] = property(lambda self: False, doc="Always False: every tensor is dense.")

@@ -1,0 +1,302 @@
+"""Factories for pointwise ops of one and two operands: PyTorch's public functions themselves.
+
+The first screen of each `call` is the whole story of a float op on the CPU: kernel, wrap, and, where a gradient is
+wanted, the node that `graph.record` would make, unrolled. Everything else (types to promote, numbers of the wrong
+kind, other places, `out=`) leaves at once for `promote`. Invariant: both ways give the same result and graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import errors, promote
+from .call import enter
+from .events import hear
+from .graph import UNTRACKED, Version, draw, leaf_of, record, save_input, sync
+from .modes import inferring, mode
+from .places import CPU
+from .quiet import aside, silently
+from .rules import define, twin
+from .tensor import Tensor, asarray, ndarray, new
+
+F4, F8 = np.dtype("f4"), np.dtype("f8")
+FLOATS = frozenset((F4, F8))
+NONE: frozenset = frozenset()
+
+
+def unary(
+    name: str,
+    kernel: Any,
+    *,
+    ints: str = "float",
+    name_in_graph: str | None = None,
+    holomorphic: bool = True,
+    formula: str | None = None,
+    input: Callable | None = None,
+    check: Callable | None = None,
+    floats: bool = True,
+) -> Any:
+    """A pointwise op of one tensor.
+
+    Args:
+        name: the op's name.
+        kernel: as for `call.op`.
+        ints: what integers become: "float" (the default dtype), "same" (stay, and `out` is of the same type), "keep" (stay),
+            "bool" (any input gives bool), "only bool" (and `out` is bool).
+        name_in_graph: what `grad_fn` prints.
+        holomorphic: as for `call.op`.
+        formula: LaTeX of the vjp.
+        input: formula(F, g, *saved).
+        check: called with the numpy dtype first; raises PyTorch's sentence for what the op refuses.
+        floats: False where `check` has something to say about float32 or float64.
+    """
+    rule = define(
+        name,
+        kernel,
+        inputs="input",
+        name_in_graph=name_in_graph,
+        holomorphic=holomorphic,
+        formula=formula,
+        vjps={} if input is None else {"input": input},
+    )
+    run, cls = rule.kernels[0], rule.node_class
+    differentiable = input is not None
+    saves = rule.saved_names
+    fast = saves in ((), ("input",), ("out",))
+    keeps_input, keeps_out = saves == ("input",), saves == ("out",)
+    f4, f8 = (F4, F8) if floats else (None, None)
+
+    def call(input, *, out=None):
+        try:
+            a = input._data
+        except AttributeError:
+            raise errors.must_be_tensor(name, "input", 1, input) from None
+        dt = a.dtype
+        if (dt is not f4 and dt is not f8) or input._place is not CPU or out is not None:
+            return promote.unary(rule, ints, check, input, out)
+        try:
+            d = silently(run, a)
+        except RuntimeError as exc:
+            d = aside(exc, run, a)
+        o = new(Tensor)
+        o._data = d = d if d.__class__ is ndarray else asarray(d)
+        o._place = CPU
+        o._grad = o._ver = o._view = o._more = None
+        if input._view is not None:
+            sync(input)
+        if differentiable and input._rg and mode.on:
+            if fast and mode.on is True:
+                n = new(cls)
+                e = input._node
+                n.edges = (e if e is not None else leaf_of(input),)
+                if keeps_input:
+                    v = input._ver
+                    if v is UNTRACKED:
+                        save_input(input)
+                    n.saved = ((input, 0 if v is None else v.n),)
+                elif keeps_out:
+                    o._ver = v = Version()
+                    n.saved = ((d, v, 0),)
+                else:
+                    n.saved = ()
+                n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
+                n.seq = draw()
+                o._node, o._rg = n, True
+            else:
+                record(rule, (input,), (), (o,))
+        else:
+            o._node, o._rg = None, False
+            if inferring.threads and mode.on is None:
+                o._ver = UNTRACKED
+        if hear.op is not None:
+            hear.op(rule, (input,), (), (o,))
+        return o
+
+    call.ints, call.plain_types = ints, FLOATS if floats else NONE  # type: ignore[attr-defined]
+    return enter(call, rule)
+
+
+def binary(
+    name: str,
+    kernel: Any,
+    *,
+    kind: str = "arith",
+    name_in_graph: str | None = None,
+    holomorphic: bool = True,
+    formula: dict[str, str] | None = None,
+    check: Callable | None = None,
+    refuse: Callable | None = None,
+    floats: bool = True,
+    numbers: str = "input other",
+    wide_numbers: bool = False,
+    names: tuple[str, str] | None = None,
+    input: Callable | None = None,
+    other: Callable | None = None,
+) -> Any:
+    """A pointwise op of two operands, each a tensor or a number.
+
+    The result has an attribute `operator`: the same op, which returns NotImplemented for operands it does not know.
+
+    Args:
+        name: the op's name.
+        kernel: as for `call.op`.
+        kind: "arith" (the promoted type), "float" (integers become the default dtype), "compare" and "logic" (bool).
+        name_in_graph: what `grad_fn` prints.
+        holomorphic: as for `call.op`.
+        formula: LaTeX of the vjps, by input.
+        check: called with both numpy dtypes; raises PyTorch's sentence for what the op refuses.
+        refuse: the same, called with the promoted dtype.
+        floats: False where `check` or `refuse` has something to say about float32 or float64.
+        numbers: which operands may be plain numbers.
+        wide_numbers: a number next to half-precision tensors is not rounded to half precision first.
+        names: what `grad_fn` prints where `other`, and where `input`, is a number.
+        input: formula of the first operand.
+        other: formula of the second.
+    """
+    vjps = {k: v for k, v in (("input", input), ("other", other)) if v is not None}
+    rule = define(
+        name,
+        kernel,
+        inputs="input other",
+        name_in_graph=name_in_graph,
+        holomorphic=holomorphic,
+        formula=formula,
+        vjps=vjps,
+    )
+    if names is not None:
+        rule.twins = (twin(rule, names[0]), twin(rule, names[1]))
+    takes = frozenset(numbers.split())
+    how = (kind, check, refuse, takes, wide_numbers)
+    f4, f8 = (F4, F8) if floats else (None, None)
+    run, cls = rule.kernels[0], rule.node_class
+    scaled_rule = rule if names is None else rule.twins[0]
+    scaled_cls = scaled_rule.node_class
+    both = len(vjps) == 2
+    plain = not rule.saves
+    shared = rule.picks == ((0,), (0, 1))  # `other` is read by both formulas, as a quotient's are
+    crossed = rule.saved_names == ("other", "input") and (shared or rule.picks == ((0,), (1,)))
+    fast = both and (plain or crossed)
+    # what a node saves when the second operand is a number: that number first (if the formula reads it), nothing else
+    reads = [rule.saved_names[i] for i in rule.picks[0] or ()] if both else None
+    scaled_fast = reads in ([], ["other"])
+    numbers_too = "other" in takes and kind != "logic"
+    blank = (None,) * (len(rule.saves) - len(reads or ()))
+
+    def build(as_operator: bool) -> Callable:
+        def call(input, other, *, out=None):
+            try:
+                a = input._data
+                b = other._data
+            except AttributeError:
+                kind_of = other.__class__
+                if (kind_of is float or kind_of is int) and out is None and isinstance(input, Tensor):
+                    return scaled(input, other)
+                return promote.mixed(rule, how, input, other, out, as_operator)
+            dt = a.dtype
+            if (
+                dt is not b.dtype
+                or (dt is not f4 and dt is not f8)
+                or input._place is not CPU
+                or other._place is not CPU
+                or out is not None
+            ):
+                return promote.binary(rule, how, input, other, out)
+            try:
+                d = silently(run, a, b)
+            except ValueError:
+                raise RuntimeError(errors.broadcast(a.shape, b.shape)) from None
+            except RuntimeError as exc:
+                d = aside(exc, run, a, b)
+            o = new(Tensor)
+            o._data = d = d if d.__class__ is ndarray else asarray(d)
+            o._place = CPU
+            o._grad = o._ver = o._view = o._more = None
+            if input._view is not None:
+                sync(input)
+            if other._view is not None:
+                sync(other)
+            if both and (input._rg or other._rg) and mode.on:
+                if fast and mode.on is True:
+                    n = new(cls)
+                    ex = ey = None
+                    if input._rg:
+                        ex = input._node
+                        if ex is None:
+                            ex = leaf_of(input)
+                    if other._rg:
+                        ey = other._node
+                        if ey is None:
+                            ey = leaf_of(other)
+                    n.edges = (ex, ey)
+                    if plain:
+                        n.saved = ()
+                    else:
+                        vx, vy = input._ver, other._ver
+                        if vx is UNTRACKED or vy is UNTRACKED:
+                            save_input(other if vy is UNTRACKED else input)
+                        n.saved = (
+                            None if ex is None and not shared else (other, 0 if vy is None else vy.n),
+                            None if ey is None else (input, 0 if vx is None else vx.n),
+                        )
+                    n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, CPU, None
+                    n.seq = draw()
+                    o._node, o._rg = n, True
+                else:
+                    record(rule, (input, other), (), (o,))
+            else:
+                o._node, o._rg = None, False
+                if inferring.threads and mode.on is None:
+                    o._ver = UNTRACKED
+            if hear.op is not None:
+                hear.op(rule, (input, other), (), (o,))
+            return o
+
+        def scaled(input, number):
+            """Float tensor and real number: numpy's weak scalars do what PyTorch does."""
+            a = input._data
+            dt = a.dtype
+            if (
+                (dt is not f4 and dt is not f8)
+                or input._place is not CPU
+                or not numbers_too
+                or not -1e18 < number < 1e18
+            ):
+                return promote.mixed(rule, how, input, number, None, as_operator)
+            try:
+                d = silently(run, a, number)
+            except RuntimeError as exc:
+                d = aside(exc, run, a, number)
+            o = new(Tensor)
+            o._data = d = d if d.__class__ is ndarray else asarray(d)
+            o._place = CPU
+            o._grad = o._ver = o._view = o._more = None
+            if input._view is not None:
+                sync(input)
+            if both and input._rg and mode.on:
+                if scaled_fast and mode.on is True:
+                    n = new(scaled_cls)
+                    e = input._node
+                    n.edges = (e if e is not None else leaf_of(input), None)
+                    n.saved = (number, *blank) if reads else blank
+                    n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, CPU, None
+                    n.seq = draw()
+                    o._node, o._rg = n, True
+                else:
+                    record(scaled_rule, (input, number), (), (o,))
+            else:
+                o._node, o._rg = None, False
+                if inferring.threads and mode.on is None:
+                    o._ver = UNTRACKED
+            if hear.op is not None:
+                hear.op(scaled_rule, (input, number), (), (o,))
+            return o
+
+        return call
+
+    call = build(False)
+    call.kind, call.takes, call.plain_types = kind, takes, FLOATS if floats else NONE  # type: ignore[attr-defined]
+    call.operator = enter(build(True), rule)  # type: ignore[attr-defined]
+    return enter(call, rule)

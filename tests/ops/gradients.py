@@ -117,7 +117,7 @@ def compare_lists(
 
 def names(outs: list) -> list[tuple[str, str]]:
     """The grad_fn names of results."""
-    return [("None", "") if o.grad_fn is None else (type(o.grad_fn).__name__, o.grad_fn.name()) for o in outs]
+    return [("None", "") if o.grad_fn is None else (type(o.grad_fn).__name__, o.grad_fn.name().removeprefix("torch::autograd::")) for o in outs]
 
 
 def same_names(mine: list, theirs: list) -> str:

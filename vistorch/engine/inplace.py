@@ -18,7 +18,7 @@ from .events import hear
 from .graph import OUT, UNTRACKED, Out, version
 from .modes import mode
 from .places import CPU
-from .promote import sync_rg
+from .promote import FLOATS, sync_rg
 from .quiet import aside, hushed, silently
 from .tensor import Tensor, wrap
 
@@ -70,7 +70,7 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
                 o = to_dtype(o, d.dtype)
                 r = o._data
             else:
-                n.dtype = d.dtype  # the op's own node gives the type of `x`: there is no cast in PyTorch's graph
+                n.dtype = d.dtype  # there is no cast in PyTorch's graph: the op's own node gives the type of `x`
     if o._rg and sys.getrefcount(old) > 2:
         old._data = d.copy()  # the graph keeps the old value: it must survive the write
     if r is not d:
@@ -198,33 +198,24 @@ def direct(rule: Any, x: Any, others: tuple, consts: tuple) -> bool:
     """Overwrite `x` by a row's kernel at once, if everything is plain; False if nothing was done."""
     if x.__class__ is not Tensor:
         return False
-    d, v, dt = x._data, x._ver, x._data.dtype
-    if (
-        (dt is not F4 and dt is not F8)
-        or x._view is not None
-        or x._place is not CPU
-        or v is UNTRACKED
-        or (x._rg and mode.on)
-    ):
+    d, v, place = x._data, x._ver, x._place
+    if d.dtype not in FLOATS or 0 in d.strides or v is UNTRACKED or (mode.on and sync_rg(x)):
         return False
     arrays = [d]
     for t in others:
-        if t.__class__ is not Tensor or t._place is not CPU:
+        if t.__class__ is not Tensor or t._place is not place:
             return False
         b = t._data
         if (
-            b.dtype is not dt
+            b.dtype is not d.dtype
             or (b.shape != d.shape and b.ndim)
-            or t._view is not None
-            or (t._rg and mode.on)
+            or (mode.on and sync_rg(t))
             or (v is not None and t._ver is v and t is not x)
         ):
             return False
         arrays.append(b)
-    d[...] = hushed(rule.kernels[0], *arrays, *consts)
-    if v is None:
-        v = version(x)
-    v.n += 1
+    d[...] = hushed(rule.kernels[place.kind], *arrays, *consts)
+    version(x).n += 1
     if hear.write is not None:
         hear.write(x, rule)
     return True

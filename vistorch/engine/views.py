@@ -209,7 +209,7 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
 
 def aliased(data: Any) -> bool:
     """Whether two elements of an array share memory (an expanded dimension)."""
-    if 0 not in data.strides:
+    if 0 not in data.strides or not data.size:
         return False
     return any(n > 1 and s == 0 for n, s in zip(data.shape, data.strides, strict=True))
 

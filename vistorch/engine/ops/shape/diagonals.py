@@ -293,7 +293,7 @@ def slice_scatter(
     """
     shape = tensor(input, "slice_scatter").shape
     if not shape:
-        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = one(dim, len(shape), "slice_scatter", "dim", 3)
     step = whole(step, "slice_scatter", "step", 6)
     if step <= 0:

@@ -1,10 +1,14 @@
 """Tensors, autograd and a visual debugger that speak PyTorch's language."""
 
-from . import autograd, random
+from math import e, inf, nan, pi
+
+from . import autograd, cuda, random
 from .engine import ops as _ops
+from .engine.device import device, get_default_device, set_default_device
 from .engine.dtypes import (
     bfloat16,
     bool,
+    can_cast,
     cdouble,
     cfloat,
     complex64,
@@ -23,12 +27,15 @@ from .engine.dtypes import (
     int32,
     int64,
     long,
+    promote_types,
+    result_type,
     set_default_dtype,
     short,
     uint8,
 )
 from .engine.face import FUNCTIONS as _functions
 from .engine.face import bind as _bind
+from .engine.format import get_printoptions, printoptions, set_printoptions
 from .engine.generators import (
     Generator,
     default_generator,
@@ -38,7 +45,15 @@ from .engine.generators import (
     seed,
     set_rng_state,
 )
-from .engine.layout import channels_last, channels_last_3d, contiguous_format, preserve_format, strided
+from .engine.layout import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
 from .engine.limits import finfo, iinfo
 from .engine.modes import (
     enable_grad,
@@ -53,3 +68,4 @@ from .engine.tensor import Tensor
 
 _bind()
 globals().update(_functions)
+newaxis = None

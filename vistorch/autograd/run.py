@@ -117,24 +117,60 @@ def _target(t: Any, index: int, func: str) -> Any:
     return e
 
 
-def _run(
-    outputs: tuple, given: tuple, retain_graph: Any, create_graph: bool, targets: Any, accumulate: bool
+def prepare(
+    tensors: Any,
+    gradient: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+    journal: bool = False,
+) -> Pass:
+    """A backward pass, checked and ready to run, for whoever drives it: `backward` below, or a stepper."""
+    outputs = _tuple(tensors)
+    given = (None,) * len(outputs) if gradient is None else _tuple(gradient)
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    targets = None
+    if inputs is not None:
+        wanted = _tuple(inputs)
+        if not wanted:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        targets = [_target(t, i, "backward") for i, t in enumerate(wanted)]
+    return _pass(outputs, given, retain_graph, create_graph, targets, True, journal)
+
+
+def _pass(
+    outputs: tuple,
+    given: tuple,
+    retain_graph: Any,
+    create_graph: bool,
+    targets: Any,
+    accumulate: bool,
+    journal: bool = False,
 ) -> Pass:
     grads = seeds(outputs, given)
     roots = [root_of(t, i) for i, t in enumerate(outputs)]
     grads = [_fit(g, r, create_graph) for g, r in zip(grads, roots, strict=True)]
     if not create_graph:
         grads = [g._data for g in grads]
-    run = Pass(
+    return Pass(
         roots,
         grads,
         create_graph=bool(create_graph),
         retain_graph=bool(create_graph if retain_graph is None else retain_graph),
         targets=targets,
         accumulate=accumulate,
+        journal=journal,
     )
-    if hear.step is not None:
-        hear.step(run, outputs)
+
+
+def _run(
+    outputs: tuple, given: tuple, retain_graph: Any, create_graph: bool, targets: Any, accumulate: bool
+) -> Pass:
+    run = _pass(outputs, given, retain_graph, create_graph, targets, accumulate)
+    if hear.backward is not None:
+        hear.backward(run, outputs)
     drain(run)
     return run
 
@@ -241,7 +277,7 @@ def tensor_backward(
         >>> x.grad
         tensor(6.)
     """
-    if gradient is None and inputs is None and not create_graph and hear.step is None:
+    if gradient is None and inputs is None and not create_graph and hear.backward is None:
         seed = SEEDS.get(self._data.dtype)
         if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case, without ceremony
             e = edge(self)

@@ -156,13 +156,17 @@ class Pass:
                     yield n
                 continue
             hooks = n.hooks
+            if targets is not None:
+                if n not in needed:
+                    if n in targets:
+                        if hooks is not None:
+                            g = self._of_tensor(n, hooks, g, undo)
+                        self._catch(n, g, undo)
+                    continue
+                if n in targets:  # a node that runs on is caught before its hooks, as in PyTorch
+                    self._catch(n, g, undo)
             if hooks is not None:
                 g = self._before(n, hooks, g, undo)
-            if targets is not None:
-                if n in targets:
-                    self._catch(n, g, undo)
-                if n not in needed:
-                    continue
             if cls is Out:
                 self._gather(n, g, undo)
                 continue
@@ -244,14 +248,17 @@ class Pass:
 
     # ---- the parts of a step that are not on the fast path ----------------------------------------------------
     def _before(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
-        """Tensor hooks, then node pre-hooks, then retained gradients."""
+        """The hooks of the tensor, then the node's pre-hooks."""
+        if g.__class__ is not list:
+            g = self._of_tensor(n, hooks, g, undo)
+        return self._prehooks(n, hooks, g) if hooks.before else g
+
+    def _of_tensor(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
+        """Tensor hooks in their order, then retained gradients."""
         from .hooks import run_tensor_hooks
 
-        many = g.__class__ is list
-        if hooks.tensor and not many:
+        if hooks.tensor:
             g = run_tensor_hooks(hooks, g, n.place, self.create_graph)
-        if hooks.before:
-            g = self._prehooks(n, hooks, g)
         for ref in hooks.retained:
             t = ref()
             if t is not None:
@@ -295,11 +302,13 @@ class Pass:
     def _leaf(self, leaf: Leaf, g: Any, undo: list | None) -> None:
         """Add to `.grad`, or catch."""
         hooks = leaf.hooks
-        if hooks is not None:
-            g = self._before(leaf, hooks, g, undo)
         if not self.accumulate:
+            if hooks is not None:
+                g = self._of_tensor(leaf, hooks, g, undo)
             self._catch(leaf, g, undo)
             return
+        if hooks is not None:
+            g = self._before(leaf, hooks, g, undo)
         t = leaf.variable
         with _adding:
             before = t._grad
@@ -479,7 +488,7 @@ def drain(run: Pass) -> None:
 
 def root_of(t: Any, index: int) -> Any:
     """The node a backward pass from `t` starts at."""
-    e = edge(t)
-    if not t._rg:
+    e = edge(t) if t.requires_grad else None
+    if e is None:
         raise RuntimeError(errors.NO_GRAD_FN.format(index))
     return e

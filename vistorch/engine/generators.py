@@ -1,7 +1,7 @@
 """The public random generators: one default for the CPU, one for each CUDA device, and those a user makes.
 
-Invariant: a generator of a CUDA device, real or simulated, draws PyTorch's CPU stream on the host and the numbers move to
-the device; its state is therefore 5056 bytes long everywhere.
+Invariant: a generator of a CUDA device, real or simulated, draws PyTorch's CPU stream on the host and the numbers move
+to the device; its state is therefore 5056 bytes long everywhere.
 """
 
 from __future__ import annotations
@@ -72,16 +72,17 @@ def _restored(device: Any, state: np.ndarray) -> Generator:
 
 default_generator = Generator()
 _of_devices: dict[int, Generator] = {}
+# The book of the CUDA devices' seeds: `vistorch.cuda.random` enters itself here.
+cuda_seeds: Any = None
 
 
 def of_device(index: int) -> Generator:
     """The default generator of a CUDA device, started from the seed that device was given."""
     found = _of_devices.get(index)
     if found is None:
-        from ..cuda.random import seed_of
-
         found = _of_devices[index] = Generator(cuda_place(index).device)
-        found.manual_seed(seed_of(index))
+        if cuda_seeds is not None:
+            found.manual_seed(cuda_seeds.seed_of(index))
     return found
 
 
@@ -118,13 +119,10 @@ def manual_seed(seed: Any) -> Generator:
         >>> vistorch.rand(2)
         tensor([0.4963, 0.7682])
     """
-    from ..cuda import random as cuda_random
-
     number = int(seed)
     default_generator.manual_seed(number)
-    cuda_random.manual_seed_all(number)
-    for index in _of_devices:
-        reseed(index, cuda_random.seed_of(index))
+    if cuda_seeds is not None:
+        cuda_seeds.manual_seed_all(number)
     return default_generator
 
 

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import graph
+from . import errors, graph
 from .graph import Hooks, Leaf, Packed, more
 from .modes import careful, mode
 from .tensor import Tensor
@@ -180,10 +180,15 @@ def pack(t: Tensor) -> Packed:
     """Save `t` through the innermost pair of saved_tensors_hooks, which do not themselves record or pack."""
     packer, unpacker = mode.packers[-1]
     before, packers, mode.on, mode.packers = mode.on, mode.packers, False, ()
+    v = t._ver
+    then = 0 if v is None else v.n
     try:
         made = Packed(packer, unpacker, t)
     finally:
         mode.on, mode.packers = before, packers
+    v = t._ver
+    if v is not None and v.n != then:
+        raise RuntimeError(errors.PACK_WROTE)
     return made
 
 

@@ -13,48 +13,64 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, outs, views
+from . import errors, outs, promote, views
 from .events import hear
-from .graph import OUT, UNTRACKED, version
+from .graph import OUT, UNTRACKED, Out, version
 from .modes import mode
-from .promote import sync_rg
-from .quiet import hushed
+from .places import CPU
+from .promote import FLOATS, sync_rg
+from .quiet import aside, hushed, silently
 from .tensor import Tensor, wrap
+
+F4, F8 = np.dtype("f4"), np.dtype("f8")
 
 
 def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None) -> Tensor:
     """`x` becomes `fn(x, *args, **kwargs)`, in its own memory."""
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(getattr(fn, "__name__", "op") + "_", "self", 1, x)
+    operands = args if not kwargs else (*args, *kwargs.values())
     records = False
     if mode.on:
         records = sync_rg(x)
-        for t in args if not kwargs else (*args, *kwargs.values()):
+        for t in operands:
             if isinstance(t, Tensor) and sync_rg(t):
                 records = True
     views.before_write(x, records)
     old = wrap(x._data, x._place)
     if records and x._rg:
         old._node, old._rg = x._node, True
-    for t in args:
+    for t in operands:
         if isinstance(t, Tensor) and t is not x and views.overlaps(x, t):
             raise RuntimeError(errors.WRITE_OVERLAP)
     d = x._data
-    if views.aliased(d):
+    aliased = views.aliased(d)
+    try:
+        o = fn(old, *args, **kwargs)
+    except (NotImplementedError, RuntimeError) as refusal:
+        late = isinstance(refusal, NotImplementedError) or str(refusal) == "ZeroDivisionError"
+        if not late and not (aliased and str(refusal).startswith("The size of tensor")):
+            raise
+        said = errors.WRITE_ALIASED if aliased else _sooner(x, operands, getattr(fn, "kind", "") != "compare")
+        if said is not None:
+            raise RuntimeError(said) from None
+        raise
+    if aliased:
         raise RuntimeError(errors.WRITE_ALIASED)
-    o = fn(old, *args, **kwargs)
     r = o._data
+    if r.shape != d.shape:
+        raise RuntimeError(_outgrown(d.shape, r.shape))
     if r.dtype != d.dtype:
         outs.check_cast(r.dtype, d.dtype)
         if o._rg:
-            from .ops.core import to_dtype
+            n = o._node
+            if n.__class__ is Out or n is old._node:
+                from .ops.core import to_dtype
 
-            o = to_dtype(o, d.dtype)
-            r = o._data
-    if r.shape != d.shape:
-        raise RuntimeError(
-            f"output with shape {errors.sizes(d.shape)} doesn't match the broadcast shape {errors.sizes(r.shape)}"
-        )
+                o = to_dtype(o, d.dtype)
+                r = o._data
+            else:
+                n.dtype = d.dtype  # there is no cast in PyTorch's graph: the op's own node gives the type of `x`
     if o._rg and sys.getrefcount(old) > 2:
         old._data = d.copy()  # the graph keeps the old value: it must survive the write
     if r is not d:
@@ -76,28 +92,55 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     return x
 
 
+def _outgrown(shape: tuple, result: tuple) -> str:
+    return f"output with shape {errors.sizes(shape)} doesn't match the broadcast shape {errors.sizes(result)}"
+
+
+def _sooner(x: Tensor, args: tuple, casts: bool) -> str | None:
+    """What PyTorch notices before a missing kernel or a zero divisor: operands that do not fit into `x`."""
+    tensors = [t for t in args if isinstance(t, Tensor)]
+    try:
+        shape = np.broadcast_shapes(x._data.shape, *[t._data.shape for t in tensors])
+    except ValueError:
+        return None
+    if shape != x._data.shape:
+        return _outgrown(x._data.shape, shape)
+    try:
+        if casts:
+            outs.check_cast(promote.result_type(x, *tensors), x._data.dtype)
+    except RuntimeError as refusal:
+        return str(refusal)
+    return None
+
+
 def pointwise(fn: Any) -> Callable:
     """The in-place twin of a pointwise op of one or two operands."""
     rule = fn.rule
-    kernels = rule.kernels
     direct = isinstance(rule.kernel, (str, np.ufunc)) and isinstance(rule.kernels[0], np.ufunc)
-    plain_types = fn.plain_types
+    run = rule.kernels[0]
+    # a type no array has stands for "never direct"
+    f4, f8 = fn.plain_types and direct and (F4, F8) or (None, None)
 
     if len(rule.inputs) == 1:
 
         def one(input):
-            d = input._data if isinstance(input, Tensor) else None
+            try:
+                d, v = input._data, input._ver
+            except AttributeError:
+                return replace(input, fn, (), {}, rule)
+            dt = d.dtype
             if (
-                d is None
-                or not direct
-                or d.dtype not in plain_types
-                or input._ver is UNTRACKED
-                or (mode.on and sync_rg(input))
-                or 0 in d.strides
+                (dt is not f4 and dt is not f8)
+                or input._view is not None
+                or v is UNTRACKED
+                or input._place is not CPU
+                or (input._rg and mode.on)
             ):
                 return replace(input, fn, (), {}, rule)
-            hushed(kernels[input._place.kind], d, d)
-            version(input).n += 1
+            hushed(run, d, d)
+            if v is None:
+                v = version(input)
+            v.n += 1
             if hear.write is not None:
                 hear.write(input, rule)
             return input
@@ -107,37 +150,75 @@ def pointwise(fn: Any) -> Callable:
     takes_number = len(rule.inputs) == 2 and "other" in fn.takes
 
     def two(input, other):
-        d = input._data if isinstance(input, Tensor) else None
-        if d is None or not direct or d.dtype not in plain_types or 0 in d.strides:
+        # A tensor that is no view has memory of its own without repeated elements, so two tensors that are no views
+        # and share no version cell cannot overlap, and numpy itself refuses shapes that do not fit before it writes.
+        kind = other.__class__
+        try:
+            d, v, wants = input._data, input._ver, input._rg
+            if kind is float or kind is int:
+                b, free = other, takes_number and -1e18 < other < 1e18
+            else:
+                b = other._data
+                wants = wants or other._rg
+                free = (
+                    b.dtype is d.dtype
+                    and other._view is None
+                    and other._place is CPU
+                    and (v is None or v is not other._ver or other is input)
+                )
+        except AttributeError:
             return replace(input, fn, (other,), {}, rule)
-        if other.__class__ is float or other.__class__ is int:
-            b = other
-            if not takes_number or (mode.on and sync_rg(input)):
-                return replace(input, fn, (other,), {}, rule)
-        else:
-            if not isinstance(other, Tensor):
-                return replace(input, fn, (other,), {}, rule)
-            b = other._data
-            if (
-                b.dtype is not d.dtype
-                or other._place is not input._place
-                or (b.shape != d.shape and b.ndim)
-                or (mode.on and (sync_rg(input) or sync_rg(other)))
-                or (other._ver is input._ver and other._ver is not None and other is not input)
-            ):
-                return replace(input, fn, (other,), {}, rule)
-        v = input._ver
+        dt = d.dtype
+        if (
+            not free
+            or (dt is not f4 and dt is not f8)
+            or input._view is not None
+            or v is UNTRACKED
+            or input._place is not CPU
+            or (wants and mode.on)
+        ):
+            return replace(input, fn, (other,), {}, rule)
+        try:
+            silently(run, d, b, d)
+        except ValueError:
+            return replace(input, fn, (other,), {}, rule)  # says what does not fit
+        except RuntimeError as exc:
+            aside(exc, run, d, b, d)
         if v is None:
             v = version(input)
-        elif v is UNTRACKED:
-            return replace(input, fn, (other,), {}, rule)
-        hushed(kernels[input._place.kind], d, b, d)
         v.n += 1
         if hear.write is not None:
             hear.write(input, rule)
         return input
 
     return _named(two, rule)
+
+
+def direct(rule: Any, x: Any, others: tuple, consts: tuple) -> bool:
+    """Overwrite `x` by a row's kernel at once, if everything is plain; False if nothing was done."""
+    if x.__class__ is not Tensor:
+        return False
+    d, v, place = x._data, x._ver, x._place
+    if d.dtype not in FLOATS or 0 in d.strides or v is UNTRACKED or (mode.on and sync_rg(x)):
+        return False
+    arrays = [d]
+    for t in others:
+        if t.__class__ is not Tensor or t._place is not place:
+            return False
+        b = t._data
+        if (
+            b.dtype is not d.dtype
+            or (b.shape != d.shape and b.ndim)
+            or (mode.on and sync_rg(t))
+            or (v is not None and t._ver is v and t is not x)
+        ):
+            return False
+        arrays.append(b)
+    d[...] = hushed(rule.kernels[place.kind], *arrays, *consts)
+    version(x).n += 1
+    if hear.write is not None:
+        hear.write(x, rule)
+    return True
 
 
 def general(fn: Callable, name: str) -> Callable:

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import dtypes, errors, outs
 from .events import hear
-from .graph import NUMBERS, record, sync
+from .graph import NUMBERS, Promoted, record, sync
 from .modes import mode
 from .quiet import hushed
 from .tensor import Tensor, asarray, ndarray, wrap
@@ -74,19 +74,43 @@ def misfit(arrays: list) -> str | None:
     return None
 
 
-def finish(rule: Any, place: Any, d: Any, ins: tuple, out: Any, consts: tuple = ()) -> Tensor:
-    """Wrap, record, tell, deliver."""
+def refuse_last(refuse: Any, common: np.dtype, operands: tuple) -> None:
+    """Ask `refuse` about the promoted type; shapes that do not fit are noticed before a missing kernel."""
+    try:
+        refuse(common)
+    except NotImplementedError:
+        said = misfit([t._data for t in operands if isinstance(t, Tensor)])
+        if said is not None:
+            raise RuntimeError(said) from None
+        raise
+
+
+def finish(
+    rule: Any, place: Any, d: Any, ins: tuple, out: Any, consts: tuple = (), common: Any = None
+) -> Tensor:
+    """Wrap, record, tell, deliver; `common`: the type that operands of other types were promoted to."""
     if out is not None:
         return outs.deliver(out, wrap(d, place))
     o = wrap(d, place)
     if mode.on:
         for t, vjp in zip(ins, rule.vjps, strict=True):
             if vjp is not None and t.__class__ not in NUMBERS and (sync_rg(t)):
-                record(rule, ins, consts, (o,))
+                n = record(rule, ins, consts, (o,))
+                if common is not None:
+                    n.saved = tuple([_promoted(s, common) for s in n.saved])
                 break
     if hear.op is not None:
         hear.op(rule, ins, consts, (o,))
     return o
+
+
+def _promoted(s: Any, common: np.dtype) -> Any:
+    """A saved operand that would make numpy compute in a wider type than PyTorch: a zero-dim one, or integers."""
+    if s.__class__ is tuple and s and isinstance(s[0], Tensor):
+        d = s[0]._data
+        if d.dtype != common and (d.ndim == 0 or d.dtype.kind in "iub"):
+            return Promoted(s, common)
+    return s
 
 
 def sync_rg(t: Tensor) -> bool:
@@ -96,16 +120,33 @@ def sync_rg(t: Tensor) -> bool:
     return t._rg
 
 
+def _differentiable(rule: Any, operands: tuple) -> tuple:
+    """The operands whose gradient `out=` would lose."""
+    return operands if any(rule.vjps) and rule.grad_name != "NotImplemented" else ()
+
+
+def check_exact(out: Tensor, common: np.dtype) -> None:
+    """Refuse an `out` that is not of the result's own type."""
+    if out._data.dtype != common:
+        given, expected = dtypes.of(out._data.dtype).scalar_name, dtypes.of(common).scalar_name
+        raise RuntimeError(f"Found dtype {given} but expected {expected}")
+
+
 def unary(rule: Any, ints: str, check: Any, input: Tensor, out: Any) -> Tensor:
     """A pointwise op of one tensor of any type."""
     a = input._data
     if check is not None:
         check(a.dtype)
     if out is not None:
-        outs.check_out(rule.name, out, (input,))
+        outs.check_out(rule.public, out, _differentiable(rule, (input,)))
     common = a.dtype
     if ints == "float" and not floating(common):
         common = default_float()
+    if out is not None:
+        if ints == "same":
+            check_exact(out, a.real.dtype if rule.name == "abs" else common)
+        elif ints == "only bool" and out._data.dtype != BOOL:
+            raise RuntimeError(f"{rule.public} does not support non-boolean outputs.")
     return finish(rule, input._place, compute(rule, input._place, [a], common), (input,), out)
 
 
@@ -150,7 +191,7 @@ def _brought(t: Tensor, place: Any) -> Tensor:
 def binary(rule: Any, how: tuple, x: Tensor, y: Tensor, out: Any) -> Tensor:
     """A pointwise op of two tensors whose types, places or destination are not the plain case."""
     if out is not None:
-        outs.check_out(rule.name, out, (x, y))
+        outs.check_out(rule.public, out, _differentiable(rule, (x, y)))
     x, y = same_place(rule.name, x, y)
     return _binary(rule, how, x, y, out, x._place)
 
@@ -163,20 +204,14 @@ def _binary(rule: Any, how: tuple, x: Any, y: Any, out: Any, place: Any) -> Tens
     if kind == "float" and not floating(common):
         common = default_float()
     if refuse is not None:
-        try:
-            refuse(common)
-        except NotImplementedError:  # a missing kernel is noticed last
-            said = misfit([t._data for t in (x, y) if isinstance(t, Tensor)])
-            if said is not None:
-                raise RuntimeError(said) from None
-            raise
+        refuse_last(refuse, common, (x, y))
     if out is not None and kind in ("arith", "float"):
         outs.check_cast(common, out._data.dtype)
     arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place, wide) for t in (x, y)]
     d = compute(rule, place, arrays, None if kind == "logic" else common)
     if kind in ("arith", "float") and d.dtype != common:
         d = d.astype(common)
-    return finish(rule, place, d, (x, y), out)
+    return finish(rule, place, d, (x, y), out, (), None if kind in ("logic", "compare") else common)
 
 
 def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> Any:
@@ -189,8 +224,33 @@ def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> A
     return xp.asarray(np.asarray(value).astype(_F4 if wide and common in HALVES else common))
 
 
+def plain(rule: Any, ins: tuple, consts: tuple) -> Any:
+    """The kernel's result if all operands are tensors of one float type at one place, else None."""
+    first = ins[0]
+    if first.__class__ is not Tensor:
+        return None
+    dt, place = first._data.dtype, first._place
+    if dt not in FLOATS:
+        return None
+    arrays = []
+    for t in ins:
+        if t.__class__ is not Tensor or t._data.dtype is not dt or t._place is not place:
+            return None
+        arrays.append(t._data)
+    try:
+        return hushed(rule.kernels[place.kind], *arrays, *consts)
+    except ValueError:
+        raise RuntimeError(misfit(arrays)) from None
+
+
 def several(
-    rule: Any, ins: tuple, consts: tuple = (), out: Any = None, common: Any = None, same: bool = True
+    rule: Any,
+    ins: tuple,
+    consts: tuple = (),
+    out: Any = None,
+    common: Any = None,
+    same: bool = True,
+    exact_out: bool = False,
 ) -> Tensor:
     """A pointwise op of any number of operands, each a tensor or a number, with constants.
 
@@ -201,12 +261,19 @@ def several(
         out: where to put the result.
         common: the type to compute in, where not the promoted one.
         same: False for operands that the kernel takes as they are.
+        exact_out: `out` has to have the result's type, not one it can be cast to.
     """
     if out is not None:
-        outs.check_out(rule.name, out, ins)
+        outs.check_out(rule.public, out, _differentiable(rule, ins))
+    else:
+        d = plain(rule, ins, consts)
+        if d is not None:
+            return finish(rule, ins[0]._place, d, ins, None, consts)
     place = None
     for t in ins:
-        if isinstance(t, Tensor) and (place is None or (t._place is not place and place.device.type == "cpu")):
+        if isinstance(t, Tensor) and (
+            place is None or (t._place is not place and place.device.type == "cpu")
+        ):
             place = t._place
     given = ins
     if place is not None:
@@ -214,16 +281,21 @@ def several(
             if isinstance(t, Tensor) and t._place is not place:
                 if t._data.ndim or t._place.device.type != "cpu":
                     raise RuntimeError(errors.devices(ins[0]._place, place, rule.name))
-                given = tuple([
-                    _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in given
-                ])
+                given = tuple(
+                    [
+                        _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t
+                        for t in given
+                    ]
+                )
     if common is None and same:
         common = result_type(*given)
+    if exact_out and out is not None:
+        check_exact(out, common)
     if out is not None and same:
         outs.check_cast(common, out._data.dtype)
     arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place) for t in given]
     d = compute(rule, place, arrays, common if same else None, consts)
-    return finish(rule, place, d, given, out, consts)
+    return finish(rule, place, d, given, out, consts, common if same else None)
 
 
 def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) -> Any:
@@ -251,9 +323,9 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
         if not isinstance(t, Tensor) and (t.__class__ not in NUMBERS or argument not in takes):
             if as_operator:
                 return _foreign(rule, how, x, y)
-            raise errors.must_be_tensor(rule.name, argument, position, t)
+            raise errors.must_be_tensor(rule.public, argument, position, t)
     if out is not None:
-        outs.check_out(rule.name, out, (x, y))
+        outs.check_out(rule.public, out, _differentiable(rule, (x, y)))
     place = x._place if isinstance(x, Tensor) else y._place
     return _binary(rule, how, x, y, out, place)
 

@@ -97,7 +97,8 @@ class Tensor:
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
                 )
         self._rg = bool(value)
-        events.told_requires_grad(self, value)
+        if not value and events.hear.cut is not None:
+            events.hear.cut("requires_grad_(False)", self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return the tensor."""

@@ -1,5 +1,5 @@
 """Making tensors from nothing, from data and by chance."""
 
-from ... import interop, metadata
-from . import chance, data, fill, fills, ranges, weighted, writers
+from ... import copying, dlpack, interop, metadata
+from . import chance, data, fill, fills, like, normal, ranges, shared, spaced, weighted, whole, writers
 from .legacy import legacy_new

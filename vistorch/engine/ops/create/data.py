@@ -28,8 +28,8 @@ READ_ONLY = (
     "writable before converting it to a tensor."
 )
 LIST_OF_ARRAYS = (
-    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
-    "numpy.ndarray with numpy.array() before converting to a tensor."
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
+    "single numpy.ndarray with numpy.array() before converting to a tensor."
 )
 
 
@@ -89,7 +89,7 @@ def tensor(
             return _flat(data)
     elif isinstance(data, Tensor):
         warnings.warn(COPY_CONSTRUCT.format("vistorch.tensor"), UserWarning, stacklevel=2)
-    return _copied(data, dt, device, requires_grad, "tensor")
+    return copied(data, dt, device, requires_grad, "tensor")
 
 
 def _flat(data: list) -> Tensor:
@@ -109,7 +109,7 @@ def _warn_of_arrays(data: Any) -> None:
         warnings.warn(LIST_OF_ARRAYS, UserWarning, stacklevel=4)
 
 
-def _copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Tensor:
+def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Tensor:
     """A new tensor from any data, at its own place if that is not named."""
     if isinstance(data, Tensor):
         if hear.cut is not None:
@@ -131,7 +131,7 @@ def _copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> T
     elif hasattr(data, "__cuda_array_interface__"):
         return _from_device(data, dt, device, requires_grad, name)
     elif hasattr(data, "__array_interface__") and not isinstance(data, (list, tuple)):
-        return _copied(np.asarray(data), dt, device, requires_grad, name)
+        return copied(np.asarray(data), dt, device, requires_grad, name)
     else:
         if isinstance(data, (list, tuple)):
             _warn_of_arrays(data)
@@ -166,16 +166,16 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """
     dt = None if dtype is None else dtypes.as_np(dtype, "as_tensor")
     if isinstance(data, Tensor):
-        return _converted(data, dt, data._place if device is None else place_of(device, "as_tensor"))
+        return converted(data, dt, data._place if device is None else place_of(device, "as_tensor"))
     if isinstance(data, ndarray):
         place = place_of(device, "as_tensor")
         check_array(data)
         if place is CPU and (dt is None or dt == data.dtype):
             return from_numpy(data)
-    return _copied(data, dt, device, False, "as_tensor")
+    return copied(data, dt, device, False, "as_tensor")
 
 
-def _converted(t: Tensor, dt: Any, place: Any) -> Tensor:
+def converted(t: Tensor, dt: Any, place: Any) -> Tensor:
     """`t` itself if nothing changes, else a copy with history."""
     from ..core import to_dtype, to_place
 
@@ -259,10 +259,8 @@ def new_tensor(
         no_more("new_tensor", named, ("layout", "pin_memory"))
     if isinstance(data, Tensor):
         warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
-        dt = None if dtype is None else dtypes.as_np(dtype, "new_tensor")
-    else:
-        dt = self._data.dtype if dtype is None else dtypes.as_np(dtype, "new_tensor")
-    return _copied(data, dt, self._place.device if device is None else device, requires_grad, "new_tensor")
+    dt = self._data.dtype if dtype is None else dtypes.as_np(dtype, "new_tensor")
+    return copied(data, dt, self._place.device if device is None else device, requires_grad, "new_tensor")
 
 
 METHODS["new_tensor"] = new_tensor

@@ -1,7 +1,7 @@
 """In-place random writers: uniform_, normal_, random_ and the others.
 
-All go by `inplace.replace`, which makes the checks, the version and the history; what was overwritten gets a gradient of
-zero. Invariant: a refused call draws no number.
+All go by `inplace.replace`, which makes the checks, the version and the history; what was overwritten gets a gradient
+of zero. Invariant: a refused call draws no number.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ...generators import pick
 from ...inplace import replace
 from ...kernels import sampling
 from ...tensor import Tensor
-from .arguments import no_more, type_name
-from .chance import values_for, whole
+from .arguments import no_more, type_name, whole
+from .chance import values_for
 from .data import put
 from .fill import NO_GRADIENT, zero
 

@@ -23,9 +23,16 @@ def undifferentiable(name):
     return formula
 
 
+def name_undifferentiable(rule):
+    """`grad_fn.name()` of such a node is spelt as PyTorch's C++ class."""
+    rule.node_class.name = lambda self: "vistorch::autograd::NotImplemented"
+
+
 def refuse_zero(xp, other):
     """PyTorch's error for integers divided by zero."""
-    if getattr(other, "dtype", _FLOAT).kind in "iu" and xp.any(other == 0):  # a plain number comes with floats only
+    if getattr(other, "dtype", _FLOAT).kind in "iu" and xp.any(
+        other == 0
+    ):  # a plain number comes with floats only
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -98,6 +105,8 @@ _div_trunc = binary(
     input=lambda F, g: F.zeros_like(g),
     other=lambda F, g: F.zeros_like(g),
 )
+for _row in (_div_exact, _div_floor, _div_trunc):
+    _row.rule.public = "div"
 _ROUNDED = {"floor": _div_floor, "trunc": _div_trunc, None: _div_exact}
 
 
@@ -123,7 +132,9 @@ def div(input, other, *, rounding_mode="exact", out=None):
     row = _ROUNDED.get(rounding_mode)
     if row is None:
         raise RuntimeError(
-            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'"
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '"
+            + str(rounding_mode)
+            + "'"
         )
     return row(input, other, out=out)
 
@@ -138,6 +149,7 @@ floor_divide = binary(
     input=undifferentiable("floor_divide"),
     other=undifferentiable("floor_divide"),
 )
+name_undifferentiable(floor_divide.rule)
 floor_divide.__doc__ = """Divide and round down.
 
 Args:
@@ -161,6 +173,10 @@ _remainder_row = binary(
     input=lambda F, g: g,
     other=lambda F, g, input, other: -g * F.div_floor(input, other),
 )
+_of_number = _remainder_row.rule.twins[1]
+_of_number.vjps = (undifferentiable("remainder"),) * 2
+_of_number._compile()
+name_undifferentiable(_of_number)
 remainder = expose(_remainder_row, inplace=True)
 remainder.__doc__ = """The remainder of a division rounded down, with the sign of `other`.
 

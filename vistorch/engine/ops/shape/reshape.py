@@ -248,7 +248,7 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
     if lead < 0:
         kind = dtypes.of(d.dtype)
         name = dtypes.type_name(kind, x._place.device.type)
-        if kind.is_complex or kind is dtypes.bfloat16:  # types that have no class of their own
+        if kind.is_complex or kind in (dtypes.bfloat16, dtypes.bool):  # types that have no class of their own
             name = f"{x._place.device.type.upper()}{kind.scalar_name}Type"
         raise RuntimeError(
             f"expand({name}{{{errors.sizes(old)}}}, size={errors.sizes(size)}): the number of sizes provided "

@@ -1,0 +1,151 @@
+"""Running a program with one library, and comparing two runs.
+
+Invariant: a forward line that raises is noted and the program goes on; a backward that raises ends it, since nobody
+promises what had been accumulated by then.
+"""
+
+import contextlib
+import re
+import warnings
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+import numpy as np
+import torch
+
+ENDING = re.compile(r"backward\(|autograd\.grad\(")
+Code = list[tuple[CodeType, bool]]
+
+
+@dataclass
+class Run:
+    """What a program did with a library."""
+
+    errors: list[tuple[int, str, str]] = field(default_factory=list)
+    registers: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def compiled(lines: list[str]) -> Code:
+    """The lines as code, and whether an error ends the program there."""
+    return [(compile(line, "<program>", "exec"), bool(ENDING.search(line))) for line in lines]
+
+
+def array(tensor: Any) -> np.ndarray:
+    """The values, out of reach of later writes."""
+    tensor = tensor.detach()
+    return np.array((tensor.clone() if tensor.is_floating_point() else tensor).numpy())
+
+
+def describe(tensor: Any, owners: dict[int, str]) -> dict[str, Any]:
+    """All that a person can ask a tensor."""
+    node = tensor.grad_fn
+    kept = tensor.is_leaf or tensor.retains_grad
+    grad = tensor.grad if kept else None
+    return {
+        "value": array(tensor),
+        "shape": tuple(tensor.shape),
+        "dtype": str(tensor.dtype).rpartition(".")[2],
+        "requires_grad": tensor.requires_grad,
+        "is_leaf": tensor.is_leaf,
+        "retains_grad": tensor.retains_grad,
+        "_version": tensor._version,
+        "grad_fn": None if node is None else type(node).__name__,
+        "is_view": tensor._base is not None,
+        "base": None if tensor._base is None else owners.get(id(tensor._base)),
+        "grad": None if grad is None else array(grad),
+        "grad.requires_grad": None if grad is None else grad.requires_grad,
+    }
+
+
+def run(code: Code, lib: Any) -> Run:
+    """Run a program."""
+    scope: dict[str, Any] = {"L": lib}
+    result = Run()
+    with warnings.catch_warnings(), getattr(lib, "planted", contextlib.nullcontext)():
+        warnings.simplefilter("ignore")
+        for index, (line, ends) in enumerate(code):
+            try:
+                exec(line, scope)
+            except Exception as error:
+                text = str(error).strip().split("\n")[0]
+                result.errors.append((index, type(error).__name__, text))
+                if ends:
+                    break
+        tensors = {name: value for name, value in scope.items() if isinstance(value, lib.Tensor)}
+        owners: dict[int, str] = {}
+        for name, tensor in tensors.items():
+            owners.setdefault(id(tensor), name)
+        for name, tensor in tensors.items():
+            try:
+                result.registers[name] = describe(tensor, owners)
+            except Exception as error:
+                result.registers[name] = {
+                    "error": f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+                }
+    return result
+
+
+def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, str]:
+    """The verdict (same, both raise, WRONG, outcome differs) and what differs."""
+    expected = [(i, kind, text.replace("torch.", f"{name}.")) for i, kind, text in theirs.errors]
+    if mine.errors != expected:
+        pairs = [*zip(mine.errors, expected, strict=False)]
+        first = next((pair for pair in pairs if pair[0] != pair[1]), None)
+        if first is None:
+            count = len(pairs)
+            first = (mine.errors[count:] or [None])[0], (expected[count:] or [None])[0]
+        return "outcome differs", f"errors: {first[0]}\n  torch: {first[1]}"
+    if set(mine.registers) != set(theirs.registers):
+        return (
+            "outcome differs",
+            f"registers {sorted(set(mine.registers) ^ set(theirs.registers))} are in one only",
+        )
+    # single precision loses digits in every step, and steps multiply
+    tolerance = 5e-3 if any("float32" in line or ".float()" in line for line in lines) else 1e-8
+    worst = ("", "")
+    for register, want in theirs.registers.items():
+        got = mine.registers[register]
+        for key in {**want, **got}:
+            a, b = got.get(key), want.get(key)
+            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+                if not near(a, b, tolerance):
+                    return "WRONG", f"{register}.{key}: {a.tolist()}\n  torch: {b.tolist()}"
+            elif isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+                return "WRONG", f"{register}.{key}: {a}\n  torch: {b}"
+            elif (a.replace("torch.", f"{name}.") if isinstance(a, str) else a) != b and not worst[0]:
+                worst = "outcome differs", f"{register}.{key}: {a}\n  torch: {b}"
+    if worst[0]:
+        return worst
+    return ("both raise" if theirs.errors else "same"), ""
+
+
+def near(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
+    """Equal up to rounding, measured against the largest value."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(b)
+        if not np.array_equal(a[~finite], b[~finite], equal_nan=b.dtype.kind == "f"):
+            return False
+        scale = 1.0 + np.max(np.abs(b[finite]), initial=0.0)
+        return bool(np.all(np.abs(a[finite] - b[finite]) <= tolerance * scale))
+
+
+def judge(lines: list[str], lib: Any) -> tuple[str, str]:
+    """Run a program with a library and with torch, and compare."""
+    code = compiled(lines)
+    return compare(lines, run(code, lib), run(code, torch), lib.__name__)
+
+
+def shrink(lines: list[str], lib: Any) -> list[str]:
+    """Leave out lines, one after the other, as long as the runs still differ in the same way."""
+    verdict = judge(lines, lib)[0]
+    smaller = True
+    while smaller:
+        smaller = False
+        for index in reversed(range(len(lines))):
+            shorter = lines[:index] + lines[index + 1 :]
+            if shorter and judge(shorter, lib)[0] == verdict:
+                lines, smaller = shorter, True
+    return lines

@@ -2,7 +2,7 @@
 
 from math import e, inf, nan, pi
 
-from . import autograd, random
+from . import autograd, fft, linalg, random
 from .engine import ops as _ops
 from .engine.device import device, get_default_device, set_default_device
 from .engine.dtypes import (

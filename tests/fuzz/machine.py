@@ -1,9 +1,10 @@
 """Running a program with one library, and comparing two runs.
 
-Invariant: a forward line that raises is noted and the program goes on; a backward that raises ends it, since what
-had been accumulated by then is nobody's promise.
+Invariant: a forward line that raises is noted and the program goes on; a backward that raises ends it, since nobody
+promises what had been accumulated by then.
 """
 
+import contextlib
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -49,7 +50,7 @@ def describe(tensor: Any, owners: dict[int, str]) -> dict[str, Any]:
         "is_leaf": tensor.is_leaf,
         "retains_grad": tensor.retains_grad,
         "_version": tensor._version,
-        "grad_fn": None if node is None else node.name(),
+        "grad_fn": None if node is None else type(node).__name__,
         "is_view": tensor._base is not None,
         "base": None if tensor._base is None else owners.get(id(tensor._base)),
         "grad": None if grad is None else array(grad),
@@ -61,7 +62,7 @@ def run(code: Code, lib: Any) -> Run:
     """Run a program."""
     scope: dict[str, Any] = {"L": lib}
     result = Run()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), getattr(lib, "planted", contextlib.nullcontext)():
         warnings.simplefilter("ignore")
         for index, (line, ends) in enumerate(code):
             try:

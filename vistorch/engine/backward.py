@@ -513,7 +513,7 @@ def drain(run: Pass) -> None:
 
 def root_of(t: Any, index: int) -> Any:
     """The node a backward pass from `t` starts at."""
-    e = edge(t)
-    if not t._rg:
+    e = edge(t) if t.requires_grad else None
+    if e is None:
         raise RuntimeError(errors.NO_GRAD_FN.format(index))
     return e

@@ -113,12 +113,12 @@ def view_written(meta: str, source: Any, indirect: bool) -> str:
         done = "is being modified inplace"
     if node is not None:
         start = f"Output {nr} of {op_name(node)} is a view and {done}."
-    elif meta == "no_grad":
-        start = f"A view was created in no_grad mode and {done} with grad mode enabled."
     elif meta == "inference":
         start = f"A view was created in inference mode and {done} in normal mode."
     else:
-        start = f"A view is a view and {done}."
+        start = f"A view was created in no_grad mode and {done} with grad mode enabled."
+    if meta == "inference":
+        return start + _NO_GRAD_VIEW.replace("no_grad block", "inference_mode block")
     return start + {"multi": _MULTI_VIEW, "custom": _CUSTOM_VIEW}.get(meta, _NO_GRAD_VIEW)
 
 

@@ -72,18 +72,17 @@ def _restored(device: Any, state: np.ndarray) -> Generator:
 
 default_generator = Generator()
 _of_devices: dict[int, Generator] = {}
+# The book of the CUDA devices' seeds: `vistorch.cuda.random` enters itself here.
+cuda_seeds: Any = None
 
 
 def of_device(index: int) -> Generator:
     """The default generator of a CUDA device, started from the seed that device was given."""
     found = _of_devices.get(index)
     if found is None:
-        from ..cuda import random as seeds
-
         found = _of_devices[index] = Generator(cuda_place(index).device)
-        found.manual_seed(seeds.seed_of(index))
-        if reseed not in seeds.listeners:
-            seeds.listeners.append(reseed)
+        if cuda_seeds is not None:
+            found.manual_seed(cuda_seeds.seed_of(index))
     return found
 
 
@@ -120,11 +119,10 @@ def manual_seed(seed: Any) -> Generator:
         >>> vistorch.rand(2)
         tensor([0.4963, 0.7682])
     """
-    from ..cuda.random import manual_seed_all
-
     number = int(seed)
     default_generator.manual_seed(number)
-    manual_seed_all(number)
+    if cuda_seeds is not None:
+        cuda_seeds.manual_seed_all(number)
     return default_generator
 
 

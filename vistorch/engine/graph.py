@@ -226,8 +226,13 @@ def version(t: Tensor) -> Version:
     return v
 
 
-def leaf_of(t: Tensor) -> Leaf:
-    """The leaf of a tensor without history: one per tensor as long as any graph holds it."""
+def leaf_of(t: Tensor) -> Leaf | None:
+    """The leaf of a tensor without history: one per tensor as long as any graph holds it.
+
+    None for a view that has no history although its base has: it was made in no_grad, and nothing flows to it.
+    """
+    if t._view is not None and t._view.base._rg:
+        return None
     extras = t._more if t._more is not None else more(t)
     ref = extras.leaf
     leaf = ref() if ref is not None else None

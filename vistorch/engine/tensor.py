@@ -155,10 +155,11 @@ class Tensor:
 
     @property
     def _base(self) -> Tensor | None:
-        return None if self._view is None else self._view.base
+        v = self._view
+        return None if v is None or v.hidden else v.base
 
     def _is_view(self) -> bool:
-        return self._view is not None
+        return self._base is not None
 
     def is_inference(self) -> bool:
         """Whether the tensor was made in inference mode."""

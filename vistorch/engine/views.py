@@ -27,9 +27,17 @@ class View:
     """
 
     __slots__ = ("base", "meta", "seen", "steps")
+    hidden = False
 
     def __init__(self, base: Tensor, steps: tuple, seen: int, meta: str | None) -> None:
         self.base, self.steps, self.seen, self.meta = base, steps, seen, meta
+
+
+class HiddenView(View):
+    """The view that a tensor is of its former self after `t_()` or another in-place view."""
+
+    __slots__ = ()
+    hidden = True
 
 
 def mark(o: Tensor, x: Tensor, step: tuple, meta: str | None = None) -> None:
@@ -54,10 +62,14 @@ def sync(t: Tensor) -> None:
     """Bring `t`'s history up to date with its memory's."""
     v = t._view
     base = v.base
+    if base._view is not None:
+        base = v.base = base._view.base  # the base became a view of its hidden self
     if t._node is None and not base._rg:
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
         if v.meta is not None:
+            if not mode.on:
+                return  # nothing will be recorded
             raise RuntimeError(errors.view_written(v.meta, t._node, indirect=True))
         rebuild(t, v, base)
     if base._rg or t._node is not None:
@@ -186,7 +198,10 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
             v = x._view
             if v.meta is not None:
                 raise RuntimeError(errors.view_written(v.meta, x._node, indirect=False))
-            if v.base._rg and v.base._node is None:
+            if v.hidden:
+                if x._rg and x._node is None:
+                    raise RuntimeError(errors.LEAF_WRITTEN)
+            elif v.base._node is None and (x._rg or v.base._rg):
                 raise RuntimeError(errors.LEAF_VIEW_WRITTEN)
     elif requires_grad and x._rg and x._node is None:
         raise RuntimeError(errors.LEAF_WRITTEN)
@@ -194,7 +209,7 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
 
 def aliased(data: Any) -> bool:
     """Whether two elements of an array share memory (an expanded dimension)."""
-    if 0 not in data.strides:
+    if 0 not in data.strides or not data.size:
         return False
     return any(n > 1 and s == 0 for n, s in zip(data.shape, data.strides, strict=True))
 
@@ -227,6 +242,10 @@ def rebase(x: Tensor, o: Tensor) -> None:
         out = wrap(base._data, base._place)
         graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
+        if base._more is not None and base._more.retains:
+            from .hooks import follow
+
+            follow(base)
         rebuild(x, v, base)
     for t in moved:
         from .hooks import follow

@@ -162,8 +162,10 @@ EXPAND = [
             S(x3, X((2,)), indexing="xy"),
             S(x0, x3, indexing="ij"),
             S(x23, x3, indexing="ij"),
-        ]
-        + [S([x3, X((2,))], indexing="ij"), S(x3, x3, indexing="no"), S(x3, X((2,)))],
+            S([x3, X((2,))], indexing="ij"),
+            S(x3, x3, indexing="no"),
+            S(x3, X((2,))),
+        ],
     ),
     Op("cartesian_prod", [S(x3, X((2,))), S(x3), S(x23, x3)]),
     Op("combinations", [S(x4), S(x4, 3), S(x3, 2, True), S(x23), S(x4, r=0), S(x4, r=-1)]),

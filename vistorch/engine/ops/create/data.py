@@ -259,9 +259,7 @@ def new_tensor(
         no_more("new_tensor", named, ("layout", "pin_memory"))
     if isinstance(data, Tensor):
         warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
-        dt = None if dtype is None else dtypes.as_np(dtype, "new_tensor")
-    else:
-        dt = self._data.dtype if dtype is None else dtypes.as_np(dtype, "new_tensor")
+    dt = self._data.dtype if dtype is None else dtypes.as_np(dtype, "new_tensor")
     return copied(data, dt, self._place.device if device is None else device, requires_grad, "new_tensor")
 
 

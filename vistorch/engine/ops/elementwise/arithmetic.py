@@ -5,15 +5,18 @@ Invariant: with alpha=1 `add` and `sub` are the plain rows.
 
 from __future__ import annotations
 
-from ... import errors, promote
+import numpy as np
+
+from ... import errors, outs, promote
 from ...call import op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
-from ...inplace import pointwise, replace
+from ...inplace import direct, pointwise, replace
 from ...pointwise import binary, unary
 from ...tensor import Tensor
 from .refusals import missing, sentence
 
+_REAL = (float, int)
 ONE = 1  # the default of `alpha`, met by identity: True and 1.0 are equal to it but have their own rules
 MINUS = "Subtraction, the `-` operator, with "
 INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
@@ -21,7 +24,9 @@ INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` ope
 
 def _no_bool_minus(a, b):
     if a.kind == "b" and b.kind == "b":
-        raise RuntimeError(f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(
+            f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+        )
     if a.kind == "b" or b.kind == "b":
         raise RuntimeError(f"{MINUS}a bool tensor is not supported. {INVERT}")
 
@@ -76,13 +81,13 @@ def _scaled_rows():
     """The rows of `input + alpha * other` and its kin; a bool alpha makes bools."""
 
     def plus(xp, input, other, alpha):
-        return input + other * xp.asarray(alpha, dtype=other.dtype)
+        return input + other * alpha
 
     def minus(xp, input, other, alpha):
-        return input - other * xp.asarray(alpha, dtype=other.dtype)
+        return input - other * alpha
 
     def from_other(xp, input, other, alpha):
-        return other - input * xp.asarray(alpha, dtype=input.dtype)
+        return other - input * alpha
 
     plus_row = op(
         "add_scaled",
@@ -115,10 +120,15 @@ def _scaled_rows():
 
 
 _PLUS, _MINUS, _FROM = _scaled_rows()
+_PLUS.public, _MINUS.public, _FROM.public = "add", "sub", "rsub"
 
 
 def _scaled(rule, name, check, input, other, alpha, out):
     """`alpha` off the common path: its own checks, then the row that multiplies and adds at once."""
+    if alpha.__class__ in _REAL and out is None and input.__class__ is Tensor and other.__class__ is Tensor:
+        d = promote.plain(rule, (input, other), (alpha,))
+        if d is not None:
+            return promote.finish(rule, input._place, d, (input, other), None, (alpha,))
     operands = []
     for value, argument, position in ((input, "input", 1), (other, "other", 2)):
         if not isinstance(value, Tensor):
@@ -140,6 +150,8 @@ def _scaled(rule, name, check, input, other, alpha, out):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(factor, complex) and common.kind != "c":
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    if not promote.floating(common):
+        factor = np.asarray(factor).astype(common)[()]
     return promote.several(rule, (x, y), (factor,), out, common)
 
 
@@ -199,21 +211,27 @@ def rsub(input, other, *, alpha=1):
     return _scaled(_FROM, "rsub", _no_bool_minus, input, other, alpha, None)
 
 
-def _in_place(plain, scaled):
+def _in_place(plain, scaled, rule, check=None):
     """`x.add_(y, alpha=...)`."""
     twin = pointwise(plain)
 
     def write(input, other, *, alpha=1):
         if alpha is ONE:
             return twin(input, other)
+        if alpha.__class__ in _REAL and direct(rule, input, (other,), (alpha,)):
+            return input
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            if check is not None:
+                check(input._data.dtype, other._data.dtype)
+            outs.check_cast(promote.result_type(input, other), input._data.dtype)
         return replace(input, scaled, (other,), {"alpha": alpha})
 
     write.__name__ = write.__qualname__ = plain.rule.name + "_"
     return twin, write
 
 
-METHODS["__iadd__"], METHODS["add_"] = _in_place(add_, add)
-METHODS["__isub__"], METHODS["sub_"] = _in_place(sub_, sub)
+METHODS["__iadd__"], METHODS["add_"] = _in_place(add_, add, _PLUS)
+METHODS["__isub__"], METHODS["sub_"] = _in_place(sub_, sub, _MINUS, _no_bool_minus)
 METHODS["subtract_"] = METHODS["sub_"]
 
 neg = unary(
@@ -246,9 +264,17 @@ def positive(input):
 
 
 # ---- products and quotients added ---------------------------------------------------------------------------------
+def _plus_product(xp, input, tensor1, tensor2, value):
+    return input + (tensor1 * tensor2 if value == 1 else tensor1 * value * tensor2)
+
+
+def _plus_quotient(xp, input, tensor1, tensor2, value):
+    return input + (tensor1 / tensor2 if value == 1 else tensor1 / tensor2 * value)
+
+
 _addcmul = op(
     "addcmul",
-    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * tensor1 * tensor2,
+    _plus_product,
     inputs="input tensor1 tensor2",
     formula={
         "input": r"\bar x = \bar z",
@@ -261,7 +287,7 @@ _addcmul = op(
 ).rule
 _addcdiv = op(
     "addcdiv",
-    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * (tensor1 / tensor2),
+    _plus_quotient,
     inputs="input tensor1 tensor2",
     formula={
         "input": r"\bar x = \bar z",
@@ -284,7 +310,7 @@ def _factor(name, value, common):
             raise TypeError(f"{name}(): argument 'value' must be Number, not {type(value).__name__}")
     if isinstance(factor, complex) and common.kind != "c":
         raise RuntimeError("value cannot be converted to type double without overflow")
-    return int(factor) if isinstance(factor, float) and not promote.floating(common) else factor
+    return factor if promote.floating(common) else np.asarray(int(factor)).astype(common)[()]
 
 
 def _three(name, input, tensor1, tensor2):
@@ -294,7 +320,7 @@ def _three(name, input, tensor1, tensor2):
     return promote.result_type(input, tensor1, tensor2)
 
 
-@public(inplace=True)
+@public()
 def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     """Add `value * tensor1 * tensor2`.
 
@@ -310,13 +336,17 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
         >>> vistorch.addcmul(x, x, x, value=10)
         tensor([11., 42.])
     """
+    if out is None and value.__class__ in _REAL and input.__class__ is Tensor:
+        d = promote.plain(_addcmul, (input, tensor1, tensor2), (value,))
+        if d is not None:
+            return promote.finish(_addcmul, input._place, d, (input, tensor1, tensor2), None, (value,))
     common = _three("addcmul", input, tensor1, tensor2)
     _no_bool_products(common)
     factor = _factor("addcmul", value, common)
     return promote.several(_addcmul, (input, tensor1, tensor2), (factor,), out, common)
 
 
-@public(inplace=True)
+@public()
 def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     """Add `value * tensor1 / tensor2`.
 
@@ -332,6 +362,10 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
         >>> vistorch.addcdiv(x, x, x, value=10)
         tensor([11., 12.])
     """
+    if out is None and value.__class__ in _REAL and input.__class__ is Tensor:
+        d = promote.plain(_addcdiv, (input, tensor1, tensor2), (value,))
+        if d is not None:
+            return promote.finish(_addcdiv, input._place, d, (input, tensor1, tensor2), None, (value,))
     common = _three("addcdiv", input, tensor1, tensor2)
     if not promote.floating(promote.result_type(tensor1, tensor2)):
         raise RuntimeError(
@@ -343,3 +377,19 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
         )
     factor = _factor("addcdiv", value, common)
     return promote.several(_addcdiv, (input, tensor1, tensor2), (factor,), out, common)
+
+
+def _three_in_place(fn, rule):
+    """`x.addcmul_(a, b, value=...)`."""
+
+    def write(input, tensor1, tensor2, *, value=1):
+        if value.__class__ in _REAL and direct(rule, input, (tensor1, tensor2), (value,)):
+            return input
+        return replace(input, fn, (tensor1, tensor2), {"value": value})
+
+    write.__name__ = write.__qualname__ = rule.name + "_"
+    return write
+
+
+METHODS["addcmul_"] = _three_in_place(addcmul, _addcmul)
+METHODS["addcdiv_"] = _three_in_place(addcdiv, _addcdiv)

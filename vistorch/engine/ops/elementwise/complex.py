@@ -160,7 +160,9 @@ def view_as_complex(input):
     if any(s % 2 for s in steps[:-1]):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     if a.dtype == np.dtype("f2"):
-        raise NotImplementedError("there are no complex numbers of half precision here: convert to float32 first")
+        raise NotImplementedError(
+            "there are no complex numbers of half precision here: convert to float32 first"
+        )
     return _view_as_complex(input)
 
 
@@ -346,7 +348,9 @@ def _parts(name, x, y, out):
     for dt in (a, b):
         if dt not in promote.FLOATS and dt not in halves:
             p, q = dtypes.of(a).scalar_name, dtypes.of(b).scalar_name
-            raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {p} and {q}")
+            raise RuntimeError(
+                f"Expected both inputs to be Half, Float or Double tensors but got {p} and {q}"
+            )
     if a != b:
         p, q = dtypes.of(a).scalar_name, dtypes.of(b).scalar_name
         raise RuntimeError(f"Expected object of scalar type {p} but got scalar type {q} for second argument")
@@ -357,7 +361,9 @@ def _parts(name, x, y, out):
         wanted = np.dtype("c8" if a.itemsize == 4 else "c16")
         if out._data.dtype != wanted:
             p, q = dtypes.of(wanted).scalar_name, dtypes.of(out._data.dtype).scalar_name
-            raise RuntimeError(f"Expected object of scalar type {p} but got scalar type {q} for argument 'out'")
+            raise RuntimeError(
+                f"Expected object of scalar type {p} but got scalar type {q} for argument 'out'"
+            )
 
 
 def _combine(name, rule, x, y, out):

@@ -22,9 +22,11 @@ def _log2(xp, input):
 
 
 def _sigmoid(xp, input):
-    out = xp.exp(-input)
-    out += 1
-    return 1 / out
+    out = xp.negative(input)
+    if not out.ndim:
+        return 1 / (xp.exp(out) + 1)
+    out = xp.exp(out, out)
+    return xp.reciprocal(xp.add(out, 1, out), out)
 
 
 def _acosh_slope(F, g, input, input_dtype):

@@ -1,1 +1,3 @@
 """Products, decompositions and Fourier transforms."""
+
+from . import added, products  # noqa: F401

@@ -1,0 +1,364 @@
+"""Products added to a tensor: `beta * input + alpha * product`, each one row.
+
+Invariant: with beta 0, whatever `input` holds (NaN too) does not reach the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import outs
+from ...call import op
+from ...face import public
+from ...pointwise import FLOATS
+from ...promote import result_type
+from ...tensor import Tensor
+from ..core import cast
+from . import checks
+from .products import batches, delivered
+from .rows import col, mT
+
+
+def _sum(product, input, beta, alpha):
+    """`product` is ours to overwrite."""
+    if alpha != 1:
+        product *= alpha
+    if beta == 1:
+        product += input
+    elif beta != 0:
+        product += input * beta
+    return product
+
+
+def _scaled(g: Any, factor: Any) -> Any:
+    return g if factor == 1 else g * factor
+
+
+addmm_row = op(
+    "addmm",
+    lambda xp, input, mat1, mat2, beta, alpha: _sum(xp.dot(mat1, mat2), input, beta, alpha),
+    inputs="input mat1 mat2",
+    formula={
+        "input": r"\bar x = \beta\bar z",
+        "mat1": r"\bar a = \alpha\,\bar z\, b^T",
+        "mat2": r"\bar b = \alpha\, a^T \bar z",
+    },
+    input=lambda F, g, beta: _scaled(g, beta),
+    mat1=lambda F, g, mat2, alpha: _scaled(F.mm(g, mat2.T), alpha),
+    mat2=lambda F, g, mat1, alpha: _scaled(F.mm(mat1.T, g), alpha),
+)
+addmv_row = op(
+    "addmv",
+    lambda xp, input, mat, vec, beta, alpha: _sum(xp.dot(mat, vec), input, beta, alpha),
+    inputs="input mat vec",
+    formula={
+        "input": r"\bar x = \beta\bar z",
+        "mat": r"\bar a = \alpha\,\bar z\, v^T",
+        "vec": r"\bar v = \alpha\, a^T \bar z",
+    },
+    input=lambda F, g, beta: _scaled(g, beta),
+    mat=lambda F, g, vec, alpha: _scaled(col(F, g) * vec, alpha),
+    vec=lambda F, g, mat, alpha: _scaled(F.mv(mat.T, g), alpha),
+)
+baddbmm_row = op(
+    "baddbmm",
+    lambda xp, input, batch1, batch2, beta, alpha: _sum(xp.matmul(batch1, batch2), input, beta, alpha),
+    inputs="input batch1 batch2",
+    formula={
+        "input": r"\bar x = \beta\bar z",
+        "batch1": r"\bar a_b = \alpha\,\bar z_b\, b_b^T",
+        "batch2": r"\bar b_b = \alpha\, a_b^T \bar z_b",
+    },
+    input=lambda F, g, beta: _scaled(g, beta),
+    batch1=lambda F, g, batch2, alpha: _scaled(F.bmm(g, mT(F, batch2)), alpha),
+    batch2=lambda F, g, batch1, alpha: _scaled(F.bmm(mT(F, batch1), g), alpha),
+)
+addbmm_row = op(
+    "addbmm",
+    lambda xp, input, batch1, batch2, beta, alpha: _sum(
+        xp.tensordot(batch1, batch2, ([0, 2], [0, 1])), input, beta, alpha
+    ),
+    inputs="input batch1 batch2",
+    formula={
+        "input": r"\bar x = \beta\bar z",
+        "batch1": r"\bar a_b = \alpha\,\bar z\, b_b^T",
+        "batch2": r"\bar b_b = \alpha\, a_b^T \bar z",
+    },
+    input=lambda F, g, beta: _scaled(g, beta),
+    batch1=lambda F, g, batch2, alpha: _scaled(F.bmm(g, mT(F, batch2)), alpha),
+    batch2=lambda F, g, batch1, alpha: _scaled(F.bmm(mT(F, batch1), g), alpha),
+)
+
+
+def _addr(xp, input, vec1, vec2, beta, alpha):
+    product = xp.multiply(vec1[:, None], vec2)
+    if product.dtype.kind != "b":
+        return _sum(product, input, beta, alpha)
+    product &= bool(alpha)
+    return product | input if beta else product
+
+
+addr_row = op(
+    "addr",
+    _addr,
+    inputs="input vec1 vec2",
+    formula={
+        "input": r"\bar x = \beta\bar z",
+        "vec1": r"\bar u = \alpha\,\bar z\, v",
+        "vec2": r"\bar v = \alpha\,\bar z^T u",
+    },
+    input=lambda F, g, beta: _scaled(g, beta),
+    vec1=lambda F, g, vec2, alpha: _scaled(F.mv(g, vec2), alpha),
+    vec2=lambda F, g, vec1, alpha: _scaled(F.mv(g.T, vec1), alpha),
+)
+
+
+@public(inplace=True)
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    """`beta * input + alpha * (mat1 @ mat2)`.
+
+    Args:
+        input: what is added; broadcast to (n, p).
+        mat1: (n, m).
+        mat2: (m, p).
+        beta: factor of `input`; with 0, `input` is ignored.
+        alpha: factor of the product.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.addmm(vistorch.tensor([1, 1]), vistorch.tensor([[1, 2]]), vistorch.tensor([[3, 0], [4, 1]]))
+        tensor([[12,  3]])
+    """
+    try:
+        x, a, b = input._data, mat1._data, mat2._data
+        plain = (
+            out is None
+            and a.ndim == 2
+            and b.ndim == 2
+            and a.dtype in FLOATS
+            and x.dtype is a.dtype
+            and a.dtype is b.dtype
+            and a.shape[1] == b.shape[0]
+            and (x.shape == b.shape[1:] or x.shape == (a.shape[0], b.shape[1]))
+            and beta.__class__ is int
+            and alpha.__class__ is int
+        )
+    except AttributeError:
+        plain = False
+    if not plain:
+        return _addmm(input, mat1, mat2, beta, alpha, out)
+    return addmm_row(input, mat1, mat2, beta, alpha)
+
+
+def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, out: Any) -> Tensor:
+    """`addmm` with every check."""
+    checks.tensors("addmm", input=input, mat1=mat1, mat2=mat2)
+    if out is not None:
+        return delivered("addmm", out, (input, mat1, mat2), _addmm, input, mat1, mat2, beta, alpha, None)
+    checks.same_place("addmm", input, mat1, mat2)
+    a, b = mat1._data, mat2._data
+    for name, d in (("mat1", a), ("mat2", b)):
+        if d.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {d.ndim}-D tensor")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
+        )
+    _same_types(input, mat1, mat2)
+    checks.expands(input, (a.shape[0], b.shape[1]))
+    checks.no_bool("addmm_impl_cpu_", input)
+    return addmm_row(input, mat1, mat2, checks.factor(beta, input), checks.factor(alpha, input))
+
+
+def _same_types(x: Tensor, a: Tensor, b: Tensor) -> None:
+    """Refuse mixed element types in `addmm`'s words."""
+    for name, other in (("self", x), ("mat1", a)):
+        if other._data.dtype != b._data.dtype:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got {checks.scalar(other)} and {checks.scalar(b)}"
+            )
+
+
+@public(inplace=True)
+def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
+    """`beta * input + alpha * (mat @ vec)`.
+
+    Args:
+        input: what is added; broadcast to (n,).
+        mat: (n, m).
+        vec: (m,).
+        beta: factor of `input`; with 0, `input` is ignored.
+        alpha: factor of the product.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.addmv(vistorch.tensor([1]), vistorch.tensor([[1, 2]]), vistorch.tensor([3, 4]))
+        tensor([12])
+    """
+    checks.tensors("addmv", input=input, mat=mat, vec=vec)
+    if out is not None:
+        return delivered("addmv", out, (input, mat, vec), _addmv, input, mat, vec, beta, alpha)
+    return _addmv(input, mat, vec, beta, alpha)
+
+
+def _addmv(input: Tensor, mat: Tensor, vec: Tensor, beta: Any, alpha: Any) -> Tensor:
+    checks.same_place("addmv", input, mat, vec)
+    x, a, b = input._data, mat._data, vec._data
+    if a.ndim != 2 or b.ndim != 1 or x.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {x.ndim}, {a.ndim}, {b.ndim}")
+    if x.ndim == 0 and a.shape[1] != b.shape[0]:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if a.shape[1] != b.shape[0] or (x.ndim and x.shape[0] not in (1, a.shape[0])):
+        raise RuntimeError(
+            f"size mismatch, got input ({x.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})"
+        )
+    if not x.dtype == a.dtype == b.dtype:
+        given = f"{checks.scalar(input)}, {checks.scalar(mat)}, and {checks.scalar(vec)}"
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {given}")
+    checks.no_bool("addmv_impl_cpu", input)
+    return addmv_row(input, mat, vec, checks.factor(beta, input), checks.factor(alpha, input))
+
+
+@public(inplace=True)
+def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
+    """`beta * input + alpha * outer(vec1, vec2)`.
+
+    Args:
+        input: what is added; broadcast to (n, m).
+        vec1: (n,).
+        vec2: (m,).
+        beta: factor of `input`; with 0, `input` is ignored.
+        alpha: factor of the product.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.addr(vistorch.tensor(1), vistorch.tensor([1, 2]), vistorch.tensor([3, 4]))
+        tensor([[4, 5],
+                [7, 9]])
+    """
+    checks.tensors("addr", input=input, vec1=vec1, vec2=vec2)
+    if out is not None:
+        outs.check_out("addr", out, (input, vec1, vec2))
+    checks.same_place("addr", input, vec1, vec2)
+    for name, v in (("vec1", vec1), ("vec2", vec2)):
+        if v._data.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {v._data.ndim}-D")
+    common = result_type(result_like(vec1, vec2), input)
+    checks.expands(input, (vec1._data.shape[0], vec2._data.shape[0]))
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        if isinstance(value, bool) and common.kind != "b":
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        if common.kind in "iub" and not isinstance(value, int):
+            raise RuntimeError(
+                f"For integral input tensors, argument {name} must not be a floating point number."
+            )
+        if isinstance(value, complex) and common.kind != "c":
+            raise RuntimeError("value cannot be converted to type double without overflow")
+    x, u, v = [p if p._data.dtype == common else cast(p, common) for p in (input, vec1, vec2)]
+    result = addr_row(x, u, v, beta, alpha)
+    return result if out is None else outs.deliver(out, result)
+
+
+def result_like(x: Tensor, y: Tensor) -> Tensor:
+    """Whichever of two vectors has the type of both together, or an empty vector of that type."""
+    common = result_type(x, y)
+    return next((p for p in (x, y) if p._data.dtype == common), None) or cast(x, common)
+
+
+def _batched(name: str, row: Any, kernel: str) -> Any:
+    """`addbmm` and `baddbmm`, which differ in whether the batch is summed."""
+
+    def call(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+        checks.tensors(name, input=input, batch1=batch1, batch2=batch2)
+        if out is not None:
+            return delivered(
+                name,
+                out,
+                (input, batch1, batch2),
+                lambda: call(input, batch1, batch2, beta=beta, alpha=alpha),
+            )
+        checks.same_place(name, input, batch1, batch2)
+        a, b = batch1._data, batch2._data
+        if a.ndim < 2 or b.ndim < 3:
+            _dim_of(a, 0 if a.ndim == 0 else 1)
+            _dim_of(b, 0 if b.ndim == 0 else 1 if b.ndim == 1 else 2)
+        if name == "addbmm":
+            checks.expands(input, (a.shape[1], b.shape[2]))
+            _addbmm_shapes(batch1, batch2)
+            _same_types(input, batch1, batch2)
+        else:
+            checks.expands(input, (a.shape[0], a.shape[1], b.shape[2]))
+            batches(batch1, batch2)
+            checks.no_bool(kernel, input)
+            if not input._data.dtype == a.dtype:
+                given = f"input {checks.native(input)}, batch1: {checks.native(batch1)}, batch2: {checks.native(batch2)}"
+                raise RuntimeError(f"Input dtypes must be the same, got: {given}")
+            checks.same_scalar(input, batch2)
+        checks.no_bool(kernel, input)
+        return row(input, batch1, batch2, checks.factor(beta, input), checks.factor(alpha, input))
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _dim_of(d: Any, dim: int) -> None:
+    if d.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if dim >= d.ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-d.ndim}, {d.ndim - 1}], but got {dim})"
+        )
+
+
+def _addbmm_shapes(x: Tensor, y: Tensor) -> None:
+    a, b = x._data, y._data
+    for name, d in (("batch1", a), ("batch2", b)):
+        if d.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if a.shape[0] != b.shape[0]:
+        raise RuntimeError(
+            f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}"
+        )
+    if a.shape[2] != b.shape[1]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and {b.shape[1]}x{b.shape[2]})"
+        )
+
+
+addbmm = _batched("addbmm", addbmm_row, "addmm_impl_cpu_")
+addbmm.__doc__ = """`beta * input + alpha *` the sum of all products of two batches of matrices.
+
+    Args:
+        input: what is added; broadcast to (n, p).
+        batch1: (b, n, m).
+        batch2: (b, m, p).
+        beta: factor of `input`; with 0, `input` is ignored.
+        alpha: factor of the products.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.addbmm(vistorch.tensor(1), vistorch.tensor([[[2]], [[3]]]), vistorch.tensor([[[4]], [[5]]]))
+        tensor([[24]])
+    """
+baddbmm = _batched("baddbmm", baddbmm_row, "baddbmm")
+baddbmm.__doc__ = """`beta * input + alpha *` the products of two batches of matrices.
+
+    Args:
+        input: what is added; broadcast to (b, n, p).
+        batch1: (b, n, m).
+        batch2: (b, m, p).
+        beta: factor of `input`; with 0, `input` is ignored.
+        alpha: factor of the products.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.baddbmm(vistorch.tensor(1), vistorch.tensor([[[2]]]), vistorch.tensor([[[4]]]))
+        tensor([[[9]]])
+    """
+public(inplace=True)(addbmm)
+public(inplace=True)(baddbmm)

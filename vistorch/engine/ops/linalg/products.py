@@ -1,0 +1,500 @@
+"""Products of vectors and matrices, and `@`.
+
+`mm` and `@` of two float matrices go straight to BLAS: a fast path unrolled as in `call.binary`. Its gradients call
+BLAS on transposed views, without a copy. Invariant: the fast path and the general path give the same graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import outs
+from ...call import op
+from ...errors import sizes
+from ...events import hear
+from ...face import FUNCTIONS, METHODS, expose, public
+from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
+from ...modes import inferring, mode
+from ...places import CPU
+from ...tensor import Tensor, new
+from ..core import expand
+from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
+from . import checks
+from .rows import col, conj, mT, squeeze_product
+
+# `.T` of a matrix means the same on arrays and on Tensors, and on arrays it costs a tenth of a named row
+mm_row = op(
+    "mm",
+    "dot",
+    inputs="input mat2",
+    formula={"input": r"\bar x = \bar z\, y^T", "mat2": r"\bar y = x^T \bar z"},
+    input=lambda F, g, mat2: F.mm(g, mat2.T),
+    mat2=lambda F, g, input: F.mm(input.T, g),
+)
+bmm_row = op(
+    "bmm",
+    "matmul",
+    inputs="input mat2",
+    formula={"input": r"\bar x_b = \bar z_b\, y_b^T", "mat2": r"\bar y_b = x_b^T \bar z_b"},
+    input=lambda F, g, mat2: F.bmm(g, mT(F, mat2)),
+    mat2=lambda F, g, input: F.bmm(mT(F, input), g),
+)
+mv_row = op(
+    "mv",
+    "dot",
+    inputs="input vec",
+    formula={"input": r"\bar x = \bar z\, v^T", "vec": r"\bar v = x^T \bar z"},
+    input=lambda F, g, vec: col(F, g) * vec,
+    vec=lambda F, g, input: F.mv(input.T, g),
+)
+dot_row = op(
+    "dot",
+    "dot",
+    inputs="input tensor",
+    formula={"input": r"\bar x = \bar z\, y", "tensor": r"\bar y = \bar z\, x"},
+    input=lambda F, g, tensor: g * tensor,
+    tensor=lambda F, g, input: g * input,
+)
+vdot_row = op(
+    "vdot",
+    "vdot",
+    inputs="input other",
+    holomorphic=False,
+    formula={"input": r"\bar x = \overline{\bar z}\, y", "other": r"\bar y = \bar z\, x"},
+    input=lambda F, g, other: conj(F, g) * other,
+    other=lambda F, g, input: g * input,
+)
+_RULE, _NODE = mm_row.rule, mm_row.rule.node_class
+F4, F8, np_dot = np.dtype("f4"), np.dtype("f8"), np.dot
+
+
+def _straight(rest: Any) -> Any:
+    """`mm` on two float matrices; everything else goes to `rest(input, mat2, out)`."""
+
+    def call(input, mat2, *, out=None):
+        try:
+            a = input._data
+            b = mat2._data
+        except AttributeError:
+            return rest(input, mat2, out)
+        dt = a.dtype
+        if (
+            dt is not b.dtype
+            or (dt is not F4 and dt is not F8)
+            or a.ndim != 2
+            or b.ndim != 2
+            or a.shape[1] != b.shape[0]
+            or input._place is not CPU
+            or mat2._place is not CPU
+            or out is not None
+        ):
+            return rest(input, mat2, out)
+        d = np_dot(a, b)  # needs no silence: numpy's dot never looks at the floating point flags
+        o = new(Tensor)
+        o._data = d
+        o._place = CPU
+        o._grad = o._ver = o._view = o._more = None
+        if input._view is not None:
+            sync(input)
+        if mat2._view is not None:
+            sync(mat2)
+        if (input._rg or mat2._rg) and mode.on:
+            if mode.on is True:
+                n = new(_NODE)
+                ex = ey = None
+                if input._rg:
+                    ex = input._node
+                    if ex is None:
+                        ex = leaf_of(input)
+                if mat2._rg:
+                    ey = mat2._node
+                    if ey is None:
+                        ey = leaf_of(mat2)
+                n.edges = (ex, ey)
+                vx, vy = input._ver, mat2._ver
+                if vx is UNTRACKED or vy is UNTRACKED:
+                    save_input(mat2 if vy is UNTRACKED else input)
+                n.saved = (
+                    None if ex is None else (mat2, 0 if vy is None else vy.n),
+                    None if ey is None else (input, 0 if vx is None else vx.n),
+                )
+                n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
+                n.seq = draw()
+                o._node, o._rg = n, True
+            else:
+                record(_RULE, (input, mat2), (), (o,))
+        else:
+            o._node, o._rg = None, False
+            if inferring.threads and mode.on is None:
+                o._ver = UNTRACKED
+        if hear.op is not None:
+            hear.op(_RULE, (input, mat2), (), (o,))
+        return o
+
+    return call
+
+
+def delivered(name: str, out: Any, operands: tuple, fn: Any, *args: Any) -> Tensor:
+    """`fn(*args)` into `out`."""
+    outs.check_out(name, out, operands)
+    result = fn(*args)
+    if out._data.dtype != result._data.dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {checks.native(result)}, but got {checks.native(out)} instead"
+        )
+    return outs.deliver(out, result)
+
+
+def _mm(input: Any, mat2: Any, out: Any) -> Tensor:
+    """`mm` off the fast path."""
+    checks.tensors("mm", input=input, mat2=mat2)
+    if out is not None:
+        return delivered("mm", out, (input, mat2), _mm, input, mat2, None)
+    checks.same_place("mm", input, mat2)
+    a, b = input._data, mat2._data
+    if a.ndim != 2:
+        raise RuntimeError("self must be a matrix")
+    if b.ndim != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
+        )
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {checks.native(input)} != {checks.native(mat2)}"
+        )
+    checks.no_bool("addmm_impl_cpu_", input)
+    return mm_row(input, mat2)
+
+
+mm = expose(_straight(_mm), "mm")
+mm.__name__ = mm.__qualname__ = "mm"
+mm.__doc__ = """The matrix product of two matrices.
+
+    Args:
+        input: the left matrix.
+        mat2: the right matrix.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.mm(vistorch.tensor([[1, 2]]), vistorch.tensor([[3], [4]]))
+        tensor([[11]])
+    """
+
+
+@public()
+def bmm(input, mat2, *, out=None):
+    """The matrix products of two batches of matrices.
+
+    Args:
+        input: (b, n, m).
+        mat2: (b, m, p).
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.bmm(vistorch.tensor([[[1, 2]]]), vistorch.tensor([[[3], [4]]]))
+        tensor([[[11]]])
+    """
+    checks.tensors("bmm", input=input, mat2=mat2)
+    if out is not None:
+        return delivered("bmm", out, (input, mat2), bmm, input, mat2)
+    checks.same_place("bmm", input, mat2)
+    batches(input, mat2)
+    checks.no_bool("bmm", input)
+    checks.same_scalar(input, mat2)
+    return bmm_row(input, mat2)
+
+
+def batches(x: Tensor, y: Tensor) -> None:
+    """Refuse what is no pair of matching batches of matrices."""
+    a, b = x._data, y._data
+    if a.ndim != 3:
+        raise RuntimeError("batch1 must be a 3D tensor")
+    if b.ndim != 3:
+        raise RuntimeError("batch2 must be a 3D tensor")
+    if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] but got: "
+            f"[{b.shape[0]}, {b.shape[1]}]."
+        )
+
+
+@public()
+def mv(input, vec, *, out=None):
+    """The product of a matrix and a vector.
+
+    Args:
+        input: the matrix.
+        vec: the vector.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.mv(vistorch.tensor([[1, 2], [3, 4]]), vistorch.tensor([1, 1]))
+        tensor([3, 7])
+    """
+    checks.tensors("mv", input=input, vec=vec)
+    if out is not None:
+        return delivered("mv", out, (input, vec), mv, input, vec)
+    checks.same_place("mv", input, vec)
+    a, b = input._data, vec._data
+    if a.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if a.ndim != 2 or b.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})"
+        )
+    if a.dtype != b.dtype:
+        x, y = checks.scalar(input), checks.scalar(vec)
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {y}, {x}, and {y}")
+    checks.no_bool("addmv_impl_cpu", input)
+    return mv_row(input, vec)
+
+
+def _vectors(x: Tensor, y: Tensor) -> None:
+    """Refuse what is no pair of vectors of one length and type."""
+    a, b = x._data, y._data
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {checks.scalar(x)} and {checks.scalar(y)}"
+        )
+    if a.shape != b.shape:
+        n, m = a.shape[0], b.shape[0]
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of elements, but "
+            f"got {n} and {m} elements respectively"
+        )
+    checks.no_bool("dot", x)
+
+
+@public()
+def dot(input, tensor, *, out=None):
+    """The sum of the products of two vectors' elements.
+
+    Args:
+        input: a vector.
+        tensor: a vector as long.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.dot(vistorch.tensor([2, 3]), vistorch.tensor([2, 1]))
+        tensor(7)
+    """
+    checks.tensors("dot", input=input, tensor=tensor)
+    if out is not None:
+        return delivered("dot", out, (input, tensor), dot, input, tensor)
+    checks.same_place("dot", input, tensor)
+    _vectors(input, tensor)
+    return dot_row(input, tensor)
+
+
+@public()
+def vdot(input, other, *, out=None):
+    """`dot`, with the first vector conjugated.
+
+    Args:
+        input: the vector that is conjugated.
+        other: a vector as long.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.vdot(vistorch.tensor([2, 3]), vistorch.tensor([2, 1]))
+        tensor(7)
+    """
+    checks.tensors("vdot", input=input, other=other)
+    if out is not None:
+        return delivered("vdot", out, (input, other), vdot, input, other)
+    checks.same_place("vdot", input, other)
+    _vectors(input, other)
+    return vdot_row(input, other)
+
+
+@public(aliases="ger")
+def outer(input, vec2, *, out=None):
+    """The matrix of all products of two vectors' elements.
+
+    Args:
+        input: n elements.
+        vec2: m elements.
+        out: where to put the result (n, m).
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.outer(vistorch.tensor([1, 2]), vistorch.tensor([3, 4]))
+        tensor([[3, 4],
+                [6, 8]])
+    """
+    checks.tensors("outer", input=input, vec2=vec2)
+    for t, argument in ((input, "self"), (vec2, "vec2")):
+        if t._data.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {argument}, but got {t._data.ndim}-D")
+    return FUNCTIONS["mul"](unsqueeze(input, 1), vec2, out=out)
+
+
+@public()
+def inner(input, other, *, out=None):
+    """The sums of products over the last dim of both; a plain product where one is 0-d.
+
+    Args:
+        input: (*, n).
+        other: (*, n).
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.inner(vistorch.tensor([1, 2]), vistorch.tensor([[3, 4], [5, 6]]))
+        tensor([11, 17])
+    """
+    checks.tensors("inner", input=input, other=other)
+    a, b = input._data, other._data
+    if a.ndim == 0 or b.ndim == 0:
+        return FUNCTIONS["mul"](input, other, out=out)
+    if a.shape[-1] != b.shape[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {sizes(a.shape)} and "
+            f"{sizes(b.shape)}"
+        )
+    if out is not None:
+        return delivered("inner", out, (input, other), inner, input, other)
+    return FUNCTIONS["tensordot"](input, other, dims=([-1], [-1]))
+
+
+def _matmul(input: Any, other: Any, out: Any) -> Tensor:
+    """`matmul` for whatever is not two float matrices: vectors, batches, other types, `out=`."""
+    checks.tensors("matmul", input=input, other=other)
+    if out is not None:
+        return delivered("matmul", out, (input, other), _matmul, input, other, None)
+    m, n = input._data.ndim, other._data.ndim
+    if m == 0 or n == 0:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {m}D and {n}D")
+    if m == 1 and n == 1:
+        return dot(input, other)
+    if m == 2 and n == 1:
+        return mv(input, other)
+    if m == 1 and n == 2:
+        return squeeze_product(mm(unsqueeze(input, 0), other), 0)
+    if m == 2 and n == 2:
+        return _mm(input, other, None)
+    return _folded(input, other) if _folds(input, other) else _batched(input, other)
+
+
+def _folds(x: Tensor, y: Tensor) -> bool:
+    """Whether a batch times one matrix is better one large product: no copy forward, or a smaller one backward."""
+    larger, smaller = (x, y) if x._data.ndim >= y._data.ndim else (y, x)
+    if smaller._data.ndim > 2:
+        return False
+    if smaller.requires_grad:
+        return True
+    if x._data.ndim == 2:
+        return False
+    d = larger._data if larger is x else larger._data.swapaxes(-1, -2)
+    if d.size == 0:
+        return True
+    return all(d.strides[i] == d.strides[i + 1] * d.shape[i + 1] for i in range(d.ndim - 2))
+
+
+def _folded(x: Tensor, y: Tensor) -> Tensor:
+    """A batch of matrices times one matrix or vector, as one product."""
+    turned = y._data.ndim > x._data.ndim
+    many: Any = _turned(y) if turned else x
+    one: Any = y if not turned else t(x) if x._data.ndim == 2 else x
+    shape = many._data.shape
+    rows = 1
+    for n in shape[:-1]:
+        rows *= n
+    flat = reshape(many, (rows, shape[-1]))
+    if one._data.ndim == 1:
+        return unsafe_view(mv(flat, one), shape[:-1])
+    out = unsafe_view(mm(flat, one), (*shape[:-1], one._data.shape[1]))
+    return contiguous(_turned(out)) if turned else out
+
+
+def _batched(x: Tensor, y: Tensor) -> Tensor:
+    """Batches against batches."""
+    a, b = x._data.shape, y._data.shape
+    if len(a) == 3 and len(b) == 3 and a[0] != b[0]:
+        if a[0] == 1 and x.requires_grad:
+            return matmul(squeeze_dim(x, (0,)), y)
+        if b[0] == 1 and y.requires_grad:
+            return matmul(x, squeeze_dim(y, (0,)))
+    vector = len(b) == 1
+    left = a[-2:] if len(a) > 1 else (1, *a)
+    batch = checks.broadcast(a[:-2], b[:-2])
+    count = 1
+    for n in batch:
+        count *= n
+    x = _spread(x, (*batch, *left), (count, *left))
+    if vector:
+        y = unsqueeze(_spread(y, (*batch, *b), (count, *b)), 2)
+    else:
+        y = _spread(y, (*batch, *b[-2:]), (count, *b[-2:]))
+    out = bmm(x, y)
+    if vector:
+        out = squeeze_dim(out, (2,))
+    shape = batch + ((a[-2],) if len(a) > 1 else ()) + (() if vector else (b[-1],))
+    return unsafe_view(out, shape)
+
+
+def _turned(x: Tensor) -> Tensor:
+    return transpose(x, x._data.ndim - 2, x._data.ndim - 1)
+
+
+def _spread(x: Tensor, full: tuple, flat: tuple) -> Tensor:
+    """Expand to `full` and fold the batch; a tensor that has the shape already is left alone."""
+    if x._data.shape == flat:
+        return x
+    if x._data.shape != full:
+        x = expand(x, full)
+    return x if full == flat else reshape(x, flat)
+
+
+def _operator(input: Any, other: Any, out: Any) -> Any:
+    """`@` off the fast path."""
+    if not isinstance(other, Tensor) or not isinstance(input, Tensor):
+        return NotImplemented
+    return _matmul(input, other, None)
+
+
+matmul = expose(_straight(_matmul), "matmul")
+matmul.__name__ = matmul.__qualname__ = "matmul"
+matmul.__doc__ = """The product of two tensors as vectors, matrices, or batches of matrices.
+
+    Args:
+        input: the left one; a vector is a row.
+        other: the right one; a vector is a column.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.matmul(vistorch.tensor([[1., 2.], [3., 4.]]), vistorch.tensor([1., 1.]))
+        tensor([3., 7.])
+    """
+METHODS["__matmul__"] = _straight(_operator)
+METHODS["__matmul__"].__name__ = "__matmul__"
+
+
+def _reflected(input, other):
+    """`other @ input`."""
+    return _operator(other, input, None)
+
+
+def _in_place(input, other):
+    """`input @= other`: a new tensor under the old name."""
+    return METHODS["__matmul__"](input, other)
+
+
+METHODS["__rmatmul__"] = _reflected
+METHODS["__imatmul__"] = _in_place
+
+

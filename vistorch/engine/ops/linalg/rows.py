@@ -1,0 +1,109 @@
+"""Linear steps that the formulas of this family are made of, written for arrays and Tensors alike.
+
+Invariant: matrices are the last two dims, whatever comes before is a batch; and every row here is linear, its vjp
+being another such row, so derivatives of any order exist.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...call import op
+
+
+def is_complex(x: Any) -> bool:
+    """Whether an array or a Tensor holds complex numbers."""
+    kind = getattr(x.dtype, "kind", None)
+    return x.dtype.is_complex if kind is None else kind == "c"
+
+
+def mT(F: Any, x: Any) -> Any:
+    """The transpose."""
+    return F.transpose(x, x.ndim - 2, x.ndim - 1)
+
+
+def mH(F: Any, x: Any) -> Any:
+    """The conjugate transpose; a view where `x` is real."""
+    return mT(F, F.conj(x) if is_complex(x) else x)
+
+
+def conj(F: Any, x: Any) -> Any:
+    """The conjugate; `x` itself where it is real."""
+    return F.conj(x) if is_complex(x) else x
+
+
+def col(F: Any, x: Any) -> Any:
+    """A vector as a column, a number as a vector of one."""
+    return F.unsqueeze(x, x.ndim)
+
+
+def row(F: Any, x: Any) -> Any:
+    """A vector as a row."""
+    return F.unsqueeze(x, x.ndim - 1)
+
+
+def diag(F: Any, x: Any) -> Any:
+    """The diagonal."""
+    return F.diagonal(x, 0, x.ndim - 2, x.ndim - 1)
+
+
+def from_diag(F: Any, x: Any) -> Any:
+    """A diagonal matrix."""
+    n = x.ndim
+    return F.diagonal_backward(x, (*x.shape, x.shape[-1]), 0, n - 1, n)
+
+
+def cols(F: Any, x: Any, start: int, stop: int) -> Any:
+    """Some columns."""
+    return F.slice(x, x.ndim - 1, start, stop, 1)
+
+
+def pad_cols(F: Any, x: Any, start: int, total: int) -> Any:
+    """`x` as columns from `start` of a matrix of `total` columns that is zero elsewhere."""
+    shape = (*x.shape[:-1], total)
+    return F.slice_backward(x, shape, x.ndim - 1, start, start + x.shape[-1], 1)
+
+
+def half_upper(F: Any, x: Any) -> Any:
+    """The upper triangle with its diagonal halved."""
+    return mT(F, F.lower(mT(F, x), 0.5))
+
+
+def _lower(xp, input, weight):
+    out = xp.tril(input)
+    if weight != 1:
+        i = xp.arange(min(out.shape[-2:]))
+        out[..., i, i] *= weight
+    return out
+
+
+def _set_diag(xp, input, value):
+    out = xp.array(input)
+    i = xp.arange(min(out.shape[-2:]))
+    out[..., i, i] = value
+    return out
+
+
+lower = op(
+    "lower",
+    _lower,
+    name_in_graph="TrilBackward0",
+    formula=r"\bar x = \mathrm{tril}(\bar y)",
+    input=lambda F, g, weight: F.lower(g, weight),
+)
+set_diag = op(
+    "set_diag",
+    _set_diag,
+    name_in_graph="FillBackward0",
+    formula=r"\bar x = \bar y - \mathrm{diag}(\bar y)",
+    input=lambda F, g: F.set_diag(g, 0),
+)
+# the result of a product is nobody else's, so that dropping a dim of it is no view
+squeeze_product = op(
+    "squeeze_product",
+    lambda xp, input, axis: xp.squeeze(input, axis),
+    widen=False,
+    name_in_graph="SqueezeBackward4",
+    formula=r"\bar x = \mathrm{unsqueeze}(\bar y)",
+    input=lambda F, g, axis: F.unsqueeze(g, axis),
+)

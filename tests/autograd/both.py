@@ -71,11 +71,3 @@ def both(program, raises=None):
     assert got[0] == expected[0], (expected, got)
     same(expected[1:], got[1:])
     assert heard == told
-
-
-def cases(*programs):
-    """Parametrize a test over programs, by their names; `(program, "Error")` says what it raises."""
-    found = [p if isinstance(p, tuple) else (p, None) for p in programs]
-    return pytest.mark.parametrize(
-        ("program", "raises"), found, ids=[p.__name__.strip("_") for p, _ in found]
-    )

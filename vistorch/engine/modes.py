@@ -21,8 +21,10 @@ class Mode(threading.local):
 
     on: Any = True
     packers: tuple = ()  # stack of (pack, unpack) from saved_tensors_hooks
+    no_packers: str | None = None  # why saved_tensors_hooks may not be entered now
     anomaly: bool = False
     anomaly_nan: bool = True
+    run: Any = None  # the backward pass that runs now
     node: Any = None  # the node whose backward runs now: parent of what it records
 
 

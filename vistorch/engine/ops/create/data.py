@@ -105,7 +105,7 @@ def _flat(data: list) -> Tensor:
 
 
 def _warn_of_arrays(data: Any) -> None:
-    if data and data[0].__class__ is ndarray:
+    if data and data[0].__class__ is ndarray and data[0].ndim:
         warnings.warn(LIST_OF_ARRAYS, UserWarning, stacklevel=4)
 
 

@@ -167,7 +167,7 @@ def randperm(
         >>> import vistorch
         >>> _ = vistorch.manual_seed(0)
         >>> vistorch.randperm(4)
-        tensor([2, 0, 1, 3])
+        tensor([0, 1, 3, 2])
     """
     n = whole(n, "randperm", "n", 1)
     if n < 0:

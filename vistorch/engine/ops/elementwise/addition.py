@@ -56,14 +56,14 @@ _no_bool_products = missing("addcmul_cpu_out", "b")
 
 def _factor(name, value, common):
     """`value=` as a number that fits the result's type."""
-    factor = value.item() if isinstance(value, Tensor) else value
+    factor = value._data.item() if isinstance(value, Tensor) else value
     if factor.__class__ not in NUMBERS:
         factor = promote.number(factor)
         if factor is None:
             raise TypeError(f"{name}(): argument 'value' must be Number, not {type(value).__name__}")
     if isinstance(factor, complex) and common.kind != "c":
         raise RuntimeError("value cannot be converted to type double without overflow")
-    return factor if promote.floating(common) else np.asarray(int(factor)).astype(common)[()]
+    return factor if promote.floating(common) else np.asarray(factor, np.int64).astype(common)[()]
 
 
 def _three(name, input, tensor1, tensor2):
@@ -123,8 +123,8 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     if not promote.floating(promote.result_type(tensor1, tensor2)):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
-            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-            "vistorch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
+            "* vistorch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
             "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
             "* tensor1 / tensor2), for all dtypes."
         )

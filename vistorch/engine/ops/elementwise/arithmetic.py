@@ -139,7 +139,7 @@ def _scaled(rule, name, check, input, other, alpha, out):
     x, y = operands
     if check is not None:
         check(promote.type_of(x), promote.type_of(y))
-    factor = alpha.item() if isinstance(alpha, Tensor) else promote.number(alpha)
+    factor = alpha._data.item() if isinstance(alpha, Tensor) else promote.number(alpha)
     if factor is None:
         raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
     common = promote.result_type(x, y)

@@ -193,7 +193,9 @@ def clamp(input, min=None, max=None, *, out=None):
         return _by_numbers(_numbers.rule, kernel, input, low, high, out)
     if not all(tensors):
         if all(not isinstance(t, Tensor) or (t._data.ndim == 0 and not t.requires_grad) for t in (min, max)):
-            return clamp(input, *[t.item() if isinstance(t, Tensor) else t for t in (min, max)], out=out)
+            return clamp(
+                input, *[t._data.item() if isinstance(t, Tensor) else t for t in (min, max)], out=out
+            )
         raise _wrong("clamp", input, min, max)
     _no_complex(input._data.dtype)
     if max is None:

@@ -94,7 +94,7 @@ def where(condition, input=None, other=None, *, out=None):
                 "alone, or a condition and two tensors or numbers"
             )
         operands.append(n)
-    return _chosen(condition, *operands, out)
+    return _chosen(condition, operands[0], operands[1], out)
 
 
 def _chosen(condition, x, y, out):

@@ -84,8 +84,8 @@ log10 = one(
     "log10",
     "log10",
     "Take the logarithm to base 10.",
-    "[1.0, 100.0]",
-    "tensor([0., 2.])",
+    "[1.0, 10.0]",
+    "tensor([0., 1.])",
     formula=r"\bar x = \bar y / (x \ln 10)",
     input=lambda F, g, input: g / (input * LN10),
 )

@@ -14,6 +14,7 @@ import numpy as np
 
 _FOLD = 16
 _CHAIN = 32
+_SHORT = 64
 _add: Any = np.add.reduce
 
 
@@ -79,7 +80,7 @@ def _runs(x: np.ndarray, dims: list[int]) -> np.ndarray:
 def _rows(x: np.ndarray) -> np.ndarray:
     """Sum along the contiguous axis of a matrix."""
     lead, n = x.shape
-    if n <= _FOLD and lead > 4 * n and n:
+    if n <= _SHORT and lead > 4 * n and n:
         # short rows: numpy starts its inner loop anew for each
         return x @ np.ones(n, x.dtype)
     return _add(x, 1)
@@ -149,7 +150,17 @@ def extreme(xp: Any, ufunc: str, x: Any, dims: tuple[int, ...] | None, keepdim: 
     of: Any = np.maximum if ufunc == "maximum" else np.minimum
     if dims is not None and len(dims) == 1 and x.size > 1024:
         n, axis = x.shape[dims[0]], dims[0]
-        if axis == x.ndim - 1 and n <= _FOLD and x.size:
+        if axis == 0 and n > x.size // n and not keepdim and x.flags.c_contiguous:
+            # tall: rows folded together make long ones
+            shape, x = x.shape[1:], x.reshape(n, -1)
+            while n > _CHAIN:
+                m = n // _FOLD
+                y = of.reduce(x[: m * _FOLD].reshape(_FOLD, -1), 0).reshape(m, -1)
+                if m * _FOLD < n:
+                    of(y[0], of.reduce(x[m * _FOLD :], 0), out=y[0])
+                x, n = y, m
+            return of.reduce(x, 0).reshape(shape)
+        if axis == x.ndim - 1 and n <= _FOLD:
             # short rows: column by column, for numpy starts its inner loop anew for each row
             out = x[..., 0].copy()
             for i in range(1, n):

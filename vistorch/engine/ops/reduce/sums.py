@@ -126,13 +126,32 @@ def _prod_dim(xp, input, dim, keepdim):
     return totals.product(xp, input, dim, keepdim) if input.ndim else _prod_all(xp, input)
 
 
-def _others(F: Any, x: Any, dim: int) -> Any:
-    return F.prefix_product(x, dim, False) * F.prefix_product(x, dim, True)
+def _others(xp, input, axis):
+    """The product of all other elements along an axis."""
+    whole = xp.asarray(input.prod(axis, keepdims=True))
+    if ((whole != 0) & xp.isfinite(whole)).all():
+        return whole / input
+    return _prefix(xp, input, axis, False) * _prefix(xp, input, axis, True)
+
+
+def _others_vjp(F: Any, g: Any, input: Any, axis: int) -> Any:
+    before, behind = F.prefix_product(input, axis, False), F.prefix_product(input, axis, True)
+    return _prefix_vjp(F, g * behind, input, axis, False) + _prefix_vjp(F, g * before, input, axis, True)
+
+
+op(
+    "product_of_others",
+    _others,
+    formula=r"\bar x_j = \sum_{i \ne j} \bar y_i \prod_{k \ne i, j} x_k",
+    input=_others_vjp,
+)
 
 
 def _prod_all_vjp(F: Any, g: Any, input: Any) -> Any:
+    if input.ndim == 1:
+        return g * F.product_of_others(input, 0)
     flat = F.as_shape(input, (_prod(input.shape),))
-    return g * F.as_shape(_others(F, flat, 0), input.shape)
+    return g * F.as_shape(F.product_of_others(flat, 0), input.shape)
 
 
 prod_all = op(
@@ -147,7 +166,9 @@ prod_dim = op(
     _prod_dim,
     name_in_graph="ProdBackward1",
     formula=r"\bar x_i = \bar y \prod_{j \ne i} x_j",
-    input=lambda F, g, input, dim: back(F, g, dim, input.shape) * _others(F, input, dim) if input.ndim else g,
+    input=lambda F, g, input, dim: (
+        back(F, g, dim, input.shape) * F.product_of_others(input, dim) if input.ndim else g
+    ),
 )
 
 

@@ -212,6 +212,13 @@ def _on_any(tensors: Sequence, fn: Callable) -> _Handles:
     return _Handles(tuple([t.register_hook(hook) for t in tensors]))
 
 
+class _NoRun:
+    """Stands for the pass when whoever drives it did not say which it is."""
+
+
+_NO_RUN: Any = _NoRun()
+
+
 def _on_all(tensors: Sequence, fn: Callable) -> _Handles:
     _must_require_grad(tensors)
     lock = threading.Lock()
@@ -221,16 +228,18 @@ def _on_all(tensors: Sequence, fn: Callable) -> _Handles:
 
     def on(i: int) -> Callable:
         def hook(g: Tensor) -> None:
-            run = _mode.run
+            run = _mode.run or _NO_RUN
             with lock:
                 waiting = runs.get(run)
                 if waiting is None:
                     alive = [e() for e in ends]
                     edges = [edge(e) if isinstance(e, Tensor) else e for e in alive]
-                    expected = sum([e is not None and run.will_run(e) for e in edges])
+                    expected = sum([e is not None and (run is _NO_RUN or run.will_run(e)) for e in edges])
                     waiting = runs[run] = [expected, [None] * len(ends)]
                 waiting[0] -= 1
                 waiting[1][i] = g
+                if not waiting[0]:
+                    del runs[run]
             if not waiting[0]:
                 fn(waiting[1])
 

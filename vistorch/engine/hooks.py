@@ -6,6 +6,7 @@ Invariant: a hook that returns None changes nothing; what it returns otherwise r
 from __future__ import annotations
 
 import itertools
+import os
 import traceback
 import weakref
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from .modes import careful, mode
 from .tensor import Tensor, wrap
 
 _ids = itertools.count().__next__
+HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class RemovableHandle:
@@ -264,7 +266,10 @@ class saved_tensors_hooks:
 
 def remember(node: Any) -> None:
     """In anomaly mode: keep where the forward call was made, and which backward made it."""
-    node.note = {"where": traceback.extract_stack()[:-2], "parent": mode.node}
+    stack = traceback.extract_stack()
+    while stack and stack[-1].filename.startswith(HOME):
+        stack.pop()
+    node.note = {"where": stack, "parent": mode.node}
 
 
 __all__ = [

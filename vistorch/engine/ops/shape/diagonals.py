@@ -53,7 +53,13 @@ def _triangular(row: Any, name: str, input: Tensor, diagonal: Any, out: Any) -> 
     return outs.deliver(out, row(input, diagonal))
 
 
-_IN_C = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Bool": "bool"}
+_IN_C = {
+    "Float": "float",
+    "Double": "double",
+    "Half": "c10::Half",
+    "BFloat16": "c10::BFloat16",
+    "Bool": "bool",
+}
 _IN_C |= {"Byte": "unsigned char", "Char": "signed char", "Short": "short", "Int": "int", "Long": "long int"}
 _IN_C |= {"ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
 
@@ -199,9 +205,9 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
     offset = whole(diagonal, "diag", "diagonal")
     if out is not None:
-        outs.check_out("diag", out, (input,))
+        outs.check_out("diag", out)
         a, b = dtypes.of(input._data.dtype), dtypes.of(out._data.dtype)
-        if not dtypes.can_cast(a, b):
+        if n == 1 and not dtypes.can_cast(a, b):
             raise RuntimeError(
                 f"diag: result type {a.scalar_name} can't be cast to the desired out= type {b.scalar_name}"
             )
@@ -342,7 +348,8 @@ def slice_scatter(
     last = max(first, last)
     part = (*shape[:dim], len(range(first, last, step)), *shape[dim + 1 :])
     if out is not None:
-        outs.check_out("slice_scatter", out, (input, src))
+        outs.check_out("slice_scatter", out)
+        _check_dtype(input, out)
     o = _put(_slice, "slice_scatter", input, src, part, (dim, first, last, step))
     return o if out is None else outs.deliver(out, o)
 

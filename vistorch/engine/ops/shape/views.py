@@ -14,7 +14,7 @@ from ...face import METHODS, expose, public
 from ...tensor import Tensor
 from ..core import conj
 from . import rows
-from .inplace import become, reshaped
+from .inplace import reshaped
 
 _warned: set = set()
 
@@ -350,10 +350,10 @@ def _t_in_place(self: Tensor) -> Tensor:
     n = self._data.ndim
     if n > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {n}D")
-    return become(self, t, (), {})
+    return rows.t(self)
 
 
-METHODS["t_"] = _t_in_place
+METHODS["t_"] = reshaped(_t_in_place, "t_")
 for _label, _fn in (
     ("squeeze_", squeeze),
     ("unsqueeze_", unsqueeze),

@@ -62,6 +62,7 @@ LAYOUTS = {
     "rows": (lambda a: a, 1),
     "transposed": (lambda a: a.T, 0),
     "strided": (lambda a: a[:, ::2], None),
+    "strided narrow": (lambda a: a.reshape(-1, 3)[:, ::2], None),
     "strided columns": (lambda a: a[:, ::2], 0),
     "narrow": (lambda a: a.reshape(-1, 3), 0),
     "middle": (lambda a: a.reshape(30, 1000, 9), 1),

@@ -46,6 +46,8 @@ _copied = op(
 def _ends(x: Tensor, dim: int) -> tuple:
     """All but the first along a dim, and all but the last."""
     n = x._data.shape[dim]
+    if not n:
+        return x, x
     return x.narrow(dim, 1, n - 1), x.narrow(dim, 0, n - 1)  # type: ignore[attr-defined]
 
 
@@ -116,6 +118,8 @@ def _checked(name: str, y: Any, x: Any, dx: Any, dim: Any) -> int:
     if not y._data.ndim:
         if x is not None:
             dim = axis_of(y, dim, name)
+        if name == "cumulative_trapezoid":
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(y, dim, name)
     if x is None:

@@ -147,7 +147,8 @@ op(
 )
 
 
-def _prod_all_vjp(F: Any, g: Any, input: Any) -> Any:
+# `out` is not read: PyTorch's formula divides by it, and refuses a backward pass after it was written
+def _prod_all_vjp(F: Any, g: Any, input: Any, out: Any) -> Any:
     if input.ndim == 1:
         return g * F.product_of_others(input, 0)
     flat = F.as_shape(input, (_prod(input.shape),))
@@ -166,7 +167,7 @@ prod_dim = op(
     _prod_dim,
     name_in_graph="ProdBackward1",
     formula=r"\bar x_i = \bar y \prod_{j \ne i} x_j",
-    input=lambda F, g, input, dim: (
+    input=lambda F, g, input, dim, out: (
         back(F, g, dim, input.shape) * F.product_of_others(input, dim) if input.ndim else g
     ),
 )

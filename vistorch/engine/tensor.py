@@ -97,6 +97,8 @@ class Tensor:
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
                 )
         self._rg = bool(value)
+        if self._view is not None:
+            graph.more(self).own = self._rg  # a view that asks for itself, not through its base
         if not value and events.hear.cut is not None:
             events.hear.cut("requires_grad_(False)", self)
 

@@ -121,6 +121,7 @@ def div(input, other, *, rounding_mode="exact", out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> x = vistorch.tensor([-7, 7])
         >>> vistorch.div(x, 2)
         tensor([-3.5000,  3.5000])

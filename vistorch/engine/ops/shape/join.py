@@ -139,8 +139,8 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
         for i, (n, m) in enumerate(zip(shape, other, strict=True)):
             if n != m and i != dim:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor "
-                    f"number {at} in the list."
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
+                    f"tensor number {at} in the list."
                 )
     if out is not None:
         outs.check_out("cat", out, tuple(tensors))

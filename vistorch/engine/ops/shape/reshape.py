@@ -214,8 +214,8 @@ def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     except RuntimeError as exc:
         if str(exc).startswith("shape"):
             raise RuntimeError(
-                f"unflatten: Provided sizes {errors.sizes(sizes)} don't multiply up to the size of dim {dim} ({n}) in the "
-                "input tensor"
+                f"unflatten: Provided sizes {errors.sizes(sizes)} don't multiply up to the size of dim {dim} ({n}) in "
+                "the input tensor"
             ) from None
         raise RuntimeError(f"unflatten got an unexpected error:\n{exc}") from None
     return viewed(input, (*shape[:dim], *full, *shape[dim + 1 :]))

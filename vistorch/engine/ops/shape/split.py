@@ -196,8 +196,8 @@ def _with_sizes(x: Tensor, lengths: Any, dim: int, position: int) -> tuple[Tenso
         )
     if sum(lengths) != shape[dim]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension {dim}), "
-            f"but got split_sizes={errors.sizes(lengths)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={errors.sizes(lengths)}"
         )
     return parted(sizes_rule, x, lengths, dim)
 
@@ -315,8 +315,8 @@ def _listed(t: Tensor) -> Any:
         )
     if d.ndim > 1:
         raise RuntimeError(
-            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got "
-            f"a tensor with {d.ndim} dims"
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+            f"got a tensor with {d.ndim} dims"
         )
     return d.tolist()
 
@@ -330,7 +330,8 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
         n = len(shape)
         if n < least:
             raise RuntimeError(
-                f"vistorch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} dimensions!"
+                f"vistorch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} "
+                "dimensions!"
             )
         dim = 0 if n == 1 else axis
         if not isinstance(what, (tuple, list)):

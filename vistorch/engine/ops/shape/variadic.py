@@ -60,6 +60,7 @@ class Variadic:
         setattr(REC, name, self)
 
     def __call__(self, tensors: Any, dim: int, parts: Any) -> Tensor:
+        """Join the tensors, recorded."""
         ins = tuple(tensors)
         place = common_place(self.base, ins)
         needs = False

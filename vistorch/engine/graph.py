@@ -202,12 +202,13 @@ Leaf = AccumulateGrad
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("hooks", "leaf", "output_nr", "retains")
+    __slots__ = ("hooks", "kept_by", "leaf", "retains")
 
     def __init__(self) -> None:
         self.leaf: Any = None
         self.hooks: Any = None
         self.retains = False
+        self.kept_by: Any = None  # the node's hooks that keep the retained gradient
 
 
 def more(t: Tensor) -> More:

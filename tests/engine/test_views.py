@@ -20,7 +20,7 @@ def values(tensor):
 
 def node(tensor):
     """The name of the node that made a tensor."""
-    return None if tensor.grad_fn is None else tensor.grad_fn.name()
+    return None if tensor.grad_fn is None else type(tensor.grad_fn).__name__
 
 
 def sentence(action):
@@ -46,7 +46,7 @@ def leaf(L, *shape):
 
 
 def weighted(L, y):
-    """A scalar that depends on each element of `y` differently."""
+    """Run backward from a scalar that depends on each element of `y` differently."""
     weights = L.tensor([0.5 + 0.25 * i for i in range(y.numel())], dtype=L.float64).reshape(y.shape)
     (y * weights).backward(L.ones(y.shape, dtype=L.float64))
 
@@ -106,7 +106,7 @@ def a_view_is_written_and_used(L):
     x = leaf(L, 2, 3)
     y = x * 1
     v = y.select(0, 1)
-    v.mul_(v)
+    v.mul_(v.clone())
     weighted(L, v * y.select(0, 0))
     return values(y), values(x.grad)
 
@@ -116,7 +116,7 @@ def the_base_is_written(L):
     x = leaf(L, 2, 3)
     y = x * 1
     v = y.t()
-    y.mul_(y)
+    y.exp_()
     names = node(v), v._version
     weighted(L, v)
     return names, values(v), values(x.grad)
@@ -139,7 +139,7 @@ def a_chain_of_views_is_written(L):
     x = leaf(L, 2, 3, 4)
     y = x * 1
     v = y.permute(2, 0, 1).narrow(0, 1, 2).select(1, 1).transpose(0, 1).unsqueeze(-1)
-    v.mul_(v)
+    v.mul_(3)
     v.squeeze(-1).select(1, 0).add_(1)
     weighted(L, y)
     return values(y), node(v), values(x.grad), v._version
@@ -150,7 +150,7 @@ def the_base_is_not_contiguous(L):
     x = leaf(L, 2, 3)
     y = (x * 1).t().clone()  # keeps the strides of the transposed
     v = y.t().view(6).narrow(0, 1, 3)
-    v.mul_(v)
+    v.mul_(v.clone())
     stride = y.stride()
     weighted(L, y)
     return stride, values(y), values(x.grad)
@@ -244,6 +244,18 @@ def saved_values_are_guarded(L):
 
 
 @program
+def a_view_that_multiplies_itself(L):
+    x = leaf(L, 2, 3)
+    y = x * 1
+    v = y.select(0, 0)
+    v.mul_(v)
+    first = sentence(lambda: weighted(L, y))
+    y = x * 1
+    y.mul_(y)
+    return first, sentence(lambda: weighted(L, y))
+
+
+@program
 def outputs_of_many_are_not_written(L):
     x = leaf(L, 4, 2)
     said = []
@@ -299,7 +311,7 @@ def pieces_of_tensor_split_are_written(L):
     a, b = y.tensor_split(2)
     names = node(a), node(b)
     a.mul_(2)
-    b.mul_(b)
+    b.exp_()
     weighted(L, y)
     return names, values(y), values(x.grad)
 
@@ -378,7 +390,7 @@ def an_in_place_view_of_a_base(L):
     y.t_()
     v.mul_(3)
     w = y.select(0, 1)
-    w.mul_(w)
+    w.exp_()
     seen = values(y), values(v), tuple(y.shape), y._base is None, y._version
     weighted(L, y)
     return seen, values(x.grad)

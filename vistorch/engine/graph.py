@@ -380,7 +380,8 @@ def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
             t, n = entry
             v = t._ver
             if v is not None and v.n != n:
-                raise overwritten(node, entry, errors.modified(t._data, t._place, node.edges[index], v.n, n))
+                source = t._node or node.edges[index]  # as it is now, which is not what it was saved with
+                raise overwritten(node, entry, errors.modified(t._data, t._place, source, v.n, n))
             return t._data
         d, v, n = entry
         if v.n != n:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import dims, errors, inplace
+from ... import dims, errors, inplace, views
 from ...call import op
 from ...events import hear
 from ...face import public
@@ -79,6 +79,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         while s.ndim > d.ndim:  # only leading ones are left
             other = rows.select(other, 0, 0)
             s = other._data
+    if views.aliased(d):
+        raise RuntimeError(errors.WRITE_ALIASED)
     if other._place is not self._place:
         other = to_place(other, self._place)
     if s.dtype.kind == "c" and d.dtype.kind not in "cb":

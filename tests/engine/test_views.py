@@ -157,6 +157,16 @@ def the_base_is_not_contiguous(L):
 
 
 @program
+def the_base_is_not_contiguous_and_written(L):
+    x = leaf(L, 2, 3)
+    y = (x * 1).t().clone()
+    v, w = y.t().view(6), y.as_strided((2,), (2,), 1)
+    y.mul_(2)
+    weighted(L, L.cat([v * v, w]))
+    return node(v), node(w), values(x.grad)
+
+
+@program
 def the_gradient_is_not_contiguous(L):
     x = leaf(L, 2, 3)
     y = x * 1

@@ -14,7 +14,8 @@ from ...events import hear
 from ...face import public
 from ...graph import UNTRACKED, Version, version
 from ...kernels.strides import expand
-from ...promote import number, type_of
+from ...modes import mode
+from ...promote import number, sync_rg, type_of
 from ...tensor import Tensor, asarray, wrap
 from ..core import to_place
 from . import rows
@@ -63,6 +64,16 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         >>> vistorch.zeros(2).copy_(vistorch.tensor([1, 2]))
         tensor([1., 2.])
     """
+    if other.__class__ is Tensor and not (mode.on and (sync_rg(self) or sync_rg(other))):
+        d, s = self._data, other._data
+        if d.shape == s.shape and d.dtype is s.dtype and self._place is other._place:
+            ver = version(self)
+            if ver is not other._ver and ver is not UNTRACKED and 0 not in d.strides:
+                d[...] = s
+                ver.n += 1
+                if hear.write is not None:
+                    hear.write(self, copy_row.rule)
+                return self
     if not isinstance(other, Tensor):
         n = number(other)
         if n is None:

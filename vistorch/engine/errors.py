@@ -37,9 +37,7 @@ WRITE_OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."
 )
-UNPACKED_NO_TENSOR = (
-    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
-)
+UNPACKED_NO_TENSOR = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
     "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "

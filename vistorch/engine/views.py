@@ -168,6 +168,7 @@ def define(op: Any) -> None:
         input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+    PUT.node_class.name = lambda self: "vistorch::autograd::CopySlices"  # PyTorch spells this one out
 
 
 def layout_of(data: Any) -> tuple:

@@ -14,10 +14,11 @@ from ...call import op
 from ...face import public
 from ...promote import number as plain_number
 from ...rules import REC
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
+from ..create.arguments import type_name
+from ..create.numbers import fit
 from . import checks
 from .at import add_at, flat_places
-from .setitem import number
 
 
 # ---- kernels ----------------------------------------------------------------------------------------------------
@@ -220,7 +221,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     """
     checks.tensors("gather", ("input", 1, input), ("index", 3, index))
     if out is not None:
-        outs.check_out("gather", out, (input,))
+        checks.check_out("gather", out, input)
     dim = dims.one(dim, input._data.ndim, "gather", position=2)
     checks.same_place("gather", input, index)
     checks.scatter_index("gather", input, dim, index, None, "input")
@@ -229,21 +230,17 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     return result if out is None else outs.deliver(out, result)
 
 
-def _checked(name: str, input: Any, dim: Any, index: Any, src: Any, func: str = "scatter") -> int:
+def checked(name: str, input: Any, dim: Any, index: Any, src: Any) -> int:
+    """The normalised dim of a scatter, after every check but the range of the index."""
     checks.tensors(name, ("input", 1, input), ("index", 3, index), ("src", 4, src))
     dim = dims.one(dim, input._data.ndim, name, position=2)
-    dims.one(dim, index._data.ndim)
-    if index._data.size:
-        dims.one(dim, src._data.ndim)
     checks.same_place(name, input, index, src)
-    if src._data.dtype != input._data.dtype:
-        raise RuntimeError(f"{func}(): Expected self.dtype to be equal to src.dtype")
-    checks.scatter_index(func, input, dim, index, src, "self")
-    checks.bounded(input, dim, index)
+    checks.scatter_index("scatter", input, dim, index, src, "self")
     return dim
 
 
-@public(inplace=True)
+@public()
+@checks.in_place
 def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
     """Write elements where an index points along a dim.
 
@@ -265,12 +262,14 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
     if src is None:
         src = value
     if out is not None:
-        outs.check_out("scatter", out, (input, src))
+        checks.check_out("scatter", out, input, (src,))
     if isinstance(src, Tensor):
         if reduce is not None:
+            warnings.warn(REDUCE, UserWarning, stacklevel=3)
             result = _scatter_reduced(input, dim, index, src, reduce)
         else:
-            dim = _checked("scatter", input, dim, index, src)
+            dim = checked("scatter", input, dim, index, src)
+            checks.bounded(input, dim, index)
             result = _scatter_row(input, index, src, dim)
     else:
         result = _scatter_number(input, dim, index, src, reduce)
@@ -281,8 +280,6 @@ def _scatter_number(input: Any, dim: Any, index: Any, value: Any, reduce: Any) -
     n = plain_number(value)
     checks.tensors("scatter", ("input", 1, input), ("index", 3, index))
     if n is None:
-        from ..create.arguments import type_name
-
         raise TypeError(
             f"scatter() received an invalid combination of arguments - got (Tensor, int, Tensor, {type_name(value)}), but "
             "expected one of:\n * (Tensor input, int dim, Tensor index, Tensor src)\n * (Tensor input, int dim, Tensor index, "
@@ -291,24 +288,23 @@ def _scatter_number(input: Any, dim: Any, index: Any, value: Any, reduce: Any) -
     dim = dims.one(dim, input._data.ndim, "scatter", position=2)
     checks.same_place("scatter", input, index)
     checks.scatter_index("scatter", input, dim, index, None, "self")
-    checks.bounded(input, dim, index)
+    fitted = fit(n, input._data.dtype)
     if reduce is not None:
-        from ..create.data import tensor
-
-        filled = tensor(number(n, input._data.dtype).item() if input._data.dtype.itemsize == 2 and input._data.dtype.kind not in "iu" else number(n, input._data.dtype))
-        src = REC.expand(REC.cast(filled, input._data.dtype), index._data.shape)
+        xp = input._place.xp
+        src = wrap(xp.full(index._data.shape, fitted, input._data.dtype), input._place)
         return _scatter_reduced(input, dim, index, src, reduce)
-    return _scatter_value_row(input, index, dim, number(n, input._data.dtype))
+    checks.bounded(input, dim, index)
+    return _scatter_value_row(input, index, dim, fitted)
 
 
 def _scatter_reduced(input: Any, dim: Any, index: Any, src: Any, reduce: str) -> Tensor:
     """The older way to write scatter_reduce, which PyTorch gives no gradient."""
     from .reduce import scatter_reduce_row
 
+    dim = checked("scatter", input, dim, index, src)
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
-    dim = _checked("scatter", input, dim, index, src)
-    warnings.warn(REDUCE, UserWarning, stacklevel=3)
+    checks.bounded(input, dim, index)
     return scatter_reduce_row(input, index, src, dim, "sum" if reduce == "add" else "prod", True)
 
 
@@ -318,7 +314,8 @@ REDUCE = (
 )
 
 
-@public(inplace=True)
+@public()
+@checks.in_place
 def scatter_add(input, dim, index, src, *, out=None):
     """Add elements where an index points along a dim; places that come twice add up.
 
@@ -335,8 +332,10 @@ def scatter_add(input, dim, index, src, *, out=None):
         tensor([2., 0., 1.])
     """
     if out is not None:
-        outs.check_out("scatter_add", out, (input, src))
-    result = _scatter_add_row(input, index, src, _checked("scatter_add", input, dim, index, src))
+        checks.check_out("scatter_add", out, input, (src,))
+    dim = checked("scatter_add", input, dim, index, src)
+    checks.bounded(input, dim, index)
+    result = _scatter_add_row(input, index, src, dim)
     return result if out is None else outs.deliver(out, result)
 
 
@@ -358,7 +357,9 @@ def index_select(input, dim, index, *, out=None):
     """
     checks.tensors("index_select", ("input", 1, input), ("index", 3, index))
     if out is not None:
-        outs.check_out("index_select", out, (input,))
+        checks.check_out(
+            "index_select", out, input, (), "index_select(): self and result must have the same scalar type"
+        )
     x, i = input._data, index._data
     dim = dims.one(dim, x.ndim, "index_select", position=2)
     checks.same_place("index_select", input, index)
@@ -392,7 +393,8 @@ def take(input, index, *, out=None):
     """
     checks.tensors("take", ("input", 1, input), ("index", 2, index))
     if out is not None:
-        outs.check_out("take", out, (input,))
+        said = "take(): self and out expected to have the same dtype, but got self.dtype = {} and out.dtype = {}"
+        checks.check_out("take", out, input, (), said.format(checks.scalar_name(input), checks.scalar_name(out)))
     checks.same_place("take", input, index)
     checks.flat_index("take", input, index)
     result = _take_row(input, index)
@@ -418,7 +420,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     """
     checks.tensors("take_along_dim", ("input", 1, input), ("indices", 2, indices))
     if out is not None:
-        outs.check_out("take_along_dim", out, (input,))
+        checks.check_out("gather", out, input)
     x, i = input._data, indices._data
     if i.dtype != checks.LONG:
         raise RuntimeError(
@@ -426,7 +428,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
         )
     checks.same_place("take_along_dim", input, indices)
     if dim is None:
-        input, indices, dim = REC.reshape(input, (x.size,)), REC.reshape(indices, (i.size,)), 0
+        input, indices, dim = input.view(-1), indices.view(-1), 0
     else:
         if x.ndim != i.ndim:
             raise RuntimeError(
@@ -442,8 +444,6 @@ def take_along_dim(input, indices, dim=None, *, out=None):
         raise RuntimeError(checks.out_of_bounds(bad, dim, n))
     i = indices._data
     if i.size and i.min() < 0:
-        from ...tensor import wrap
-
         indices = wrap(input._place.xp.where(i < 0, i + n, i), input._place)
     result = _gather_row(input, indices, dim)
     return result if out is None else outs.deliver(out, result)

@@ -14,14 +14,15 @@ import numpy as np
 from ... import dtypes, errors, outs
 from ...call import op
 from ...face import METHODS, public
-from ...inplace import replace
+from ...modes import mode
 from ...promote import number as plain_number
 from ...promote import sync_rg
-from ...modes import mode
+from ...rules import REC
 from ...tensor import Tensor, wrap
 from ..core import to_dtype, to_place
+from ..create.arguments import type_name
+from ..create.numbers import fit
 from . import checks
-from .setitem import number
 
 BOOL = np.dtype(bool)
 
@@ -186,15 +187,13 @@ def _fill(input: Any, mask: Any, value: Any, inplace: bool) -> Tensor:
         if value._place is not input._place:
             value = to_place(value, input._place)
         if not (mode.on and sync_rg(value)):
-            fitted = number(v.item(), dt) if v.dtype != dt else v
+            fitted = fit(v.item(), dt) if v.dtype != dt else v
             value = wrap(input._place.xp.asarray(fitted, dt), input._place)
         elif v.dtype != dt:
             value = to_dtype(value, dt)
     else:
         n = plain_number(value)
         if n is None:
-            from ..create.arguments import type_name
-
             raise TypeError(
                 f"masked_fill() received an invalid combination of arguments - got (Tensor, Tensor, {type_name(value)}), "
                 "but expected one of:\n * (Tensor input, Tensor mask, Tensor value)\n * (Tensor input, Tensor mask, Number "
@@ -204,6 +203,7 @@ def _fill(input: Any, mask: Any, value: Any, inplace: bool) -> Tensor:
             raise OverflowError("int too big to convert")
         value = n
     if inplace:
+        _masks(mask)
         _fits(input._data.shape, mask._data.shape)
         shape = np.broadcast_shapes(input._data.shape, mask._data.shape)
         if shape != input._data.shape:
@@ -213,19 +213,17 @@ def _fill(input: Any, mask: Any, value: Any, inplace: bool) -> Tensor:
             )
     else:
         _fits(mask._data.shape, input._data.shape)
-    if mask._data.dtype != BOOL:
-        kind = "unsigned char" if mask._data.dtype == np.uint8 else _cpp(mask._data.dtype)
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")
+        _masks(mask)
     if isinstance(value, Tensor):
         return _fill_by_row(input, mask, value)
-    return _fill_row(input, mask, number(value, dt))
+    return _fill_row(input, mask, fit(value, dt))
 
 
-def _cpp(dt: Any) -> str:
-    from ..create.numbers import CPP
-
-    name = dtypes.of(dt).name
-    return {"int64": "long long", "int8": "signed char", "int16": "short"}.get(name, CPP.get(name, name))
+def _masks(mask: Tensor) -> None:
+    if mask._data.dtype != BOOL:
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {checks.cpp_name(mask)}"
+        )
 
 
 @public()
@@ -248,7 +246,14 @@ def masked_fill(input, mask, value):
 
 def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`masked_fill` in place."""
-    return replace(input, lambda old, m, v: _fill(old, m, v, True), (mask, value), {})
+    return checks.written(_filled_in_place, input, (mask, value))
+
+
+def _filled_in_place(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    return _fill(input, mask, value, True)
+
+
+_filled_in_place.__name__ = "masked_fill"
 
 
 @public()
@@ -268,7 +273,9 @@ def masked_select(input, mask, *, out=None):
     """
     checks.tensors("masked_select", ("input", 1, input), ("mask", 2, mask))
     if out is not None:
-        outs.check_out("masked_select", out, (input,))
+        checks.check_out(
+            "masked_select", out, input, (), "masked_select(): self and result must have the same scalar type"
+        )
     checks.same_place("masked_select", input, mask)
     if mask._data.dtype != BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
@@ -282,6 +289,7 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
     checks.same_place("masked_scatter", input, mask, source)
     shape, given = input._data.shape, mask._data.shape
     if inplace:
+        _same_dtype(input, source)
         if len(given) > len(shape):
             raise RuntimeError(
                 f"expand({dtypes.type_name(dtypes.of(mask._data.dtype)).replace('vistorch.BoolTensor', 'CPUBoolType')}"
@@ -298,11 +306,7 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
                 )
     else:
         _fits(given, shape)
-    if source._data.dtype != input._data.dtype:
-        raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes but got"
-            f"{checks.scalar_name(input)} and {checks.scalar_name(source)}"
-        )
+        _same_dtype(input, source)
     if mask._data.dtype == np.uint8:
         warnings.warn(
             "masked_scatter_ received a mask with dtype vistorch.uint8, this behavior is now deprecated,please use a mask "
@@ -319,6 +323,14 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
     if source._data.size < int(mask._data.sum()) * times:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     return _scatter_row(input, mask, source)
+
+
+def _same_dtype(input: Tensor, source: Tensor) -> None:
+    if source._data.dtype != input._data.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{checks.scalar_name(input)} and {checks.scalar_name(source)}"
+        )
 
 
 @public()
@@ -339,12 +351,13 @@ def masked_scatter(input, mask, source):
     return _scatter(input, mask, source, False)
 
 
-def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """`masked_scatter` in place."""
-    return replace(input, lambda old, m, s: _scatter(old, m, s, True), (mask, source), {})
+def _scattered_in_place(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    return _scatter(input, mask, source, True)
 
 
-METHODS.update(masked_fill_=masked_fill_, masked_scatter_=masked_scatter_)
+_scattered_in_place.__name__ = "masked_scatter"
+checks.in_place(_scattered_in_place)
+METHODS["masked_fill_"] = masked_fill_
 
 
 def _places(input: Tensor) -> tuple:
@@ -370,7 +383,10 @@ def nonzero(input, *, out=None, as_tuple=False):
     checks.tensors("nonzero", ("input", 1, input))
     place = input._place
     if as_tuple:
-        return tuple([wrap(i, place) for i in _places(input)])
+        if not input._data.ndim:
+            input = REC.unsqueeze(input, 0)
+        rows = nonzero(input)
+        return tuple([rows[:, d] for d in range(input._data.ndim)])
     if out is not None and out._data.dtype != checks.LONG:
         raise RuntimeError(
             f"nonzero: Expected out tensor to have scalar type Long but got scalar type{checks.scalar_name(out)}"
@@ -380,7 +396,7 @@ def nonzero(input, *, out=None, as_tuple=False):
     if not input._data.ndim:
         result = wrap(xp.zeros((int(found[0].size), 0), checks.LONG), place)
     else:
-        result = wrap(xp.stack(found, 1) if found else xp.zeros((0, 0), checks.LONG), place)
+        result = wrap(xp.stack(found).T if found else xp.zeros((0, 0), checks.LONG), place)
     return result if out is None else outs.deliver(out, result)
 
 

@@ -9,20 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 
-from ... import dims, errors, outs
+from ... import dims, errors, outs, views
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...modes import mode
 from ...promote import number as plain_number
 from ...promote import sync_rg
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ..core import to_dtype, to_place
+from ..create.arguments import type_name
+from ..create.numbers import fit
 from . import checks
 from . import where as _where
 from .at import add_at
 from .gather import along
 from .parse import checked, gathered
-from .setitem import index_put_at, index_put_row, number
+from .setitem import index_put_at, index_put_row
 
 
 # ---- kernels ----------------------------------------------------------------------------------------------------
@@ -197,12 +199,12 @@ def index_put(input, indices, values, accumulate=False):
     """
     checks.tensors("index_put", ("input", 1, input), ("values", 2, values))
     where = _indices("index_put", input, indices)
-    _where.check_types(input._data, values._data)
     if values._place is not input._place:
         if not checks.is_cpu_number(values):
             raise RuntimeError(errors.devices(input._place, values._place))
         values = to_place(values, input._place)
     _where.check_values(where, input._data.shape, values._data)
+    _where.check_types(input._data, values._data, where, bool(accumulate))
     return index_put_row(input, values, where, bool(accumulate))
 
 
@@ -222,6 +224,7 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
     """
     checks.tensors("index_put_", ("self", 1, input), ("values", 2, values))
     records = bool(mode.on and (sync_rg(input) | sync_rg(values)))
+    views.before_write(input, records)
     index_put_at(input, _indices("index_put_", input, indices), values, bool(accumulate), records)
     return input
 
@@ -229,7 +232,8 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
 METHODS["index_put_"] = FUNCTIONS["index_put_"] = index_put_
 
 
-@public(inplace=True, function=False)
+@public()
+@checks.in_place
 def put(input, index, source, accumulate=False):
     """A copy with elements written, or added, at positions of the flat tensor.
 
@@ -261,9 +265,6 @@ def put(input, index, source, accumulate=False):
         )
     checks.flat_index("put_", input, index)
     return _put_row(input, index, source, bool(accumulate))
-
-
-FUNCTIONS["put"] = put
 
 
 # ---- whole slices along a dim -----------------------------------------------------------------------------------
@@ -300,7 +301,8 @@ def slices(func: str, input: Tensor, dim: int, index: Tensor, source: Tensor) ->
     checks.same_place(func, input, index, source)
 
 
-@public(inplace=True)
+@public()
+@checks.in_place
 def index_add(input, dim, index, source, *, alpha=1, out=None):
     """Add slices of a source to the slices along a dim that an index names.
 
@@ -319,19 +321,19 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
         tensor([3., 3.])
     """
     if out is not None:
-        outs.check_out("index_add", out, (input, source))
+        checks.check_out("index_add", out, input, (source,))
     checks.tensors("index_add", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     dim = dims.one(dim, input._data.ndim, "index_add", position=2)
     slices("index_add", input, dim, index, source)
     checks.bounded(input, dim, index)
     if alpha != 1:
-        alpha = number(plain_number(alpha), input._data.dtype)
-        alpha = alpha.item() if hasattr(alpha, "item") else alpha
+        alpha = fit(plain_number(alpha), input._data.dtype)
     result = _index_add_row(input, index, source, dim, alpha)
     return result if out is None else outs.deliver(out, result)
 
 
-@public(inplace=True)
+@public()
+@checks.in_place
 def index_copy(input, dim, index, source, *, out=None):
     """A copy with slices of a source where an index points along a dim.
 
@@ -349,7 +351,7 @@ def index_copy(input, dim, index, source, *, out=None):
         tensor([7., 0., 5.])
     """
     if out is not None:
-        outs.check_out("index_copy", out, (input, source))
+        checks.check_out("index_copy", out, input, (source,))
     checks.tensors("index_copy", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     dim = dims.one(dim, input._data.ndim, "index_copy", position=2)
     _copies(input, dim, index, source)
@@ -394,7 +396,7 @@ def _copies(input: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
     checks.same_place("index_copy", input, index, source)
 
 
-@public(inplace=True)
+@public()
 def index_fill(input, dim, index, value):
     """A copy with one value in the slices along a dim that an index names.
 
@@ -422,8 +424,6 @@ def index_fill(input, dim, index, value):
     else:
         n = plain_number(value)
         if n is None:
-            from ..create.arguments import type_name
-
             raise TypeError(
                 f"index_fill() received an invalid combination of arguments - got (Tensor, int, Tensor, {type_name(value)}), "
                 "but expected one of:\n * (Tensor input, int dim, Tensor index, Tensor value)\n * (Tensor input, int dim, "
@@ -448,8 +448,19 @@ def index_fill(input, dim, index, value):
         if value._place is not input._place:
             value = to_place(value, input._place)
         if value._data.dtype != dt:
-            value = to_dtype(value, dt)
+            if mode.on and sync_rg(value):
+                value = to_dtype(value, dt)
+            else:
+                value = wrap(input._place.xp.asarray(fit(value._data.item(), dt), dt), input._place)
         return _index_fill_by_row(input, index, value, dim)
-    return _index_fill_row(input, index, dim, number(value, dt))
+    return _index_fill_row(input, index, dim, fit(value, dt))
+
+
+def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """`index_fill` in place."""
+    return checks.written(index_fill, input, (dim, index, value))
+
+
+METHODS["index_fill_"] = index_fill_
 
 

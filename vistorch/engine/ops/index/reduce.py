@@ -16,7 +16,8 @@ from ...call import op
 from ...face import public
 from . import checks
 from .at import add_at, combine_at, flat_places
-from .gather import _checked, _cropped, _gather
+from .gather import _cropped, _gather
+from .gather import checked as _checked
 
 UFUNC = {"prod": "multiply", "amax": "maximum", "amin": "minimum"}
 
@@ -175,7 +176,8 @@ def _supported(dtype: Any, how: str, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(dtype).scalar_name}'")
 
 
-@public(inplace=True)
+@public()
+@checks.in_place
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
     """Reduce the elements that an index sends to the same place along a dim.
 
@@ -196,11 +198,11 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         tensor([4., 2.])
     """
     if out is not None:
-        outs.check_out("scatter_reduce", out, (input, src))
-    checks.tensors("scatter_reduce", ("input", 1, input), ("index", 3, index), ("src", 4, src))
+        checks.check_out("scatter_reduce", out, input, (src,))
+    dim = _checked("scatter_reduce", input, dim, index, src)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    dim = _checked("scatter_reduce", input, dim, index, src)
+    checks.bounded(input, dim, index)
     _supported(input._data.dtype, reduce, f"scatter_gather_tensor_cpu_reduce_{reduce}")
     result = scatter_reduce_row(input, index, src, dim, reduce, include_self)
     return result if out is None else outs.deliver(out, result)
@@ -209,7 +211,8 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
 _warned = False
 
 
-@public(inplace=True)
+@public()
+@checks.in_place
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
     """Reduce the slices along a dim that an index sends to the same place.
 
@@ -232,7 +235,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     from .put import slices
 
     if out is not None:
-        outs.check_out("index_reduce", out, (input, source))
+        checks.check_out("index_reduce", out, input, (source,))
     checks.tensors("index_reduce", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
@@ -242,7 +245,8 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     size = input._data.shape[dim] if input._data.ndim else 1
     if checks.reach(index._data, size, input._place) is not None:
         raise IndexError("index out of range in self")
-    _supported(input._data.dtype, reduce, f"index_func_{reduce}")
+    kernel = {"mean": "div_floor_cpu", "amax": "maximum_cpu", "amin": "minimum_cpu"}.get(reduce, "")
+    _supported(input._data.dtype, reduce, kernel)
     result = _index_reduce_row(input, index, source, dim, reduce, include_self)
     return result if out is None else outs.deliver(out, result)
 

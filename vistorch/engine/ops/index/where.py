@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ..create.numbers import fit
 from .at import add_at
 
 ALL = slice(None)
@@ -190,9 +191,12 @@ def check_values(where: Where, shape: tuple, values: Any) -> None:
     )
 
 
-def check_types(input: Any, values: Any) -> None:
-    """Refuse values of another type."""
+def check_types(input: Any, values: Any, where: Where, accumulate: bool) -> None:
+    """Refuse values of another type; a single one for a single mask is a fill, which casts."""
     if input.dtype != values.dtype:
+        if where.mask and values.size == 1 and not accumulate:
+            fit(values.item(), input.dtype)
+            return
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{dtypes.of(input.dtype).scalar_name} for the destination and {dtypes.of(values.dtype).scalar_name} for the "

@@ -12,9 +12,11 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 from ..engine import errors
+from ..engine.events import hear
 from ..engine.graph import (
     FREED,
     Base,
@@ -250,6 +252,18 @@ def _backward_of(cls: Any) -> Callable:
     return vjp
 
 
+class Told:
+    """What a listener is given as the rule of a custom function."""
+
+    __slots__ = ("grad_name", "name")
+    formula: Any = MappingProxyType({})
+    inputs = consts = ()
+    view = False
+
+    def __init__(self, name: str) -> None:
+        self.name, self.grad_name = name, name + "Backward"
+
+
 class FunctionMeta(type):
     """Gives each Function the class of its nodes and the class of its contexts."""
 
@@ -375,6 +389,8 @@ class Function(metaclass=FunctionMeta):
             _save(ctx, node, inputs)
             if mode.anomaly:
                 remember(node)
+        if hear.op is not None:
+            hear.op(Told(cls.__name__), tuple(inputs), (), tuple([o for o in outs if isinstance(o, Tensor)]))
         for used in ("to_save", "dirty_tensors", "non_differentiable"):
             ctx.__dict__.pop(used, None)
         return outs if many else outs[0]

@@ -182,7 +182,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 def _contains(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, int, float, complex, np.number, np.bool_)):
-        return bool((self == element).any().item())
+        return bool((self == element).any().item())  # type: ignore[attr-defined]
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )

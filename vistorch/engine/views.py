@@ -232,8 +232,8 @@ def _start(d: Any) -> int:
 
 def rebase(x: Tensor, o: Tensor) -> None:
     """After an in-place write: `x` takes over the history of `o` (a stand-in for its new value)."""
-    moved = x._more is not None and x._more.retains
     v = x._view
+    moved = [t for t in ((x,) if v is None else (x, v.base)) if t._more is not None and t._more.retains]
     if v is None:
         x._node, x._rg = o._node, True
     else:
@@ -248,7 +248,7 @@ def rebase(x: Tensor, o: Tensor) -> None:
 
             follow(base)
         rebuild(x, v, base)
-    if moved:
+    for t in moved:
         from .hooks import follow
 
-        follow(x)
+        follow(t)

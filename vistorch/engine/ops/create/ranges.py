@@ -188,8 +188,8 @@ def arange(
     if out is not None:
         if requires_grad:
             require_floating(dt)
-        made = _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
-        return leaf(made, requires_grad, "arange")
+        filled = _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
+        return leaf(filled, requires_grad, "arange")
     check_layout(layout, "arange")
     place = place_of(device, "arange")
     o = bare(put(made(_spaced, (start, step, n, dt), n, dt), place), place)

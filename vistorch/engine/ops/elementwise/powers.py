@@ -12,7 +12,7 @@ from ...call import op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import replace
-from ...pointwise import binary, unary
+from ...pointwise import LARGE, binary, unary
 from ...tensor import Tensor, wrap
 from ..core import to_dtype
 
@@ -122,6 +122,10 @@ def power(input, exponent, *, out=None):
     if input.__class__ is Tensor and exponent.__class__ in (int, float):
         if input._data.dtype in promote.FLOATS:
             return pow_row(input, exponent) if out is None else pow_row(input, exponent, out=out)
+    if out is None and input.__class__ in (int, float) and exponent.__class__ is Tensor:
+        if exponent._data.dtype in promote.FLOATS and -LARGE < input < LARGE:
+            d = promote.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
+            return promote.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)
     _check_powers(input, exponent)
     if out is not None and not isinstance(input, Tensor) and input == 1 and isinstance(out, Tensor):
         outs.check_out("pow", out, (exponent,))

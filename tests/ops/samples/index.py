@@ -280,7 +280,6 @@ for op in GATHER:
     op.variants = False
 
 
-
 def real_product(sample: Sample) -> Sample:
     """A complex product apart: torch's gradient of it, where it has one (in place), lacks a conjugation."""
     return sample.only("float", "int", "bool") if sample.args[4] == "prod" else sample
@@ -309,7 +308,12 @@ SCATTER = [
     ),
     Op(
         "scatter_add",
-        [S(x34, 0, g1, X((1, 4))), S(x34, 1, g2, X((3, 2))), S(x34, 1, g2, v34).forward_only(), S(x34, 1, g2, x3)],
+        [
+            S(x34, 0, g1, X((1, 4))),
+            S(x34, 1, g2, X((3, 2))),
+            S(x34, 1, g2, v34).forward_only(),
+            S(x34, 1, g2, x3),
+        ],
     ),
     Op(
         "scatter_reduce",

@@ -22,6 +22,7 @@ from ...tensor import Tensor, wrap
 
 LONG = np.dtype("i8")
 INT = np.dtype("i4")
+UNSIGNED = np.dtype("u8")
 # How C++ calls the types in these sentences.
 CPP = {
     "float32": "float",
@@ -52,7 +53,7 @@ LATE = (
 def tensors(func: str, *given: tuple) -> None:
     """Refuse arguments that are no tensors: (argument, position, value)."""
     for argument, position, value in given:
-        if not isinstance(value, Tensor):
+        if value.__class__ is not Tensor and not isinstance(value, Tensor):
             raise errors.must_be_tensor(func, argument, position, value)
 
 
@@ -65,7 +66,10 @@ def reach(index: Any, size: int, place: Any, low: int = 0) -> Any:
     """The first index outside `low` <= i < `size`, or None. A device is not asked, as PyTorch asks only there."""
     if place.kind or not index.size:
         return None
-    if index.min() >= low and index.max() < size:
+    if not low and index.dtype == LONG and index.flags.c_contiguous:
+        if index.view(UNSIGNED).max() < size:  # a negative one is huge: one look instead of two
+            return None
+    elif index.min() >= low and index.max() < size:
         return None
     flat = index.reshape(-1)
     return flat[((flat < low) | (flat >= size)).argmax()]
@@ -126,7 +130,7 @@ def written(fn: Callable, x: Any, args: tuple) -> Tensor:
 
 
 def scatter_index(func: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None, what: str) -> None:
-    """gather and scatter: dtype, dims and sizes of an index, and of the source that goes with it."""
+    """Gather and scatter: dtype, dims and sizes of an index, and of the source that goes with it."""
     i = index._data
     if i.dtype != LONG and i.dtype != INT and i.size:
         raise RuntimeError(f"{func}(): Expected dtype int32/int64 for index")
@@ -143,7 +147,8 @@ def scatter_index(func: str, input: Tensor, dim: int, index: Tensor, src: Tensor
         for d, n in enumerate(i.shape if x.ndim else ()):
             if d != dim and n > x.shape[d]:
                 raise RuntimeError(
-                    f"Size does not match at dimension {d} expected index {errors.sizes(i.shape)} to be no larger than self "
+                    f"Size does not match at dimension {d} expected index {errors.sizes(i.shape)} to be no larger "
+                    "than self "
                     f"{errors.sizes(x.shape)} apart from dimension {dim}"
                 )
         return
@@ -161,7 +166,8 @@ def scatter_index(func: str, input: Tensor, dim: int, index: Tensor, src: Tensor
         larger = f" and to be no larger size than src {errors.sizes(s)}"
     if wrong:
         raise RuntimeError(
-            f"Expected index {errors.sizes(i.shape)} to be no larger than self {errors.sizes(x.shape)} apart from dimension "
+            f"Expected index {errors.sizes(i.shape)} to be no larger than self {errors.sizes(x.shape)} apart "
+            "from dimension "
             f"{dim}{larger}"
         )
 
@@ -175,7 +181,7 @@ def bounded(input: Tensor, dim: int, index: Tensor, error: Any = RuntimeError) -
 
 
 def flat_index(func: str, input: Tensor, index: Tensor) -> None:
-    """take and put: long positions in the flat tensor, negative ones from the end."""
+    """Take and put: long positions in the flat tensor, negative ones from the end."""
     i = index._data
     if i.dtype != LONG:
         raise RuntimeError(f"{func}(): Expected a long tensor for index, but got {scalar_name(index)}")

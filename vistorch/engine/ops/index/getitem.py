@@ -58,7 +58,7 @@ BASIC = basic.rule
 def getitem(self: Tensor, index: Any) -> Tensor:
     """`self[index]`."""
     cls = index.__class__
-    if cls is int:
+    if cls is int or index is None:
         key = (index, ...)
     elif cls is slice:
         step = index.step
@@ -165,16 +165,22 @@ def _nodes(x: Tensor, given: Any) -> Any:
 def _general(self: Tensor, given: Any) -> Tensor:
     if given is None:
         return REC.unsqueeze(self, 0)
+    if given is Ellipsis:
+        return whole(self)
     if given.__class__ is slice:
         if not self._data.ndim:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         return REC.slice(self, 0, *bounds(given, self._data.shape[0]))
-    where = _where.of_tensor(self, given) if given.__class__ is Tensor else None
+    where = None
+    if given.__class__ is Tensor:
+        where = _where.of_tensor(self, given)
+    elif given.__class__ is tuple:
+        where = _where.of_tuple(self, given)
     if where is not None:
         return index(self, where)
     items = items_of(given)
     if not self._data.ndim and items is not given and items[0].__class__ is int:
-        raise IndexError(SCALAR if -(2**63) <= items[0] < 2**63 else outside(items[0], 0, 0))
+        raise IndexError(SCALAR) if -(2**63) <= items[0] < 2**63 else outside(items[0], 0, 0)
     steps, where = plan(self, items)
     o = self
     for row, consts in steps:

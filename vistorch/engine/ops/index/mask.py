@@ -1,4 +1,4 @@
-"""Where a mask says so: masked_fill, masked_select, masked_scatter, and the places of what is not zero.
+"""Where a mask says so: masked_fill, masked_select, masked_scatter.
 
 Invariant: a mask is broadcast with the tensor it masks, and is of dtype bool.
 """
@@ -17,7 +17,6 @@ from ...face import METHODS, public
 from ...modes import mode
 from ...promote import number as plain_number
 from ...promote import sync_rg
-from ...rules import REC
 from ...tensor import Tensor, wrap
 from ..core import to_dtype, to_place
 from ..create.arguments import type_name
@@ -27,7 +26,6 @@ from . import checks
 BOOL = np.dtype(bool)
 
 
-# ---- kernels ----------------------------------------------------------------------------------------------------
 def _full(xp: Any, a: Any, mask: Any) -> Any:
     shape = a.shape if a.shape == mask.shape else np.broadcast_shapes(a.shape, mask.shape)
     out = xp.empty(shape, a.dtype)
@@ -92,7 +90,6 @@ def _masked_returned(xp: Any, g: Any, mask: Any, shape: tuple) -> Any:
     return out
 
 
-# ---- rows -------------------------------------------------------------------------------------------------------
 _fill_row = op(
     "masked_fill",
     _masked_fill,
@@ -101,16 +98,23 @@ _fill_row = op(
     formula=r"\bar x = \bar y,\ 0\text{ where masked}",
     input=lambda F, g, mask: F.masked_fill(g, mask, 0),
 )
+
+
 _fill_by_row = op(
     "masked_fill_by",
     _masked_fill_by,
     inputs="input mask value",
     widen=False,
     name_in_graph="MaskedFillBackward1",
-    formula={"input": r"\bar x = \bar y,\ 0\text{ where masked}", "value": r"\bar v = \textstyle\sum_m \bar y"},
+    formula={
+        "input": r"\bar x = \bar y,\ 0\text{ where masked}",
+        "value": r"\bar v = \textstyle\sum_m \bar y",
+    },
     input=lambda F, g, mask: F.masked_fill(g, mask, 0),
     value=lambda F, g, mask: F.sum_to(F.masked_kept(g, mask), ()),
 )
+
+
 op(
     "masked_kept",
     _kept,
@@ -120,6 +124,8 @@ op(
     formula=r"\bar x = \bar y,\ 0\text{ where not masked}",
     g=lambda F, g, mask: F.masked_kept(g, mask),
 )
+
+
 _select_row = op(
     "masked_select",
     _masked_select,
@@ -128,6 +134,8 @@ _select_row = op(
     formula=r"\bar x_m = \bar y,\ 0\text{ elsewhere}",
     input=lambda F, g, mask, input_shape: F.masked_placed(g, mask, input_shape),
 )
+
+
 op(
     "masked_placed",
     _masked_placed,
@@ -137,6 +145,8 @@ op(
     formula=r"\bar x = \bar y_m",
     g=lambda F, g, mask: F.masked_select(g, mask),
 )
+
+
 _scatter_row = op(
     "masked_scatter",
     _masked_scatter,
@@ -146,6 +156,8 @@ _scatter_row = op(
     input=lambda F, g, mask: F.masked_fill(g, mask, 0),
     source=lambda F, g, mask, source_shape: F.masked_taken(g, mask, source_shape),
 )
+
+
 op(
     "masked_taken",
     _masked_taken,
@@ -155,6 +167,8 @@ op(
     formula=r"\bar x_m = \bar y",
     g=lambda F, g, mask, g_shape: F.masked_returned(g, mask, g_shape),
 )
+
+
 op(
     "masked_returned",
     _masked_returned,
@@ -166,7 +180,6 @@ op(
 )
 
 
-# ---- public -----------------------------------------------------------------------------------------------------
 def _fits(a: tuple, b: tuple) -> None:
     said = errors.broadcast(a, b)
     if said is not None:
@@ -195,8 +208,10 @@ def _fill(input: Any, mask: Any, value: Any, inplace: bool) -> Tensor:
         n = plain_number(value)
         if n is None:
             raise TypeError(
-                f"masked_fill() received an invalid combination of arguments - got (Tensor, Tensor, {type_name(value)}), "
-                "but expected one of:\n * (Tensor input, Tensor mask, Tensor value)\n * (Tensor input, Tensor mask, Number "
+                f"masked_fill() received an invalid combination of arguments - got (Tensor, Tensor, "
+                f"{type_name(value)}), "
+                "but expected one of:\n * (Tensor input, Tensor mask, Tensor value)\n * (Tensor input, Tensor "
+                "mask, Number "
                 "value)\n"
             )
         if isinstance(n, int) and not -(2**63) <= n < 2**63:
@@ -293,7 +308,8 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
         if len(given) > len(shape):
             raise RuntimeError(
                 f"expand({dtypes.type_name(dtypes.of(mask._data.dtype)).replace('vistorch.BoolTensor', 'CPUBoolType')}"
-                f"{{{errors.sizes(given)}}}, size={errors.sizes(shape)}): the number of sizes provided ({len(shape)}) must be "
+                f"{{{errors.sizes(given)}}}, size={errors.sizes(shape)}): the number of sizes provided "
+                f"({len(shape)}) must be "
                 f"greater or equal to the number of dimensions in the tensor ({len(given)})"
             )
         lead = len(shape) - len(given)
@@ -309,7 +325,8 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
         _same_dtype(input, source)
     if mask._data.dtype == np.uint8:
         warnings.warn(
-            "masked_scatter_ received a mask with dtype vistorch.uint8, this behavior is now deprecated,please use a mask "
+            "masked_scatter_ received a mask with dtype vistorch.uint8, this behavior is now "
+            "deprecated,please use a mask "
             "with dtype vistorch.bool instead.",
             UserWarning,
             stacklevel=3,
@@ -356,61 +373,9 @@ def _scattered_in_place(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 _scattered_in_place.__name__ = "masked_scatter"
+
+
 checks.in_place(_scattered_in_place)
+
+
 METHODS["masked_fill_"] = masked_fill_
-
-
-def _places(input: Tensor) -> tuple:
-    a = input._data
-    return (a if a.ndim else a.reshape(1)).nonzero()
-
-
-@public()
-def nonzero(input, *, out=None, as_tuple=False):
-    """The places of all elements that are not zero.
-
-    Args:
-        input: the tensor to read.
-        out: where to put the result.
-        as_tuple: one vector per dim, fit for indexing, instead of one row per place.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.nonzero(vistorch.tensor([[0, 5], [6, 0]]))
-        tensor([[0, 1],
-                [1, 0]])
-    """
-    checks.tensors("nonzero", ("input", 1, input))
-    place = input._place
-    if as_tuple:
-        if not input._data.ndim:
-            input = REC.unsqueeze(input, 0)
-        rows = nonzero(input)
-        return tuple([rows[:, d] for d in range(input._data.ndim)])
-    if out is not None and out._data.dtype != checks.LONG:
-        raise RuntimeError(
-            f"nonzero: Expected out tensor to have scalar type Long but got scalar type{checks.scalar_name(out)}"
-        )
-    found = _places(input)
-    xp = place.xp
-    if not input._data.ndim:
-        result = wrap(xp.zeros((int(found[0].size), 0), checks.LONG), place)
-    else:
-        result = wrap(xp.stack(found).T if found else xp.zeros((0, 0), checks.LONG), place)
-    return result if out is None else outs.deliver(out, result)
-
-
-@public()
-def argwhere(input):
-    """The places of all elements that are not zero, one row each.
-
-    Args:
-        input: the tensor to read.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.argwhere(vistorch.tensor([0, 3, 4]))
-        tensor([[1],
-                [2]])
-    """
-    return nonzero(input)

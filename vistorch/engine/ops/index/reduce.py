@@ -16,8 +16,8 @@ from ...call import op
 from ...face import public
 from . import checks
 from .at import add_at, combine_at, flat_places
-from .gather import _cropped, _gather
-from .gather import checked as _checked
+from .gather import cropped, gathered
+from .scatter import checked
 
 UFUNC = {"prod": "multiply", "amax": "maximum", "amin": "minimum"}
 
@@ -43,7 +43,7 @@ def _reduce(xp: Any, input: Any, index: Any, src: Any, dim: int, how: str, inclu
         return out
     flat = out.reshape(-1)
     places = flat_places(xp, index, dim, out.shape)
-    values = _cropped(src, index.shape).reshape(-1)
+    values = cropped(src, index.shape).reshape(-1)
     if not include_self:
         flat[places] = _start(xp, how, out.dtype)
     if how in UFUNC:
@@ -74,7 +74,7 @@ def _equal_at(xp: Any, src: Any, index: Any, out: Any, dim: int) -> Any:
     found = xp.zeros(src.shape, out.dtype)
     if index.size:
         region = tuple([slice(0, n) for n in index.shape])
-        found[region] = _gather(xp, out, index, dim) == src[region]
+        found[region] = gathered(xp, out, index, dim) == src[region]
     return found
 
 
@@ -87,7 +87,7 @@ def _single_zeros(xp: Any, src: Any, index: Any, dim: int, shape: tuple) -> Any:
         count = xp.zeros(shape, np.int64)
         places = flat_places(xp, index, dim, shape)
         add_at(xp, count.reshape(-1), places, zero[region].reshape(-1).astype(np.int64))
-        found[region] = zero[region] & (_gather(xp, count, index, dim) == 1)
+        found[region] = zero[region] & (gathered(xp, count, index, dim) == 1)
     return found
 
 
@@ -97,9 +97,7 @@ def _spread(xp: Any, index: Any, shape: tuple, dim: int) -> Any:
     return xp.array(xp.broadcast_to(index.reshape([-1 if d == dim else 1 for d in range(len(shape))]), shape))
 
 
-def _index_reduce(
-    xp: Any, input: Any, index: Any, src: Any, dim: int, how: str, include_self: bool
-) -> Any:
+def _index_reduce(xp: Any, input: Any, index: Any, src: Any, dim: int, how: str, include_self: bool) -> Any:
     return _reduce(xp, input, _spread(xp, index, src.shape, dim), src, dim, how, include_self)
 
 
@@ -199,7 +197,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     """
     if out is not None:
         checks.check_out("scatter_reduce", out, input, (src,))
-    dim = _checked("scatter_reduce", input, dim, index, src)
+    dim = checked("scatter_reduce", input, dim, index, src)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     checks.bounded(input, dim, index)
@@ -232,13 +230,15 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         >>> vistorch.index_reduce(vistorch.ones(2), 0, index, source, "prod")
         tensor([8., 3.])
     """
-    from .put import slices
+    from .slices import slices
 
     if out is not None:
         checks.check_out("index_reduce", out, input, (source,))
     checks.tensors("index_reduce", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
     _warn_once()
     dim = dims.one(dim, input._data.ndim, "index_reduce", position=2)
     slices("index_reduce", input, dim, index, source)

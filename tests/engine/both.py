@@ -52,7 +52,7 @@ def nested(depth):
 
 
 def outcome(library, source):
-    """What an expression about `torch` does in a library: (result or error, warnings)."""
+    """What an expression about `torch` does in a library: (result or error, set of warnings)."""
     names = {
         "torch": library,
         "np": np,
@@ -69,6 +69,7 @@ def outcome(library, source):
         "grown": lambda *size: library.ones(*size, requires_grad=True) * 1,
     }
     library.manual_seed(0)
+    torch.set_warn_always(True)  # not only the first time, which may be in another test
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
@@ -80,9 +81,11 @@ def outcome(library, source):
             )
         except Exception as error:
             found = ("raises", type(error).__name__, plain(error))
+        finally:
+            torch.set_warn_always(False)
     if "invalid combination of arguments" in found[2]:  # what follows is the list of torch's own overloads
         found = found[:2]
-    return found, [plain(w.message) for w in told if w.category is not DeprecationWarning]
+    return found, {plain(w.message) for w in told if w.category is not DeprecationWarning}
 
 
 def check(source):

@@ -52,6 +52,8 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
             )
         if self.requires_grad:
             raise RuntimeError(REQUIRES_GRAD)
+    if hear.cut is not None:
+        hear.cut("numpy", self)
     a = host(self)
     if a.dtype is dtypes.bfloat16.np:
         raise TypeError("Got unsupported ScalarType BFloat16")

@@ -113,7 +113,7 @@ def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Te
     """A new tensor from any data, at its own place if that is not named."""
     if isinstance(data, Tensor):
         if hear.cut is not None:
-            hear.cut("tensor", data)
+            hear.cut("tensor(t)", data)
         source, target = data._place, data._place if device is None else place_of(device, name)
         a = move(data._data, source, target, copy=True)
         if dt is not None and a.dtype != dt:

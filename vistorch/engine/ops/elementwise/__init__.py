@@ -13,6 +13,7 @@ from . import (
     polar,
     powers,
     rounding,
+    slopes,
     special,
     transcendental,
 )

@@ -181,7 +181,7 @@ tanh = one(
     "[0.0, 1.0]",
     "tensor([0.0000, 0.7616])",
     formula=r"\bar x = \bar y\, (1 - y^2)",
-    input=lambda F, g, out: g * (1 - out * out),
+    input=lambda F, g, out: F.tanh_backward(g, out),
 )
 asinh = one(
     "asinh",
@@ -220,7 +220,7 @@ sigmoid = one(
     "[0.0, 2.0]",
     "tensor([0.5000, 0.8808])",
     formula=r"\bar x = \bar y\, y (1 - y)",
-    input=lambda F, g, out: g * ((1 - out) * out),
+    input=lambda F, g, out: F.sigmoid_backward(g, out),
 )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from ... import dims, errors, outs
 from ...call import op
 from ...face import public
-from ...rules import REC
 from ...tensor import Tensor, wrap
+from ..core import expand
 from . import checks
 from .at import add_at
 
@@ -294,4 +294,4 @@ def _broadcast(x: Tensor, i: Tensor, dim: int) -> tuple[Tensor, Tensor]:
                 a[dim] = b[dim] = 1
                 raise RuntimeError(errors.broadcast(tuple(a), tuple(b)))
             a[d] = b[d] = b[d] if a[d] == 1 else a[d]
-    return REC.expand(x, tuple(a)), REC.expand(i, tuple(b))
+    return expand(x, tuple(a)), expand(i, tuple(b))

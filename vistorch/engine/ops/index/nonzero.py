@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from ... import outs
 from ...face import public
-from ...rules import REC
 from ...tensor import Tensor, wrap
+from ..shape import rows
 from . import checks
+from .getitem import getitem
 
 
 def _places(input: Tensor) -> tuple:
@@ -36,9 +37,9 @@ def nonzero(input, *, out=None, as_tuple=False):
     place = input._place
     if as_tuple:
         if not input._data.ndim:
-            input = REC.unsqueeze(input, 0)
-        rows = nonzero(input)
-        return tuple([rows[:, d] for d in range(input._data.ndim)])
+            input = rows.unsqueeze(input, 0)
+        places = nonzero(input)
+        return tuple([getitem(places, (slice(None), d)) for d in range(input._data.ndim)])
     if out is not None and out._data.dtype != checks.LONG:
         raise RuntimeError(
             f"nonzero: Expected out tensor to have scalar type Long but got scalar type{checks.scalar_name(out)}"

@@ -13,8 +13,8 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...places import CPU, move
-from ...rules import REC
 from ...tensor import Tensor
+from ..shape import rows
 from .where import Where
 
 ONE = np.zeros(1, np.int64)
@@ -85,7 +85,7 @@ def _is_sequence(value: Any) -> bool:
 def plan(t: Tensor, items: tuple) -> tuple[list, Where | None]:
     """The steps and the advanced rest of an index of `t`."""
     shape = t._data.shape
-    items, specified = _readable(items)
+    found, specified = _readable(items)
     if specified > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     steps: list = []
@@ -93,25 +93,25 @@ def plan(t: Tensor, items: tuple) -> tuple[list, Where | None]:
     entries: dict[int, Any] = {}
     sources: list = []
     dim = 0
-    for position, item in enumerate(items):
+    for position, item in enumerate(found):
         cls = item.__class__
         if cls is int:
             n = sizes[dim] if dim < len(sizes) else 0
             if not -n <= item < n:
                 raise outside(item, position, n)
-            steps.append((REC.select, (dim, item + n if item < 0 else item)))
+            steps.append((rows.select, (dim, item + n if item < 0 else item)))
             del sizes[dim]
         elif cls is slice:
             n = sizes[dim] if dim < len(sizes) else 0
             if not is_whole(item, n):
                 start, stop, step = bounds(item, n)
-                steps.append((REC.slice, (dim, start, stop, step)))
+                steps.append((rows.slice_, (dim, start, stop, step)))
                 sizes[dim] = -((start - stop) // step)
             dim += 1
         elif item is Ellipsis:
             dim += len(shape) - specified
         elif item is None or cls is bool:
-            steps.append((REC.unsqueeze, (dim,)))
+            steps.append((rows.unsqueeze, (dim,)))
             sizes.insert(dim, 1)
             if cls is bool:
                 entries[dim] = ONE if item else NONE
@@ -224,7 +224,7 @@ def from_sequence(value: Any) -> np.ndarray:
     if a.dtype == BYTE:
         warnings.warn(BYTE_MASK, UserWarning, stacklevel=5)
         return a.astype(bool)
-    return a.real.astype(np.int64)
+    return np.real(a).astype(np.int64)
 
 
 def _nested(value: Any) -> np.ndarray:

@@ -6,7 +6,6 @@ leaving it out. Invariant: index_reduce is scatter_reduce with its index repeate
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -206,9 +205,6 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     return result if out is None else outs.deliver(out, result)
 
 
-_warned = False
-
-
 @public()
 @checks.in_place
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
@@ -239,7 +235,6 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
-    _warn_once()
     dim = dims.one(dim, input._data.ndim, "index_reduce", position=2)
     slices("index_reduce", input, dim, index, source)
     size = input._data.shape[dim] if input._data.ndim else 1
@@ -249,12 +244,3 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     _supported(input._data.dtype, reduce, kernel)
     result = _index_reduce_row(input, index, source, dim, reduce, include_self)
     return result if out is None else outs.deliver(out, result)
-
-
-def _warn_once() -> None:
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            "index_reduce() is in beta and the API may change at any time.", UserWarning, stacklevel=4
-        )

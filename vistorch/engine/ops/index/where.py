@@ -31,6 +31,7 @@ class Where:
     """
 
     __slots__ = ("axis", "key", "mask", "watched")
+    key: Any
 
     def __init__(self, entries: list, watched: tuple) -> None:
         self.watched = watched
@@ -112,7 +113,7 @@ def of_tuple(x: Any, items: tuple) -> Where | None:
     """The index that full slices and tensors of whole numbers make; None where it needs a closer look."""
     key: list = []
     watched: list = []
-    axis = None
+    axis = 0
     for item in items:
         cls = item.__class__
         if cls is slice:
@@ -134,7 +135,7 @@ def of_tuple(x: Any, items: tuple) -> Where | None:
     w = new(Where)
     w.mask, w.watched = False, tuple(watched)
     if len(watched) == 1:
-        w.axis, w.key = axis, tuple(key[: axis + 1])
+        w.axis, w.key = axis, (*[ALL] * axis, key[axis])
     else:
         w.axis, w.key = None, tuple(key)
     return w

@@ -336,6 +336,8 @@ class Pass:
             if g is None:
                 return
         t = leaf.variable
+        if not t._rg:
+            return  # requires_grad was switched off since
         with _adding:
             before = t._grad
             if undo is not None:

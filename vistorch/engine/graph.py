@@ -202,13 +202,15 @@ Leaf = AccumulateGrad
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("hooks", "kept_by", "leaf", "retains")
+    __slots__ = ("hooks", "kept_by", "leaf", "retains", "shown")
 
     def __init__(self) -> None:
         self.leaf: Any = None
         self.hooks: Any = None
         self.retains = False
+        self.shown: Any = None
         self.kept_by: Any = None  # the node's hooks that keep the retained gradient
+        self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 
 def more(t: Tensor) -> More:

@@ -156,7 +156,12 @@ class Tensor:
     @property
     def _base(self) -> Tensor | None:
         v = self._view
-        return None if v is None or v.hidden else v.base
+        if v is None or v.hidden:
+            return None
+        base = v.base
+        extras = base._more
+        shown = None if extras is None or extras.shown is None else extras.shown()
+        return base if shown is None else shown
 
     def _is_view(self) -> bool:
         return self._base is not None

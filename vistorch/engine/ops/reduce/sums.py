@@ -130,7 +130,8 @@ def _others(F: Any, x: Any, dim: int) -> Any:
     return F.prefix_product(x, dim, False) * F.prefix_product(x, dim, True)
 
 
-def _prod_all_vjp(F: Any, g: Any, input: Any) -> Any:
+# `out` is not read: PyTorch's formula divides by it, and refuses a backward pass after it was written
+def _prod_all_vjp(F: Any, g: Any, input: Any, out: Any) -> Any:
     flat = F.as_shape(input, (_prod(input.shape),))
     return g * F.as_shape(_others(F, flat, 0), input.shape)
 
@@ -147,7 +148,7 @@ prod_dim = op(
     _prod_dim,
     name_in_graph="ProdBackward1",
     formula=r"\bar x_i = \bar y \prod_{j \ne i} x_j",
-    input=lambda F, g, input, dim: (
+    input=lambda F, g, input, dim, out: (
         back(F, g, dim, input.shape) * _others(F, input, dim) if input.ndim else g
     ),
 )

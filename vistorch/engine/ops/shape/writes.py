@@ -130,7 +130,7 @@ def detach_(self: Tensor) -> Tensor:
         raise RuntimeError(NO_DETACH)
     if hear.cut is not None:
         hear.cut("detach", self)
-    self._node, self._rg = None, False
+    self._node, self._view, self._rg = None, None, False
     return self
 
 

@@ -69,7 +69,6 @@ _copy = op(
     value=lambda F, g: g,
 )
 # as PyTorch spells it out: the node is a C++ class of its own there
-_copy.rule.node_class.name = lambda self: "vistorch::autograd::CopyBackwards"
 _fill = op(
     "written_fill",
     _written,

@@ -90,7 +90,10 @@ def _outgrown(shape: tuple, result: tuple) -> str:
 def _sooner(x: Tensor, args: tuple) -> str | None:
     """What PyTorch notices before a missing kernel: operands that do not fit into `x`."""
     tensors = [t for t in args if isinstance(t, Tensor)]
-    shape = np.broadcast_shapes(x._data.shape, *[t._data.shape for t in tensors])
+    try:
+        shape = np.broadcast_shapes(x._data.shape, *[t._data.shape for t in tensors])
+    except ValueError:  # the operands of a product, for instance
+        return None
     if shape != x._data.shape:
         return _outgrown(x._data.shape, shape)
     try:

@@ -34,8 +34,10 @@ def positive(array: np.ndarray) -> np.ndarray:
     return array @ np.conj(np.swapaxes(array, -1, -2)) + np.eye(array.shape[-1], dtype=array.dtype)
 
 
-a33, a22, a233 = (X(shape, make=diagonally) for shape in ((3, 3), (2, 2), (2, 3, 3)))
-a43, a34 = X((4, 3), make=diagonally), X((3, 4), make=diagonally)
+# distinct: not to be expanded, which would make them singular
+a33, a22, a233, a43, a34 = (
+    X(shape, make=diagonally, distinct=True) for shape in ((3, 3), (2, 2), (2, 3, 3), (4, 3), (3, 4))
+)
 p33, p233 = replace(a33, finish=positive, hermitian=True), replace(a233, finish=positive, hermitian=True)
 
 PRODUCTS = [
@@ -114,7 +116,9 @@ PRODUCTS = [
             S(m23, m32, dims=([0], [1])),
         ],
     ),
-    calls("kron", (m22, m23), (v2, v3), (x0, m22), (b23, m22)),
+    calls("kron", (m22, m23), (v2, v3), (x0, m22)),
+    # torch itself stumbles over its own view where a batch is transposed
+    Op("kron", [S(b23, m22)], tag="batch", layouts=False),
     Op(
         "cross",
         [S(m33, m33), S(m23, m23, dim=1), S(v3, v3), S(m23, v3, dim=-1), S(m23, m23, dim=0), S(v4, v4)],
@@ -173,7 +177,18 @@ NORMS = [
             S(v3),
         ],
     ),
-    Op("linalg.cond", [S(a33), *(S(a33, p) for p in (1, 2, -2, "fro", inf)), S(a34), S(a233)]),
+    Op(
+        "linalg.cond",
+        # torch overwrites the inverse that its own gradient needs, for all orders but 2 and -2
+        [
+            S(a33),
+            *(S(a33, p).forward_only() for p in (1, "fro", inf)),
+            S(a33, 2),
+            S(a33, -2),
+            S(a34),
+            S(a233),
+        ],
+    ),
 ]
 
 singular = X(value=[[1.0, 2.0], [2.0, 4.0]])
@@ -232,8 +247,10 @@ SOLVE = [
         variants=False,
         layouts=False,
     ),
-    calls("linalg.matrix_power", (a33, 2), (a33, 0), (a33, -1), (a33, 5), (m23, 2), (a233, 3)),
-    calls("linalg.matrix_exp", (m33,), (m22,), (m23,)),
+    Op(
+        "linalg.matrix_power",
+        [S(a33, 2), S(a33, 0).forward_only(), *(S(a33, n) for n in (-1, 3, 5)), S(m23, 2), S(a233, 3)],
+    ),
     calls("linalg.diagonal", (m33,), (b23,)),
 ]
 
@@ -281,7 +298,6 @@ FACTORS = [
     Op("linalg.eigvalsh", [S(p33), S(p233), S(p33, "U"), S(m23)], variants=False, layouts=False),
     Op("linalg.eig", [S(a33), S(a233), S(m23)], gauge=eigen),
     Op("linalg.eigvals", [S(a33), S(a233), S(m23)], gauge=eigen),
-    Op("linalg.lu_factor", [S(a33)], gauge=lambda L, out: out[0]),
 ]
 
 # Close to singular values that meet, float32 keeps fewer digits than the common tolerance asks for.
@@ -303,7 +319,10 @@ def transform(name: str, *tensors: X, twice: bool = False) -> Op:
         S(tensors[0], size(0)),
         S(x45, dim=(0, 0) if twice else 7),
     ]
-    return Op(name, samples, strides=False)
+    samples.append(S(X(())))
+    # a conjugated transform is a lazy view in torch; empty batches are an error of the library behind torch
+    lazy = {"sharing": "ours is no view"} if name in ("fft.ifft", "fft.ihfft") else {}
+    return Op(name, samples, strides=False, variants=False, differs=lazy)
 
 
 FFT = [

@@ -51,10 +51,14 @@ def _apart(F: Any, x1: Any, x2: Any) -> Any:
 def _cdist_gradient(F: Any, g: Any, x1: Any, x2: Any, p: Any, out: Any) -> Any:
     """Of all differences, before they are summed over the other side's points."""
     last = g.ndim
-    return norm_gradient(F, F.unsqueeze(g, last), _apart(F, x1, x2), F.unsqueeze(out, last), p, (last,))
+    g, out = F.unsqueeze(g, last), F.unsqueeze(out, last)
+    return norm_gradient(F, g, _apart(F, x1, x2), out, p, (last,), share=False)
 
 
 def _cdist(xp, x1, x2, p):
+    if x1.shape[-1] == 0:
+        batch = checks.broadcast(x1.shape[:-2], x2.shape[:-2])
+        return xp.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
     return norm_of(xp, x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
 
 
@@ -68,12 +72,14 @@ cdist_row = op(
         "x2": r"\bar b_j = \textstyle\sum_i \bar d_{ij}\, \partial d_{ij} / \partial b_j",
     },
     x1=lambda F, g, x1, x2, p, out: _summed(F, _cdist_gradient(F, g, x1, x2, p, out), 1),
-    x2=lambda F, g, x1, x2, p, out: -_summed(F, _cdist_gradient(F, g, x1, x2, p, out), 2),
+    x2=lambda F, g, x1, x2, p, out: _summed(F, _cdist_gradient(F, -g, x1, x2, p, out), 2),
 )
 
 
 def _summed(F: Any, d: Any, which: int) -> Any:
     """Sum (*, i, j, k) over j (which 1) or i (which 2)."""
+    if d is None:
+        return None
     shape = tuple(d.shape)
     kept = (*shape[:-2], 1, shape[-1]) if which == 1 else (*shape[:-3], 1, *shape[-2:])
     return F.squeeze_dim(F.sum_to(d, kept), (d.ndim - 1 - which,))
@@ -146,7 +152,7 @@ def _contract(a: Tensor, b: Tensor, left: Any, right: Any) -> Tensor:
         raise RuntimeError("both dimension lists should have same length")
     if a._data.dtype != b._data.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    p, q = _dims.many(list(left), a._data.ndim), _dims.many(list(right), b._data.ndim)
+    p, q = _met(a, left), _met(b, right)
     x, y = a._data.shape, b._data.shape
     for i, j, given_i, given_j in zip(p, q, left, right, strict=True):
         if x[i] != y[j] and x[i] != 1 and y[j] != 1:
@@ -165,6 +171,13 @@ def _contract(a: Tensor, b: Tensor, left: Any, right: Any) -> Tensor:
     u = reshape(permute(a, (*free_p, *p)), (_size(x, free_p), met))
     v = reshape(permute(b, (*q, *free_q)), (met, _size(y, free_q)))
     return view(mm(u, v), (*[x[i] for i in free_p], *[y[j] for j in free_q]))
+
+
+def _met(t: Tensor, given: Any) -> tuple:
+    """Dims that are summed, not negative and all different."""
+    for dim in given:
+        checks.dim_of(t, dim)
+    return _dims.many(list(given), t._data.ndim)
 
 
 def _size(shape: tuple, dims: Any) -> int:

@@ -185,15 +185,17 @@ def _several(name: str, t: Tensor, s: Any, dim: Any, half: bool) -> tuple[tuple,
         if at is not None and len(at) != len(s):
             raise RuntimeError("When given, dim and shape arguments must have the same length")
         if len(s) > ndim:
-            raise RuntimeError(
-                f"Got shape with {len(s)} values but input tensor only has {ndim} dimensions."
-            )
+            raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {ndim} dimensions.")
         if at is None:
             at = list(range(ndim - len(s), ndim))
     elif at is None:
         at = list(range(ndim))
     have = t._data.shape
-    sizes = [have[d] for d in at] if s is None else [have[d] if n == -1 else n for d, n in zip(at, s, strict=True)]
+    sizes = (
+        [have[d] for d in at]
+        if s is None
+        else [have[d] if n == -1 else n for d, n in zip(at, s, strict=True)]
+    )
     if half and at and (s is None or s[-1] == -1):
         sizes[-1] = 2 * (have[at[-1]] - 1)
     for n in sizes:
@@ -285,13 +287,17 @@ def _many(name: str) -> Callable:
         if out is not None:
             outs.check_out(f"fft_{name}", out, (input,))
             return outs.deliver(out, call(input, s, dim, norm))
+        if not isinstance(input, Tensor):
+            raise errors.must_be_tensor(f"fft_{name}", "input", 1, input)
+        dims, sizes = _several(name, input, s, dim, half)
         t = _input(name, input, _kind(name))
-        dims, sizes = _several(name, t, s, dim, half)
         if not dims and name.rstrip("2n").lstrip("i") != "fft":
             raise RuntimeError(f"{name.rstrip('2n')}n must transform at least one axis")
         return _transform(name, t, dims, sizes, norm)
 
-    return _described(call, name, "s", "the sizes along `dim`; the input is padded with zeros or cut to them.")
+    return _described(
+        call, name, "s", "the sizes along `dim`; the input is padded with zeros or cut to them."
+    )
 
 
 WHAT = {
@@ -338,7 +344,9 @@ TRANSFORMS = {
 }
 
 
-def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, requires_grad: bool, out: Any, values: Any) -> Tensor:
+def _frequencies(
+    name: str, n: Any, d: Any, dtype: Any, device: Any, requires_grad: bool, out: Any, values: Any
+) -> Tensor:
     from ...places import place_of
 
     if n.__class__ is not int:
@@ -377,6 +385,7 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
         >>> vistorch.fft.fftfreq(4)
         tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
+
     def values(n):
         return np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
 
@@ -400,18 +409,15 @@ def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requir
         >>> vistorch.fft.rfftfreq(4)
         tensor([0.0000, 0.2500, 0.5000])
     """
-    return _frequencies(
-        "rfftfreq", n, d, dtype, device, requires_grad, out, lambda n: np.arange(n // 2 + 1)
-    )
+    return _frequencies("rfftfreq", n, d, dtype, device, requires_grad, out, lambda n: np.arange(n // 2 + 1))
 
 
 def _shift(name: str, input: Any, dim: Any, back: bool) -> Tensor:
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor(f"fft_{name}", "input", 1, input)
     n = input._data.ndim
-    at = range(n) if dim is None else _dims.many(dim, n)
-    if n == 0:
-        at = ()
+    given = range(n) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
+    at = [checks.dim_of(input, d) for d in given]
     sizes = [input._data.shape[d] for d in at]
     return METHODS["roll"](input, tuple((k + 1) // 2 if back else k // 2 for k in sizes), tuple(at))
 
@@ -444,5 +450,3 @@ def ifftshift(input, dim=None):
         tensor([ 0,  1, -2, -1])
     """
     return _shift("ifftshift", input, dim, True)
-
-

@@ -336,9 +336,9 @@ def outer(input, vec2, *, out=None):
                 [6, 8]])
     """
     checks.tensors("outer", input=input, vec2=vec2)
-    for t, argument in ((input, "self"), (vec2, "vec2")):
-        if t._data.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {argument}, but got {t._data.ndim}-D")
+    for v, argument in ((input, "self"), (vec2, "vec2")):
+        if v._data.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {argument}, but got {v._data.ndim}-D")
     return FUNCTIONS["mul"](unsqueeze(input, 1), vec2, out=out)
 
 
@@ -466,9 +466,12 @@ def _operator(input: Any, other: Any, out: Any) -> Any:
     return _matmul(input, other, None)
 
 
-matmul = expose(_straight(_matmul), "matmul")
-matmul.__name__ = matmul.__qualname__ = "matmul"
-matmul.__doc__ = """The product of two tensors as vectors, matrices, or batches of matrices.
+_any_product = _straight(_matmul)
+
+
+@public()
+def matmul(input, other, *, out=None):
+    """The product of two tensors as vectors, matrices, or batches of matrices.
 
     Args:
         input: the left one; a vector is a row.
@@ -480,6 +483,9 @@ matmul.__doc__ = """The product of two tensors as vectors, matrices, or batches 
         >>> vistorch.matmul(vistorch.tensor([[1., 2.], [3., 4.]]), vistorch.tensor([1., 1.]))
         tensor([3., 7.])
     """
+    return _any_product(input, other, out=out)
+
+
 METHODS["__matmul__"] = _straight(_operator)
 METHODS["__matmul__"].__name__ = "__matmul__"
 
@@ -496,5 +502,3 @@ def _in_place(input, other):
 
 METHODS["__rmatmul__"] = _reflected
 METHODS["__imatmul__"] = _in_place
-
-

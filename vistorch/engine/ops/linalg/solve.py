@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ... import outs
-from ...call import HALVES, op
+from ...call import op
 from ...errors import broadcast
 from ...face import FUNCTIONS, METHODS, public
 from ...return_types import linalg_slogdet, make
 from ...return_types import slogdet as slogdet_type
 from ...tensor import Tensor
 from . import checks
-from .rows import col, conj, is_complex, mH, mT
+from .rows import col, is_complex, mH, mT
 
 
 def _no_inverse(a):
@@ -61,9 +59,11 @@ def _cofactors(xp, input):
     """det(A) A^-T, also where A is singular: by the products of all singular values but one."""
     u, s, vh = xp.linalg.svd(input)
     n = s.shape[-1]
-    rest = xp.stack(
-        [s[..., [j for j in range(n) if j != i]].prod(-1, dtype=s.dtype) for i in range(n)], -1
-    ) if n else s
+    rest = (
+        xp.stack([s[..., [j for j in range(n) if j != i]].prod(-1, dtype=s.dtype) for i in range(n)], -1)
+        if n
+        else s
+    )
     sign = xp.linalg.det(u) * xp.linalg.det(vh)
     product = (u * rest[..., None, :]) @ vh
     return (product.conj() * sign[..., None, None]).astype(input.dtype)
@@ -135,10 +135,9 @@ slogdet_row = op(
 def _cholesky_gradient(F: Any, g: Any, L: Any, upper: bool) -> Any:
     if upper:
         g, L = mH(F, g), mH(F, L)
-    phi = F.lower(F.bmm(mH(F, L), g), 0.5)
-    turned = mH(F, L)
-    a = F.linalg_solve(turned, F.linalg_solve(L, (phi + mH(F, phi)) / 2, False, False), True, False)
-    return a
+    product = F.bmm(mH(F, L), g)
+    phi = (F.lower(product, 1) + mH(F, F.lower(product, 0))) / 2
+    return F.linalg_solve(mH(F, L), F.linalg_solve(L, phi, False, False), True, False)
 
 
 def _cholesky(xp, input, upper):
@@ -236,7 +235,9 @@ def solve(A, B, *, left=True, out=None):
     name = "linalg.solve"
     checks.same_place(name, A, B)
     if A._data.dtype.kind in "biu":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {checks.scalar(A)}")
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {checks.scalar(A)}"
+        )
     if A._data.dtype != B._data.dtype:
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {checks.scalar(A)} and B of type "
@@ -387,11 +388,11 @@ def cholesky(input, *, upper=False, out=None):
     return cholesky_row(checks.floating("linalg.cholesky", input, "cholesky_cpu"), bool(upper))
 
 
-def matrix_power(A, n, *, out=None):
-    """A square matrix multiplied with itself; negative powers are those of the inverse.
+def matrix_power(input, n, *, out=None):
+    """Input square matrix multiplied with itself; negative powers are those of the inverse.
 
     Args:
-        A: (*, m, m).
+        input: (*, m, m).
         n: how many times.
         out: where to put the result.
 
@@ -401,25 +402,27 @@ def matrix_power(A, n, *, out=None):
         tensor([[1., 3.],
                 [0., 1.]])
     """
-    checks.tensors("linalg_matrix_power", A=A)
+    checks.tensors("linalg_matrix_power", input=input)
     if n.__class__ is not int:
-        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
+        raise TypeError(
+            f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
+        )
     if out is not None:
-        return delivered("linalg_matrix_power", out, (A,), matrix_power, A, n)
-    checks.square("linalg.matrix_power", A)
+        return delivered("linalg_matrix_power", out, (input,), matrix_power, input, n)
+    checks.square("linalg.matrix_power", input)
     if n == 0:
-        return powers_start(A)
+        return powers_start(input)
     if n == 1:
-        return METHODS["clone"](A)
+        return METHODS["clone"](input)
     if n < 0:
-        A = inv(A)
+        input = inv(input)
         n = -n
     if n == 1:
-        return A
+        return input
     if n == 3:
-        return A @ A @ A
+        return input @ input @ input
     result = None
-    square = A
+    square = input
     while n:
         if n & 1:
             result = square if result is None else result @ square
@@ -460,5 +463,3 @@ def plain_matrix_power(input, n, *, out=None):
         tensor([[8.]])
     """
     return matrix_power(input, n, out=out)
-
-

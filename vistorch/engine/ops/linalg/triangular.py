@@ -9,7 +9,9 @@ from typing import Any
 
 from ...call import op
 from ...face import METHODS
+from ...promote import result_type
 from ...tensor import Tensor
+from ..core import cast
 from . import checks
 from .rows import mT
 from .solve import delivered
@@ -67,14 +69,14 @@ solve_triangular_row = op(
 )
 
 
-def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
-    """The X for which A X = B, with a triangular A.
+def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
+    """The X for which input X = B, with a triangular input.
 
     Args:
-        A: (*, n, n), of which one triangle is read.
+        input: (*, n, n), of which one triangle is read.
         B: (*, n, k).
         upper: which one.
-        left: False for X A = B.
+        left: False for X input = B.
         unitriangular: read ones on the diagonal.
         out: where to put the result.
 
@@ -83,31 +85,29 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
         >>> vistorch.linalg.solve_triangular(vistorch.tensor([[2.]]), vistorch.tensor([[4.]]), upper=True)
         tensor([[2.]])
     """
-    checks.tensors("linalg_solve_triangular", A=A, B=B)
+    checks.tensors("linalg_solve_triangular", input=input, B=B)
     if out is not None:
         again = {"upper": upper, "left": left, "unitriangular": unitriangular}
         return delivered(
-            "linalg_solve_triangular", out, (A, B), lambda: solve_triangular(A, B, **again)
+            "linalg_solve_triangular", out, (input, B), lambda: solve_triangular(input, B, **again)
         )
     name = "linalg.solve_triangular"
-    checks.same_place(name, A, B)
-    if A._data.dtype != B._data.dtype:
-        raise RuntimeError(
-            f"{name}: Expected A and B to have the same dtype, but found A of type {checks.scalar(A)} and B of type "
-            f"{checks.scalar(B)} instead"
-        )
-    checks.square(name, A)
+    checks.same_place(name, input, B)
+    checks.square(name, input)
     checks.matrix(name, B, "B")
-    a, b = A._data.shape, B._data.shape
+    a, b = input._data.shape, B._data.shape
     if b[-2 if left else -1] != a[-1]:
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(
-            f"{name}: Incompatible shapes of A and B for the equation {equation} ({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"
+            f"{name}: Incompatible shapes of A and B for the equation {equation} ({a[-2]}x{a[-1]} and "
+            f"{b[-2]}x{b[-1]})"
         )
     checks.broadcast(a[:-2], b[:-2])
-    if A._data.dtype.kind not in "fc" or A._data.dtype in checks.HALVES:
-        raise checks.not_implemented("triangular_solve_cpu", A)
-    return solve_triangular_row(A, B, bool(upper), bool(left), bool(unitriangular))
+    common = result_type(input, B)
+    pair = [t if t._data.dtype == common else cast(t, common) for t in (input, B)]
+    if common.kind not in "fc" or common in checks.HALVES:
+        raise checks.not_implemented("triangular_solve_cpu", pair[0])
+    return solve_triangular_row(*pair, bool(upper), bool(left), bool(unitriangular))
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1) -> Tensor:

@@ -17,7 +17,8 @@ from ...promote import result_type
 from ...tensor import Tensor
 from ..core import cast
 from . import checks
-from .products import batches, delivered
+from .into import Style, into
+from .products import batches
 from .rows import col, mT
 
 
@@ -157,7 +158,7 @@ def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, out: Any) ->
     """`addmm` with every check."""
     checks.tensors("addmm", input=input, mat1=mat1, mat2=mat2)
     if out is not None:
-        return delivered("addmm", out, (input, mat1, mat2), _addmm, input, mat1, mat2, beta, alpha, None)
+        return into(out, Style("addmm"), (input, mat1, mat2), _addmm, input, mat1, mat2, beta, alpha, None)
     checks.same_place("addmm", input, mat1, mat2)
     a, b = mat1._data, mat2._data
     for name, d in (("mat1", a), ("mat2", b)):
@@ -201,7 +202,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
     """
     checks.tensors("addmv", input=input, mat=mat, vec=vec)
     if out is not None:
-        return delivered("addmv", out, (input, mat, vec), _addmv, input, mat, vec, beta, alpha)
+        return into(out, Style("addmv"), (input, mat, vec), _addmv, input, mat, vec, beta, alpha)
     return _addmv(input, mat, vec, beta, alpha)
 
 
@@ -264,15 +265,15 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     return result if out is None else outs.deliver(out, result)
 
 
-def _batched(name: str, row: Any, kernel: str) -> Any:
+def _batched(name: str, row: Any, kernel: str, style: Style) -> Any:
     """`addbmm` and `baddbmm`, which differ in whether the batch is summed."""
 
     def call(input, batch1, batch2, *, beta=1, alpha=1, out=None):
         checks.tensors(name, input=input, batch1=batch1, batch2=batch2)
         if out is not None:
-            return delivered(
-                name,
+            return into(
                 out,
+                style,
                 (input, batch1, batch2),
                 lambda: call(input, batch1, batch2, beta=beta, alpha=alpha),
             )
@@ -317,7 +318,12 @@ def _addbmm_shapes(x: Tensor, y: Tensor) -> None:
         )
 
 
-addbmm = _batched("addbmm", addbmm_row, "addmm_impl_cpu_")
+addbmm = _batched(
+    "addbmm",
+    addbmm_row,
+    "addmm_impl_cpu_",
+    Style("addbmm", "self and mat2 must have the same dtype, but got {got} and {want}"),
+)
 addbmm.__doc__ = """`beta * input + alpha *` the sum of all products of two batches of matrices.
 
     Args:
@@ -333,7 +339,7 @@ addbmm.__doc__ = """`beta * input + alpha *` the sum of all products of two batc
         >>> vistorch.addbmm(vistorch.tensor(1), vistorch.tensor([[[2]], [[3]]]), vistorch.tensor([[[4]], [[5]]]))
         tensor([[24]])
     """
-baddbmm = _batched("baddbmm", baddbmm_row, "baddbmm")
+baddbmm = _batched("baddbmm", baddbmm_row, "baddbmm", Style("baddbmm"))
 baddbmm.__doc__ = """`beta * input + alpha *` the products of two batches of matrices.
 
     Args:

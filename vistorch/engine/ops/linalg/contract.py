@@ -5,6 +5,7 @@ Invariant: everything but `trace`, `cross` and `cdist` is made of `mm` and views
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from ... import dims as _dims
@@ -15,12 +16,13 @@ from ...tensor import Tensor
 from ..core import expand
 from ..shape.rows import permute, reshape, unsafe_view, unsqueeze, view
 from . import checks
+from .into import ANY, CAST, CHAIN, TENSORDOT, Style, into
 from .norms import norm_gradient, norm_of
-from .products import delivered, mm
+from .products import mm
 
 trace_row = op(
     "trace",
-    lambda xp, input: xp.trace(input),
+    lambda xp, input: xp.trace(input, dtype="i8" if input.dtype.kind in "iu" else None),
     formula=r"\bar x = \bar y\, I",
     input=lambda F, g, input_shape: F.diagonal_backward(
         F.expand(g, (min(input_shape),)), input_shape, 0, 0, 1
@@ -28,7 +30,7 @@ trace_row = op(
 )
 cross_row = op(
     "linalg_cross",
-    lambda xp, input, other, dim: xp.cross(input, other, axis=dim),
+    lambda xp, input, other, dim: xp.ascontiguousarray(xp.cross(input, other, axis=dim)),
     inputs="input other",
     formula={"input": r"\bar x = y \times \bar z", "other": r"\bar y = \bar z \times x"},
     input=lambda F, g, other, dim: F.linalg_cross(*_alike(F, other, g), dim),
@@ -98,9 +100,9 @@ def trace(input):
         tensor(5)
     """
     checks.tensors("trace", input=input)
+    checks.no_bool("trace", input)
     if input._data.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._data.ndim}")
-    checks.no_bool("trace", input)
     return trace_row(input)
 
 
@@ -143,7 +145,7 @@ def tensordot(a, b, dims=2, out=None):
                 f"tensordot(): argument '{name}' (position {position}) must be tuple of ints, not {kind}"
             )
     if out is not None:
-        return delivered("tensordot", out, (a, b), _contract, a, b, left, right)
+        return into(out, Style(None, TENSORDOT), (a, b), _contract, a, b, left, right)
     return _contract(a, b, left, right)
 
 
@@ -203,7 +205,7 @@ def kron(input, other, *, out=None):
     """
     checks.tensors("kron", input=input, other=other)
     if out is not None:
-        return delivered("kron", out, (input, other), kron, input, other)
+        return into(out, Style("mul", CAST, True), (input, other), kron, input, other)
     n = max(input._data.ndim, other._data.ndim)
     x, y = ((1,) * (n - t._data.ndim) + t._data.shape for t in (input, other))
     left = reshape(input, tuple(k for i in x for k in (i, 1)))
@@ -227,7 +229,7 @@ def linalg_cross(input, other, *, dim=-1, out=None):
     """
     checks.tensors("linalg_cross", input=input, other=other)
     if out is not None:
-        return delivered("linalg_cross", out, (input, other), lambda: linalg_cross(input, other, dim=dim))
+        return into(out, Style("linalg_cross"), (input, other), lambda: linalg_cross(input, other, dim=dim))
     x, y = input._data, other._data
     if x.ndim != y.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -329,7 +331,7 @@ def multi_dot(tensors, *, out=None):
     if n < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")
     if out is not None:
-        return delivered("linalg_multi_dot", out, tuple(tensors), multi_dot, tensors)
+        return into(out, Style("mm", CHAIN), tuple(tensors), multi_dot, tensors)
     parts = list(tensors)
     for i, t in enumerate(parts):
         if not isinstance(t, Tensor):
@@ -355,7 +357,7 @@ def multi_dot(tensors, *, out=None):
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
                 f"{checks.native(parts[0])} and tensor {i} {checks.native(t)}"
             )
-    for i, (x, y) in enumerate(zip(parts, parts[1:], strict=False)):
+    for i, (x, y) in enumerate(pairwise(parts)):
         if x._data.shape[1] != y._data.shape[0]:
             raise RuntimeError(
                 f"multi_dot(): tensors {i} and {i + 1} with shapes {sizes(tensors[i]._data.shape)} and "
@@ -407,8 +409,13 @@ def chain_matmul(*matrices, out=None):
         if t._data.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {t._data.ndim}, expected 2 instead.")
     if len(matrices) == 1:
+        if out is not None:
+            return into(out, ANY, matrices, METHODS["clone"], matrices[0])
         return METHODS["clone"](matrices[0])
     return multi_dot(matrices, out=out)
+
+
+_VECDOT = Style("sum", "linalg.vecdot: Expected out of dtype{want} but found {got}")
 
 
 def vecdot(x, y, *, dim=-1, out=None):
@@ -427,7 +434,7 @@ def vecdot(x, y, *, dim=-1, out=None):
     """
     checks.tensors("linalg_vecdot", x=x, y=y)
     if out is not None:
-        return delivered("linalg_vecdot", out, (x, y), lambda: vecdot(x, y, dim=dim))
+        return into(out, _VECDOT, (x, y), lambda: vecdot(x, y, dim=dim))
     if x._data.dtype.kind in "biu":
         raise RuntimeError(
             f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {checks.scalar(x)}"

@@ -16,8 +16,8 @@ from ...promote import sync_rg
 from ...return_types import linalg_eig, linalg_eigh, linalg_qr, linalg_svd, make
 from ...tensor import Tensor
 from . import checks
+from .into import Style, castable, into
 from .rows import col, cols, conj, diag, from_diag, half_upper, is_complex, mH, pad_cols, row
-from .solve import delivered
 
 
 def _array(x: Any) -> Any:
@@ -107,14 +107,15 @@ def qr(A, mode="reduced", *, out=None):
     """
     checks.tensors("linalg_qr", A=A)
     if out is not None:
-        return delivered("linalg_qr", out, (A,), qr, A, mode)
+        return into(out, Style("linalg_qr"), (A,), qr, A, mode)
     checks.matrix("linalg.qr", A)
-    A = checks.floating("linalg.qr", A, "geqrf_cpu")
+    if A._data.dtype.kind in "biu":
+        checks.floating("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
-    return make(linalg_qr, qr_row(A, mode))
+    return make(linalg_qr, qr_row(checks.floating("linalg.qr", A, "geqrf_cpu"), mode))
 
 
 # ---- singular values --------------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
     """
     checks.tensors("linalg_svd", A=A)
     if out is not None:
-        return delivered("linalg_svd", out, (A,), lambda: svd(A, full_matrices, driver=driver))
+        return into(out, Style("_linalg_svd"), (A,), lambda: svd(A, full_matrices, driver=driver))
     A = _tall("linalg.svd", A)
     _no_driver(A, driver)
     return make(linalg_svd, svd_row(A, bool(full_matrices)))
@@ -235,7 +236,7 @@ def svdvals(A, *, driver=None, out=None):
     """
     checks.tensors("linalg_svdvals", A=A)
     if out is not None:
-        return delivered("linalg_svdvals", out, (A,), svdvals, A)
+        return into(out, Style("_linalg_svd"), (A,), svdvals, A)
     A = _tall("linalg.svd", A)
     _no_driver(A, driver)
     if mode.on and sync_rg(A):
@@ -312,7 +313,10 @@ def eigh(input, UPLO="L", *, out=None):
     """
     checks.tensors("linalg_eigh", input=input)
     if out is not None:
-        return delivered("linalg_eigh", out, (input,), eigh, input, UPLO)
+        vectors, values = into(
+            (out[1], out[0]), Style("_linalg_eigh"), (input,), lambda: tuple(eigh(input, UPLO))[::-1]
+        )
+        return make(linalg_eigh, (values, vectors))
     return make(linalg_eigh, eigh_row(*_hermitian(input, UPLO)))
 
 
@@ -331,7 +335,7 @@ def eigvalsh(input, UPLO="L", *, out=None):
     """
     checks.tensors("linalg_eigvalsh", input=input)
     if out is not None:
-        return delivered("linalg_eigvalsh", out, (input,), eigvalsh, input, UPLO)
+        return into(out, Style("_linalg_eigh"), (input,), eigvalsh, input, UPLO)
     input, UPLO = _hermitian(input, UPLO)
     return eigh_row(input, UPLO)[0] if mode.on and sync_rg(input) else _eigvalsh_row(input, UPLO)
 
@@ -404,7 +408,7 @@ def eig(input, *, out=None):
     """
     checks.tensors("linalg_eig", input=input)
     if out is not None:
-        return delivered("linalg_eig", out, (input,), eig, input)
+        return into(out, castable("vistorch.linalg.eig", "eigenvalues", "linalg_eig"), (input,), eig, input)
     return make(linalg_eig, eig_row(_any_square("linalg.eig", input)))
 
 
@@ -422,6 +426,6 @@ def eigvals(input, *, out=None):
     """
     checks.tensors("linalg_eigvals", input=input)
     if out is not None:
-        return delivered("linalg_eigvals", out, (input,), eigvals, input)
+        return into(out, castable("vistorch.linalg.eigvals", "eigenvalues"), (input,), eigvals, input)
     input = _any_square("linalg.eigvals", input)
     return eig_row(input)[0] if mode.on and sync_rg(input) else _eigvals_row(input)

@@ -16,10 +16,12 @@ from ... import dims as _dims
 from ... import dtypes, errors, outs
 from ...call import HALVES, op
 from ...face import METHODS
+from ...graph import version
 from ...promote import default_float
 from ...tensor import Tensor, wrap
 from ..core import cast
 from . import checks
+from .into import COMPLEX_OUT, REAL_OUT, Style, into
 
 COMPLEX = {np.dtype("f4"): np.dtype("c8"), np.dtype("f8"): np.dtype("c16")}
 
@@ -263,14 +265,40 @@ def _kind(name: str) -> str:
     return "real" if base in ("rfft", "ihfft") else "any"
 
 
+def _into(name: str, out: Any, input: Any, fn: Callable) -> Tensor:
+    """A transform into `out`: any complex type takes a complex result, any floating type a real one."""
+    real = name.rstrip("2n") in ("irfft", "hfft")
+    many = name[-1] in "2n"
+    dt = input._data.dtype if isinstance(input, Tensor) else None
+    said = "fftn" if name in ("ifft2", "ifftn") else name[:-1] + "n" if many else name
+    if isinstance(out, Tensor) and out._data.dtype.kind != ("f" if real else "c"):
+        style = Style(_row_of(name, dt), (REAL_OUT if real else COMPLEX_OUT).format(said))
+    elif dt is not None and dt.kind != "c" and name in ("ifft", "ihfft"):
+        # a conjugate is copied into `out`, which must then have its very type
+        style = Style(None, "Found dtype {got} but expected {want}")
+    else:
+        style = Style(_row_of(name, dt), "", None)
+        if dt is not None and dt.kind in "biu" and isinstance(out, Tensor) and out._data.dtype.itemsize == 16:
+            input = cast(input, np.dtype("f8"))
+    return into(out, style, (input,), fn, input)
+
+
+def _row_of(name: str, dt: Any) -> str:
+    """The transform that refuses gradients."""
+    base = name.rstrip("2n")
+    if base in ("irfft", "hfft"):
+        return "_fft_c2r"
+    half = base in ("rfft", "ihfft") or (base == name and dt is not None and dt.kind != "c")
+    return "_fft_r2c" if half else "_fft_c2c"
+
+
 def _one(name: str) -> Callable:
     """A transform of one dim."""
     half = name in ("irfft", "hfft")
 
     def call(input, n=None, dim=-1, norm=None, *, out=None):
         if out is not None:
-            outs.check_out(f"fft_{name}", out, (input,))
-            return outs.deliver(out, call(input, n, dim, norm))
+            return _into(name, out, input, lambda t: call(t, n, dim, norm))
         t = _input(name, input, _kind(name))
         at, n = _one_dim(name, t, n, dim, half)
         return _transform(name, t, (at,), [n], norm)
@@ -285,10 +313,11 @@ def _many(name: str) -> Callable:
 
     def call(input, s=None, dim=default, norm=None, *, out=None):
         if out is not None:
-            outs.check_out(f"fft_{name}", out, (input,))
-            return outs.deliver(out, call(input, s, dim, norm))
+            return _into(name, out, input, lambda t: call(t, s, dim, norm))
         if not isinstance(input, Tensor):
             raise errors.must_be_tensor(f"fft_{name}", "input", 1, input)
+        if _kind(name) == "real" and input._data.dtype.kind == "c":
+            _input(name, input, "real")
         dims, sizes = _several(name, input, s, dim, half)
         t = _input(name, input, _kind(name))
         if not dims and name.rstrip("2n").lstrip("i") != "fft":
@@ -352,6 +381,12 @@ def _frequencies(
     if n.__class__ is not int:
         raise TypeError(f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     kind = dtypes.get_default_dtype() if dtype is None else dtypes.to_dtype(dtype, f"fft_{name}")
+    if out is not None:
+        if dtype is not None and out.dtype is not kind:
+            raise RuntimeError(
+                f"dtype {kind.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
+            )
+        kind = out.dtype
     if not (kind.is_floating_point or kind.is_complex):
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if n < 0:
@@ -364,7 +399,12 @@ def _frequencies(
         scaled = steps.astype(kind.np) * kind.np.type(np.float64(1) / (np.float64(n) * d))
     t = wrap(place.xp.asarray(scaled.astype(kind.np)), place)
     if out is not None:
-        return outs.deliver(out, t)
+        outs.refuse_grad(f"fft_{name}", (out,))
+        if out._data.shape == t._data.shape:
+            return outs.deliver(out, t)
+        out._data = t._data  # resized without a warning
+        version(out).n += 1
+        return out
     return t.requires_grad_(requires_grad)
 
 

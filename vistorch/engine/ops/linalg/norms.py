@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import dims as _dims
-from ... import dtypes, outs
+from ... import dtypes
 from ...call import op
 from ...face import METHODS
 from ...tensor import Tensor
@@ -20,6 +20,7 @@ from ..core import cast
 from ..shape.rows import permute, unsqueeze
 from . import checks
 from .factor import svdvals
+from .into import NORM, Style, into
 
 
 def norm_of(xp, x, p, dim, keepdim):
@@ -150,8 +151,8 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
         kind = type(ord).__name__
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {kind}")
     if out is not None:
-        outs.check_out("linalg_vector_norm", out, (x,))
-        return outs.deliver(out, vector_norm(x, ord, dim, keepdim, dtype=dtype))
+        style = Style("linalg_vector_norm")
+        return into(out, style, (x,), lambda: vector_norm(x, ord, dim, keepdim, dtype=dtype))
     x = _typed("linalg.vector_norm", x, dtype)
     n = x._data.ndim
     where = tuple(range(n)) if dim is None or dim == () or dim == [] else _dims.many(dim, n)
@@ -161,7 +162,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
         shown = "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
         start = f"linalg.vector_norm cannot compute the {shown} norm on "
         end = " because the operation does not have an identity"
-        if len(where) == n:
+        if dim is None:
             raise RuntimeError(f"{start}an empty tensor{end}")
         for i in where:
             if x._data.shape[i] == 0:
@@ -204,27 +205,25 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, ou
     if not isinstance(input, Tensor):
         raise checks.errors.must_be_tensor("linalg_matrix_norm", "input", 1, input)
     if out is not None:
-        outs.check_out("linalg_matrix_norm", out, (input,))
-        return outs.deliver(out, matrix_norm(input, ord, dim, keepdim, dtype=dtype))
+        style = Style(None, NORM.format("linalg.matrix_norm"))
+        return into(out, style, (input,), lambda: matrix_norm(input, ord, dim, keepdim, dtype=dtype))
     name = "linalg.matrix_norm"
     words = isinstance(ord, str)
-    if words and ord not in ("fro", "nuc"):
-        raise RuntimeError(f"{name}: Order {ord} not supported.")
-    p, q = _matrix_dims(name, input, dim)
-    if not words and abs(ord) not in (1, 2, inf):
+    if ord not in ("fro", "nuc") if words else abs(ord) not in (1, 2, inf):
         shown = f"{ord:g}" if isinstance(ord, float) else ord
         raise RuntimeError(f"{name}: Order {shown} not supported.")
-    if ord == "fro":
-        input = _typed(name, input, dtype)
-        return vector_norm(input, 2, (p, q), keepdim)
+    checks.matrix(name, input)
     input = _typed(name, input, dtype)
-    if input._data.size == 0 and ord in (1, 2, inf):
+    p, q = _matrix_dims(name, input, dim)
+    if ord == "fro":
+        return vector_norm(input, 2, (p, q), keepdim)
+    if _no_largest(input, ord, p, q):
         shape = tuple(
             1 if i in (p, q) else n for i, n in enumerate(input._data.shape) if keepdim or i not in (p, q)
         )
         return norm_of_nothing(input, shape)
     if words or abs(ord) == 2:
-        if input._data.dtype in checks.HALVES and not words:
+        if input._data.dtype in checks.HALVES:
             raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {checks.scalar(input)}")
         s = svdvals(_moved_last(input, p, q))
         result = s.sum(-1) if words else s.amax(-1) if ord > 0 else s.amin(-1)
@@ -241,6 +240,12 @@ def _moved_last(x: Tensor, p: int, q: int) -> Tensor:
     n = x._data.ndim
     order = (*[i for i in range(n) if i not in (p, q)], p, q)
     return x if order == tuple(range(n)) else permute(x, order)
+
+
+def _no_largest(x: Tensor, ord: Any, p: int, q: int) -> bool:
+    """Whether a largest value is asked of nothing, which PyTorch takes to be zero."""
+    m, n = x._data.shape[p], x._data.shape[q]
+    return (ord == 2 and m * n == 0) or (ord == 1 and n == 0) or (ord == inf and m == 0)
 
 
 def norm_of_nothing(x: Tensor, shape: tuple) -> Tensor:
@@ -275,6 +280,9 @@ def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
     """
     if not isinstance(input, Tensor):
         raise checks.errors.must_be_tensor("linalg_norm", "input", 1, input)
+    if out is not None:
+        style = Style(None, NORM.format("linalg.norm"))
+        return into(out, style, (input,), lambda: norm(input, ord, dim, keepdim, dtype=dtype))
     if dim is not None:
         dim = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
         if len(dim) not in (1, 2):
@@ -285,9 +293,8 @@ def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
         raise RuntimeError(
             f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {input._data.ndim}D."
         )
-    more = {"dtype": dtype, "out": out}
     if isinstance(ord, str):
-        return matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, **more)
+        return matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if ord is not None and (len(dim) == 2 if dim is not None else input._data.ndim == 2):
-        return matrix_norm(input, ord, (0, 1) if dim is None else dim, keepdim, **more)
-    return vector_norm(input, 2.0 if ord is None else ord, dim, keepdim, **more)
+        return matrix_norm(input, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
+    return vector_norm(input, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)

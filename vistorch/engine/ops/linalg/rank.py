@@ -18,9 +18,10 @@ from ...tensor import Tensor, wrap
 from ..shape.rows import squeeze_dim
 from . import checks
 from .factor import svdvals
+from .into import castable, into
 from .norms import matrix_norm, norm_of_nothing
 from .rows import mH
-from .solve import delivered, inv
+from .solve import inv
 
 
 def _number(value: Any) -> Any:
@@ -94,8 +95,11 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """
     checks.tensors("linalg_pinv", input=input)
     if out is not None:
-        return delivered(
-            "linalg_pinv", out, (input,), lambda: pinv(input, rcond, hermitian, atol=atol, rtol=rtol)
+        return into(
+            out,
+            castable("linalg.pinv", refuses=None if rtol or atol else "linalg_pinv"),
+            (input,),
+            lambda: pinv(input, rcond, hermitian, atol=atol, rtol=rtol),
         )
     d = input._data
     if d.ndim < 2 or d.dtype in HALVES or d.dtype.kind in "biu":
@@ -144,9 +148,9 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
     """
     checks.tensors("linalg_matrix_rank", input=input)
     if out is not None:
-        return delivered(
-            "linalg_matrix_rank",
+        return into(
             out,
+            castable("vistorch.linalg.matrix_rank"),
             (input,),
             lambda: matrix_rank(input, tol, hermitian, atol=atol, rtol=rtol),
         )
@@ -185,8 +189,10 @@ def cond(input, p=None, *, out=None):
     """
     checks.tensors("linalg_cond", input=input)
     if out is not None:
-        return delivered("linalg_cond", out, (input,), cond, input, p)
+        return into(out, castable("linalg.cond"), (input,), cond, input, p)
     if input._data.ndim < 2:
+        if isinstance(p, str):
+            checks.matrix(f"linalg.cond(ord={p})", input)
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if not isinstance(p, str) and p not in (None, 2, -2, 1, -1, inf, -inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
@@ -273,7 +279,7 @@ lstsq_row = op(
 )
 
 
-def lstsq(input, b, rcond=None, *, driver=None):
+def lstsq(input, b, rcond=None, *, driver=None, out=None):
     """The X that makes A X - B smallest, by least squares.
 
     Args:
@@ -281,6 +287,7 @@ def lstsq(input, b, rcond=None, *, driver=None):
         b: (*, m, k) or vectors (*, m).
         rcond: singular values up to this share of the largest are zero.
         driver: "gels", "gelsy", "gelsd" or "gelss": which of the other results are there.
+        out: four tensors.
 
     Example:
         >>> import vistorch
@@ -288,6 +295,9 @@ def lstsq(input, b, rcond=None, *, driver=None):
         tensor([[2.0000]])
     """
     checks.tensors("linalg_lstsq", input=input, b=b)
+    if out is not None:
+        style = castable("vistorch.linalg.lstsq", "solution", "linalg_lstsq")
+        return into(out, style, (input, b), lambda: lstsq(input, b, rcond, driver=driver))
     name = "vistorch.linalg.lstsq"
     x, y = input._data, b._data
     if x.ndim < 2:

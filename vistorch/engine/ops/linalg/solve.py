@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import outs
 from ...call import op
 from ...errors import broadcast
 from ...face import FUNCTIONS, METHODS, public
@@ -16,6 +15,7 @@ from ...return_types import linalg_slogdet, make
 from ...return_types import slogdet as slogdet_type
 from ...tensor import Tensor
 from . import checks
+from .into import Style, castable, into
 from .rows import col, is_complex, mH, mT
 
 
@@ -157,27 +157,6 @@ cholesky_row = op(
 )
 
 
-def delivered(name: str, out: Any, operands: tuple, fn: Any, *args: Any) -> Any:
-    """A result, or several, into `out`."""
-    if isinstance(out, (tuple, list)):
-        for o in out:
-            outs.check_out(name, o, operands)
-        results = fn(*args)
-        for o, r in zip(out, results, strict=True):
-            check_kind(name, o, r)
-        filled = tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)])
-        return make(type(results), filled) if type(results) is not tuple else filled
-    outs.check_out(name, out, operands)
-    result = fn(*args)
-    check_kind(name, out, result)
-    return outs.deliver(out, result)
-
-
-def check_kind(name: str, out: Tensor, result: Tensor) -> None:
-    """Refuse an `out` that cannot hold the result's type."""
-    outs.check_cast(result._data.dtype, out._data.dtype)
-
-
 def inv(A, *, out=None):
     """The inverse of square matrices.
 
@@ -193,7 +172,7 @@ def inv(A, *, out=None):
     """
     checks.tensors("linalg_inv", A=A)
     if out is not None:
-        return delivered("linalg_inv", out, (A,), inv, A)
+        return into(out, Style("linalg_inv_ex"), (A,), inv, A)
     checks.square("linalg.inv", A)
     return inv_row(checks.floating("linalg.inv", A))
 
@@ -231,7 +210,7 @@ def solve(A, B, *, left=True, out=None):
     """
     checks.tensors("linalg_solve", A=A, B=B)
     if out is not None:
-        return delivered("linalg_solve", out, (A, B), lambda: solve(A, B, left=left))
+        return into(out, Style("_linalg_solve_ex"), (A, B), lambda: solve(A, B, left=left))
     name = "linalg.solve"
     checks.same_place(name, A, B)
     if A._data.dtype.kind in "biu":
@@ -281,7 +260,7 @@ def det(A, *, out=None):
     """
     checks.tensors("linalg_det", A=A)
     if out is not None:
-        return delivered("linalg_det", out, (A,), det, A)
+        return into(out, Style("_linalg_det"), (A,), det, A)
     return _det(A)
 
 
@@ -304,7 +283,7 @@ def slogdet(A, *, out=None):
     """
     checks.tensors("linalg_slogdet", A=A)
     if out is not None:
-        return delivered("linalg_slogdet", out, (A,), slogdet, A)
+        return into(out, Style("_linalg_slogdet"), (A,), slogdet, A)
     return make(linalg_slogdet, _slogdet("linalg.slogdet", A))
 
 
@@ -344,7 +323,7 @@ def plain_slogdet(input, *, out=None):
     """
     checks.tensors("slogdet", input=input)
     if out is not None:
-        return delivered("slogdet", out, (input,), plain_slogdet, input)
+        return into(out, Style("_linalg_slogdet"), (input,), plain_slogdet, input)
     return make(slogdet_type, _slogdet("linalg.slogdet", input))
 
 
@@ -383,9 +362,17 @@ def cholesky(input, *, upper=False, out=None):
     """
     checks.tensors("linalg_cholesky", input=input)
     if out is not None:
-        return delivered("linalg_cholesky", out, (input,), lambda: cholesky(input, upper=upper))
+        return into(out, Style("linalg_cholesky_ex"), (input,), lambda: cholesky(input, upper=upper))
     checks.square("linalg.cholesky", input)
     return cholesky_row(checks.floating("linalg.cholesky", input, "cholesky_cpu"), bool(upper))
+
+
+def _power_style(n: int, out: Any) -> Style:
+    """How `matrix_power` words its refusal of an `out`."""
+    cast = castable("matrix_power")
+    if n == 0 or out._data.dtype.kind in "biu":
+        return cast
+    return Style("linalg_inv_ex" if n == -1 else "matmul")
 
 
 def matrix_power(input, n, *, out=None):
@@ -408,7 +395,7 @@ def matrix_power(input, n, *, out=None):
             f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
         )
     if out is not None:
-        return delivered("linalg_matrix_power", out, (input,), matrix_power, input, n)
+        return into(out, _power_style(n, out), (input,), matrix_power, input, n)
     checks.square("linalg.matrix_power", input)
     if n == 0:
         return powers_start(input)

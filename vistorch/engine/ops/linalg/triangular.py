@@ -9,12 +9,10 @@ from typing import Any
 
 from ...call import op
 from ...face import METHODS
-from ...promote import result_type
 from ...tensor import Tensor
-from ..core import cast
 from . import checks
+from .into import Style, into
 from .rows import mT
-from .solve import delivered
 
 
 def _read(xp, A, upper, unit):
@@ -88,8 +86,11 @@ def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=Non
     checks.tensors("linalg_solve_triangular", input=input, B=B)
     if out is not None:
         again = {"upper": upper, "left": left, "unitriangular": unitriangular}
-        return delivered(
-            "linalg_solve_triangular", out, (input, B), lambda: solve_triangular(input, B, **again)
+        return into(
+            out,
+            Style("linalg_solve_triangular", "expected scalar type {want} but found {got}"),
+            (input, B),
+            lambda: solve_triangular(input, B, **again),
         )
     name = "linalg.solve_triangular"
     checks.same_place(name, input, B)
@@ -103,11 +104,11 @@ def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=Non
             f"{b[-2]}x{b[-1]})"
         )
     checks.broadcast(a[:-2], b[:-2])
-    common = result_type(input, B)
-    pair = [t if t._data.dtype == common else cast(t, common) for t in (input, B)]
-    if common.kind not in "fc" or common in checks.HALVES:
-        raise checks.not_implemented("triangular_solve_cpu", pair[0])
-    return solve_triangular_row(*pair, bool(upper), bool(left), bool(unitriangular))
+    dt = input._data.dtype
+    if dt.kind not in "fc" or dt in checks.HALVES:
+        raise checks.not_implemented("triangular_solve_cpu", input)
+    checks.same_scalar(input, B)
+    return solve_triangular_row(input, B, bool(upper), bool(left), bool(unitriangular))
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1) -> Tensor:

@@ -1,9 +1,10 @@
 """Running a program with one library, and comparing two runs.
 
-Invariant: a forward line that raises is noted and the program goes on; a backward that raises ends it, since what
-had been accumulated by then is nobody's promise.
+Invariant: a forward line that raises is noted and the program goes on; a backward that raises ends it, since nobody
+promises what had been accumulated by then.
 """
 
+import contextlib
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -49,7 +50,7 @@ def describe(tensor: Any, owners: dict[int, str]) -> dict[str, Any]:
         "is_leaf": tensor.is_leaf,
         "retains_grad": tensor.retains_grad,
         "_version": tensor._version,
-        "grad_fn": None if node is None else node.name(),
+        "grad_fn": None if node is None else type(node).__name__,
         "is_view": tensor._base is not None,
         "base": None if tensor._base is None else owners.get(id(tensor._base)),
         "grad": None if grad is None else array(grad),
@@ -61,7 +62,7 @@ def run(code: Code, lib: Any) -> Run:
     """Run a program."""
     scope: dict[str, Any] = {"L": lib}
     result = Run()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), getattr(lib, "planted", contextlib.nullcontext)():
         warnings.simplefilter("ignore")
         for index, (line, ends) in enumerate(code):
             try:
@@ -87,7 +88,7 @@ def run(code: Code, lib: Any) -> Run:
 
 def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, str]:
     """The verdict (same, both raise, WRONG, outcome differs) and what differs."""
-    expected = [(i, kind, text.replace("torch.", f"{name}.")) for i, kind, text in theirs.errors]
+    expected = [(i, kind, renamed(text, name)) for i, kind, text in theirs.errors]
     if mine.errors != expected:
         pairs = [*zip(mine.errors, expected, strict=False)]
         first = next((pair for pair in pairs if pair[0] != pair[1]), None)
@@ -117,6 +118,13 @@ def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, s
     if worst[0]:
         return worst
     return ("both raise" if theirs.errors else "same"), ""
+
+
+def renamed(text: str, name: str) -> str:
+    """A sentence of torch as the library says it: with its own name, and without C++ namespaces."""
+    if name == "torch":
+        return text
+    return re.sub(r"\btorch([./])", rf"{name}\1", text.replace("torch::autograd::", ""))
 
 
 def near(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:

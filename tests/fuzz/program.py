@@ -143,6 +143,7 @@ DTYPES = (
     "{x}.type_as({y})",
     "{x}.float() * {y}",
 )
+OWN = "; {n} = {n} if {n} is None else {n}.clone()"
 BACKWARD = (
     "{x}.sum().backward()",
     "({x} * {x}).sum().backward()",
@@ -151,12 +152,16 @@ BACKWARD = (
     "{x}.backward()",
     "s = ({x} * {y}).sum(); s.backward(retain_graph=True); s.backward()",
     "s = ({x} * {x}).sum(); s.backward(); s.backward()",
-    "{n} = L.autograd.grad(({x} * {x}).sum(), [{a}], allow_unused=True)[0]",
-    "{n} = L.autograd.grad(({x} * {x} * {x}).sum(), [{a}], create_graph=True, allow_unused=True)[0]",
-    "{n}, {m} = L.autograd.grad({x}.sum(), [{a}, {y}], retain_graph=True, allow_unused=True)",
-    "{n} = L.autograd.grad({x}.sum(), [{a}])[0]",
-    "{n} = L.autograd.grad({x}, [{a}], L.ones_like({x}), create_graph=True, allow_unused=True)[0]",
-    "({x} * {x}).sum().backward(create_graph=True); {n} = {a}.grad; {a}.grad = None",
+    # Whether a gradient is a view, how often its memory was written and how the graph of a recorded pass is spelt is
+    # torch's own affair: programs go on with a clone.
+    "{n} = L.autograd.grad(({x} * {x}).sum(), [{a}], allow_unused=True)[0]" + OWN,
+    "{n} = L.autograd.grad(({x} * {x} * {x}).sum(), [{a}], create_graph=True, allow_unused=True)[0]" + OWN,
+    "{n}, {m} = L.autograd.grad({x}.sum(), [{a}, {y}], retain_graph=True, allow_unused=True)"
+    + OWN
+    + OWN.replace("{n}", "{m}"),
+    "{n} = L.autograd.grad({x}.sum(), [{a}])[0]" + OWN,
+    "{n} = L.autograd.grad({x}, [{a}], L.ones_like({x}), create_graph=True, allow_unused=True)[0]" + OWN,
+    "({x} * {x}).sum().backward(create_graph=True); {n} = {a}.grad; {a}.grad = None" + OWN,
     "({x} * {x}).sum().backward(inputs=[{a}], retain_graph=True)",
     "{a}.grad = None",
     "{a}.grad.zero_()",
@@ -223,9 +228,13 @@ class Writer:
             x = rng.choice(registers)
         kind = rng.choices(KINDS, WEIGHTS)[0]
         text = kind(rng)
+        # most lines should do something, some should raise
+        wanted = CAN.get(kind)
+        if wanted and rng.random() < 0.93 and (able := [n for n in registers if wanted(self.scope[n])]):
+            x = x if x in able else rng.choice(able)
         if "{n}" not in text and kind in NAMED:
             text = "{n}, *_ = " + text if kind is many and rng.random() < 0.3 else text
-            text = "{n}, {m} = " + text if kind is many and "{n}" not in text else text
+            text = "{n}, {m}, *_ = " + text if kind is many and "{n}" not in text else text
             text = "{n} = " + text if "{n}" not in text else text
         self.add(self.fill(text, x))
 
@@ -245,8 +254,10 @@ class Writer:
         for _ in range(rng.randint(2, 11)):
             self.step()
         if rng.random() < 0.8:
-            terms = [f"{n}.double().sum() * {k + 1}.0" for k, n in enumerate(self.registers())]
-            self.add("s = " + " + ".join(f"({t}) ** 2" if rng.random() < 0.3 else t for t in terms))
+            for k, n in enumerate(self.registers()):
+                term = f"{n}.double().sum() * {k + 1}.0"
+                term = f"({term}) ** 2" if rng.random() < 0.3 else term
+                self.add(f"s = s + {term}" if k else f"s = {term}")
             self.add("s.backward()")
         return self.lines
 
@@ -274,6 +285,16 @@ unary, binary, views, many, changes = map(chooser, (UNARY, BINARY, VIEWS, MANY, 
 modes, dtypes, backwards = map(chooser, (MODES, DTYPES, BACKWARD))
 
 
+def is_writable(tensor: torch.Tensor) -> bool:
+    """Whether a write is likely to be allowed: not a leaf, nor a view of one."""
+    try:
+        base = tensor if tensor._base is None else tensor._base
+        return not tensor.requires_grad or not (tensor.is_leaf or base.is_leaf)
+    except RuntimeError:
+        # one of several views whose base was written to may not even be asked
+        return False
+
+
 def reduce(rng: random.Random) -> str:
     """A reduction."""
     return "{x}." + rng.choice(REDUCE)
@@ -286,6 +307,12 @@ def product(rng: random.Random) -> str:
 
 KINDS = (unary, binary, reduce, product, views, many, changes, modes, dtypes, backwards)
 WEIGHTS = (3, 4, 2, 1, 6, 3, 8, 4, 1, 2)
+CAN = {
+    changes: is_writable,
+    backwards: lambda t: t.requires_grad,
+    many: lambda t: bool(t.dim()),
+    product: lambda t: t.dim() == 2,
+}
 NAMED = (unary, binary, reduce, product, views, many, dtypes)
 
 

@@ -9,37 +9,37 @@ from tests.ops.library import L, torch
 from tests.ops.samples import OPS
 
 PROMISED = """
-add sub mul div true_divide floor_divide remainder fmod pow neg abs exp exp2 expm1 log log2 log10 log1p sqrt rsqrt
-reciprocal square sin cos tan asin acos atan atan2 sinh cosh tanh
-asinh acosh atanh sigmoid erf erfc erfinv lgamma digamma floor ceil round trunc frac sign sgn signbit copysign clamp
-clamp_min clamp_max clip maximum minimum fmax fmin where lerp addcmul addcdiv nan_to_num isnan isinf isposinf isneginf
-isfinite isclose allclose equal eq ne lt le gt ge logical_and logical_or logical_xor logical_not bitwise_and bitwise_or
-bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift hypot logaddexp xlogy heaviside deg2rad rad2deg real imag
-conj angle polar view_as_real view_as_complex
-sum mean prod std var std_mean var_mean max min amax amin aminmax argmax argmin all any norm logsumexp cumsum cumprod
-cummax cummin logcumsumexp median nanmedian nansum nanmean quantile mode count_nonzero sort argsort topk kthvalue unique
-unique_consecutive bincount histc searchsorted bucketize trapezoid diff
-view view_as reshape flatten unflatten ravel squeeze unsqueeze transpose swapaxes permute movedim t T mT expand
-expand_as broadcast_to broadcast_tensors repeat repeat_interleave tile cat concat stack hstack vstack dstack
-column_stack chunk split tensor_split split_with_sizes unbind narrow select flip fliplr flipud rot90 roll contiguous
-clone to type diagonal diag diag_embed diagonal_scatter select_scatter slice_scatter tril triu tril_indices
-triu_indices meshgrid unfold as_strided block_diag cartesian_prod combinations atleast_1d atleast_2d atleast_3d
-__getitem__ __setitem__ index_put gather scatter scatter_add scatter_reduce index_select index_add index_copy
-index_fill masked_fill masked_select masked_scatter take take_along_dim put nonzero
-tensor as_tensor asarray from_numpy zeros ones full empty eye arange linspace logspace zeros_like ones_like full_like
-empty_like new_zeros new_ones new_full new_empty new_tensor rand randn randint randperm rand_like randn_like
-randint_like normal uniform_ bernoulli multinomial exponential_ log_normal_ cauchy_ geometric_ poisson Tensor
-FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor
-complex fill_ zero_ item tolist finfo iinfo promote_types result_type can_cast
-mm bmm mv matmul dot vdot inner outer ger addmm addmv addbmm baddbmm einsum tensordot kron cross cdist chain_matmul
-trace linalg.norm linalg.vector_norm linalg.matrix_norm linalg.cond linalg.det linalg.slogdet linalg.inv linalg.solve
-linalg.lstsq linalg.cholesky linalg.qr linalg.svd linalg.svdvals linalg.eigh linalg.eigvalsh linalg.eig linalg.pinv
-linalg.matrix_rank linalg.matrix_power linalg.multi_dot linalg.cross logdet
-fft.fft fft.ifft fft.rfft fft.irfft fft.fft2 fft.ifft2 fft.fftshift fft.ifftshift
-__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ __rfloordiv__ __mod__ __rmod__
-__pow__ __rpow__ __matmul__ __rmatmul__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__ __lshift__ __rlshift__
-__rshift__ __rrshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __abs__ __invert__ __bool__ __int__
-__float__ __complex__ __index__ __len__ __contains__
+add sub mul div true_divide floor_divide remainder fmod pow neg abs exp exp2 expm1 log log2 log10 log1p sqrt
+rsqrt reciprocal square sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sigmoid erf erfc
+erfinv lgamma digamma floor ceil round trunc frac sign sgn signbit copysign clamp clamp_min clamp_max clip
+maximum minimum fmax fmin where lerp addcmul addcdiv nan_to_num isnan isinf isposinf isneginf isfinite
+isclose allclose equal eq ne lt le gt ge logical_and logical_or logical_xor logical_not bitwise_and
+bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift hypot logaddexp xlogy heaviside
+deg2rad rad2deg real imag conj angle polar view_as_real view_as_complex sum mean prod std var std_mean
+var_mean max min amax amin aminmax argmax argmin all any norm logsumexp cumsum cumprod cummax cummin
+logcumsumexp median nanmedian nansum nanmean quantile mode count_nonzero sort argsort topk kthvalue unique
+unique_consecutive bincount histc searchsorted bucketize trapezoid diff view view_as reshape flatten
+unflatten ravel squeeze unsqueeze transpose swapaxes permute movedim t T mT expand expand_as broadcast_to
+broadcast_tensors repeat repeat_interleave tile cat concat stack hstack vstack dstack column_stack chunk
+split tensor_split split_with_sizes unbind narrow select flip fliplr flipud rot90 roll contiguous clone to
+type diagonal diag diag_embed diagonal_scatter select_scatter slice_scatter tril triu tril_indices
+triu_indices meshgrid unfold as_strided block_diag cartesian_prod combinations atleast_1d atleast_2d
+atleast_3d __getitem__ __setitem__ index_put gather scatter scatter_add scatter_reduce index_select
+index_add index_copy index_fill masked_fill masked_select masked_scatter take take_along_dim put nonzero
+tensor as_tensor asarray from_numpy zeros ones full empty eye arange linspace logspace zeros_like ones_like
+full_like empty_like new_zeros new_ones new_full new_empty new_tensor rand randn randint randperm rand_like
+randn_like randint_like normal uniform_ bernoulli multinomial exponential_ log_normal_ cauchy_ geometric_
+poisson Tensor FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor
+CharTensor ByteTensor BoolTensor complex fill_ zero_ item tolist finfo iinfo promote_types result_type
+can_cast mm bmm mv matmul dot vdot inner outer ger addmm addmv addbmm baddbmm einsum tensordot kron cross
+cdist chain_matmul trace linalg.norm linalg.vector_norm linalg.matrix_norm linalg.cond linalg.det
+linalg.slogdet linalg.inv linalg.solve linalg.lstsq linalg.cholesky linalg.qr linalg.svd linalg.svdvals
+linalg.eigh linalg.eigvalsh linalg.eig linalg.pinv linalg.matrix_rank linalg.matrix_power linalg.multi_dot
+linalg.cross logdet fft.fft fft.ifft fft.rfft fft.irfft fft.fft2 fft.ifft2 fft.fftshift fft.ifftshift
+__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ __rfloordiv__
+__mod__ __rmod__ __pow__ __rpow__ __matmul__ __rmatmul__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__
+__lshift__ __rlshift__ __rshift__ __rrshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__
+__abs__ __invert__ __bool__ __int__ __float__ __complex__ __index__ __len__ __contains__
 """.split()
 
 

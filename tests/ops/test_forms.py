@@ -23,6 +23,7 @@ from tests.ops.library import (
     attempt,
     build,
     close,
+    coarsest,
     describe,
     dtype_name,
     error_mismatch,
@@ -199,6 +200,10 @@ def out_with_grad(op: Op, lib, sample: Sample, dtype: str, like, label: str):
     call_out(op, call, out)
 
 
+def _name(tensor) -> str:
+    return dtype_name(tensor.dtype)
+
+
 def compare_out(op: Op, sample: Sample, dtype: str, like, change: dict, label: str, report: Report) -> None:
     """One call with `out=` in both libraries."""
     reference, call = prepare(torch, sample, dtype), prepare(L, sample, dtype)
@@ -208,7 +213,9 @@ def compare_out(op: Op, sample: Sample, dtype: str, like, change: dict, label: s
     mine = attempt(call_out, op, call, out)
     message = error_mismatch(op, mine, theirs)
     if not message and theirs.error is None:
-        message = mismatch(op, out, their_out, op.values and op.gauge is None)
+        # computed in the result's dtype, whatever `out` has
+        exact = {} if label != "of complex128" else {"dtype": coarsest("complex128", *map(_name, flat(like)))}
+        message = mismatch(op, out, their_out, op.values and op.gauge is None, **exact)
         if not message and all(a is b for a, b in zip(flat(theirs.value), flat(their_out), strict=True)):
             returned = all(a is b for a, b in zip(flat(mine.value), flat(out), strict=True))
             message = "" if returned else "does not return out"

@@ -12,13 +12,25 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 from ..engine import errors
-from ..engine.graph import FREED, Base, Packed, draw, edge, save_input, version
-from ..engine.hooks import packed, remember, unpacked
+from ..engine.events import hear
+from ..engine.graph import (
+    FREED,
+    Base,
+    Packed,
+    continued,
+    draw,
+    edge,
+    out_of,
+    save_input,
+    unpacked,
+    version,
+)
+from ..engine.hooks import pack, remember
 from ..engine.modes import mode, no_grad, recording
-from ..engine.rules import RAW
 from ..engine.tensor import Tensor, wrap
 from .outputs import attach
 
@@ -106,6 +118,7 @@ class BackwardCFunction(Base):
     __slots__ = ("alive", "ctx", "edges", "given", "infos", "kept", "live", "outs", "seq")
 
     forward_cls: Any = None
+    __repr__ = object.__repr__
 
     # The executor asks for `saved` and frees it; a custom node may run again as long as it reads nothing saved.
     @property
@@ -131,10 +144,6 @@ class BackwardCFunction(Base):
         """What `save_for_backward` kept."""
         return self.unpack()
 
-    @property
-    def _input_metadata(self) -> list:
-        return [None if i is None else Base_info(*i) for i in self.infos]
-
     def unpack(self) -> tuple:
         """The saved tensors, their versions checked."""
         if not self.alive:
@@ -144,10 +153,9 @@ class BackwardCFunction(Base):
     def _unpacked(self, entry: Any, e: Any, nr: int | None) -> Tensor:
         if entry.__class__ is Packed:
             t = unpacked(entry)
-            if e is not None or nr is not None:
-                t = wrap(t._data, t._place)
-                self._give_history(t, e, nr)
-            return t
+            if nr is not None:
+                e = self.output(nr, t)
+            return t if e is None else continued(t, e)
         if nr is None:
             t, then = entry
             v = t._ver
@@ -159,18 +167,11 @@ class BackwardCFunction(Base):
             raise RuntimeError(errors.modified(d, place, self, v.n, then, nr))
         t = wrap(d, place)
         t._ver = v
-        self._give_history(t, None, nr)
+        t._node, t._rg = self.output(nr, t), True
         return t
-
-    def _give_history(self, t: Tensor, e: Any, nr: int | None) -> None:
-        if nr is not None:
-            e = self.output(nr, t)
-        t._node, t._rg = e, True
 
     def output(self, nr: int, t: Tensor) -> Any:
         """Where the gradient of output `nr` goes; `t` has its shape."""
-        from ..engine.graph import out_of
-
         return self if len(self.infos) == 1 else out_of(self, nr, t._data, t._place)
 
     def run(self, g: Any, create_graph: bool) -> list:
@@ -207,12 +208,12 @@ class BackwardCFunction(Base):
             if not is_tensor:
                 if r is not None:
                     raise RuntimeError(
-                        f"function {name} returned a gradient different from None at position {i + 1}, but the "
+                        f"function {name} returned a gradient different than None at position {i + 1}, but the "
                         "corresponding forward input was not a Variable"
                     )
                 continue
             if r is not None and not isinstance(r, Tensor):
-                raise TypeError(f"expected Variable or None (got {errors.type_name(r)})")
+                raise RuntimeError(f"expected Variable or None (got {errors.type_name(r)})")
             found.append(r)
         return [
             None if e is None or r is None else self._fitting(i, r, e, create_graph)
@@ -249,6 +250,18 @@ def _backward_of(cls: Any) -> Callable:
             "of them."
         )
     return vjp
+
+
+class Told:
+    """What a listener is given as the rule of a custom function."""
+
+    __slots__ = ("grad_name", "name")
+    formula: Any = MappingProxyType({})
+    inputs = consts = ()
+    view = False
+
+    def __init__(self, name: str) -> None:
+        self.name, self.grad_name = name, name + "Backward"
 
 
 class FunctionMeta(type):
@@ -376,6 +389,8 @@ class Function(metaclass=FunctionMeta):
             _save(ctx, node, inputs)
             if mode.anomaly:
                 remember(node)
+        if hear.op is not None:
+            hear.op(Told(cls.__name__), tuple(inputs), (), tuple([o for o in outs if isinstance(o, Tensor)]))
         for used in ("to_save", "dirty_tensors", "non_differentiable"):
             ctx.__dict__.pop(used, None)
         return outs if many else outs[0]
@@ -411,7 +426,7 @@ def _save(ctx: FunctionCtx, node: Any, inputs: list) -> None:
         if nr is None:
             kept.append((save_input(t), edge(t) if t.requires_grad else None, None))
         elif mode.packers:
-            kept.append((packed(t), None, nr))
+            kept.append((pack(t.detach()), None, nr))
         else:
             v = version(t)
             kept.append(((t._data, t._place, v, v.n), None, nr))

@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 from ..engine import errors, views
-from ..engine.graph import UNTRACKED, out_of
+from ..engine.graph import UNTRACKED, out_of, version
 from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap
 
@@ -19,8 +19,8 @@ NOT_RETURNED = (
     "inplace must all be outputs of the Function."
 )
 NO_INPUT = (
-    "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to pass it to "
-    "mark_dirty()."
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed "
+    "to ctx.mark_dirty()."
 )
 VIEW_OF_SEVERAL = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
@@ -30,7 +30,7 @@ VIEW_OF_SEVERAL = (
     "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
 )
 SAVED_AS_IS = (
-    "A input that has been returned as-is as output is being saved for backward. This is not supported if you override "
+    "An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
     "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside "
     "the forward function itself."
 )
@@ -47,8 +47,17 @@ def attach(ctx: Any, node: Any, inputs: list, raw: tuple, apart: bool) -> tuple:
         apart: whether `setup_context` filled the context.
     """
     given = {id(t) for t in inputs}
-    dirty = {id(t) for t in _marked(ctx.dirty_tensors, "dirty tensors")}
-    barred = {id(t) for t in _marked(ctx.non_differentiable, "non_differentiable")}
+    written_to = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument {} is of type {}")
+    for t in written_to:
+        if t._ver is not UNTRACKED:
+            version(t).n += 1
+    dirty = {id(t) for t in written_to}
+    barred = {
+        id(t)
+        for t in _marked(
+            ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got {1}"
+        )
+    }
     saved = {id(t) for t in ctx.to_save or ()} if apart else ()
     if node is not None:
         _describe(node, raw)
@@ -84,18 +93,13 @@ def attach(ctx: Any, node: Any, inputs: list, raw: tuple, apart: bool) -> tuple:
     return tuple(outs)
 
 
-def _marked(tensors: Any, what: str) -> tuple:
+def _marked(tensors: Any, refusal: str) -> tuple:
     """A tuple of tensors the user marked."""
     if tensors is None:
         return ()
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor):
-            verb = "mark_dirty" if what == "dirty tensors" else "mark_non_differentiable"
-            if verb == "mark_dirty":
-                raise TypeError(f"mark_dirty can only accept variables, but argument {i} is of type {errors.type_name(t)}")
-            raise TypeError(
-                f"mark_non_differentiable only accepts variable arguments, but got {errors.type_name(t)}"
-            )
+            raise RuntimeError(refusal.format(i, errors.type_name(t)))
     return tuple(tensors)
 
 
@@ -134,7 +138,7 @@ def _carrying(node: Any, nr: int, o: Tensor, is_input: bool, written: bool, coun
             raise RuntimeError(VIEW_OF_SEVERAL)
         if is_input:
             if o._view is None and o._rg and o._node is None:
-                raise RuntimeError(errors.LEAF_WRITTEN)
+                raise RuntimeError(errors.LEAF_WRITTEN.replace("is being used", "has been used"))
             views.before_write(o, True)
         stand_in = wrap(o._data, o._place)
         stand_in._node, stand_in._rg = _edge(node, nr, stand_in, count), True

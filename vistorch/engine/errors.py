@@ -5,10 +5,12 @@ Invariant: the wording is PyTorch 2.13's with `vistorch` for `torch`, pinned by 
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
 from . import dtypes
+from .modes import mode
 
 FREED_TWICE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -35,6 +37,14 @@ WRITE_OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."
 )
+UNPACKED_NO_TENSOR = (
+    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
+)
+PACK_WROTE = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+    "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
+    "perform in-place operations on the input to a pack hook."
+)
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
 
@@ -54,6 +64,24 @@ _CUSTOM_VIEW = (
 )
 
 
+_BACKWARD = re.compile(r"Backward0?(?=\d*$)")
+MODIFIED_HIDDEN = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "vistorch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+MODIFIED_SHOWN = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+    "changed in there or anywhere later. Good luck!"
+)
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's type as PyTorch's C++ side prints it: with its module if it is neither ours nor builtin."""
+    kind = type(value)
+    heap = kind.__flags__ & (1 << 9)  # types made by a class statement are printed without their module
+    return kind.__name__ if heap or kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
 def sizes(shape: tuple) -> str:
     """A shape as PyTorch's messages print it: "[2, 3]"."""
     return "[" + ", ".join(map(str, shape)) + "]"
@@ -64,12 +92,16 @@ def modified(data: Any, place: Any, source: Any, now: int, then: int, nr: int | 
     what = f"[{dtypes.type_name(dtypes.of(data.dtype), place.device.type)} {sizes(data.shape)}]"
     if source is not None and (source.rule is not None or source.edges):
         node, given = source.endpoint()
-        what += f", which is output {given if nr is None else nr} of {node.name()},"
+        what += f", which is output {given if nr is None else nr} of {op_name(node)},"
     return (
         f"one of the variables needed for gradient computation has been modified by an inplace operation: {what} is "
-        f"at version {now}; expected version {then} instead. Hint: enable anomaly detection to find the operation that "
-        "failed to compute its gradient, with vistorch.autograd.set_detect_anomaly(True)."
+        f"at version {now}; expected version {then} instead. Hint: {MODIFIED_SHOWN if mode.anomaly else MODIFIED_HIDDEN}"
     )
+
+
+def op_name(node: Any) -> str:
+    """A node's name as these sentences print it: "Mul" for MulBackward0, "Prod1" for ProdBackward1."""
+    return _BACKWARD.sub("", node.name())
 
 
 def view_written(meta: str, source: Any, indirect: bool) -> str:
@@ -80,13 +112,13 @@ def view_written(meta: str, source: Any, indirect: bool) -> str:
     else:
         done = "is being modified inplace"
     if node is not None:
-        start = f"Output {nr} of {node.name()} is a view and {done}."
-    elif meta == "no_grad":
-        start = f"A view was created in no_grad mode and {done} with grad mode enabled."
+        start = f"Output {nr} of {op_name(node)} is a view and {done}."
     elif meta == "inference":
         start = f"A view was created in inference mode and {done} in normal mode."
     else:
-        start = f"A view is a view and {done}."
+        start = f"A view was created in no_grad mode and {done} with grad mode enabled."
+    if meta == "inference":
+        return start + _NO_GRAD_VIEW.replace("no_grad block", "inference_mode block")
     return start + {"multi": _MULTI_VIEW, "custom": _CUSTOM_VIEW}.get(meta, _NO_GRAD_VIEW)
 
 

@@ -53,17 +53,23 @@ class Freed:
 FREED: Any = Freed()
 
 
+class Ordered(dict):
+    """A dict of hooks, in the order they were registered, that their handles can know weakly."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Hooks:
-    """What runs around a node: tensor hooks, node pre-hooks, retained gradients, node post-hooks, in this order."""
+    """What runs around a node: tensor hooks, retained gradients, node pre-hooks, node post-hooks, in this order."""
 
     __slots__ = ("accumulated", "after", "before", "retained", "tensor")
 
     def __init__(self) -> None:
-        self.tensor: dict = {}
-        self.before: dict = {}
+        self.tensor = Ordered()
+        self.before = Ordered()
         self.retained: list = []
-        self.after: dict = {}
-        self.accumulated: dict = {}
+        self.after = Ordered()
+        self.accumulated = Ordered()
 
 
 class Base:
@@ -121,7 +127,8 @@ class Base:
 class Node(Base):
     """One recorded op. Each rule has its own subclass, named as PyTorch names it, that carries the rule."""
 
-    __slots__ = ("consts", "edges", "outs", "saved", "seq")  # outs: how many outputs, only where there are several
+    # outs: how many outputs, only where there are several; live: those of their edges that somebody holds
+    __slots__ = ("consts", "edges", "live", "outs", "saved", "seq")
 
     def _sequence_nr(self) -> int:
         return self.seq  # type: ignore[return-value]
@@ -160,10 +167,28 @@ class Out:
         return (self.node, self.nr)
 
 
+def out_of(node: Any, nr: int, data: Any, place: Any) -> Out:
+    """The edge of output `nr`: the one somebody still holds, or a new one. A second one would split its gradient."""
+    try:
+        live = node.live
+    except AttributeError:
+        live = node.live = {}
+    found = live.get(nr)
+    out = None if found is None else found()
+    if out is None:
+        out = Out(node, nr, data, place)
+        live[nr] = ref_to(out)
+    return out
+
+
 class AccumulateGrad(Base):
     """The end of a path: adds what arrives to `variable.grad`."""
 
     __slots__ = ("variable",)
+
+    def name(self) -> str:
+        """The name PyTorch prints: its full one, for this node only."""
+        return "vistorch::autograd::AccumulateGrad"
 
     # made once per graph and leaf, on the hot path: what can be read from the variable is not stored
     shape = property(attrgetter("variable._data.shape"))  # type: ignore[assignment]
@@ -177,12 +202,15 @@ Leaf = AccumulateGrad
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("hooks", "leaf", "output_nr", "retains")
+    __slots__ = ("hooks", "kept_by", "leaf", "retains", "shown")
 
     def __init__(self) -> None:
         self.leaf: Any = None
         self.hooks: Any = None
         self.retains = False
+        self.shown: Any = None
+        self.kept_by: Any = None  # the node's hooks that keep the retained gradient
+        self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 
 def more(t: Tensor) -> More:
@@ -200,8 +228,13 @@ def version(t: Tensor) -> Version:
     return v
 
 
-def leaf_of(t: Tensor) -> Leaf:
-    """The leaf of a tensor without history: one per tensor as long as any graph holds it."""
+def leaf_of(t: Tensor) -> Leaf | None:
+    """The leaf of a tensor without history: one per tensor as long as any graph holds it.
+
+    None for a view that has no history although its base has: it was made in no_grad, and nothing flows to it.
+    """
+    if t._view is not None and t._view.base._rg:
+        return None
     extras = t._more if t._more is not None else more(t)
     ref = extras.leaf
     leaf = ref() if ref is not None else None
@@ -229,6 +262,25 @@ class Packed:
     def __init__(self, pack: Any, unpack: Any, t: Tensor) -> None:
         self.unpack = unpack
         self.value = pack(t)
+
+
+def unpacked(entry: Packed) -> Tensor:
+    """What the unpack hook makes of a packed value."""
+    t = entry.unpack(entry.value)
+    if not hasattr(t, "_data"):
+        raise TypeError(errors.UNPACKED_NO_TENSOR.format(errors.type_name(t)))
+    return t
+
+
+def continued(t: Tensor, e: Any) -> Tensor:
+    """The value of `t` with the history an edge leads to: an unpacked value need not have kept its own."""
+    if e.__class__ is Leaf:
+        o = wrap(t._data, t._place)
+        more(o).leaf, o._rg = ref_to(e), True
+    else:
+        o = wrap(t._data, t._place)
+        o._node, o._rg = e, True
+    return o
 
 
 class Promoted:
@@ -310,9 +362,16 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
         n.outs = rule.differentiable_outs or len(outs)
         for nr in range(n.outs):
             t = outs[nr]
-            t._node = Out(n, nr, t._data, t._place)
+            t._node = out_of(n, nr, t._data, t._place)
             t._rg = True
     return n
+
+
+def source_of(t: Tensor) -> Any:
+    """The node or output that `t` comes from now, for a sentence."""
+    if t._view is not None:
+        sync(t)
+    return t._node
 
 
 def overwritten(node: Any, entry: tuple, sentence: str) -> RuntimeError:
@@ -330,14 +389,14 @@ def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
             t, n = entry
             v = t._ver
             if v is not None and v.n != n:
-                raise overwritten(node, entry, errors.modified(t._data, t._place, node.edges[index], v.n, n))
+                raise overwritten(node, entry, errors.modified(t._data, t._place, source_of(t), v.n, n))
             return t._data
         d, v, n = entry
         if v.n != n:
             raise overwritten(node, entry, errors.modified(d, node.place, node, v.n, n, index))
         return d
     if cls is Packed:
-        return entry.unpack(entry.value)._data
+        return unpacked(entry)._data
     if cls is Promoted:
         return unpack_raw(node, entry.saved, kind, index).astype(entry.dtype)
     return entry
@@ -355,10 +414,12 @@ def unpack_recorded(node: Any, entry: Any, kind: int, index: int) -> Any:
         history(t, node, index)
         return t
     if cls is Packed:
-        t = entry.unpack(entry.value)
+        t = unpacked(entry)
         if kind == OUT:
             t = wrap(t._data, node.place)
             history(t, node, index)
+        elif node.edges[index] is not None:
+            t = continued(t, node.edges[index])
         return t
     if cls is Promoted:
         return unpack_recorded(node, entry.saved, kind, index)
@@ -372,7 +433,7 @@ def history(t: Tensor, node: Any, nr: int) -> None:
         if nr == 0:
             t._node, t._rg = node, True
     elif not count or nr < count:
-        t._node, t._rg = Out(node, nr, t._data, t._place), True
+        t._node, t._rg = out_of(node, nr, t._data, t._place), True
 
 
 from .views import sync  # noqa: E402  at the end: views are built on everything above

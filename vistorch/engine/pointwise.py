@@ -25,6 +25,7 @@ from .tensor import Tensor, asarray, ndarray, new
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 FLOATS = frozenset((F4, F8))
 NONE: frozenset = frozenset()
+LARGE = 2**63  # integers beyond raise OverflowError, as in PyTorch
 
 
 def unary(
@@ -44,7 +45,8 @@ def unary(
     Args:
         name: the op's name.
         kernel: as for `call.op`.
-        ints: what integers become: "float" (the default dtype), "same" (stay), "bool" (any input gives bool).
+        ints: what integers become: "float" (the default dtype), "same" (stay, and `out` is of the same type), "keep" (stay),
+            "bool" (any input gives bool), "only bool" (and `out` is bool).
         name_in_graph: what `grad_fn` prints.
         holomorphic: as for `call.op`.
         formula: LaTeX of the vjp.
@@ -114,7 +116,7 @@ def unary(
             hear.op(rule, (input,), (), (o,))
         return o
 
-    call.ints, call.check, call.plain_types = ints, check, FLOATS if floats else NONE  # type: ignore[attr-defined]
+    call.ints, call.plain_types = ints, FLOATS if floats else NONE  # type: ignore[attr-defined]
     return enter(call, rule)
 
 
@@ -175,7 +177,9 @@ def binary(
     scaled_cls = scaled_rule.node_class
     both = len(vjps) == 2
     plain = not rule.saves
-    fast = both and (plain or (rule.saved_names == ("other", "input") and rule.picks == ((0,), (1,))))
+    shared = rule.picks == ((0,), (0, 1))  # both formulas read `other`
+    cross = rule.saved_names == ("other", "input") and (shared or rule.picks == ((0,), (1,)))
+    fast = both and (plain or cross)
     # what a node saves when the second operand is a number: that number first (if the formula reads it), nothing else
     reads = [rule.saved_names[i] for i in rule.picks[0] or ()] if both else None
     scaled_fast = reads in ([], ["other"])
@@ -235,7 +239,7 @@ def binary(
                         if vx is UNTRACKED or vy is UNTRACKED:
                             save_input(other if vy is UNTRACKED else input)
                         n.saved = (
-                            None if ex is None else (other, 0 if vy is None else vy.n),
+                            (other, 0 if vy is None else vy.n) if shared or ex is not None else None,
                             None if ey is None else (input, 0 if vx is None else vx.n),
                         )
                     n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, CPU, None
@@ -294,6 +298,6 @@ def binary(
         return call
 
     call = build(False)
-    call.takes, call.check, call.plain_types = takes, check, FLOATS if floats else NONE  # type: ignore[attr-defined]
+    call.kind, call.takes, call.plain_types = kind, takes, FLOATS if floats else NONE  # type: ignore[attr-defined]
     call.operator = enter(build(True), rule)  # type: ignore[attr-defined]
     return enter(call, rule)

@@ -105,9 +105,11 @@ def finish(
 
 
 def _promoted(s: Any, common: np.dtype) -> Any:
-    """A saved operand that formulas have to see in the type the op computed in."""
-    if s.__class__ is tuple and s and isinstance(s[0], Tensor) and s[0]._data.dtype != common:
-        return Promoted(s, common)
+    """A saved operand that would make numpy compute in a wider type than PyTorch: a zero-dim one, or integers."""
+    if s.__class__ is tuple and s and isinstance(s[0], Tensor):
+        d = s[0]._data
+        if d.dtype != common and (d.ndim == 0 or d.dtype.kind in "iub"):
+            return Promoted(s, common)
     return s
 
 
@@ -120,7 +122,14 @@ def sync_rg(t: Tensor) -> bool:
 
 def _differentiable(rule: Any, operands: tuple) -> tuple:
     """The operands whose gradient `out=` would lose."""
-    return operands if any(rule.vjps) else ()
+    return operands if any(rule.vjps) and rule.grad_name != "NotImplemented" else ()
+
+
+def check_exact(out: Tensor, common: Any) -> None:
+    """Refuse an `out` that is not of the result's own type."""
+    if out._data.dtype != common:
+        given, expected = dtypes.of(out._data.dtype).scalar_name, dtypes.of(common).scalar_name
+        raise RuntimeError(f"Found dtype {given} but expected {expected}")
 
 
 def unary(rule: Any, ints: str, check: Any, input: Tensor, out: Any) -> Tensor:
@@ -129,10 +138,15 @@ def unary(rule: Any, ints: str, check: Any, input: Tensor, out: Any) -> Tensor:
     if check is not None:
         check(a.dtype)
     if out is not None:
-        outs.check_out(rule.name, out, _differentiable(rule, (input,)))
+        outs.check_out(rule.public, out, _differentiable(rule, (input,)))
     common = a.dtype
     if ints == "float" and not floating(common):
         common = default_float()
+    if out is not None:
+        if ints == "same":
+            check_exact(out, a.real.dtype if rule.name == "abs" else common)
+        elif ints == "only bool" and out._data.dtype != BOOL:
+            raise RuntimeError(f"{rule.public} does not support non-boolean outputs.")
     return finish(rule, input._place, compute(rule, input._place, [a], common), (input,), out)
 
 
@@ -177,7 +191,7 @@ def _brought(t: Tensor, place: Any) -> Tensor:
 def binary(rule: Any, how: tuple, x: Tensor, y: Tensor, out: Any) -> Tensor:
     """A pointwise op of two tensors whose types, places or destination are not the plain case."""
     if out is not None:
-        outs.check_out(rule.name, out, _differentiable(rule, (x, y)))
+        outs.check_out(rule.public, out, _differentiable(rule, (x, y)))
     x, y = same_place(rule.name, x, y)
     return _binary(rule, how, x, y, out, x._place)
 
@@ -200,7 +214,7 @@ def _binary(rule: Any, how: tuple, x: Any, y: Any, out: Any, place: Any) -> Tens
     return finish(rule, place, d, (x, y), out, (), None if kind in ("logic", "compare") else common)
 
 
-def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> Any:
+def _as_array(value: Any, common: Any, place: Any, wide: bool = False) -> Any:
     """A number as a 0-d array of the type the op computes in, wrapping integers as PyTorch does."""
     xp = place.xp
     if isinstance(value, int) and not isinstance(value, bool):
@@ -208,6 +222,25 @@ def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> A
             raise OverflowError("int too big to convert")
         return xp.asarray(np.asarray(value, INT64).astype(common))
     return xp.asarray(np.asarray(value).astype(_F4 if wide and common in HALVES else common))
+
+
+def plain(rule: Any, ins: tuple, consts: tuple) -> Any:
+    """The kernel's result if all operands are tensors of one float type at one place, else None."""
+    first = ins[0]
+    if first.__class__ is not Tensor:
+        return None
+    dt, place = first._data.dtype, first._place
+    if dt not in FLOATS:
+        return None
+    arrays = []
+    for t in ins:
+        if t.__class__ is not Tensor or t._data.dtype is not dt or t._place is not place:
+            return None
+        arrays.append(t._data)
+    try:
+        return hushed(rule.kernels[place.kind], *arrays, *consts)
+    except ValueError:
+        raise RuntimeError(misfit(arrays)) from None
 
 
 def several(
@@ -231,10 +264,16 @@ def several(
         exact_out: `out` has to have the result's type, not one it can be cast to.
     """
     if out is not None:
-        outs.check_out(rule.name, out, _differentiable(rule, ins))
+        outs.check_out(rule.public, out, _differentiable(rule, ins))
+    else:
+        d = plain(rule, ins, consts)
+        if d is not None:
+            return finish(rule, ins[0]._place, d, ins, None, consts)
     place = None
     for t in ins:
-        if isinstance(t, Tensor) and (place is None or (t._place is not place and place.device.type == "cpu")):
+        if isinstance(t, Tensor) and (
+            place is None or (t._place is not place and place.device.type == "cpu")
+        ):
             place = t._place
     given = ins
     if place is not None:
@@ -242,14 +281,16 @@ def several(
             if isinstance(t, Tensor) and t._place is not place:
                 if t._data.ndim or t._place.device.type != "cpu":
                     raise RuntimeError(errors.devices(ins[0]._place, place, rule.name))
-                given = tuple([
-                    _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in given
-                ])
+                given = tuple(
+                    [
+                        _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t
+                        for t in given
+                    ]
+                )
     if common is None and same:
         common = result_type(*given)
-    if exact_out and out is not None and out._data.dtype != common:
-        given, expected = dtypes.of(out._data.dtype).scalar_name, dtypes.of(common).scalar_name
-        raise RuntimeError(f"Found dtype {given} but expected {expected}")
+    if exact_out and out is not None:
+        check_exact(out, common)
     if out is not None and same:
         outs.check_cast(common, out._data.dtype)
     arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place) for t in given]
@@ -282,9 +323,9 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
         if not isinstance(t, Tensor) and (t.__class__ not in NUMBERS or argument not in takes):
             if as_operator:
                 return _foreign(rule, how, x, y)
-            raise errors.must_be_tensor(rule.name, argument, position, t)
+            raise errors.must_be_tensor(rule.public, argument, position, t)
     if out is not None:
-        outs.check_out(rule.name, out, _differentiable(rule, (x, y)))
+        outs.check_out(rule.public, out, _differentiable(rule, (x, y)))
     place = x._place if isinstance(x, Tensor) else y._place
     return _binary(rule, how, x, y, out, place)
 

@@ -48,6 +48,7 @@ class Rule:
         "name",
         "node_class",
         "picks",
+        "public",
         "saved_names",
         "saves",
         "saves_out",
@@ -60,6 +61,7 @@ class Rule:
 
     def __init__(self, name: str, kernel: Any, inputs: tuple, consts: tuple, vjps: dict) -> None:
         self.name, self.kernel, self.inputs, self.consts = name, kernel, inputs, consts
+        self.public = name  # what error messages call it
         self.vjps = tuple(vjps.get(i) for i in inputs)
         self._compile()
 

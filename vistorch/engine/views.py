@@ -27,9 +27,17 @@ class View:
     """
 
     __slots__ = ("base", "meta", "seen", "steps")
+    hidden = False
 
     def __init__(self, base: Tensor, steps: tuple, seen: int, meta: str | None) -> None:
         self.base, self.steps, self.seen, self.meta = base, steps, seen, meta
+
+
+class HiddenView(View):
+    """The view that a tensor is of its former self after `t_()` or another in-place view."""
+
+    __slots__ = ()
+    hidden = True
 
 
 def mark(o: Tensor, x: Tensor, step: tuple, meta: str | None = None) -> None:
@@ -54,10 +62,14 @@ def sync(t: Tensor) -> None:
     """Bring `t`'s history up to date with its memory's."""
     v = t._view
     base = v.base
+    if base._view is not None:
+        base = v.base = base._view.base  # the base became a view of its hidden self
     if t._node is None and not base._rg:
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
         if v.meta is not None:
+            if not mode.on:
+                return  # nothing will be recorded
             raise RuntimeError(errors.view_written(v.meta, t._node, indirect=True))
         rebuild(t, v, base)
     if base._rg or t._node is not None:
@@ -67,15 +79,13 @@ def sync(t: Tensor) -> None:
 def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     """Give a view the history `pick(base, steps)`."""
     v.seen = t._ver.n
-    if not base._rg:
-        return
     before, mode.on = mode.on, True
     try:
         o = wrap(t._data, t._place)
         graph.record(PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
-    t._node, t._rg = o._node, True
+    t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
 
 
 def walk(data: Any, steps: tuple, kind: int) -> Any:
@@ -118,7 +128,10 @@ def define(op: Any) -> None:
             out = xp.zeros(shape, dtype)
         else:
             out = laid_out(xp, shape, dtype, tuple([s * dtype.itemsize for s in strides]))
-        walk(out, steps, _kind(xp))[...] = input
+        there = walk(out, steps, _kind(xp))
+        if folded(there):
+            return _folded(xp, out, input, steps)
+        there[...] = input
         return out
 
     put_ = op(
@@ -158,6 +171,27 @@ def define(op: Any) -> None:
     PUT, PICK = put_.rule, pick_.rule
 
 
+def folded(data: Any) -> bool:
+    """Whether two elements of an array may share memory: an expanded dimension, or windows that overlap."""
+    reach = 0
+    for stride, n in sorted((abs(s), n) for s, n in zip(data.strides, data.shape, strict=True) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def _folded(xp: Any, out: Any, input: Any, steps: tuple) -> Any:
+    """Add up what lands on the same element: walk the steps with the elements' numbers, then count by number."""
+    numbers = laid_out(xp, out.shape, np.dtype("i8"), tuple([s // out.itemsize * 8 for s in out.strides]))
+    numbers[...] = xp.arange(out.size).reshape(out.shape)
+    places = walk(numbers, steps, _kind(xp)).ravel()
+    flat = xp.zeros(out.size, input.dtype)
+    xp.add.at(flat, places, xp.asarray(input).ravel())
+    out[...] = flat.reshape(out.shape)
+    return out
+
+
 def layout_of(data: Any) -> tuple:
     """How an array lies in memory: its strides in elements (None if contiguous) and its dtype."""
     return (None if data.flags.c_contiguous else strides_of(data)), data.dtype
@@ -186,7 +220,10 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
             v = x._view
             if v.meta is not None:
                 raise RuntimeError(errors.view_written(v.meta, x._node, indirect=False))
-            if v.base._rg and v.base._node is None:
+            if v.hidden:
+                if x._rg and x._node is None:
+                    raise RuntimeError(errors.LEAF_WRITTEN)
+            elif v.base._node is None and (x._rg or v.base._rg):
                 raise RuntimeError(errors.LEAF_VIEW_WRITTEN)
     elif requires_grad and x._rg and x._node is None:
         raise RuntimeError(errors.LEAF_WRITTEN)
@@ -194,7 +231,7 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
 
 def aliased(data: Any) -> bool:
     """Whether two elements of an array share memory (an expanded dimension)."""
-    if 0 not in data.strides:
+    if 0 not in data.strides or not data.size:
         return False
     return any(n > 1 and s == 0 for n, s in zip(data.shape, data.strides, strict=True))
 
@@ -216,8 +253,8 @@ def _start(d: Any) -> int:
 
 def rebase(x: Tensor, o: Tensor) -> None:
     """After an in-place write: `x` takes over the history of `o` (a stand-in for its new value)."""
-    moved = x._more is not None and x._more.retains
     v = x._view
+    moved = [t for t in ((x,) if v is None else (x, v.base)) if t._more is not None and t._more.retains]
     if v is None:
         x._node, x._rg = o._node, True
     else:
@@ -227,8 +264,12 @@ def rebase(x: Tensor, o: Tensor) -> None:
         out = wrap(base._data, base._place)
         graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
+        if base._more is not None and base._more.retains:
+            from .hooks import follow
+
+            follow(base)
         rebuild(x, v, base)
-    if moved:
+    for t in moved:
         from .hooks import follow
 
-        follow(x)
+        follow(t)

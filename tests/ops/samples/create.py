@@ -1,5 +1,7 @@
 """Records of creation, forward only. Invariant: a sample without a free tensor names its dtype itself."""
 
+from typing import Any
+
 import numpy as np
 
 from tests.ops.record import DTYPES, Lib, Op, S, X
@@ -102,8 +104,9 @@ LIKE = [
                 S(x23, dtype=i64),
                 S(x23, requires_grad=True),
                 S(x23, device="cpu"),
-            ]
-            + [S(x23, memory_format=Lib("contiguous_format")), S([1])],
+                S(x23, memory_format=Lib("contiguous_format")),
+                S([1]),
+            ],
             values=name != "empty_like",
         )
         for name in ("zeros_like", "ones_like", "empty_like")
@@ -246,24 +249,25 @@ DATA = [
 ]
 
 pair = [(Lib(a), Lib(b)) for a in DTYPES for b in DTYPES]
+
+
+def limits(info: Any, *more: str) -> list:
+    """What a finfo or iinfo says."""
+    return [getattr(info, name) for name in ("bits", "max", "min", *more)]
+
+
 DTYPE = [
     Op("promote_types", [S(a, b) for a, b in pair]),
     Op("can_cast", [S(a, b) for a, b in pair]),
     Op(
         "result_type",
         [S(x23, 1), S(x23, 1.5), S(x23, 1j), S(x23, x0), S(1, 2.5), S(1, True), S(x23, X((), dtype="int64"))],
+        skip_dtypes={"float16": "with complex numbers it gives torch.complex32, which vistorch does not have"},
     ),
-    *(
-        Op(
-            name,
-            [S(dtype) for dtype in each],
-            fn=lambda L, d, name=name: [getattr(getattr(L, name)(d), key) for key in keys[name]],
-        )
-        for keys in [
-            {"finfo": ("bits", "eps", "max", "min", "tiny", "resolution"), "iinfo": ("bits", "max", "min")}
-        ]
-        for name in keys
+    Op(
+        "finfo", [S(dtype) for dtype in each], fn=lambda L, d: limits(L.finfo(d), "eps", "tiny", "resolution")
     ),
+    Op("iinfo", [S(dtype) for dtype in each], fn=lambda L, d: limits(L.iinfo(d))),
     Op("is_tensor", [S(x23), S(1)]),
     *(Op(name, [S(x23), S(x0)]) for name in ("is_floating_point", "is_complex", "is_nonzero")),
 ]

@@ -218,8 +218,10 @@ GATHER = [
             S(x34, 0, g2),
             S(x34, 0, i1),
             S(x34, 2, g1),
-        ]
-        + [S(x0, 0, np.array(0)), S(x34, 1, g2.astype(np.float64)), S(x34, 1, nothing.reshape(3, 0))],
+            S(x0, 0, np.array(0)),
+            S(x34, 1, g2.astype(np.float64)),
+            S(x34, 1, nothing.reshape(3, 0)),
+        ],
     ),
     Op(
         "take",
@@ -279,8 +281,10 @@ SCATTER = [
             S(x34, 1, g2, 2.5),
             S(x3, 0, i1, x3),
             S(x34, 0, g1, x3),
-        ]
-        + [S(x34, 0, g1 + 3, x34), S(x34, 1, np.array([[0, 1], [1, 2], [2, 3]]), v34), S(x34, 2, g1, x34)],
+            S(x34, 0, g1 + 3, x34),
+            S(x34, 1, np.array([[0, 1], [1, 2], [2, 3]]), v34),
+            S(x34, 2, g1, x34),
+        ],
     ),
     Op(
         "scatter",
@@ -334,8 +338,8 @@ SCATTER = [
             S(x34, cells[:1], 2),
             S(x34, cells, x3),
             S(x34, i1, 1),
-        ]
-        + [S(x34, cells, 1j)],
+            S(x34, cells, 1j),
+        ],
     ),
     Op(
         "masked_scatter",

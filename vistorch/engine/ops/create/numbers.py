@@ -79,7 +79,7 @@ def fit(value: Any, dt: np.dtype) -> Any:
         if isinstance(value, float):
             if not math.isfinite(value):
                 raise no_fit(dt)
-        low, high = (-255, 255) if kind == "u" else _limits(dt)
+        low, high = (0 if isinstance(value, float) else -255, 255) if kind == "u" else _limits(dt)
         if not low <= value <= high:
             raise no_fit(dt)
         whole = int(value)

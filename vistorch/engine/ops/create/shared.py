@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
-from ...call import op
+from ... import dtypes, errors
 from ...dlpack import from_dlpack
 from ...face import public
 from ...places import place_of
@@ -22,8 +21,8 @@ from .numbers import as_scalar, fit
 
 READ_ONLY = (
     "The given buffer is not writable, and vistorch does not support non-writable tensors. This means you can write to "
-    "the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its data "
-    "or make it writable before converting it to a tensor."
+    "the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its "
+    "data or make it writable before converting it to a tensor."
 )
 ASARRAY_GRAD = (
     "vistorch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
@@ -281,7 +280,6 @@ def empty_permuted(
     return leaf(bare(made.transpose(back), place), requires_grad, "empty_permuted")
 
 
-# ---- single numbers and complex pairs ---------------------------------------------------------------------------
 @public(method=False)
 def scalar_tensor(
     s: Any,
@@ -311,82 +309,3 @@ def scalar_tensor(
     place = place_of(device, "scalar_tensor")
     value = np.asarray(fit(as_scalar(s, "scalar_tensor", "s", 1), dt)).astype(dt)
     return leaf(wrap(put(value, place), place), requires_grad, "scalar_tensor")
-
-
-def _joined(xp: Any, real: Any, imag: Any) -> Any:
-    shape = xp.broadcast_shapes(real.shape, imag.shape)
-    out = xp.empty(shape, "c8" if real.dtype.itemsize == 4 else "c16")
-    out.real = real
-    out.imag = imag
-    return out
-
-
-_complex = op(
-    "complex",
-    _joined,
-    inputs="real imag",
-    holomorphic=False,
-    formula={"real": r"\bar a = \mathrm{Re}\,\bar z", "imag": r"\bar b = \mathrm{Im}\,\bar z"},
-    real=lambda F, g: F.real_part(g),
-    imag=lambda F, g: F.imag_part(g),
-)
-op(
-    "real_part",
-    lambda xp, input: xp.array(input.real),
-    holomorphic=False,
-    formula=r"\bar z = \bar a",
-    input=lambda F, g: F.complex(g, F.zeros_like(g)),
-)
-op(
-    "imag_part",
-    lambda xp, input: xp.array(input.imag),
-    holomorphic=False,
-    formula=r"\bar z = i \bar b",
-    input=lambda F, g: F.complex(F.zeros_like(g), g),
-)
-
-
-@public("complex", method=False)
-def complex_(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
-    """Complex numbers from their real and imaginary parts.
-
-    Args:
-        real: the real parts, float32 or float64.
-        imag: the imaginary parts, of the same type.
-        out: where to write the result.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.complex(vistorch.tensor([1.0]), vistorch.tensor([2.0]))
-        tensor([1.+2.j])
-    """
-    for position, (t, argument) in enumerate(((real, "real"), (imag, "imag")), 1):
-        if not isinstance(t, Tensor):
-            raise errors.must_be_tensor("complex", argument, position, t)
-    a, b = real._data, imag._data
-    for d in (a, b):
-        if dtypes.of(d.dtype) not in (dtypes.float16, dtypes.float32, dtypes.float64):
-            raise RuntimeError(
-                "Expected both inputs to be Half, Float or Double tensors but got "
-                f"{real.dtype.scalar_name} and {imag.dtype.scalar_name}"
-            )
-    if a.dtype != b.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {real.dtype.scalar_name} but got scalar type {imag.dtype.scalar_name} "
-            "for second argument"
-        )
-    if a.dtype.itemsize == 2:
-        raise RuntimeError("complex(): half precision parts need complex32, which vistorch does not have")
-    said = errors.broadcast(a.shape, b.shape)
-    if said is not None:
-        raise RuntimeError(said)
-    if out is not None:
-        outs.check_out("complex", out, (real, imag))
-        wanted = real.dtype.to_complex()
-        if out.dtype is not wanted:
-            raise RuntimeError(
-                f"Expected object of scalar type {wanted.scalar_name} but got scalar type {out.dtype.scalar_name} "
-                "for argument 'out'"
-            )
-        return outs.deliver(out, _complex(real, imag))
-    return _complex(real, imag)

@@ -5,12 +5,12 @@ Invariant: what is constant between jumps has gradient zero, not none.
 
 from __future__ import annotations
 
-from ... import errors
+from ... import errors, outs
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
-from ...inplace import general
+from ...inplace import general, pointwise, replace
 from ...pointwise import unary
-from ...promote import compute, finish
+from ...promote import check_exact, compute, finish
 from ...tensor import Tensor
 from .refusals import both, missing, sentence
 from .rows import one
@@ -24,7 +24,8 @@ def _flat(F, g):
 
 def _refused(name):
     return both(
-        missing(f"{name}_vml_cpu", "b"), sentence("c", f"{name} is not supported for complex inputs", NotImplementedError)
+        missing(f"{name}_vml_cpu", "b"),
+        sentence("c", f"{name} is not supported for complex inputs", NotImplementedError),
     )
 
 
@@ -121,6 +122,9 @@ def round_(input, *, decimals=None, out=None):
     a = input._data
     missing("round_cpu" if decimals else "round_vml_cpu", "ibc")(a.dtype)
     rule = decimals_row.rule
+    if out is not None:
+        outs.check_out("round", out, (input,))
+        check_exact(out, a.dtype)
     d = compute(rule, input._place, [a], a.dtype, (decimals,))
     return finish(rule, input._place, d, (input,), out, (decimals,))
 
@@ -129,12 +133,10 @@ METHODS["round_"] = FUNCTIONS["round_"] = general(round_, "round_")
 
 
 def _sign(xp, input):
-    return xp.array(input) if input.dtype.kind == "b" else _no_nan(xp, xp.sign(input))
-
-
-def _no_nan(xp, signs):
-    """Of nan, PyTorch says sign 0."""
-    return xp.where(xp.isnan(signs), xp.zeros((), signs.dtype), signs) if signs.dtype.kind == "f" else signs
+    """Numpy's own, but 0 for nan."""
+    return (
+        xp.array(input) if input.dtype.kind == "b" else xp.subtract(input > 0, input < 0, dtype=input.dtype)
+    )
 
 
 def _sgn(xp, input):
@@ -194,7 +196,7 @@ signbit = one(
     "[-1.0, -0.0, 1.0]",
     "tensor([ True,  True, False])",
     inplace=False,
-    ints="bool",
+    ints="only bool",
     check=sentence("c", "signbit is not implemented for complex tensors.", NotImplementedError),
 )
 
@@ -209,6 +211,7 @@ abs_ = one(
     "Take the absolute value.",
     "[-1.0, 2.0]",
     "tensor([1., 2.])",
+    inplace=False,
     aliases="absolute",
     ints="same",
     check=missing("abs_cpu", "b"),
@@ -216,3 +219,23 @@ abs_ = one(
     formula=r"\bar x = \bar y\, \mathrm{sgn}(x)",
     input=_abs_slope,
 )
+
+
+def _abs_in_place():
+    plain = pointwise(abs_)
+
+    def refuse(input):
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+
+    def write(input):
+        if isinstance(input, Tensor) and input._data.dtype.kind == "c":
+            return replace(input, refuse, (), {})
+        return plain(input)
+
+    write.__name__ = write.__qualname__ = "abs_"
+    return write
+
+
+for _label in ("abs_", "absolute_"):
+    METHODS[_label] = _abs_in_place()
+FUNCTIONS["abs_"] = METHODS["abs_"]

@@ -1,1 +1,3 @@
 """Reading and writing by index."""
+
+from . import gather, getitem, mask, put, reduce, setitem  # noqa: F401

@@ -1,0 +1,54 @@
+"""From a raw place (code, instruction) to the line a person wrote.
+
+A cell of a notebook is a file too: IPython gives each execution a file name of its own, and `linecache` its text.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from dataclasses import dataclass
+from types import CodeType
+
+_CELL = re.compile(r"<ipython-input-(\d+)-")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of somebody's source: `cell` is its execution number when it stands in a notebook cell."""
+
+    file: str
+    line: int
+    function: str
+    text: str
+    cell: int | None = None
+
+    def __str__(self) -> str:
+        where = f"In [{self.cell}], line {self.line}" if self.cell is not None else f"{self.file}:{self.line}"
+        return f"{where}: {self.text}" if self.text else where
+
+
+def line_of(place: tuple[CodeType, int] | None) -> Line | None:
+    """The line behind what `events.where()` gave."""
+    if place is None:
+        return None
+    code, instruction = place
+    number = code.co_firstlineno
+    for start, end, line in code.co_lines():
+        if start <= instruction < end:
+            number = line if line is not None else number
+            break
+    text = linecache.getline(code.co_filename, number).strip()
+    return Line(code.co_filename, number, code.co_name, text, cell_of(code.co_filename))
+
+
+def cell_of(filename: str) -> int | None:
+    """The execution number of the cell that has this file name, or None for a real file."""
+    found = _CELL.search(filename)
+    if found:
+        return int(found.group(1))
+    ipython = sys.modules.get("IPython")  # never imported for this: without it there are no cells
+    shell = ipython.get_ipython() if ipython is not None else None
+    names = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    return names.get(filename) if isinstance(names, dict) else None

@@ -1,0 +1,200 @@
+"""Reading by index: `x[...]`.
+
+Whole numbers, slices, None and Ellipsis give views; arrays, lists and masks give copies. Invariant: the graph has the
+nodes PyTorch makes, one per whole number, slice or new dimension from left to right, though numpy is asked only once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...call import op
+from ...events import hear
+from ...face import METHODS
+from ...graph import UNTRACKED, Version, draw, leaf_of, sync
+from ...modes import mode
+from ...rules import REC
+from ...tensor import Tensor, new
+from ...views import View
+from . import where as _where
+from .parse import SCALAR, bounds, is_whole, items_of, outside, plan
+from .where import Where
+
+new_view = View.__new__
+
+
+def _index_backward(xp: Any, g: Any, where: Where, shape: tuple) -> Any:
+    return _where.write_at(xp, xp.zeros(shape, g.dtype), where, g, True)
+
+
+whole = op(
+    "whole",
+    lambda xp, input: input[...],
+    view=True,
+    name_in_graph="AliasBackward0",
+    formula=r"\bar x = \bar y",
+    input=lambda F, g: g,
+)
+# Several steps at once, as a view remembers them; it has no formula because it is never a node.
+basic = op("basic", lambda xp, input, key: input[key], view=True)
+index = op(
+    "index",
+    lambda xp, input, where: _where.read_at(xp, input, where),
+    widen=False,
+    formula=r"\bar x_{i} = \textstyle\sum \bar y_i,\ 0\text{ elsewhere}",
+    input=lambda F, g, where, input_shape: F.index_backward(g, where, input_shape),
+)
+op(
+    "index_backward",
+    _index_backward,
+    inputs="g",
+    name_in_graph="IndexPutImplBackward0",
+    formula=r"\bar x = \bar y_{i}",
+    g=lambda F, g, where: F.index(g, where),
+)
+BASIC = basic.rule
+
+
+def getitem(self: Tensor, index: Any) -> Tensor:
+    """`self[index]`."""
+    cls = index.__class__
+    if cls is int:
+        key = (index, ...)
+    elif cls is slice:
+        step = index.step
+        if step is not None and (step.__class__ is not int or step < 0):
+            return _general(self, index)
+        key = (index, ...)
+    elif cls is tuple:
+        dots = False
+        for item in index:
+            cls = item.__class__
+            if cls is slice:
+                step = item.step
+                if step is not None and (step.__class__ is not int or step < 0):
+                    return _general(self, index)
+            elif item is Ellipsis:
+                dots = True
+            elif cls is not int and item is not None:
+                return _general(self, index)
+        key = index if dots else (*index, ...)
+    else:
+        return _general(self, index)
+    on = mode.on
+    if self._view is not None:
+        sync(self)
+    if hear.op is not None or (on is not True and self._rg) or on is None:
+        return _general(self, index)
+    place = self._place
+    try:
+        d = self._data[key]
+    except (IndexError, TypeError, ValueError):
+        return _general(self, index)  # which says what is wrong
+    o = new(Tensor)
+    if self._rg:
+        n = _nodes(self, index)
+        if n is None:
+            return _general(self, index)
+        n.seq = draw()
+        o._node, o._rg = n, True
+    else:
+        o._node, o._rg = None, False
+    o._data, o._place = d, place
+    o._grad = o._more = None
+    v = self._ver
+    if v is None:
+        v = self._ver = Version()
+    o._ver = v
+    o._view = w = new_view(View)
+    origin = self._view
+    if origin is None:
+        w.base, w.steps = self, ((BASIC, (key,)),)
+        w.meta = None if on else "no_grad"
+    else:
+        w.base, w.steps = origin.base, (*origin.steps, (BASIC, (key,)))
+        w.meta = origin.meta if on else "no_grad"
+    w.seen = v.n if v is not UNTRACKED else 0
+    return o
+
+
+def _nodes(x: Tensor, given: Any) -> Any:
+    """The newest of the nodes of a basic index; None where the general way is needed."""
+    e = x._node
+    if e is None:
+        e = leaf_of(x)
+    shape = x._data.shape
+    dtype, place = x._data.dtype, x._place
+    dim = 0
+    n = None
+    for item in given if given.__class__ is tuple else (given,):
+        cls = item.__class__
+        if cls is int:
+            size = shape[dim]
+            made = new(SELECT)
+            made.consts = consts = (dim, item + size if item < 0 else item)
+            made.saved = (shape, *consts)
+            shape = shape[:dim] + shape[dim + 1 :]
+        elif cls is slice:
+            size = shape[dim]
+            if given is not item and is_whole(item, size):
+                dim += 1
+                continue
+            start, stop, step = bounds(item, size)
+            made = new(SLICE)
+            made.consts = consts = (dim, start, stop, step)
+            made.saved = (shape, *consts)
+            shape = (*shape[:dim], (stop - start + step - 1) // step, *shape[dim + 1 :])
+            dim += 1
+        elif item is None:
+            made = new(UNSQUEEZE)
+            made.saved = made.consts = (dim,)
+            shape = (*shape[:dim], 1, *shape[dim:])
+            dim += 1
+        else:
+            dim += x._data.ndim - sum(1 for i in given if i is not None and i is not Ellipsis)
+            continue
+        if n is not None:
+            n.seq = draw()
+            e = n
+        made.edges = (e,)
+        made.shape, made.dtype, made.place, made.hooks = shape, dtype, place, None
+        n = made
+    return n
+
+
+def _general(self: Tensor, given: Any) -> Tensor:
+    if given is None:
+        return REC.unsqueeze(self, 0)
+    if given.__class__ is slice:
+        if not self._data.ndim:
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        return REC.slice(self, 0, *bounds(given, self._data.shape[0]))
+    where = _where.of_tensor(self, given) if given.__class__ is Tensor else None
+    if where is not None:
+        return index(self, where)
+    items = items_of(given)
+    if not self._data.ndim and items is not given and items[0].__class__ is int:
+        raise IndexError(SCALAR if -(2**63) <= items[0] < 2**63 else outside(items[0], 0, 0))
+    steps, where = plan(self, items)
+    o = self
+    for row, consts in steps:
+        o = row(o, *consts)
+    if where is not None:
+        return index(o, where)
+    return whole(self) if o is self else o
+
+
+def _node_class(name: str, reads: tuple) -> Any:
+    """The node of a row of the shape family, which `_nodes` fills in by hand."""
+    rule = getattr(REC, name).rule
+    assert rule.saved_names == reads, f"{name} saves {rule.saved_names}"
+    return rule.node_class
+
+
+from ..shape import rows as _rows  # noqa: E402, F401  defines the three
+
+SELECT = _node_class("select", ("input_shape", "dim", "index"))
+SLICE = _node_class("slice", ("input_shape", "dim", "start", "stop", "step"))
+UNSQUEEZE = _node_class("unsqueeze", ("dim",))
+
+METHODS["__getitem__"] = getitem

@@ -1,0 +1,260 @@
+"""Vector norms of any order, and log-sum-exp.
+
+Invariant: where a norm is zero its gradient is zero, as is the part of an element that is zero.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, outs
+from ...call import op
+from ...face import public
+from ...kernels import totals
+from ...promote import default_float, floating
+from ...tensor import Tensor
+from ..core import cast
+from .frame import MISSING, axes_of, back, label, same_type, tensor
+
+
+def _size_power(xp, input, power):
+    """|x|^power, zero where x is zero."""
+    size = xp.abs(input)
+    if power >= 0:
+        out = size**power
+        return out if power else xp.where(size == 0, size, out)
+    return xp.where(size == 0, size, size**power)
+
+
+def _signed_power(xp, input, power):
+    """x |x|^(power - 1), zero where x is zero."""
+    if power == 1:
+        return xp.array(input)
+    if power == 0 and input.dtype.kind == "f":
+        return xp.sign(input)
+    if power >= 1 and input.dtype.kind == "f":
+        return xp.copysign(xp.abs(input) ** power, input)
+    size = xp.abs(input)
+    zero = size == 0
+    # two factors: |x|^(power - 1) alone would be infinite at a denormal x
+    return xp.where(zero, input, input / xp.where(zero, size.dtype.type(1), size) * size**power)
+
+
+def _is_complex(x: Any) -> bool:
+    kind = x.dtype
+    return kind.kind == "c" if isinstance(kind, np.dtype) else kind.is_complex
+
+
+def _real(F: Any, x: Any) -> Any:
+    """The real part, as the type of a modulus."""
+    return F.cast(x, np.dtype("f4" if x.dtype.itemsize == 8 else "f8")) if _is_complex(x) else x
+
+
+def _signed_power_vjp(F: Any, g: Any, input: Any, power: float) -> Any:
+    if not _is_complex(input):
+        return g * F.size_power(input, power - 1) * power if power else None
+    along = _real(F, F.conj(F.signed_power(input, 0.0)) * g)
+    straight = g * F.size_power(input, power - 1)
+    return straight + F.signed_power(input, 0.0) * (along * F.size_power(input, power - 1) * (power - 1))
+
+
+op(
+    "size_power",
+    _size_power,
+    holomorphic=False,
+    formula=r"\bar x = p\,\bar y\,x|x|^{p-2}",
+    input=lambda F, g, input, power: g * F.signed_power(input, power - 1) * power if power else None,
+)
+op(
+    "signed_power",
+    _signed_power,
+    holomorphic=False,
+    formula=r"\bar x = p\,\bar y\,|x|^{p-1}",
+    input=_signed_power_vjp,
+)
+op("size_share", lambda xp, input, out, dims: _shares(xp, input, out, dims), inputs="input out")
+
+
+def _shares(xp, input, out, dims):
+    """How an infinity norm's gradient is shared among the elements of that size."""
+    size = xp.abs(input)
+    out = xp.asarray(out).reshape([1 if i in dims else n for i, n in enumerate(size.shape)])
+    mask = (size == out) | ((size != size) & (out != out))
+    return mask.astype(size.dtype) / mask.sum(dims, keepdims=True).astype(size.dtype)
+
+
+def _norm(xp, input, ord, dims, keepdim):
+    if ord == 0:
+        kind = input.real.dtype
+        return (input != 0).astype(kind).sum(dims, keepdims=keepdim)
+    if ord == 2:
+        if input.dtype.kind == "c":
+            square = input.real * input.real + input.imag * input.imag
+        else:
+            square = input * input
+        return xp.sqrt(totals.total(xp, square, dims, keepdim))
+    size = xp.abs(input)
+    if ord == inf:
+        return size.max(dims, keepdims=keepdim)
+    if ord == -inf:
+        return size.min(dims, keepdims=keepdim)
+    if ord == 1:
+        return totals.total(xp, size, dims, keepdim)
+    return totals.total(xp, size**ord, dims, keepdim) ** size.dtype.type(1 / ord)
+
+
+def _norm_vjp(F: Any, g: Any, input: Any, out: Any, ord: float, dims: tuple) -> Any:
+    shape = input.shape
+    if ord == 0:
+        return None
+    g = back(F, g, dims, shape)
+    if ord in (inf, -inf):
+        return F.signed_power(input, 0.0) * (g * F.size_share(input, out, dims))
+    if ord == 1:
+        return F.signed_power(input, 0.0) * g
+    return F.signed_power(input, ord - 1.0) * (g * F.size_power(back(F, out, dims, shape), 1.0 - ord))
+
+
+vector_norm_dims = op(
+    "vector_norm_dims",
+    _norm,
+    name_in_graph="LinalgVectorNormBackward0",
+    holomorphic=False,
+    formula=r"\bar x = \bar y\, x |x|^{p-2} / y^{p-1}",
+    input=_norm_vjp,
+)
+
+
+def _logsumexp(xp, input, dims, keepdim):
+    if not input.size:
+        return xp.log(totals.total(xp, input, dims, keepdim))
+    top = input.real.max(dims, keepdims=True)
+    top = xp.where(xp.isfinite(top), top, top.dtype.type(0))
+    out = xp.log(totals.total(xp, xp.exp(input - top), dims, True)) + top
+    return out if keepdim else out.reshape([n for i, n in enumerate(input.shape) if i not in dims])
+
+
+logsumexp_dims = op(
+    "logsumexp_dims",
+    _logsumexp,
+    name_in_graph="LogsumexpBackward0",
+    formula=r"\bar x = \bar y\, e^{x - y}",
+    input=lambda F, g, input, out, dims: (
+        back(F, g, dims, input.shape) * F.exp(input - back(F, out, dims, input.shape))
+    ),
+)
+
+
+# ---- the public functions ----------------------------------------------------------------------------------------
+_NO_INF = "linalg.vector_norm cannot compute the {} norm on "
+_NO_IDENTITY = "empty and the operation does not have an identity"
+
+
+def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """A vector norm over dims (`linalg.vector_norm` and `norm` stand on this)."""
+    a = x._data
+    name = "linalg.vector_norm"
+    if not floating(a.dtype):
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {label(a.dtype)}")
+    dims = axes_of(x, dim, name)
+    if a.size == 0 and (ord < 0 or ord == inf):
+        if dim is None or dim == ():
+            raise RuntimeError(
+                _NO_INF.format(f"{ord:g}") + "an empty tensor because the operation does not have an identity"
+            )
+        for d in dims:
+            if a.shape[d] == 0:
+                raise RuntimeError(
+                    _NO_INF.format(f"{ord:g}")
+                    + f"the dimension {d}because this dimension is {_NO_IDENTITY}"
+                )
+    if dtype is not None:
+        x = _converted(x, dtypes.as_np(dtype, name))
+    return vector_norm_dims(x, float(ord), dims, bool(keepdim))
+
+
+def _converted(x: Tensor, target: np.dtype) -> Tensor:
+    given = x._data.dtype
+    name = "linalg.vector_norm"
+    if not floating(target):
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {label(target)}")
+    if (target.kind == "c") != (given.kind == "c"):
+        what = "complex" if given.kind == "c" else "real"
+        raise RuntimeError(f"{name}: dtype should be {what} for {what} inputs, but got {label(target)}")
+    if dtypes.promote_types(dtypes.of(given), dtypes.of(target)).np != target:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({label(given)}) should be convertible without narrowing to the specified "
+            f"dtype ({label(target)})"
+        )
+    return x if given == target else cast(x, target)
+
+
+@public()
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """A norm of all elements, or over dims.
+
+    Args:
+        input: a floating point or complex tensor.
+        p: the order: a number, "fro" (2) or "nuc" (of a matrix: the sum of its singular values).
+        dim: a dim, several, or None for all.
+        keepdim: keep the dims with size 1.
+        out: where to put the result.
+        dtype: convert to this type first.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([3.0, 4.0]).norm()
+        tensor(5.)
+    """
+    tensor("norm", input)
+    if out is not None:
+        outs.check_out("linalg_vector_norm", out, (input,))
+    if isinstance(p, str):
+        if p == "nuc":
+            from ..linalg import matrix_norm  # pyright: ignore[reportAttributeAccessIssue]
+
+            return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
+        if p != "fro":
+            raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+        p = 2
+    o = vector_norm(input, 2 if p is None else p, dim, keepdim, dtype)
+    if out is not None:
+        same_type(out, o._data.dtype)
+        return outs.deliver(out, o)
+    return o
+
+
+@public()
+def logsumexp(input, dim=MISSING, keepdim=False, *, out=None):
+    """log(sum(exp(input))) over dims, without overflow.
+
+    Args:
+        input: a tensor; integers are converted to the default dtype.
+        dim: a dim or several.
+        keepdim: keep the dims with size 1.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1000.0, 1000.0]).logsumexp(0)
+        tensor(1000.6931)
+    """
+    a = tensor("logsumexp", input)
+    if dim is MISSING:
+        raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')
+    if out is not None:
+        outs.check_out("logsumexp", out, (input,))
+        if not floating(out._data.dtype):
+            raise RuntimeError(
+                f"logsumexp(): Expected floating point type for result tensor, but got: {label(out._data.dtype)}"
+            )
+    if dim == () and a.ndim and a.size:
+        ones = "[" + ", ".join(["1"] * a.ndim) + "]"
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {ones}")
+    dims = axes_of(input, dim, "logsumexp")
+    x = input if floating(a.dtype) else cast(input, default_float())
+    o = logsumexp_dims(x, dims, bool(keepdim))
+    return o if out is None else outs.deliver(out, o)

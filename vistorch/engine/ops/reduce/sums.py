@@ -1,0 +1,359 @@
+"""Sums, means and products, and those that leave nan out.
+
+Invariant: sums over floats go through `kernels.totals`, so that no memory order makes them less accurate.
+"""
+
+from __future__ import annotations
+
+from math import prod as _prod
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, outs
+from ...call import FLOATS, op
+from ...face import public
+from ...kernels import totals
+from ...promote import floating
+from ...tensor import Tensor
+from ..core import cast
+from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, size_of, tensor
+
+_SMALL = 4096
+
+
+def _spread_all(xp, input, shape):
+    n = _prod(shape)
+    if n > _SMALL:
+        return xp.broadcast_to(input, shape)
+    # filled, not broadcast: cheaper when small, and a leaf can keep it as it is
+    out = xp.empty(shape, input.dtype)
+    out.fill(input)
+    return out
+
+
+_spread = op(
+    "spread_all",
+    _spread_all,
+    widen=False,
+    name_in_graph="ExpandBackward0",
+    formula=r"\bar x = \sum \bar y",
+    input=lambda F, g: F.sum_all(g),
+)
+sum_all = op(
+    "sum_all",
+    totals.everything,
+    name_in_graph="SumBackward0",
+    formula=r"\bar x_i = \bar y",
+    input=lambda F, g, input_shape: F.spread_all(g, input_shape),
+)
+sum_dims = op(
+    "sum_dims",
+    lambda xp, input, dims, keepdim: totals.total(xp, input, dims, keepdim),
+    name_in_graph="SumBackward1",
+    formula=r"\bar x_i = \bar y",
+    input=lambda F, g, dims, input_shape: F.expand(back(F, g, dims, input_shape), input_shape),
+)
+mean_all = op(
+    "mean_all",
+    lambda xp, input: totals.everything(xp, input) / input.dtype.type(input.size),
+    name_in_graph="MeanBackward0",
+    formula=r"\bar x_i = \bar y / n",
+    input=lambda F, g, input_shape: F.spread_all(g / _prod(input_shape), input_shape),
+)
+mean_dims = op(
+    "mean_dims",
+    lambda xp, input, dims, keepdim: (
+        totals.total(xp, input, dims, keepdim) / input.dtype.type(size_of(input.shape, dims))
+    ),
+    name_in_graph="MeanBackward1",
+    formula=r"\bar x_i = \bar y / n",
+    input=lambda F, g, dims, input_shape: F.expand(
+        back(F, g / size_of(input_shape, dims), dims, input_shape), input_shape
+    ),
+)
+
+
+def _nansum(xp, input, dims, keepdim):
+    if input.dtype.kind == "f":
+        input = xp.where(xp.isnan(input), input.dtype.type(0), input)
+    return totals.total(xp, input, dims, keepdim)
+
+
+not_nan = op("not_nan", lambda xp, input: (input == input).astype(input.dtype), widen=False)
+nansum_dims = op(
+    "nansum_dims",
+    _nansum,
+    name_in_graph="NansumBackward0",
+    formula=r"\bar x_i = \bar y\,[x_i \ne \mathrm{nan}]",
+    input=lambda F, g, dims, input: back(F, g, dims, input.shape) * F.not_nan(input),
+)
+
+
+# ---- products: exclusive products from both sides, so that zeros need no case of their own ---------------------
+def _prefix(xp, input, axis, reverse):
+    """The product of all that stands before each element along an axis (behind it, in reverse)."""
+    if input.ndim == 0:
+        return xp.ones_like(input)
+    x = xp.flip(input, axis) if reverse else input
+    out = xp.ones_like(x)
+    if x.shape[axis] > 1:
+        head = (slice(None),) * axis
+        out[(*head, slice(1, None))] = xp.cumprod(x[(*head, slice(None, -1))], axis=axis, dtype=x.dtype)
+    return xp.flip(out, axis) if reverse else out
+
+
+def _prefix_vjp(F: Any, g: Any, input: Any, axis: int, reverse: bool) -> Any:
+    chain = F.shift(F.linear_scan(input, g, axis, not reverse), axis, 1 if reverse else -1)
+    return F.prefix_product(input, axis, reverse) * chain
+
+
+prefix_product = op(
+    "prefix_product", _prefix, formula=r"\bar x_j = \sum_i \bar y_i\, \partial y_i/\partial x_j", input=_prefix_vjp
+)
+
+
+def _prod_all(xp, input):
+    if xp is np:
+        return np.multiply.reduce(input, None, None if input.dtype.kind in "fc" else np.int64)
+    return input.prod() if input.dtype.kind in "fc" else input.prod(dtype=xp.int64)
+
+
+def _prod_dim(xp, input, dim, keepdim):
+    axis = dim if input.ndim else None
+    if input.dtype.kind in "fc":
+        return input.prod(axis, keepdims=keepdim)
+    return input.prod(axis, dtype=xp.int64, keepdims=keepdim)
+
+
+def _others(F: Any, x: Any, dim: int) -> Any:
+    return F.prefix_product(x, dim, False) * F.prefix_product(x, dim, True)
+
+
+# `out` is not read: PyTorch's formula divides by it, and refuses a backward pass after it was written
+def _prod_all_vjp(F: Any, g: Any, input: Any, out: Any) -> Any:
+    flat = F.as_shape(input, (_prod(input.shape),))
+    return g * F.as_shape(_others(F, flat, 0), input.shape)
+
+
+prod_all = op(
+    "prod_all",
+    _prod_all,
+    name_in_graph="ProdBackward0",
+    formula=r"\bar x_i = \bar y \prod_{j \ne i} x_j",
+    input=_prod_all_vjp,
+)
+prod_dim = op(
+    "prod_dim",
+    _prod_dim,
+    name_in_graph="ProdBackward1",
+    formula=r"\bar x_i = \bar y \prod_{j \ne i} x_j",
+    input=lambda F, g, input, dim, out: (
+        back(F, g, dim, input.shape) * _others(F, input, dim) if input.ndim else g
+    ),
+)
+
+
+# ---- the public functions ----------------------------------------------------------------------------------------
+def typed(name: str, input: Tensor, dtype: Any, out: Any) -> Tensor:
+    """The input in the type that the sum is wanted in: `dtype`, else that of `out`."""
+    if dtype is None:
+        if out is None:
+            return input
+        target = out._data.dtype
+    else:
+        target = dtypes.as_np(dtype, name)
+        if out is not None:
+            same_type(out, target)
+    return input if input._data.dtype == target else cast(input, target)
+
+
+def _as_asked(o: Tensor, dtype: Any, out: Any) -> Tensor:
+    """Integers are summed in int64: bring the result to the narrower type that was asked for."""
+    target = dtypes.as_np(dtype) if dtype is not None else None if out is None else out._data.dtype
+    return o if target is None or o._data.dtype == target else cast(o, target)
+
+
+@public()
+def sum(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
+    """The sum of all elements, or over dims.
+
+    Args:
+        input: a tensor; bools and integers are summed as int64.
+        dim: a dim, several, or None for all.
+        keepdim: keep the summed dims with size 1.
+        dtype: convert to this type first.
+        out: where to put the result.
+        **names: numpy's `axis` and `keepdims`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1, 2], [3, 4]]).sum(0)
+        tensor([4, 6])
+    """
+    if dim is MISSING and dtype is None and out is None and not names:
+        try:
+            return sum_all(input)
+        except AttributeError:
+            tensor("sum", input)
+            raise
+    if names:
+        dim, keepdim = numpy_names("sum", names, dim, keepdim)
+    tensor("sum", input)
+    if out is not None:
+        outs.check_out("sum", out, (input,))
+    x = typed("sum", input, dtype, out)
+    o = sum_all(x) if dim is MISSING and not keepdim else sum_dims(x, axes_of(input, dim, "sum"), keepdim)
+    o = _as_asked(o, dtype, out)
+    return o if out is None else outs.deliver(out, o)
+
+
+@public()
+def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
+    """The sum, nan counted as zero.
+
+    Args:
+        input: a real tensor.
+        dim: a dim, several, or None for all.
+        keepdim: keep the summed dims with size 1.
+        dtype: convert to this type first.
+        out: where to put the result.
+        **names: numpy's `axis` and `keepdims`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1.0, float("nan"), 2.0]).nansum()
+        tensor(3.)
+    """
+    if names:
+        dim, keepdim = numpy_names("nansum", names, dim, keepdim)
+    a = tensor("nansum", input)
+    dims = axes_of(input, dim, "nansum")
+    if a.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    if out is not None:
+        outs.check_out("nansum", out, (input,))
+        if dtype is not None and floating(a.dtype) and dtypes.as_np(dtype, "nansum") != out._data.dtype:
+            raise RuntimeError(
+                f"nansum: provided dtype must match dtype of result. Got {label(out._data.dtype)} and "
+                f"{label(dtypes.as_np(dtype))}."
+            )
+        if floating(a.dtype) and (out._data.dtype.kind == "c" or not floating(out._data.dtype)):
+            raise missing("nansum_cpu", out._data.dtype)
+    o = nansum_dims(typed("nansum", input, dtype, out), dims, keepdim)
+    o = _as_asked(o, dtype, out)
+    return o if out is None else outs.deliver(out, o)
+
+
+def _no_mean(which: str, dtype: Any, name: str = "mean") -> RuntimeError:
+    return RuntimeError(
+        f"{name}(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
+        f"Got: {label(dtype)}"
+    )
+
+
+@public()
+def mean(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
+    """The mean of all elements, or over dims.
+
+    Args:
+        input: a floating point or complex tensor.
+        dim: a dim, several, or None for all.
+        keepdim: keep the dims with size 1.
+        dtype: convert to this type first.
+        out: where to put the result.
+        **names: numpy's `axis` and `keepdims`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1.0, 2.0, 6.0]).mean()
+        tensor(3.)
+    """
+    if dim is MISSING and dtype is None and out is None and not names:
+        try:
+            if input._data.dtype in FLOATS:
+                return mean_all(input)
+        except AttributeError:
+            tensor("mean", input)
+            raise
+    if names:
+        dim, keepdim = numpy_names("mean", names, dim, keepdim)
+    a = tensor("mean", input)
+    if dtype is not None and not floating(dtypes.as_np(dtype, "mean")):
+        raise _no_mean("Optional", dtypes.as_np(dtype))
+    if dtype is None and not floating(a.dtype):
+        raise _no_mean("Input", a.dtype)
+    if out is not None:
+        outs.check_out("mean", out, (input,))
+        kind = out._data.dtype
+        if dim is MISSING and not dtypes.can_cast(dtypes.of(a.dtype), dtypes.of(kind)):
+            raise RuntimeError(
+                f"mean.dtype_out(): input types can't be cast to the desired output type {label(kind)}"
+            )
+    x = typed("mean", input, dtype, out)
+    outs.check_cast(np.dtype("f4"), x._data.dtype)
+    o = mean_all(x) if dim is MISSING and not keepdim else mean_dims(x, axes_of(input, dim, "mean"), keepdim)
+    return o if out is None else outs.deliver(out, o)
+
+
+@public()
+def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
+    """The mean of the elements that are not nan.
+
+    Args:
+        input: a floating point tensor.
+        dim: a dim, several, or None for all.
+        keepdim: keep the dims with size 1.
+        dtype: convert to this type first.
+        out: where to put the result.
+        **names: numpy's `axis` and `keepdims`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1.0, float("nan"), 2.0]).nanmean()
+        tensor(1.5000)
+    """
+    if names:
+        dim, keepdim = numpy_names("nanmean", names, dim, keepdim)
+    a = tensor("nanmean", input)
+    if not floating(a.dtype):
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {label(a.dtype)}"
+        )
+    if dtype is not None and not floating(dtypes.as_np(dtype, "nanmean")):
+        raise _no_mean("Optional", dtypes.as_np(dtype), "nanmean")
+    total = nansum(input, dim, keepdim, dtype=dtype, out=out)
+    count = sum_dims(not_nan(cast(input.detach(), total._data.dtype)), axes_of(input, dim), keepdim)
+    o = total / count
+    return o if out is None else outs.deliver(out, o)
+
+
+@public()
+def prod(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
+    """The product of all elements, or over one dim.
+
+    Args:
+        input: a tensor; bools and integers are multiplied as int64.
+        dim: a dim.
+        keepdim: keep the dim with size 1.
+        dtype: convert to this type first.
+        out: where to put the result.
+        **names: numpy's `axis` and `keepdims`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1, 2], [3, 4]]).prod(1)
+        tensor([ 2, 12])
+    """
+    if names:
+        dim, keepdim = numpy_names("prod", names, dim, keepdim)
+    tensor("prod", input)
+    if out is not None:
+        outs.check_out("prod", out, (input,))
+    x = typed("prod", input, dtype, out)
+    o = prod_all(x) if dim is MISSING else prod_dim(x, axis_of(input, dim, "prod"), keepdim)
+    o = _as_asked(o, dtype, out)
+    return o if out is None else outs.deliver(out, o)
+
+
+

@@ -1,0 +1,135 @@
+"""Memory seen through any strides: as_strided, sliding windows, and the diagonal.
+
+Invariant: no result reaches beyond the memory that its input's storage has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors
+from ...dims import one, sequence, whole
+from ...face import METHODS, public
+from ...kernels.strides import extent, start, strides_of
+from ...metadata import owner
+from ...tensor import Tensor
+from . import rows
+from .inplace import reshaped
+from .views import tensor
+
+
+def room(d: Any) -> int:
+    """How many elements the storage of an array has from its first element on."""
+    root = owner(d)
+    if not root.size:
+        return 0
+    held = extent(root.shape, root.strides) + root.itemsize
+    return (held - (start(d) - start(root))) // d.itemsize if d.size else held // d.itemsize
+
+
+@public()
+def as_strided(
+    input: Tensor, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None
+) -> Tensor:
+    """The storage of a tensor seen with other sizes and strides.
+
+    Args:
+        input: the tensor.
+        size: the sizes.
+        stride: how many elements lie between neighbours, for each dim.
+        storage_offset: where in the storage to begin; the tensor's own beginning if None.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(4).as_strided((3, 2), (1, 1))
+        tensor([[0, 1],
+                [1, 2],
+                [2, 3]])
+    """
+    d = tensor(input, "as_strided")
+    size, stride = sequence(size, "as_strided"), sequence(stride, "as_strided", "stride", 3)
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            "as_strided: Negative strides are not supported at the moment, got strides: "
+            f"{errors.sizes(stride)}"
+        )
+    if any(n < 0 for n in size):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={errors.sizes(size)} and strides={errors.sizes(stride)}"
+        )
+    root = owner(d)
+    here = (start(d) - start(root)) // d.itemsize if d.size else 0
+    offset = here if storage_offset is None else whole(storage_offset, "as_strided", "storage_offset", 4)
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    held = extent(root.shape, root.strides) + root.itemsize if root.size else 0
+    needed = (offset + extent(size, stride) + 1) * d.itemsize
+    if 0 not in size and needed > held:
+        raise RuntimeError(
+            f"setStorage: sizes {errors.sizes(size)}, strides {errors.sizes(stride)}, storage offset {offset}, and itemsize "
+            f"{d.itemsize} requiring a storage size of {needed} are out of bounds for storage of size {held}"
+        )
+    return rows.as_strided(input, size, stride, offset - here, strides_of(d))
+
+
+METHODS["as_strided_"] = reshaped(as_strided, "as_strided_")
+
+
+@public(function=False)
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """All windows of one dim, each in a new last dim.
+
+    Args:
+        self: the tensor.
+        dimension: which dim.
+        size: how long a window is.
+        step: how far it is to the next one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(5).unfold(0, 3, 1)
+        tensor([[0, 1, 2],
+                [1, 2, 3],
+                [2, 3, 4]])
+    """
+    shape = self._data.shape
+    dim = one(dimension, len(shape), "unfold", "dimension")
+    size, step = whole(size, "unfold", "size", 2), whole(step, "unfold", "step", 3)
+    n = shape[dim] if shape else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    return rows.unfold(self, dim, size, step)
+
+
+def diagonal_of(x: Tensor, offset: int, dim1: Any, dim2: Any) -> tuple:
+    """The arguments of a diagonal, checked."""
+    n = tensor(x, "diagonal").ndim
+    offset = whole(offset, "diagonal", "offset", 2)
+    p, q = one(dim1, n, "diagonal", "dim1", 3), one(dim2, n, "diagonal", "dim2", 4)
+    if p == q:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return offset, p, q
+
+
+@public()
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The diagonal of two dims, as a view; it becomes the last dim.
+
+    Args:
+        input: the tensor.
+        offset: how far above the main diagonal; negative for below.
+        dim1: the dim that counts rows.
+        dim2: the dim that counts columns.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1, 2], [3, 4]]).diagonal()
+        tensor([1, 4])
+    """
+    return rows.diagonal(input, *diagonal_of(input, offset, dim1, dim2))

@@ -1,0 +1,112 @@
+"""Ops of any number of tensors: one row in the table, and a rule per number of tensors, made when first needed.
+
+Invariant: such a rule has one constant, `parts`, from which the i-th formula takes what the i-th input needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...call import common_place
+from ...events import hear
+from ...graph import CONST, Node, record, sync
+from ...modes import mode
+from ...quiet import hushed
+from ...rules import REC, Rule, define
+from ...tensor import Tensor, wrap
+
+
+class _Kernels:
+    """The kernels of a rule of n tensors, called as all kernels are: tensors first, then the constants."""
+
+    __slots__ = ("base", "n")
+
+    def __init__(self, base: Rule, n: int) -> None:
+        self.base, self.n = base, n
+
+    def __getitem__(self, kind: int) -> Callable:
+        n, kernel = self.n, self.base.kernels[kind]
+        return lambda *given: kernel(list(given[:n]), *given[n:])
+
+
+class Variadic:
+    """The recorded callable `(tensors, dim, parts)` of an op that takes a list of tensors.
+
+    Args:
+        name: the op's name in `F`, where it is called as `F.name(list, dim, parts)`.
+        kernel: a function of (xp, arrays, dim, parts).
+        part: formula(F, g, dim, the i-th of `parts`) for the i-th tensor.
+        formula: LaTeX of it.
+        name_in_graph: what `grad_fn` prints, where not CamelCase + "Backward0".
+    """
+
+    def __init__(
+        self, name: str, kernel: Callable, part: Callable, formula: str, name_in_graph: str | None = None
+    ) -> None:
+        self.base = define(
+            name,
+            kernel,
+            inputs="tensors",
+            widen=False,
+            formula=formula,
+            vjps={},
+            name_in_graph=name_in_graph,
+        )
+        self.part = part
+        self.vjps: list = []
+        self.rules: dict[int, Rule] = {}
+        self.name = name
+        setattr(REC, name, self)
+
+    def __call__(self, tensors: Any, dim: int, parts: Any) -> Tensor:
+        ins = tuple(tensors)
+        place = common_place(self.base, ins)
+        needs = False
+        for t in ins:
+            if t._view is not None:
+                sync(t)
+            if t._rg:
+                needs = True
+        o = wrap(hushed(self.base.kernels[place.kind], [t._data for t in ins], dim, parts), place)
+        if (needs and mode.on) or hear.op is not None:
+            rule = self.rules.get(len(ins)) or self.rule(len(ins))
+            if needs and mode.on:
+                record(rule, ins, (dim, parts), (o,))
+            if hear.op is not None:
+                hear.op(rule, ins, (dim, parts), (o,))
+        return o
+
+    def rule(self, n: int) -> Rule:
+        """The rule for n tensors."""
+        base, vjps, part = self.base, self.vjps, self.part
+        while len(vjps) < n:
+            vjps.append(_formula(part, len(vjps)))
+        r = Rule.__new__(Rule)
+        r.name, r.kernel, r.kernels = base.name, base.kernel, _Kernels(base, n)
+        r.inputs, r.consts = tuple([f"x{i}" for i in range(n)]), ("dim", "parts")
+        r.vjps = tuple(vjps[:n])
+        everyone = tuple(range(n))
+        r.saves = ((CONST, 0, everyone), (CONST, 1, everyone))
+        r.saved_names, r.picks = ("dim", "parts"), ((0, 1),) * n
+        r.saves_out = r.saves_tensors = r.view = r.widen = False
+        r.holomorphic, r.differentiable_outs = True, 1
+        r.formula, r.grad_name = base.formula, base.grad_name
+        r.node_class = type(
+            r.grad_name, (Node,), {"__slots__": (), "rule": r, "__module__": "vistorch.autograd"}
+        )
+        self.rules[n] = r
+        return r
+
+
+def _formula(part: Callable, i: int) -> Callable:
+    return lambda F, g, dim, parts: part(F, g, dim, parts[i])
+
+
+def common_dtype(arrays: list) -> Any:
+    """The dtype of all arrays, or None if there are several."""
+    first = arrays[0].dtype
+    for a in arrays:
+        if a.dtype != first:
+            return None
+    return first

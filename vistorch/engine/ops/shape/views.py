@@ -1,0 +1,364 @@
+"""Public views that keep the elements and change how they are counted: select, squeeze, transpose and their kin.
+
+Invariant: every result is memory of its input; nothing here copies.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ... import errors
+from ...dims import many, one, sequence, sizes, whole
+from ...face import METHODS, expose, public
+from ...tensor import Tensor
+from ..core import conj
+from . import rows
+from .inplace import reshaped
+
+_warned: set = set()
+
+
+def tensor(t: Any, func: str, name: str = "input", position: int = 1) -> Any:
+    """The array of an argument that must be a tensor."""
+    try:
+        return t._data
+    except AttributeError:
+        raise errors.must_be_tensor(func, name, position, t) from None
+
+
+@public()
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """The slice at one index of a dim, without that dim.
+
+    Args:
+        input: the tensor.
+        dim: which dim.
+        index: where in it; negative from the end.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1, 2], [3, 4]]).select(1, 0)
+        tensor([1, 3])
+    """
+    return rows.select(input, *selected(tensor(input, "select").shape, dim, index))
+
+
+def selected(shape: tuple, dim: Any, index: Any) -> tuple[int, int]:
+    """Dim and index of a `select`, checked."""
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = one(dim, len(shape), "select")
+    n = shape[dim]
+    at = whole(index, "select", "index", 2)
+    if not -n <= at < n:
+        raise IndexError(
+            f"select(): index {at} out of range for tensor of size {errors.sizes(shape)} at dimension {dim}"
+        )
+    return dim, at + n if at < 0 else at
+
+
+@public()
+def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
+    """A stretch of one dim.
+
+    Args:
+        input: the tensor.
+        dim: which dim.
+        start: where the stretch begins; negative from the end.
+        length: how long it is.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1, 2, 3, 4]).narrow(0, 1, 2)
+        tensor([2, 3])
+    """
+    shape = tensor(input, "narrow").shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    length = whole(length, "narrow", "length", 3)
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    dim = one(dim, len(shape), "narrow")
+    n = shape[dim]
+    at = whole(start, "narrow", "start", 2)
+    if not -n <= at <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {at})")
+    at = at + n if at < 0 else at
+    if at + length > n:
+        raise RuntimeError(f"start ({at}) + length ({length}) exceeds dimension size ({n}).")
+    return rows.slice_(input, dim, at, at + length, 1)
+
+
+@public()
+def squeeze(input: Tensor, dim: Any = ...) -> Tensor:
+    """The tensor without its dims of length one, or without those among `dim`.
+
+    Args:
+        input: the tensor.
+        dim: one dim or several; all where it is not given. A dim of another length stays.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.zeros(1, 3, 1)
+        >>> x.squeeze().shape, x.squeeze(0).shape
+        (vistorch.Size([3]), vistorch.Size([3, 1]))
+    """
+    shape = tensor(input, "squeeze").shape
+    if dim is ...:
+        return rows.squeeze(input, tuple([i for i, n in enumerate(shape) if n == 1]))
+    found = many(dim, len(shape), "squeeze")
+    row = rows.squeeze_dims if isinstance(dim, (tuple, list)) else rows.squeeze_dim
+    return row(input, tuple([i for i in found if shape and shape[i] == 1]))
+
+
+@public()
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """The tensor with a new dim of length one.
+
+    Args:
+        input: the tensor.
+        dim: where the new dim will be.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1, 2]).unsqueeze(-1).shape
+        vistorch.Size([2, 1])
+    """
+    return rows.unsqueeze(input, one(dim, tensor(input, "unsqueeze").ndim + 1, "unsqueeze"))
+
+
+@public()
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """The tensor with two dims exchanged.
+
+    Args:
+        input: the tensor.
+        dim0: one dim.
+        dim1: the other.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1, 2], [3, 4]]).transpose(0, 1)
+        tensor([[1, 3],
+                [2, 4]])
+    """
+    n = tensor(input, "transpose").ndim
+    return rows.transpose(input, one(dim0, n, "transpose", "dim0"), one(dim1, n, "transpose", "dim1", 2))
+
+
+expose(transpose, "swapdims")
+
+
+@public()
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """`transpose`, with numpy's name.
+
+    Args:
+        input: the tensor.
+        axis0: one dim.
+        axis1: the other.
+    """
+    return transpose(input, axis0, axis1)
+
+
+def permuted(input: Tensor, dims: tuple) -> Tensor:
+    """`permute` once the dims are a tuple."""
+    n = tensor(input, "permute").ndim
+    if len(dims) != n:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(dims)}"
+        )
+    order = tuple([one(dim, n) for dim in dims])
+    if len(set(order)) != n:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return rows.permute(input, order)
+
+
+@public(method=False)
+def permute(input: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """The tensor with its dims in another order.
+
+    Args:
+        input: the tensor.
+        dims: for each dim of the result, which dim of the input it is.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2, 3, 4).permute(2, 0, 1).shape
+        vistorch.Size([4, 2, 3])
+    """
+    return permuted(input, sequence(dims, "permute", "dims"))
+
+
+def _permute(self: Tensor, *dims: Any, **named: Any) -> Tensor:
+    return permuted(self, sizes(given(dims, named, "permute", "dims"), "permute", "dims"))
+
+
+def given(values: tuple, named: dict, func: str, name: str) -> tuple:
+    """What a method was given as `*name` or as `name=`."""
+    if named:
+        if set(named) != {name} or values:
+            key = next((k for k in named if k != name), name)
+            said = "got multiple values for argument" if key == name else "got an unexpected keyword argument"
+            raise TypeError(f"{func}() {said} '{key}'")
+        return (named[name],)
+    if not values:
+        raise TypeError(f'{func}() missing 1 required positional arguments: "{name}"')
+    return values
+
+
+METHODS["permute"] = _permute
+
+
+@public()
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """The tensor with some dims at other places; the rest keeps its order.
+
+    Args:
+        input: the tensor.
+        source: the dims to move.
+        destination: where each of them goes.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2, 3, 4).movedim(0, -1).shape
+        vistorch.Size([3, 4, 2])
+    """
+    n = tensor(input, "movedim").ndim
+    if not isinstance(source, (tuple, list)) or not isinstance(destination, (tuple, list)):
+        source = (whole(source, "movedim", "source", 2),)
+        destination = (whole(destination, "movedim", "destination", 3),)
+    if len(source) != len(destination):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({errors.sizes(source)} dims) should contain the same number of dims as destination "
+            f"({errors.sizes(destination)} dims)"
+        )
+    p, q = [one(d, n, "movedim") for d in source], [one(d, n, "movedim") for d in destination]
+    for dims, label, said in ((p, "source", source), (q, "destination", destination)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{label}` ({errors.sizes(said)})")
+    rest = iter([d for d in range(n) if d not in p])
+    order = dict(zip(q, p, strict=True))
+    return rows.permute(input, tuple([order[d] if d in order else next(rest) for d in range(n)]))
+
+
+expose(movedim, "moveaxis")
+
+
+@public()
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix; a tensor of less than two dims as it is.
+
+    Args:
+        input: the tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1, 2]]).t()
+        tensor([[1],
+                [2]])
+    """
+    n = tensor(input, "t").ndim
+    if n > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {n}D")
+    return rows.t(input)
+
+
+def _once(text: str) -> None:
+    """A warning PyTorch gives once in a process."""
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def _T(self: Tensor) -> Tensor:
+    """The tensor with its dims reversed."""
+    n = self._data.ndim
+    if n != 2:
+        if n:
+            _once(
+                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+                "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+                "`x.permute(*vistorch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+            )
+        else:
+            _once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    return rows.permute(self, tuple(range(n - 1, -1, -1)))
+
+
+def _conjugated(x: Tensor) -> Tensor:
+    return conj(x) if x._data.dtype.kind == "c" else x
+
+
+def _matrices(x: Tensor, name: str) -> Tensor:
+    n = tensor(x, "adjoint").ndim
+    if n < 2:
+        if n == 0 and name != "adjoint()":
+            _once(
+                f"Tensor.{name} is deprecated on 0-D tensors. Consider using x.conj()."
+                if name == "mH"
+                else f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases."
+            )
+        if n == 0:
+            return x
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got {n}-D tensor."
+        )
+    return rows.transpose(x, n - 2, n - 1)
+
+
+def _H(self: Tensor) -> Tensor:
+    """The conjugate transpose of a matrix."""
+    n = self._data.ndim
+    if n == 2:
+        return _conjugated(rows.transpose(self, 0, 1))
+    if n == 0:
+        _once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+        return _conjugated(self)
+    more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
+    raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}")
+
+
+@public()
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dims exchanged, and complex elements conjugated.
+
+    Args:
+        input: a matrix or a batch of matrices.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1j, 2]]).adjoint()
+        tensor([[0.-1.j],
+                [2.-0.j]])
+    """
+    return _conjugated(_matrices(input, "adjoint()"))
+
+
+METHODS["T"] = property(_T, doc=_T.__doc__)
+METHODS["H"] = property(_H, doc=_H.__doc__)
+METHODS["mT"] = property(lambda self: _matrices(self, "mT"), doc="The last two dims exchanged.")
+METHODS["mH"] = property(
+    lambda self: _conjugated(_matrices(self, "mH")), doc="The last two dims exchanged and conjugated."
+)
+
+
+def _t_in_place(self: Tensor) -> Tensor:
+    n = self._data.ndim
+    if n > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {n}D")
+    return rows.t(self)
+
+
+METHODS["t_"] = reshaped(_t_in_place, "t_")
+for _label, _fn in (
+    ("squeeze_", squeeze),
+    ("unsqueeze_", unsqueeze),
+    ("transpose_", transpose),
+    ("swapdims_", transpose),
+    ("swapaxes_", swapaxes),
+):
+    METHODS[_label] = reshaped(_fn, _label)

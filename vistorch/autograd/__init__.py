@@ -5,16 +5,20 @@ from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enable
 from ..engine.tensor import Tensor as Variable
 from . import function, graph
 from .function import Function
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .run import backward, grad
 
 __all__ = [
     "Function",
+    "GradcheckError",
     "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
     "function",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "graph",
     "inference_mode",
     "no_grad",

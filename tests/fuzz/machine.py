@@ -88,7 +88,7 @@ def run(code: Code, lib: Any) -> Run:
 
 def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, str]:
     """The verdict (same, both raise, WRONG, outcome differs) and what differs."""
-    expected = [(i, kind, text.replace("torch.", f"{name}.")) for i, kind, text in theirs.errors]
+    expected = [(i, kind, renamed(text, name)) for i, kind, text in theirs.errors]
     if mine.errors != expected:
         pairs = [*zip(mine.errors, expected, strict=False)]
         first = next((pair for pair in pairs if pair[0] != pair[1]), None)
@@ -118,6 +118,13 @@ def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, s
     if worst[0]:
         return worst
     return ("both raise" if theirs.errors else "same"), ""
+
+
+def renamed(text: str, name: str) -> str:
+    """A sentence of torch as the library says it: with its own name, and without C++ namespaces."""
+    if name == "torch":
+        return text
+    return re.sub(r"\btorch([./])", rf"{name}\1", text.replace("torch::autograd::", ""))
 
 
 def near(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:

@@ -143,6 +143,7 @@ DTYPES = (
     "{x}.type_as({y})",
     "{x}.float() * {y}",
 )
+OWN = "; {n} = {n} if {n} is None else {n}.clone()"
 BACKWARD = (
     "{x}.sum().backward()",
     "({x} * {x}).sum().backward()",
@@ -151,12 +152,16 @@ BACKWARD = (
     "{x}.backward()",
     "s = ({x} * {y}).sum(); s.backward(retain_graph=True); s.backward()",
     "s = ({x} * {x}).sum(); s.backward(); s.backward()",
-    "{n} = L.autograd.grad(({x} * {x}).sum(), [{a}], allow_unused=True)[0]",
-    "{n} = L.autograd.grad(({x} * {x} * {x}).sum(), [{a}], create_graph=True, allow_unused=True)[0]",
-    "{n}, {m} = L.autograd.grad({x}.sum(), [{a}, {y}], retain_graph=True, allow_unused=True)",
-    "{n} = L.autograd.grad({x}.sum(), [{a}])[0]",
-    "{n} = L.autograd.grad({x}, [{a}], L.ones_like({x}), create_graph=True, allow_unused=True)[0]",
-    "({x} * {x}).sum().backward(create_graph=True); {n} = {a}.grad; {a}.grad = None",
+    # Whether a gradient is a view, how often its memory was written and how the graph of a recorded pass is spelt is
+    # torch's own affair: programs go on with a clone.
+    "{n} = L.autograd.grad(({x} * {x}).sum(), [{a}], allow_unused=True)[0]" + OWN,
+    "{n} = L.autograd.grad(({x} * {x} * {x}).sum(), [{a}], create_graph=True, allow_unused=True)[0]" + OWN,
+    "{n}, {m} = L.autograd.grad({x}.sum(), [{a}, {y}], retain_graph=True, allow_unused=True)"
+    + OWN
+    + OWN.replace("{n}", "{m}"),
+    "{n} = L.autograd.grad({x}.sum(), [{a}])[0]" + OWN,
+    "{n} = L.autograd.grad({x}, [{a}], L.ones_like({x}), create_graph=True, allow_unused=True)[0]" + OWN,
+    "({x} * {x}).sum().backward(create_graph=True); {n} = {a}.grad; {a}.grad = None" + OWN,
     "({x} * {x}).sum().backward(inputs=[{a}], retain_graph=True)",
     "{a}.grad = None",
     "{a}.grad.zero_()",

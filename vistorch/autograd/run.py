@@ -11,16 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
+from ..engine import errors, views
 from ..engine.backward import Pass, drain, order_of, root_of
 from ..engine.events import hear
 from ..engine.face import FUNCTIONS, public
 from ..engine.graph import Leaf, Out, edge
+from ..engine.ops.core import expand
 from ..engine.places import CPU
 from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap
 from .graph import GradientEdge, edge_of
 
+EXPAND = expand.rule
 SEEDS = {np.dtype(t): np.ones((), t) for t in ("f4", "f8")}
 for _seed in SEEDS.values():
     _seed.flags.writeable = False
@@ -304,8 +306,18 @@ def _caught(
         g = run.caught.get(e)
         if g is None and not allow_unused:
             raise RuntimeError(UNUSED.format(i))
-        results.append(g if create_graph or g is None else wrap(g, e.place))
+        results.append(g if create_graph or g is None else _result(g, e.place))
     return results
+
+
+def _result(g: Any, place: Any) -> Tensor:
+    """A caught gradient as a Tensor; one with repeated elements is the expanded view it is in PyTorch."""
+    if not views.aliased(g):
+        return wrap(g, place)
+    own = g[tuple([slice(0, 1) if s == 0 else slice(None) for s in g.strides])]
+    o = wrap(g, place)
+    views.mark(o, wrap(own, place), (EXPAND, (g.shape,)))
+    return o
 
 
 def _zeros(t: Any, requires_grad: bool) -> Tensor:

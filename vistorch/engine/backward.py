@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import errors
-from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw, unpack_recorded
+from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw, unpack_recorded, version
 from .modes import mode, recording
 from .quiet import quiet
 from .rules import RAW, REC
@@ -336,12 +336,14 @@ class Pass:
             if g is None:
                 return
         t = leaf.variable
+        if not t._rg:
+            return  # requires_grad was switched off since
         with _adding:
             before = t._grad
             if undo is not None:
                 undo.append((t, "_grad", before))
             if self.create_graph:
-                t._grad = REC.clone(g) if before is None else before + g
+                t._grad = _copied(g) if before is None else before + g
             elif before is None:
                 # a gradient nobody else holds becomes .grad itself; anything else is copied once
                 if g.__class__ is ndarray and undo is None and g.base is None and sys.getrefcount(g) <= SOLE:
@@ -355,8 +357,6 @@ class Pass:
                 d += g
                 v = before._ver
                 if v is None:
-                    from .graph import version
-
                     v = version(before)
                 v.n += 1
         if hooks is not None:
@@ -474,6 +474,13 @@ def _cast(F: Any, gi: Any, dtype: Any) -> Any:
 def _own(g: Any, place: Any) -> Any:
     """A contiguous copy nobody else holds."""
     return place.xp.array(g, order="C")
+
+
+def _copied(g: Tensor) -> Tensor:
+    """What `.grad` becomes in a recorded pass: PyTorch copies into a new tensor, and its graph says so."""
+    o = REC.copy_grad(wrap(g._place.xp.empty((), g._data.dtype), g._place), g)
+    version(o).n += 1
+    return o
 
 
 def _array(d: Any, place: Any) -> Any:

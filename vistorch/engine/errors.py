@@ -64,7 +64,7 @@ _CUSTOM_VIEW = (
 )
 
 
-_BACKWARD = re.compile(r"Backward\d*$")
+_BACKWARD = re.compile(r"Backward0?(?=\d*$)")
 MODIFIED_HIDDEN = (
     "enable anomaly detection to find the operation that failed to compute its gradient, with "
     "vistorch.autograd.set_detect_anomaly(True, check_nan=False)."
@@ -100,7 +100,7 @@ def modified(data: Any, place: Any, source: Any, now: int, then: int, nr: int | 
 
 
 def op_name(node: Any) -> str:
-    """A node's name without "Backward0", as these sentences print it."""
+    """A node's name as these sentences print it: "Mul" for MulBackward0, "Prod1" for ProdBackward1."""
     return _BACKWARD.sub("", node.name())
 
 

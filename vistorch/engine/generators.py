@@ -37,7 +37,8 @@ class Generator(random.Generator):
     device: device_class
 
     def __init__(self, device: Any = "cpu") -> None:
-        super().__init__(make("cpu", None) if device == "cpu" else place_of(device, "Generator").device)
+        where: Any = make("cpu", None) if device == "cpu" else place_of(device, "Generator").device
+        super().__init__(where)
 
     def get_state(self) -> Any:
         """The state as a tensor of bytes, which `set_state` takes here and in PyTorch."""
@@ -198,7 +199,7 @@ def fork_rng(
         return
     if devices is None:
         found = probe.find()
-        indices = list(range(found.count if found.ok else 0))
+        indices: list[Any] = list(range(found.number if found.ok else 0))
     else:
         indices = [place_of(d, "fork_rng").device.index for d in devices]
     generators = [default_generator, *[of_device(index) for index in indices]]

@@ -202,13 +202,15 @@ Leaf = AccumulateGrad
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("hooks", "kept_by", "leaf", "retains")
+    __slots__ = ("hooks", "kept_by", "leaf", "retains", "shown")
 
     def __init__(self) -> None:
         self.leaf: Any = None
         self.hooks: Any = None
         self.retains = False
+        self.shown: Any = None
         self.kept_by: Any = None  # the node's hooks that keep the retained gradient
+        self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 
 def more(t: Tensor) -> More:
@@ -365,6 +367,13 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
     return n
 
 
+def source_of(t: Tensor) -> Any:
+    """The node or output that `t` comes from now, for a sentence."""
+    if t._view is not None:
+        sync(t)
+    return t._node
+
+
 def overwritten(node: Any, entry: tuple, sentence: str) -> RuntimeError:
     """The error for a saved value that was written since, with what listeners know of saver and writer."""
     if hear.saved is not None:
@@ -380,7 +389,7 @@ def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
             t, n = entry
             v = t._ver
             if v is not None and v.n != n:
-                raise overwritten(node, entry, errors.modified(t._data, t._place, node.edges[index], v.n, n))
+                raise overwritten(node, entry, errors.modified(t._data, t._place, source_of(t), v.n, n))
             return t._data
         d, v, n = entry
         if v.n != n:

@@ -52,6 +52,8 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
             )
         if self.requires_grad:
             raise RuntimeError(REQUIRES_GRAD)
+    if hear.cut is not None:
+        hear.cut("numpy", self)
     a = host(self)
     if a.dtype is dtypes.bfloat16.np:
         raise TypeError("Got unsupported ScalarType BFloat16")
@@ -182,7 +184,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 def _contains(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, int, float, complex, np.number, np.bool_)):
-        return bool((self == element).any().item())
+        return bool((self == element).any().item())  # type: ignore[attr-defined]
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )

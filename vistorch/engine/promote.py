@@ -125,7 +125,7 @@ def _differentiable(rule: Any, operands: tuple) -> tuple:
     return operands if any(rule.vjps) and rule.grad_name != "NotImplemented" else ()
 
 
-def check_exact(out: Tensor, common: np.dtype) -> None:
+def check_exact(out: Tensor, common: Any) -> None:
     """Refuse an `out` that is not of the result's own type."""
     if out._data.dtype != common:
         given, expected = dtypes.of(out._data.dtype).scalar_name, dtypes.of(common).scalar_name
@@ -214,7 +214,7 @@ def _binary(rule: Any, how: tuple, x: Any, y: Any, out: Any, place: Any) -> Tens
     return finish(rule, place, d, (x, y), out, (), None if kind in ("logic", "compare") else common)
 
 
-def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> Any:
+def _as_array(value: Any, common: Any, place: Any, wide: bool = False) -> Any:
     """A number as a 0-d array of the type the op computes in, wrapping integers as PyTorch does."""
     xp = place.xp
     if isinstance(value, int) and not isinstance(value, bool):

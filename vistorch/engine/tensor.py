@@ -14,7 +14,7 @@ import numpy as np
 from . import dtypes, errors
 from .modes import mode
 from .places import CPU
-from .size import Size
+from .size import Size, size_of
 
 ndarray = np.ndarray
 asarray = np.asarray
@@ -57,7 +57,7 @@ class Tensor:
     @property
     def shape(self) -> Size:
         """The sizes."""
-        return Size(self._data.shape)
+        return size_of(self._data.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
@@ -156,7 +156,12 @@ class Tensor:
     @property
     def _base(self) -> Tensor | None:
         v = self._view
-        return None if v is None or v.hidden else v.base
+        if v is None or v.hidden:
+            return None
+        base = v.base
+        extras = base._more
+        shown = None if extras is None or extras.shown is None else extras.shown()
+        return base if shown is None else shown
 
     def _is_view(self) -> bool:
         return self._base is not None

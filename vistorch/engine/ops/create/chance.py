@@ -31,8 +31,10 @@ def drawn(draw: Any, generator: Any, shape: tuple, *args: Any) -> Any:
         return np.empty(shape, *args)
     try:
         return draw(generator, shape, *args)
-    except MemoryError:
-        raise too_large(shape, 4) from None
+    except (MemoryError, ValueError) as error:
+        if isinstance(error, ValueError) and "dimension" not in str(error) and "too big" not in str(error):
+            raise
+        raise too_large(shape, args[0].itemsize) from None
 
 
 def memory_order(a: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -105,7 +105,7 @@ def _flat(data: list) -> Tensor:
 
 
 def _warn_of_arrays(data: Any) -> None:
-    if data and data[0].__class__ is ndarray:
+    if data and data[0].__class__ is ndarray and data[0].ndim:
         warnings.warn(LIST_OF_ARRAYS, UserWarning, stacklevel=4)
 
 
@@ -113,7 +113,7 @@ def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Te
     """A new tensor from any data, at its own place if that is not named."""
     if isinstance(data, Tensor):
         if hear.cut is not None:
-            hear.cut("tensor", data)
+            hear.cut("tensor(t)", data)
         source, target = data._place, data._place if device is None else place_of(device, name)
         a = move(data._data, source, target, copy=True)
         if dt is not None and a.dtype != dt:
@@ -204,7 +204,17 @@ def from_numpy(a: Any, /) -> Tensor:
     check_array(a)
     if not a.flags.writeable:
         _warn_read_only()
+    if isinstance(a.base, ndarray) and a.dtype.kind != "V":  # the protocol has no name for bfloat16
+        a = np.asarray(_Lent(a))
     return wrap(np.asarray(a))
+
+
+class _Lent:
+    """Part of an array in the form of numpy's protocol: the tensor's storage is then this part, not the whole."""
+
+    def __init__(self, array: ndarray) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
 
 
 def _warn_read_only() -> None:

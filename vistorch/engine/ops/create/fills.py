@@ -303,8 +303,13 @@ def eye(
 
     def write(d: Any) -> None:
         d[...] = 0
-        at = np.arange(min(rows, columns))
-        d[at, at] = 1
+        # a stride of one row and one column walks the diagonal, in any array library
+        flat = d.reshape(-1) if d.flags.c_contiguous else None
+        if flat is None:
+            for i in range(min(rows, columns)):
+                d[i, i] = 1
+        else:
+            flat[: min(rows, columns) * columns : columns + 1] = 1
 
     if out is not None:
         return into(out, (rows, columns), dtype, "eye", write, requires_grad)

@@ -23,6 +23,7 @@ from .fills import bare, check_target, into
 from .numbers import as_scalar, fit
 
 INT64 = np.dtype("i8")
+MANY = 2**24  # below this no memory is too small, so the short way needs no care
 HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
 _ARANGE = (
     " * (Number end, *, ...)\n * (Number start, Number end, *, ...)\n"
@@ -174,6 +175,12 @@ def arange(
         >>> vistorch.arange(3), vistorch.arange(1, 2, 0.5)
         (tensor([0, 1, 2]), tensor([1.0000, 1.5000]))
     """
+    if len(bounds) == 1 and dtype is None and out is None and not named:
+        n = bounds[0]
+        if n.__class__ is int and 0 <= n < MANY and layout is None:
+            place = place_of(device, "arange")
+            o = bare(put(np.arange(n), place), place)
+            return o if requires_grad is False else leaf(o, requires_grad, "arange")
     start, end, step = _bounds(bounds, named, "arange", _ARANGE)
     if out is not None:
         check_target(out, dtype, "arange")
@@ -188,8 +195,8 @@ def arange(
     if out is not None:
         if requires_grad:
             require_floating(dt)
-        made = _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
-        return leaf(made, requires_grad, "arange")
+        filled = _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
+        return leaf(filled, requires_grad, "arange")
     check_layout(layout, "arange")
     place = place_of(device, "arange")
     o = bare(put(made(_spaced, (start, step, n, dt), n, dt), place), place)

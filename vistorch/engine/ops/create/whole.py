@@ -167,7 +167,7 @@ def randperm(
         >>> import vistorch
         >>> _ = vistorch.manual_seed(0)
         >>> vistorch.randperm(4)
-        tensor([2, 0, 1, 3])
+        tensor([0, 1, 3, 2])
     """
     n = whole(n, "randperm", "n", 1)
     if n < 0:
@@ -181,7 +181,7 @@ def randperm(
 
         return into(out, (n,), dtype, "randperm", write)
     check_layout(layout, "randperm")
-    dt = INT64 if dtype is None else dtypes.as_np(dtype, "randperm")
+    dt: Any = INT64 if dtype is None else dtypes.as_np(dtype, "randperm")
     place = place_of(device, "randperm")
     try:
         d = sampling.permutation(pick(generator, place, "randperm"), n, dt)

@@ -19,7 +19,7 @@ from .rows import two
 
 
 def _extreme(name, other_side, meaning, gives):
-    """maximum and minimum; `other_side`: the comparison that says an operand lost."""
+    """The rows of maximum and minimum; `other_side`: the comparison that says an operand lost."""
     lost = other_side
     won = "gt" if lost == "lt" else "lt"
     return two(
@@ -49,7 +49,7 @@ minimum = _extreme("minimum", "gt", "Take the smaller of two; nan, if one is.", 
 
 
 def _known_extreme(name, holds, meaning, gives):
-    """fmax and fmin: `input` is chosen where it holds against `other`, or where `other` is nan."""
+    """The rows of fmax and fmin: `input` is chosen where it holds against `other`, or where `other` is nan."""
 
     def chosen(F, input, other):
         return F.logical_or(getattr(F, holds)(input, other), F.isnan(other))
@@ -193,7 +193,9 @@ def clamp(input, min=None, max=None, *, out=None):
         return _by_numbers(_numbers.rule, kernel, input, low, high, out)
     if not all(tensors):
         if all(not isinstance(t, Tensor) or (t._data.ndim == 0 and not t.requires_grad) for t in (min, max)):
-            return clamp(input, *[t.item() if isinstance(t, Tensor) else t for t in (min, max)], out=out)
+            return clamp(
+                input, *[t._data.item() if isinstance(t, Tensor) else t for t in (min, max)], out=out
+            )
         raise _wrong("clamp", input, min, max)
     _no_complex(input._data.dtype)
     if max is None:

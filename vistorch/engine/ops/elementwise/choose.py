@@ -90,11 +90,11 @@ def where(condition, input=None, other=None, *, out=None):
         if n is None:
             kinds = ", ".join(type(a).__name__ for a in (condition, input, other) if a is not None)
             raise TypeError(
-                f"where() received an invalid combination of arguments - got ({kinds}), but expected a condition alone, "
-                "or a condition and two tensors or numbers"
+                f"where() received an invalid combination of arguments - got ({kinds}), but expected a condition "
+                "alone, or a condition and two tensors or numbers"
             )
         operands.append(n)
-    return _chosen(condition, *operands, out)
+    return _chosen(condition, operands[0], operands[1], out)
 
 
 def _chosen(condition, x, y, out):

@@ -139,6 +139,17 @@ def div(input, other, *, rounding_mode="exact", out=None):
     return row(input, other, out=out)
 
 
+div_.__doc__ = """Divide element by element, exactly.
+
+Args:
+    input: a tensor or a number.
+    other: a tensor or a number.
+    out: where to put the result.
+
+Example:
+    >>> vistorch.true_divide(vistorch.tensor([1, 7]), 2)
+    tensor([0.5000, 3.5000])
+"""
 true_divide = expose(div_, "true_divide", inplace=True)
 floor_divide = binary(
     "floor_divide",

@@ -20,7 +20,7 @@ def _truth(xp, array):
 
 
 def _in_place(fn):
-    """The in-place form leaves history alone: truth values have no gradient, and PyTorch lets it pass even on leaves."""
+    """The in-place form leaves history alone, even on leaves: truth values have no gradient."""
 
     def write(input, *other):
         before, mode.on = mode.on, mode.on and False

@@ -26,10 +26,10 @@ from .views import given, tensor
 
 _said: list = []
 NO_DETACH = (
-    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
-    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
-    "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-    "vistorch/optim/optimizer.py as a solution."
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+    "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+    "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+    "vistorch/optim/optimizer.py as the solution."
 )
 
 
@@ -129,7 +129,8 @@ def converted(x: Tensor, dtype: Any, place: Any = None, copy: bool = False, form
     if casts:
         if d.dtype.kind == "c" and dtype.kind != "c" and dtype.kind != "b":
             warn_imaginary()
-        o = cast(o, dtype)
+        # integers have no gradient: what becomes one leaves the graph
+        o = cast(o if dtype in DIFFERENTIABLE else wrap(d, o._place), dtype)
     if moves:
         o = to_place(o, place)
     if o is x:
@@ -147,6 +148,9 @@ def warn_imaginary() -> None:
 
 
 _NUMBERS = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128}
+
+
+DIFFERENTIABLE = frozenset([k.np for k in dtypes.ALL if k.is_floating_point or k.is_complex])
 
 
 @public(function=False)
@@ -355,6 +359,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         other = to_place(other, self._place)
     if s.dtype.kind == "c" and d.dtype.kind not in "cb":
         warn_imaginary()
+    if d.dtype not in DIFFERENTIABLE and other.requires_grad:
+        other = other.detach()
     return inplace.replace(self, copy_row, (other,), {}, copy_row.rule)
 
 

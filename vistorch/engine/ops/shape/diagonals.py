@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors, outs
+from ... import dtypes, errors, inplace, outs, views
 from ...call import op
 from ...dims import one, whole
-from ...face import public
+from ...face import METHODS, public
+from ...graph import version
+from ...modes import mode
 from ...tensor import Tensor
 from ..core import cast
 from . import rows
@@ -47,19 +49,50 @@ def _triangular(row: Any, name: str, input: Tensor, diagonal: Any, out: Any) -> 
     if out is None:
         return row(input, diagonal)
     outs.check_out(name, out, (input,))
-    if out._data.dtype != input._data.dtype:
-        raise RuntimeError(_other_dtype(input, out))
+    _check_dtype(input, out)
     return outs.deliver(out, row(input, diagonal))
 
 
-def _other_dtype(input: Tensor, out: Tensor) -> str:
-    from ... import dtypes
+_IN_C = {
+    "Float": "float",
+    "Double": "double",
+    "Half": "c10::Half",
+    "BFloat16": "c10::BFloat16",
+    "Bool": "bool",
+}
+_IN_C |= {"Byte": "unsigned char", "Char": "signed char", "Short": "short", "Int": "int", "Long": "long int"}
+_IN_C |= {"ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
 
-    a, b = dtypes.of(input._data.dtype), dtypes.of(out._data.dtype)
-    return f"Expected out tensor to have dtype {a.name}, but got {b.name} instead"
+
+def _check_dtype(input: Tensor, out: Tensor) -> None:
+    """These two take an `out` of their own dtype only, and name dtypes as C++ does."""
+    a, b = [_IN_C[dtypes.of(t._data.dtype).scalar_name] for t in (input, out)]
+    if a != b:
+        raise RuntimeError(f"Expected out tensor to have dtype {a}, but got {b} instead")
 
 
-@public(inplace=True)
+def _in_place(fn: Any, upper: bool) -> Any:
+    name = fn.__name__ + "_"
+    general = inplace.general(fn, name)
+
+    def call(self: Tensor, diagonal: int = 0) -> Tensor:
+        d = tensor(self, name, "self")
+        if d.ndim < 2 or not views.aliased(d) or (mode.on and self.requires_grad):
+            return general(self, diagonal)
+        # PyTorch zeroes element by element even where several are one
+        views.before_write(self, False)
+        k = whole(diagonal, name, "diagonal")
+        keep = self._place.xp.tri(*d.shape[-2:], k - 1 if upper else k, dtype=bool)
+        d[..., keep if upper else ~keep] = 0
+        version(self).n += 1
+        return self
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"`{fn.__name__}`, of the tensor itself."
+    return call
+
+
+@public()
 def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     """The lower triangle of a matrix or of each in a batch, with zeros above.
 
@@ -77,7 +110,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     return _triangular(tril_row, "tril", input, diagonal, out)
 
 
-@public(inplace=True)
+@public()
 def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     """The upper triangle of a matrix or of each in a batch, with zeros below.
 
@@ -93,6 +126,10 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
                 [0, 4]])
     """
     return _triangular(triu_row, "triu", input, diagonal, out)
+
+
+METHODS["tril_"] = _in_place(tril, False)
+METHODS["triu_"] = _in_place(triu, True)
 
 
 def _diag_embed(xp, input, offset, dim1, dim2):
@@ -168,7 +205,13 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
     offset = whole(diagonal, "diag", "diagonal")
     if out is not None:
-        outs.check_out("diag", out, (input,))
+        outs.check_out("diag", out)
+        a, b = dtypes.of(input._data.dtype), dtypes.of(out._data.dtype)
+        if n == 1 and not dtypes.can_cast(a, b):
+            raise RuntimeError(
+                f"diag: result type {a.scalar_name} can't be cast to the desired out= type {b.scalar_name}"
+            )
+        _check_dtype(input, out)
     o = embed(input, offset, 0, 1) if n == 1 else diagonal_copy(input, offset, 0, 1)
     return o if out is None else outs.deliver(out, o)
 
@@ -275,6 +318,8 @@ def slice_scatter(
     start: int | None = None,
     end: int | None = None,
     step: int = 1,
+    *,
+    out: Any = None,
 ) -> Tensor:
     """A copy of a tensor with a stretch of one dim replaced.
 
@@ -285,6 +330,7 @@ def slice_scatter(
         start: where the stretch begins.
         end: where it ends.
         step: how far it is from one index to the next.
+        out: where to put the result.
 
     Example:
         >>> import vistorch
@@ -293,7 +339,7 @@ def slice_scatter(
     """
     shape = tensor(input, "slice_scatter").shape
     if not shape:
-        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = one(dim, len(shape), "slice_scatter", "dim", 3)
     step = whole(step, "slice_scatter", "step", 6)
     if step <= 0:
@@ -301,7 +347,11 @@ def slice_scatter(
     first, last, step = slice(start, end, step).indices(shape[dim])
     last = max(first, last)
     part = (*shape[:dim], len(range(first, last, step)), *shape[dim + 1 :])
-    return _put(_slice, "slice_scatter", input, src, part, (dim, first, last, step))
+    if out is not None:
+        outs.check_out("slice_scatter", out)
+        _check_dtype(input, out)
+    o = _put(_slice, "slice_scatter", input, src, part, (dim, first, last, step))
+    return o if out is None else outs.deliver(out, o)
 
 
 @public()

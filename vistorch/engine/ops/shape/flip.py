@@ -172,7 +172,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     dims = () if dims is None else _ints(dims, "dims", 2)
     if not shifts:
         raise RuntimeError("`shifts` required")
-    if not dims and len(shifts) == 1:
+    if len(shifts) == 1 and (not dims or (len(dims) == 1 and not input._data.size)):
         return roll_row(input, shifts[0], None)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")

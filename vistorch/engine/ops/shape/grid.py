@@ -33,12 +33,13 @@ def _grid(tensors: list, swapped: bool) -> tuple[Tensor, ...]:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     first = tensors[0]
     for t in tensors:
-        if t._data.ndim > 1:
-            raise RuntimeError(f"vistorch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
         if t._data.dtype != first._data.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
         if t._place is not first._place:
             raise RuntimeError("meshgrid expects all tensors to have the same device")
+    for t in tensors:
+        if t._data.ndim > 1:
+            raise RuntimeError(f"vistorch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
     n = len(tensors)
     order = [1, 0, *range(2, n)] if swapped and n > 1 else list(range(n))
     shape = [0] * n

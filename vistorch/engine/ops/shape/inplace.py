@@ -7,11 +7,12 @@ views of then is a hidden tensor, of which the changed one is a view itself.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from ... import errors, views
-from ...graph import UNTRACKED, version
+from ...graph import UNTRACKED, more, version
 from ...modes import mode
 from ...promote import sync_rg
 from ...tensor import Tensor, wrap
@@ -50,6 +51,7 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
         x._view = type(origin)(made.base, made.steps, seen, origin.meta)
     elif with_views:
         x._view = HiddenView(old, made.steps, seen, None)
+        more(old).shown = weakref.ref(x)
     if records:
         n = x._node = o._node
         n.__class__ = _named_in_place(n.__class__)

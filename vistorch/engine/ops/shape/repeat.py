@@ -155,7 +155,7 @@ def _counts(repeats: Tensor) -> Any:
 
 @public()
 def repeat_interleave(
-    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+    input: Any = None, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each element of a dim several times in a row.
 
@@ -170,6 +170,8 @@ def repeat_interleave(
         >>> vistorch.repeat_interleave(vistorch.tensor([5, 6]), 2)
         tensor([5, 5, 6, 6])
     """
+    if input is None:
+        input, repeats = repeats, None
     d = tensor(input, "repeat_interleave")
     xp, place = input._place.xp, input._place
     if repeats is None:
@@ -187,6 +189,8 @@ def repeat_interleave(
             repeats = _whole(repeats)
         return _evenly(input, repeats, dim, output_size)
     x = rows.reshape(input, (d.size,)) if dim is None else input
+    if dim is not None and not d.ndim and dim not in (0, -1):
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     at = one(0 if dim is None else dim, x._data.ndim, "repeat_interleave", "dim", 3)
     if not x._data.ndim:
         x = rows.view(x, (1,))
@@ -225,8 +229,8 @@ def _evenly(x: Tensor, repeats: int, dim: Any, output_size: int | None) -> Tenso
         dim = 0
     shape = x._data.shape
     dim = one(dim, len(shape), "repeat_interleave", "dim", 3)
-    if not shape:
-        dim, x, shape = 0, rows.view(x, (1,)), (1,)
+    if not shape:  # PyTorch unsqueezes first and then finds no dim to fold into
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     if output_size is not None and output_size != shape[dim] * repeats:

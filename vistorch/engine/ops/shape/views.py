@@ -302,7 +302,6 @@ def _matrices(x: Tensor, name: str) -> Tensor:
                 if name == "mH"
                 else f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases."
             )
-            return rows.permute(x, ())
         if n == 0:
             return x
         raise RuntimeError(
@@ -318,7 +317,7 @@ def _H(self: Tensor) -> Tensor:
         return _conjugated(rows.transpose(self, 0, 1))
     if n == 0:
         _once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
-        return _conjugated(rows.permute(self, ()))
+        return _conjugated(self)
     more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
     raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}")
 
@@ -345,12 +344,21 @@ METHODS["mT"] = property(lambda self: _matrices(self, "mT"), doc="The last two d
 METHODS["mH"] = property(
     lambda self: _conjugated(_matrices(self, "mH")), doc="The last two dims exchanged and conjugated."
 )
+
+
+def _t_in_place(self: Tensor) -> Tensor:
+    n = self._data.ndim
+    if n > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {n}D")
+    return rows.t(self)
+
+
+METHODS["t_"] = reshaped(_t_in_place, "t_")
 for _label, _fn in (
     ("squeeze_", squeeze),
     ("unsqueeze_", unsqueeze),
     ("transpose_", transpose),
     ("swapdims_", transpose),
     ("swapaxes_", swapaxes),
-    ("t_", t),
 ):
     METHODS[_label] = reshaped(_fn, _label)

@@ -212,7 +212,8 @@ def three(lib, when_one_is_missing):
         def backward(ctx, *gs):
             if gs[0] is None and gs[1] is not None and gs[2] is not None:
                 return when_one_is_missing(gs[1])
-            return sum(g * n for g, n in zip(gs, (2, 3, 4), strict=True) if g is not None)
+            found = [g * n for g, n in zip(gs, (2, 3, 4), strict=True) if g is not None]
+            return sum(found) if found else None
 
     return Three.apply
 

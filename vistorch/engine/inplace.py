@@ -40,7 +40,8 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
             if isinstance(t, Tensor) and sync_rg(t):
                 records = True
     views.before_write(x, records)
-    old = wrap(x._data, x._place)
+    # a pack hook may keep the memory of what it is given, and this memory is about to be written
+    old = wrap(x._data.copy() if records and mode.packers else x._data, x._place)
     if records and x._rg:
         old._node, old._rg = x._node, True
     for t in operands:

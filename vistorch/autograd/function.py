@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine import errors
+from ..engine.events import hear
 from ..engine.graph import (
     FREED,
     Base,
@@ -23,6 +24,7 @@ from ..engine.graph import (
     draw,
     edge,
     out_of,
+    overwritten,
     save_input,
     unpacked,
     version,
@@ -158,11 +160,11 @@ class BackwardCFunction(Base):
             t, then = entry
             v = t._ver
             if v is not None and v.n != then:
-                raise RuntimeError(errors.modified(t._data, t._place, t._node, v.n, then))
+                raise overwritten(self, entry, errors.modified(t._data, t._place, t._node, v.n, then))
             return t
         d, place, v, then = entry
         if v.n != then:
-            raise RuntimeError(errors.modified(d, place, self, v.n, then, nr))
+            raise overwritten(self, entry, errors.modified(d, place, self, v.n, then, nr))
         t = wrap(d, place)
         t._ver = v
         t._node, t._rg = self.output(nr, t), True
@@ -250,14 +252,28 @@ def _backward_of(cls: Any) -> Callable:
     return vjp
 
 
+class CustomRow:
+    """What listeners are told of in place of a row when a custom function has run; `consts` are all its arguments."""
+
+    __slots__ = ("function", "inputs", "name")
+    consts = ("args",)
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.name, self.inputs = function, function.__name__, ()
+
+    def __repr__(self) -> str:
+        return f"<custom function {self.name}>"
+
+
 class FunctionMeta(type):
     """Gives each Function the class of its nodes and the class of its contexts."""
 
     def __init__(cls, name: str, bases: tuple, namespace: dict) -> None:
         super().__init__(name, bases, namespace)
         label = name + "Backward"
-        told = {"__slots__": (), "forward_cls": cls, "__module__": "vistorch.autograd.function"}
-        cls._backward_cls: Any = type(label, (BackwardCFunction,), told)
+        own = {"__slots__": (), "forward_cls": cls, "__module__": "vistorch.autograd.function"}
+        cls._backward_cls: Any = type(label, (BackwardCFunction,), own)
+        cls._row: Any = CustomRow(cls)
         cls._ctx_cls: Any = type(label, (FunctionCtx,), {"__module__": "vistorch.autograd.function"})
 
 
@@ -375,6 +391,8 @@ class Function(metaclass=FunctionMeta):
             _save(ctx, node, inputs)
             if mode.anomaly:
                 remember(node)
+        if (told := hear.op) is not None:
+            told(cls._row, tuple(inputs), args, tuple([o for o in outs if isinstance(o, Tensor)]))
         for used in ("to_save", "dirty_tensors", "non_differentiable"):
             ctx.__dict__.pop(used, None)
         return outs if many else outs[0]

@@ -37,7 +37,7 @@ def seeds(outputs: tuple, given: tuple) -> list:
                 if not out.dtype.is_floating_point:
                     raise RuntimeError(
                         "grad can be implicitly created only for real scalar outputs but got "
-                        f"{out.dtype}".replace("vistorch.", "vistorch.")
+                        f"{out.dtype}"
                     )
                 g = wrap(out._place.xp.ones_like(out._data), out._place)
             made.append(g)
@@ -79,7 +79,7 @@ def backward(
         retain_graph: keep what the graph saved; default: the value of create_graph.
         create_graph: record the pass, so that it can be differentiated again.
         grad_variables: the old name of grad_tensors.
-        inputs: only these leaves get a gradient.
+        inputs: only these tensors get a gradient.
 
     Example:
         >>> import vistorch
@@ -95,17 +95,9 @@ def backward(
                 "`grad_tensors`."
             )
         grad_tensors = grad_variables
-    outputs = _tuple(tensors)
-    given = (None,) * len(outputs) if grad_tensors is None else _tuple(grad_tensors)
-    if len(given) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
-    targets = None
-    if inputs is not None:
-        wanted = _tuple(inputs)
-        if not wanted:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        targets = [_target(t, i, "backward") for i, t in enumerate(wanted)]
-    _run(outputs, given, retain_graph, create_graph, targets, True)
+    drain(
+        prepare(tensors, grad_tensors, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
+    )
 
 
 def _target(t: Any, index: int, func: str) -> Any:
@@ -114,6 +106,8 @@ def _target(t: Any, index: int, func: str) -> Any:
     e = edge(t)
     if not t._rg:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
+    if func == "backward":
+        t.retain_grad()
     return e
 
 
@@ -137,7 +131,10 @@ def prepare(
         if not wanted:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         targets = [_target(t, i, "backward") for i, t in enumerate(wanted)]
-    return _pass(outputs, given, retain_graph, create_graph, targets, True, journal)
+    run = _pass(outputs, given, retain_graph, create_graph, targets, True, journal)
+    if (told := hear.backward) is not None:
+        told(run, outputs)
+    return run
 
 
 def _pass(
@@ -169,8 +166,8 @@ def _run(
     outputs: tuple, given: tuple, retain_graph: Any, create_graph: bool, targets: Any, accumulate: bool
 ) -> Pass:
     run = _pass(outputs, given, retain_graph, create_graph, targets, accumulate)
-    if hear.backward is not None:
-        hear.backward(run, outputs)
+    if (told := hear.backward) is not None:
+        told(run, outputs)
     drain(run)
     return run
 
@@ -268,7 +265,7 @@ def tensor_backward(
         gradient: the gradient of something with respect to this tensor; may be left out for a scalar.
         retain_graph: keep what the graph saved; default: the value of create_graph.
         create_graph: record the pass, so that it can be differentiated again.
-        inputs: only these leaves get a gradient.
+        inputs: only these tensors get a gradient.
 
     Example:
         >>> import vistorch

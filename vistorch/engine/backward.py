@@ -167,6 +167,8 @@ class Pass:
                     self._catch(n, g, undo)
             if hooks is not None:
                 g = self._before(n, hooks, g, undo)
+                if journal is not None:
+                    journal[-1] = (*journal[-1], g)  # what the hooks made of it, for whoever looks
             if cls is Out:
                 self._gather(n, g, undo)
                 continue
@@ -233,7 +235,7 @@ class Pass:
         """Take back the newest step; returns its node."""
         if not self.journal:
             raise RuntimeError("nothing to undo: the pass stands at its beginning")
-        at, n, _, changes = self.journal.pop()
+        at, n, _, changes = self.journal.pop()[:4]
         for change in reversed(changes):
             holder, key, before = change[:3]
             if isinstance(holder, dict):
@@ -309,11 +311,11 @@ class Pass:
             return
         if hooks is not None:
             g = self._before(leaf, hooks, g, undo)
+            if self.journal is not None:
+                self.journal[-1] = (*self.journal[-1], g)
         t = leaf.variable
         with _adding:
             before = t._grad
-            if undo is not None:
-                undo.append((t, "_grad", before))
             if self.create_graph:
                 t._grad = REC.clone(g) if before is None else before + g
             elif before is None:
@@ -333,6 +335,8 @@ class Pass:
 
                     v = version(before)
                 v.n += 1
+            if undo is not None:
+                undo.append((t, "_grad", before, t._grad))
         if hooks is not None:
             for hook in list(hooks.accumulated.values()):
                 hook(t)

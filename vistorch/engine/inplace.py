@@ -80,8 +80,8 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
                 ]
             )
         views.rebase(x, o)
-    if hear.write is not None:
-        hear.write(x, rule)
+    if (told := hear.write) is not None:
+        told(x, rule)
     return x
 
 
@@ -134,8 +134,8 @@ def pointwise(fn: Any) -> Callable:
             if v is None:
                 v = version(input)
             v.n += 1
-            if hear.write is not None:
-                hear.write(input, rule)
+            if (told := hear.write) is not None:
+                told(input, rule)
             return input
 
         return _named(one, rule)
@@ -180,8 +180,8 @@ def pointwise(fn: Any) -> Callable:
         if v is None:
             v = version(input)
         v.n += 1
-        if hear.write is not None:
-            hear.write(input, rule)
+        if (told := hear.write) is not None:
+            told(input, rule)
         return input
 
     return _named(two, rule)

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .events import hear
+
 CAREFUL = 2
 
 
@@ -128,6 +130,8 @@ class _GradSwitch(_Switch):
     def __enter__(self) -> None:
         self.before = mode.on
         mode.on = _switched(self.to)
+        if self.before and not self.to and (told := hear.cut) is not None:
+            told("no_grad", None)
 
     def __exit__(self, *exc: object) -> None:
         mode.on = self.before
@@ -183,7 +187,9 @@ class set_grad_enabled(_Switch):
         self._set()
 
     def _set(self) -> None:
-        _mode.on = _switched(self.to)
+        before, _mode.on = _mode.on, _switched(self.to)
+        if before and not self.to and (told := hear.cut) is not None:
+            told("no_grad", None)
 
     def copy(self) -> set_grad_enabled:
         return set_grad_enabled(self.to)
@@ -230,6 +236,8 @@ class inference_mode(_Switch):
         self.before = _mode.on
         inferring.add(1)
         _mode.on = None if self.to else recording()
+        if self.before and self.to and (told := hear.cut) is not None:
+            told("inference_mode", None)
 
     def __exit__(self, *exc: object) -> None:
         _mode.on = self.before

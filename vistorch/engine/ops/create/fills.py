@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors, graph, outs
+from ...events import hear
 from ...face import METHODS, expose, public
 from ...layout import RANKS, axes_last, check_rank, contiguous_format, preserve_format
 from ...modes import mode
@@ -53,6 +54,8 @@ def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any) -> Tensor:
     write(d)
     out._data = d
     graph.version(out).n += 1
+    if (told := hear.write) is not None:
+        told(out, None)
     return out
 
 

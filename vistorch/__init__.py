@@ -2,12 +2,15 @@
 
 from math import e, inf, nan, pi
 
-from . import autograd, random
+from . import autograd, cuda, fft, linalg, random
+from ._version import __version__
 from .engine import ops as _ops
 from .engine.device import device, get_default_device, set_default_device
+from .engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .engine.dtypes import (
     bfloat16,
     bool,
+    can_cast,
     cdouble,
     cfloat,
     complex64,
@@ -26,6 +29,8 @@ from .engine.dtypes import (
     int32,
     int64,
     long,
+    promote_types,
+    result_type,
     set_default_dtype,
     short,
     uint8,

@@ -63,19 +63,10 @@ def same(a, b, where="result"):
 
 def both(program, raises=None):
     """Run a program on both libraries and compare; with `raises`, torch too must have raised that type's name."""
-    expected, told = outcome(program, torch)
-    got, heard = outcome(program, vistorch)
+    (expected, told), (got, heard) = [outcome(program, lib) for lib in (torch, vistorch)]  # from one line: it is in tracebacks
     assert expected[0] == ("raised" if raises else "returned"), expected
     if raises:
         assert expected[1] == raises, expected
     assert got[0] == expected[0], (expected, got)
     same(expected[1:], got[1:])
-    assert heard == told
-
-
-def cases(*programs):
-    """Parametrize a test over programs, by their names; `(program, "Error")` says what it raises."""
-    found = [p if isinstance(p, tuple) else (p, None) for p in programs]
-    return pytest.mark.parametrize(
-        ("program", "raises"), found, ids=[p.__name__.strip("_") for p, _ in found]
-    )
+    assert heard == told, (told, heard)

@@ -6,22 +6,11 @@ import weakref
 import pytest
 
 import vistorch
-from tests.autograd.both import both, torch
+from tests.autograd.both import torch
+from tests.autograd.programs import Programs, leaf
 
-GOOD, BAD = [], []
-
-
-def good(program):
-    GOOD.append(program)
-    return program
-
-
-def bad(kind):
-    def enter(program):
-        BAD.append((program, kind))
-        return program
-
-    return enter
+programs = Programs()
+good, bad = programs.good, programs.bad
 
 
 def square(lib):
@@ -43,10 +32,6 @@ def made(lib, forward, backward, **more):
     """A Function from two plain functions."""
     space = {"forward": staticmethod(forward), "backward": staticmethod(backward), **more}
     return type(lib.autograd.Function)("Made", (lib.autograd.Function,), space)
-
-
-def leaf(lib, *values):
-    return lib.tensor(values, requires_grad=True)
 
 
 @good
@@ -183,7 +168,7 @@ def non_differentiable(lib):
     seen = []
 
     def forward(ctx, x):
-        i = (x * 3).long()
+        i = (x * 3).to(lib.int64)
         m = x * 4
         ctx.mark_non_differentiable(m)
         return x * 2, i, m
@@ -756,14 +741,7 @@ def hooks_around_it(lib):
     return x.grad, log
 
 
-@pytest.mark.parametrize("program", GOOD, ids=lambda p: p.__name__)
-def test_same(program):
-    both(program)
-
-
-@pytest.mark.parametrize(("program", "kind"), BAD, ids=[p.__name__ for p, _ in BAD])
-def test_same_error(program, kind):
-    both(program, raises=kind)
+test_same = programs.test()
 
 
 @pytest.mark.parametrize("program", [dirty_number, non_differentiable_number], ids=["dirty", "other"])

@@ -50,7 +50,7 @@ def describe(tensor: Any, owners: dict[int, str]) -> dict[str, Any]:
         "is_leaf": tensor.is_leaf,
         "retains_grad": tensor.retains_grad,
         "_version": tensor._version,
-        "grad_fn": None if node is None else node.name(),
+        "grad_fn": None if node is None else type(node).__name__,
         "is_view": tensor._base is not None,
         "base": None if tensor._base is None else owners.get(id(tensor._base)),
         "grad": None if grad is None else array(grad),

@@ -46,7 +46,8 @@ def coarsest(*dtypes: str) -> str:
 
 # Sentences that speak of torch's own insides: only the exception's type is compared.
 INSIDES = re.compile(
-    r"INTERNAL ASSERT|received an invalid combination of arguments|aten::|Please (report|open)"
+    r"INTERNAL ASSERT|The only supported types are|received an invalid combination of arguments|aten::|"
+    r"Please (report|open)|ComplexHalf"
 )
 
 
@@ -203,7 +204,9 @@ def attempt(action: Callable[..., Any], *args: Any) -> Outcome:
         except Exception as raised:
             # the traceback would keep every tensor of the frame alive
             value, error = None, raised.with_traceback(None)
-    return Outcome(value, error, tuple(LOCATION.sub("", str(w.message).strip().split("\n")[0]) for w in caught))
+    return Outcome(
+        value, error, tuple(LOCATION.sub("", str(w.message).strip().split("\n")[0]) for w in caught)
+    )
 
 
 def run(op: Op, call: Call) -> Outcome:

@@ -12,6 +12,7 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 from ..engine import errors
@@ -252,17 +253,18 @@ def _backward_of(cls: Any) -> Callable:
     return vjp
 
 
-class CustomRow:
-    """What listeners are told of in place of a row when a custom function has run; `consts` are all its arguments."""
+class Told:
+    """What a listener is given as the rule of a custom function; its one constant is all it was called with."""
 
-    __slots__ = ("function", "inputs", "name")
+    __slots__ = ("function", "grad_name", "name")
+    formula: Any = MappingProxyType({})
+    inputs = ()
     consts = ("args",)
+    view = False
 
     def __init__(self, function: Any) -> None:
-        self.function, self.name, self.inputs = function, function.__name__, ()
-
-    def __repr__(self) -> str:
-        return f"<custom function {self.name}>"
+        self.function, self.name = function, function.__name__
+        self.grad_name = self.name + "Backward"
 
 
 class FunctionMeta(type):
@@ -271,9 +273,8 @@ class FunctionMeta(type):
     def __init__(cls, name: str, bases: tuple, namespace: dict) -> None:
         super().__init__(name, bases, namespace)
         label = name + "Backward"
-        own = {"__slots__": (), "forward_cls": cls, "__module__": "vistorch.autograd.function"}
-        cls._backward_cls: Any = type(label, (BackwardCFunction,), own)
-        cls._row: Any = CustomRow(cls)
+        told = {"__slots__": (), "forward_cls": cls, "__module__": "vistorch.autograd.function"}
+        cls._backward_cls: Any = type(label, (BackwardCFunction,), told)
         cls._ctx_cls: Any = type(label, (FunctionCtx,), {"__module__": "vistorch.autograd.function"})
 
 
@@ -392,7 +393,7 @@ class Function(metaclass=FunctionMeta):
             if mode.anomaly:
                 remember(node)
         if (told := hear.op) is not None:
-            told(cls._row, tuple(inputs), args, tuple([o for o in outs if isinstance(o, Tensor)]))
+            told(Told(cls), tuple(inputs), (args,), tuple([o for o in outs if isinstance(o, Tensor)]))
         for used in ("to_save", "dirty_tensors", "non_differentiable"):
             ctx.__dict__.pop(used, None)
         return outs if many else outs[0]

@@ -1,113 +1,148 @@
-"""`backward` and `grad`: arguments checked, then one `Pass` drained."""
+"""`backward` and `grad`: arguments checked, then one `Pass` drained.
+
+Invariant: everything is refused before the first node runs; what is refused while it runs is refused by the executor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..engine import errors
-from ..engine.backward import Pass, drain, root_of
+from ..engine import errors, views
+from ..engine.backward import Pass, drain, order_of, root_of
 from ..engine.events import hear
-from ..engine.face import public
-from ..engine.graph import edge
-from ..engine.modes import mode
+from ..engine.face import FUNCTIONS, public
+from ..engine.graph import Leaf, Out, edge
+from ..engine.ops.core import expand
 from ..engine.places import CPU
+from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap
+from .graph import GradientEdge, edge_of
 
-
+EXPAND = expand.rule
 SEEDS = {np.dtype(t): np.ones((), t) for t in ("f4", "f8")}
 for _seed in SEEDS.values():
     _seed.flags.writeable = False
 
+UNUSED = (
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
+    "the desired behavior."
+)
+CIRCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
+    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
+    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
+    "the leak."
+)
+BATCHED = (
+    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of "
+    "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: "
+    "grad_output[{0}] has a shape of {1} and output[{0}] has a shape of {2}. If you only want some tensors in `grad_output` "
+    "to be considered batched, consider using vmap."
+)
+warned: set = set()  # what is said once per process
+
 
 def _tuple(value: Any) -> tuple:
-    return (value,) if isinstance(value, Tensor) or value is None else tuple(value)
+    return (value,) if isinstance(value, (Tensor, GradientEdge)) else tuple(value)
 
 
-def seeds(outputs: tuple, given: tuple) -> list:
-    """The gradients a pass starts with: those given, ones for scalars."""
-    made = []
-    for nr, (out, g) in enumerate(zip(outputs, given, strict=True)):
-        if g is None:
-            if out.requires_grad:
-                if out._data.size != 1:
-                    raise RuntimeError(errors.NOT_SCALAR)
-                if not out.dtype.is_floating_point:
-                    raise RuntimeError(
-                        "grad can be implicitly created only for real scalar outputs but got "
-                        f"{out.dtype}"
-                    )
-                g = wrap(out._place.xp.ones_like(out._data), out._place)
-            made.append(g)
-            continue
-        if not isinstance(g, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        if g._data.shape != out._data.shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{nr}] has a shape of {g.shape} and output[{nr}] has a shape of {out.shape}."
+def _inputs(value: Any, func: str) -> tuple:
+    """The `inputs` argument of `backward` and `grad` as a tuple; a dict by its values."""
+    if isinstance(value, Mapping):
+        if type(value) is not dict:
+            raise TypeError(
+                f"`inputs` argument to `{func}()` must be a dict, not {type(value).__name__}. Other Mapping types are not "
+                "supported."
             )
-        if out.dtype.is_complex != g.dtype.is_complex:
+        found = tuple(value.values())
+    else:
+        found = _tuple(value)
+    if not found:
+        raise RuntimeError(f"`inputs` argument to `{func}()` cannot be empty.")
+    return found
+
+
+def _grads(value: Any, n: int) -> tuple:
+    return (None,) * n if value is None else (value,) if isinstance(value, Tensor) else tuple(value)
+
+
+def _seed(nr: int, out: Any, g: Any, batched: bool) -> Any:
+    """The gradient a pass starts with at one output: the one given, or one for a scalar."""
+    meta = out.node if isinstance(out, GradientEdge) else out
+    if isinstance(out, GradientEdge):
+        token = edge_of(out, None if g is None else g[0] if batched else g)
+        meta = out.node if token is None else token
+        shape, dtype, place = tuple(meta.shape), meta.dtype, meta.place
+    else:
+        shape, dtype, place = out._data.shape, out._data.dtype, out._place
+    if g is None:
+        if not isinstance(out, GradientEdge) and not out.requires_grad:
+            return None
+        if any(n != 1 for n in shape):
+            raise RuntimeError(errors.NOT_SCALAR)
+        if dtype.kind in "biuc":
             raise RuntimeError(
-                "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-                f"grad_output[{nr}] has a dtype of {g.dtype} and output[{nr}] has a dtype of {out.dtype}."
+                f"grad can be implicitly created only for real scalar outputs but got {errors.dtypes.of(dtype)}"
             )
-        made.append(g)
-    return made
-
-
-def _fit(g: Tensor, root: Any, create_graph: bool) -> Tensor:
-    if g._data.dtype != root.dtype:
-        return g.to(g.dtype) if create_graph else wrap(g._data.astype(root.dtype), g._place)
+        return wrap(place.xp.ones(shape, dtype), place)
+    if not isinstance(g, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    given = g._data.shape[1:] if batched else g._data.shape
+    if given != shape:
+        said = f"vistorch.Size({list(g._data.shape)})", f"vistorch.Size({list(shape)})"
+        if batched:
+            said = f"vistorch.Size({list(given[1:])})", said[1]  # PyTorch leaves a dimension too many out
+            raise RuntimeError(BATCHED.format(nr, *said))
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{nr}] has a shape of {said[0]} and output[{nr}] has a shape of {said[1]}."
+        )
+    if (dtype.kind == "c") != (g._data.dtype.kind == "c"):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{nr}] has a dtype of {g.dtype} and output[{nr}] has a dtype of {errors.dtypes.of(dtype)}."
+        )
     return g
 
 
-def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
-) -> None:
-    """Add the gradients of `tensors` to the `.grad` of the leaves below them.
-
-    Args:
-        tensors: one tensor, or a sequence.
-        grad_tensors: their gradients; may be left out for scalars.
-        retain_graph: keep what the graph saved; default: the value of create_graph.
-        create_graph: record the pass, so that it can be differentiated again.
-        grad_variables: the old name of grad_tensors.
-        inputs: only these tensors get a gradient.
-
-    Example:
-        >>> import vistorch
-        >>> x = vistorch.tensor([1.0, 2.0], requires_grad=True)
-        >>> vistorch.autograd.backward((x * x).sum())
-        >>> x.grad
-        tensor([2., 4.])
-    """
-    if mode.node is None and grad_variables is not None:
-        if grad_tensors is not None:
-            raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
-                "`grad_tensors`."
-            )
-        grad_tensors = grad_variables
-    drain(
-        prepare(tensors, grad_tensors, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
-    )
+def _root(out: Any, g: Any, nr: int) -> Any:
+    """The node a pass starts at."""
+    if isinstance(out, GradientEdge):
+        return edge_of(out, g)
+    if not isinstance(out, Tensor):
+        raise TypeError(f"element {nr} of tensors tuple is not a Tensor or a GradientEdge")
+    return root_of(out, nr)
 
 
-def _target(t: Any, index: int, func: str) -> Any:
+def _fit(g: Tensor, root: Any, nr: int, create_graph: bool) -> Any:
+    """A starting gradient in the type of its root: an array, or a Tensor for a recorded pass."""
+    if g._place is not root.place:
+        raise RuntimeError(
+            f"invalid gradient at index {nr} - expected device {root.place.device} but got {g._place.device}"
+        )
+    if create_graph:
+        return g if g._data.dtype == root.dtype else REC.cast(g, root.dtype)
+    # what a leaf receives may become its .grad: never the user's own array
+    return g._data.astype(root.dtype, copy=root.__class__ is Leaf)
+
+
+def _target(t: Any, roots: list) -> Any:
+    """The edge at which the gradient of an input is caught."""
+    if isinstance(t, GradientEdge):
+        e = edge_of(t)
+        if e is None:  # an output of which only the node is known: somebody in the graph holds its edge
+            for n in order_of(roots):
+                if n.__class__ is Out and n.node is t.node and n.nr == t.output_nr:
+                    return n
+        return e
     if not isinstance(t, Tensor):
-        raise TypeError(f"{func}(): inputs must be Tensors, but got {type(t).__name__} at index {index}")
+        raise TypeError("all inputs have to be Tensors or GradientEdges, but got " + type(t).__name__)
     e = edge(t)
     if not t._rg:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    if func == "backward":
-        t.retain_grad()
     return e
 
 
@@ -122,16 +157,8 @@ def prepare(
 ) -> Pass:
     """A backward pass, checked and ready to run, for whoever drives it: `backward` below, or a stepper."""
     outputs = _tuple(tensors)
-    given = (None,) * len(outputs) if gradient is None else _tuple(gradient)
-    if len(given) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
-    targets = None
-    if inputs is not None:
-        wanted = _tuple(inputs)
-        if not wanted:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        targets = [_target(t, i, "backward") for i, t in enumerate(wanted)]
-    run = _pass(outputs, given, retain_graph, create_graph, targets, True, journal)
+    wanted = None if inputs is None else _inputs(inputs, "backward")
+    run = _pass(outputs, _grads(gradient, len(outputs)), retain_graph, create_graph, wanted, True, journal)[0]
     if (told := hear.backward) is not None:
         told(run, outputs)
     return run
@@ -142,16 +169,22 @@ def _pass(
     given: tuple,
     retain_graph: Any,
     create_graph: bool,
-    targets: Any,
+    inputs: tuple | None,
     accumulate: bool,
     journal: bool = False,
-) -> Pass:
-    grads = seeds(outputs, given)
-    roots = [root_of(t, i) for i, t in enumerate(outputs)]
-    grads = [_fit(g, r, create_graph) for g, r in zip(grads, roots, strict=True)]
-    if not create_graph:
-        grads = [g._data for g in grads]
-    return Pass(
+) -> tuple:
+    """A pass that is ready to run, and its targets."""
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    grads = [_seed(i, out, g, False) for i, (out, g) in enumerate(zip(outputs, given, strict=True))]
+    roots = [_root(out, g, i) for i, (out, g) in enumerate(zip(outputs, grads, strict=True))]
+    grads = [_fit(g, r, i, create_graph) for i, (g, r) in enumerate(zip(grads, roots, strict=True))]
+    if accumulate:
+        for t in inputs or ():
+            if isinstance(t, Tensor):
+                t.retain_grad()
+    targets = None if inputs is None else [_target(t, roots) for t in inputs]
+    run = Pass(
         roots,
         grads,
         create_graph=bool(create_graph),
@@ -160,16 +193,55 @@ def _pass(
         accumulate=accumulate,
         journal=journal,
     )
+    return run, targets
 
 
-def _run(
-    outputs: tuple, given: tuple, retain_graph: Any, create_graph: bool, targets: Any, accumulate: bool
-) -> Pass:
-    run = _pass(outputs, given, retain_graph, create_graph, targets, accumulate)
+def _drain(run: Pass, outputs: tuple) -> None:
     if (told := hear.backward) is not None:
         told(run, outputs)
     drain(run)
-    return run
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` to the `.grad` of the leaves below them.
+
+    Args:
+        tensors: one tensor or GradientEdge, or a sequence.
+        grad_tensors: their gradients; may be left out for scalars.
+        retain_graph: keep what the graph saved; default: the value of create_graph.
+        create_graph: record the pass, so that it can be differentiated again.
+        grad_variables: the old name of grad_tensors.
+        inputs: only these get a gradient.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.tensor([1.0, 2.0], requires_grad=True)
+        >>> vistorch.autograd.backward((x * x).sum())
+        >>> x.grad
+        tensor([2., 4.])
+    """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    wanted = None if inputs is None else _inputs(inputs, "backward")
+    outputs = _tuple(tensors)
+    if create_graph and CIRCLE not in warned:
+        warned.add(CIRCLE)
+        warnings.warn(CIRCLE, UserWarning, stacklevel=2)
+    given = _grads(grad_tensors, len(outputs))
+    _drain(_pass(outputs, given, retain_graph, create_graph, wanted, True)[0], outputs)
 
 
 def grad(
@@ -182,12 +254,12 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple:
+) -> Any:
     """The gradients of `outputs` with respect to `inputs`, as a tuple; `.grad` stays as it is.
 
     Args:
-        outputs: one tensor, or a sequence.
-        inputs: one tensor, or a sequence.
+        outputs: one tensor or GradientEdge, or a sequence.
+        inputs: the same, or a dict; then the result is a dict with its keys.
         grad_outputs: gradients of the outputs; may be left out for scalars.
         retain_graph: keep what the graph saved; default: the value of create_graph.
         create_graph: record the pass, so that it can be differentiated again.
@@ -202,53 +274,83 @@ def grad(
         >>> vistorch.autograd.grad(x * x, x)
         (tensor(6.),)
     """
-    del only_inputs
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    outs, ins = _tuple(outputs), _inputs(inputs, "grad")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use vistorch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    given = _grads(grad_outputs, len(outs))
+    once = _batched if is_grads_batched else _caught
+    results = once(outs, ins, given, retain_graph, create_graph, allow_unused)
     if materialize_grads:
-        if allow_unused is False:
-            raise ValueError(
-                "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-            )
-        allow_unused = True
-    outs, ins = _tuple(outputs), _tuple(inputs)
-    given = (None,) * len(outs) if grad_outputs is None else _tuple(grad_outputs)
-    if len(given) != len(outs):
-        raise RuntimeError(f"got {len(outs)} tensors and {len(given)} gradients")
-    if is_grads_batched:
-        return _batched(outs, ins, given, retain_graph, create_graph, allow_unused, materialize_grads)
-    targets = [_target(t, i, "grad") for i, t in enumerate(ins)]
-    run = _run(outs, given, retain_graph, create_graph, targets, False)
-    results = []
-    for t, e in zip(ins, targets, strict=True):
-        g = run.caught.get(e)
-        if g is None:
-            if not allow_unused:
-                raise RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
-                    "this is the desired behavior."
-                )
-            results.append(wrap(t._place.xp.zeros_like(t._data), t._place) if materialize_grads else None)
-        else:
-            results.append(g if create_graph else wrap(g, t._place))
+        results = [_zeros(t, create_graph) if g is None else g for t, g in zip(ins, results, strict=True)]
+    if isinstance(inputs, dict):
+        return dict(zip(inputs, results, strict=True))
     return tuple(results)
 
 
-def _batched(outs, ins, given, retain_graph, create_graph, allow_unused, materialize_grads) -> tuple:
-    from ..engine.face import FUNCTIONS
+def _caught(
+    outs: tuple, ins: tuple, given: tuple, retain_graph: Any, create_graph: bool, allow_unused: bool
+) -> list:
+    """The gradients of one pass, None where none arrived."""
+    run, targets = _pass(outs, given, retain_graph, create_graph, ins, False)
+    _drain(run, outs)
+    results = []
+    for i, e in enumerate(targets):
+        g = run.caught.get(e)
+        if g is None and not allow_unused:
+            raise RuntimeError(UNUSED.format(i))
+        results.append(g if create_graph or g is None else _result(g, e.place))
+    return results
 
-    n = next(g for g in given if g is not None).shape[0]
+
+def _result(g: Any, place: Any) -> Tensor:
+    """A caught gradient as a Tensor; one with repeated elements is the expanded view it is in PyTorch."""
+    if not views.aliased(g):
+        return wrap(g, place)
+    own = g[tuple([slice(0, 1) if s == 0 else slice(None) for s in g.strides])]
+    o = wrap(g, place)
+    views.mark(o, wrap(own, place), (EXPAND, (g.shape,)))
+    return o
+
+
+def _zeros(t: Any, requires_grad: bool) -> Tensor:
+    if isinstance(t, GradientEdge):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    o = wrap(t._place.xp.zeros_like(t._data), t._place)
+    o._rg = requires_grad
+    return o
+
+
+def _batched(
+    outs: tuple, ins: tuple, given: tuple, retain_graph: Any, create_graph: bool, allow_unused: bool
+) -> list:
+    """One pass for each entry of the batch, results stacked."""
+    for i, (out, g) in enumerate(zip(outs, given, strict=False)):
+        if g is not None:
+            _seed(i, out, g, True)
+    n = next(len(g) for g in given if g is not None)
     rows = [
-        grad(
+        _caught(
             outs,
             ins,
-            [None if g is None else g[i] for g in given],
+            tuple([None if g is None else g[i] for g in given]),
             True if i < n - 1 else retain_graph,
             create_graph,
-            allow_unused=allow_unused,
-            materialize_grads=materialize_grads,
+            allow_unused,
         )
         for i in range(n)
     ]
-    return tuple(None if col[0] is None else FUNCTIONS["stack"](list(col)) for col in zip(*rows, strict=True))
+    return [None if col[0] is None else FUNCTIONS["stack"](list(col)) for col in zip(*rows, strict=True)]
 
 
 @public("backward", function=False)
@@ -265,7 +367,7 @@ def tensor_backward(
         gradient: the gradient of something with respect to this tensor; may be left out for a scalar.
         retain_graph: keep what the graph saved; default: the value of create_graph.
         create_graph: record the pass, so that it can be differentiated again.
-        inputs: only these tensors get a gradient.
+        inputs: only these get a gradient.
 
     Example:
         >>> import vistorch
@@ -282,3 +384,5 @@ def tensor_backward(
                 drain(Pass([e], [seed], False, bool(retain_graph)))
                 return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+

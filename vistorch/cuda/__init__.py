@@ -3,6 +3,7 @@
 Invariant: importing this package touches no driver and no cupy; `is_available()` never raises.
 """
 
+from ..engine.ops.create.legacy import CUDA_TYPES as _types
 from .devices import (
     Diagnosis,
     can_device_access_peer,
@@ -33,6 +34,8 @@ from .memory import (
 )
 from .random import initial_seed, manual_seed, manual_seed_all, seed, seed_all
 from .streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
+
+globals().update(_types)
 
 __all__ = [
     "Diagnosis",

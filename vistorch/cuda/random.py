@@ -4,15 +4,16 @@ Invariant: seeding is allowed before CUDA is in use and where there is none, as 
 """
 
 import secrets
+import sys
 from collections.abc import Callable
 
-from ..engine import probe
+from ..engine import generators, probe
 
 _DEFAULT = 67280421310721  # PyTorch's default seed
 
 _of_all = _DEFAULT
 _seeds: dict[int, int] = {}
-# Called with (index, seed) at each seeding; the engine's generators listen here.
+# Called with (index, seed) at each seeding.
 listeners: list[Callable[[int, int], None]] = []
 
 
@@ -70,7 +71,11 @@ def seed_of(index: int) -> int:
 
 
 def _set(index: int, number: int) -> None:
-    """Keep a device's seed and tell the listeners."""
+    """Keep a device's seed, seed its generator if it has one, and tell the listeners."""
     _seeds[index] = number
+    generators.reseed(index, number)
     for listener in listeners:
         listener(index, number)
+
+
+generators.cuda_seeds = sys.modules[__name__]

@@ -25,7 +25,7 @@ class CustomNode:
                 "Lines(values=True) when it is called, and it can be checked"
             )
         self.node, self.place = node, node.place
-        self.function, self.args = note["rule"].function, note["consts"]
+        self.function, self.args = note["rule"].function, note["consts"][0]
         self.wanted = [e is not None for e in node.edges]
         self.at = "its inputs"
         for t, then in zip(note["ins"], note["versions"], strict=True):

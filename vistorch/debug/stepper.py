@@ -138,7 +138,8 @@ class Stepper:
     def _advance(self) -> bool:
         self._open()
         run, length, at = self.run, len(self._journal), self.run.at
-        before, mode.on = mode.on, recording() if run.create_graph else False
+        before, outer = mode.on, mode.run
+        mode.on, mode.run = recording() if run.create_graph else False, run
         try:
             with quiet():
                 if self._steps is None:
@@ -153,7 +154,7 @@ class Stepper:
             run.at = at
             raise
         finally:
-            mode.on = before
+            mode.on, mode.run = before, outer
         self._taken.append((length, entry))
         return True
 
@@ -263,7 +264,7 @@ class Stepper:
 def _settle(undo: list, create_graph: bool) -> None:
     """A plain pass adds to an existing `.grad` in place: whoever holds that tensor must see the sum."""
     for t, _, before, *after in undo:
-        if after and before is not None and not create_graph and not before._rg and t._grad is after[0]:
+        if after and before is not None and not create_graph and t._grad is after[0]:
             before._data[...] = after[0]._data
             version(before).n += 1
             t._grad = before

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import errors
-from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw, unpack_recorded
+from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw, unpack_recorded, version
 from .modes import mode, recording
 from .quiet import quiet
 from .rules import RAW, REC
@@ -25,6 +25,20 @@ from .tensor import Tensor, asarray, ndarray, wrap
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 _newest = operator.attrgetter("seq")
 _adding = threading.Lock()  # `.grad += g` of one leaf from two threads
+
+
+def _sole() -> int:
+    """What `sys.getrefcount(g)` says in `Pass._leaf` of an array that nobody else holds; it depends on the interpreter."""
+    take = {0: np.ones(1)}.pop
+
+    def called(leaf: Any, g: Any, undo: Any) -> int:
+        return sys.getrefcount(g)
+
+    g = take(0, None)
+    return called(0, g, None)
+
+
+SOLE = _sole()
 
 
 def order_of(roots: list) -> list:
@@ -69,6 +83,7 @@ class Pass:
     """One backward pass: what runs, what waits, what was caught, and, with a journal, the way back."""
 
     __slots__ = (
+        "__weakref__",
         "accumulate",
         "at",
         "caught",
@@ -152,6 +167,7 @@ class Pass:
             cls = n.__class__
             if cls is Leaf:
                 if targets is None or n in targets:
+                    gi = p = results = values = None  # so that `g` may be the only reference to its array
                     self._leaf(n, g, undo)
                     yield n
                 continue
@@ -167,6 +183,8 @@ class Pass:
                     self._catch(n, g, undo)
             if hooks is not None:
                 g = self._before(n, hooks, g, undo)
+                if g is None:
+                    continue
                 if journal is not None:
                     journal[-1] = (*journal[-1], g)  # what the hooks made of it, for whoever looks
             if cls is Out:
@@ -231,6 +249,12 @@ class Pass:
                 n.saved = FREED
             yield n
 
+    def will_run(self, n: Any) -> bool:
+        """Whether this pass comes to a node (or a leaf's end)."""
+        if self.targets is None:
+            return n in self.order
+        return n in self.targets or n in self.needed
+
     def undo(self) -> Any:
         """Take back the newest step; returns its node."""
         if not self.journal:
@@ -268,12 +292,12 @@ class Pass:
         return g
 
     def _prehooks(self, n: Any, hooks: Any, g: Any) -> Any:
+        from .hooks import run_node_hook
+
         many = g.__class__ is list
         given = tuple([_tensor(x, n.place) for x in (g if many else [g])])
         for hook in list(hooks.before.values()):
-            result = hook(given)
-            if result is not None:
-                given = result if isinstance(result, tuple) else (result,)
+            given = run_node_hook(hook, (given,), given)
         back = [x if self.create_graph or x is None else x._data for x in given]
         return back if many else back[0]
 
@@ -311,39 +335,38 @@ class Pass:
             return
         if hooks is not None:
             g = self._before(leaf, hooks, g, undo)
+            if g is None:
+                return
             if self.journal is not None:
                 self.journal[-1] = (*self.journal[-1], g)
         t = leaf.variable
         with _adding:
             before = t._grad
             if self.create_graph:
-                t._grad = REC.clone(g) if before is None else before + g
+                t._grad = _copied(g) if before is None else before + g
             elif before is None:
                 # a gradient nobody else holds becomes .grad itself; anything else is copied once
-                if g.__class__ is ndarray and undo is None and g.base is None and sys.getrefcount(g) <= 4:
+                if g.__class__ is ndarray and undo is None and g.base is None and sys.getrefcount(g) <= SOLE:
                     t._grad = wrap(g, t._place)
                 else:
                     t._grad = wrap(_own(g, t._place), t._place)
-            elif undo is not None or before._rg:
+            elif undo is not None:
                 t._grad = wrap(_array(before._data + g, t._place), t._place)
             else:
                 d = before._data
                 d += g
                 v = before._ver
                 if v is None:
-                    from .graph import version
-
                     v = version(before)
                 v.n += 1
             if undo is not None:
                 undo.append((t, "_grad", before, t._grad))
         if hooks is not None:
-            for hook in list(hooks.accumulated.values()):
-                hook(t)
-            if hooks.after:
-                given = (_tensor(g, t._place),)
-                for hook in list(hooks.after.values()):
-                    hook((), given)
+            from .hooks import run_accumulated, run_node_hook
+
+            run_accumulated(hooks, t)
+            for hook in list(hooks.after.values()):
+                run_node_hook(hook, ((), (_tensor(g, t._place),)), ())
 
     def _careful(self, n: Any, rule: Any, g: Any, hooks: Any) -> list:
         """One node off the fast path: recorded, hooked, custom or watched by anomaly mode."""
@@ -366,12 +389,12 @@ class Pass:
         return results
 
     def _posthooks(self, n: Any, hooks: Any, g: Any, results: list) -> list:
+        from .hooks import run_node_hook
+
         given = tuple([_tensor(x, n.place) for x in (g if g.__class__ is list else [g])])
         got = tuple([_tensor(x, n.place) for x in results])
         for hook in list(hooks.after.values()):
-            changed = hook(got, given)
-            if changed is not None:
-                got = changed if isinstance(changed, tuple) else (changed,)
+            got = run_node_hook(hook, (got, given), got)
         return [x if self.create_graph or x is None else x._data for x in got]
 
     def _send(self, e: Any, gi: Any, undo: list | None) -> None:
@@ -455,6 +478,13 @@ def _own(g: Any, place: Any) -> Any:
     return place.xp.array(g, order="C")
 
 
+def _copied(g: Tensor) -> Tensor:
+    """What `.grad` becomes in a recorded pass: PyTorch copies into a new tensor, and its graph says so."""
+    o = REC.copy_grad(wrap(g._place.xp.empty((), g._data.dtype), g._place), g)
+    version(o).n += 1
+    return o
+
+
 def _array(d: Any, place: Any) -> Any:
     return d if place.kind else asarray(d)
 
@@ -481,18 +511,18 @@ def _check_nan(n: Any, results: list) -> None:
 
 def drain(run: Pass) -> None:
     """Run a pass to its end at full speed, in the grad mode it asks for."""
-    before = mode.on
-    mode.on = recording() if run.create_graph else False
+    before, outer = mode.on, mode.run
+    mode.on, mode.run = recording() if run.create_graph else False, run
     try:
         with quiet():
             deque(run.steps(), maxlen=0)
     finally:
-        mode.on = before
+        mode.on, mode.run = before, outer
 
 
 def root_of(t: Any, index: int) -> Any:
     """The node a backward pass from `t` starts at."""
-    e = edge(t)
-    if not t._rg:
+    e = edge(t) if t.requires_grad else None
+    if e is None:
         raise RuntimeError(errors.NO_GRAD_FN.format(index))
     return e

@@ -153,8 +153,13 @@ def _one(rule: Rule) -> Callable:
                 d = silently(kernels[place.kind], a, *consts)
             except RuntimeError as exc:
                 d = aside(exc, kernels[place.kind], a, *consts)
+        if d.__class__ is not ndarray:
+            if d.__class__ is tuple:
+                return _several(rule, input, consts, d)
+            if not place.kind:
+                d = asarray(d)
         o = new(Tensor)
-        o._data = d if d.__class__ is ndarray or place.kind else asarray(d)
+        o._data = d
         o._place = place
         o._grad = o._ver = o._view = o._more = None
         if input._view is not None:
@@ -182,6 +187,18 @@ def _one(rule: Rule) -> Callable:
         return o
 
     return call
+
+
+def _several(rule: Rule, input: Tensor, consts: tuple, results: tuple) -> tuple:
+    """The outputs of an op of one tensor that has more than one, the differentiable one first."""
+    outs = tuple([wrap(d, input._place) for d in results])
+    if input._view is not None:
+        sync(input)
+    if mode.on and input._rg and rule.vjps[0] is not None:
+        record(rule, (input,), consts, outs)
+    if (told := hear.op) is not None:
+        told(rule, (input,), consts, outs)
+    return outs
 
 
 def _view(rule: Rule) -> Callable:
@@ -218,7 +235,7 @@ def _view(rule: Rule) -> Callable:
             v.base, v.steps = input, ((rule, consts),)
         else:
             v.base, v.steps = origin.base, (*origin.steps, (rule, consts))
-            if origin.meta is not None:
+            if v.meta is None:
                 v.meta = origin.meta
         if differentiable and input._rg and on:
             if light and on is True:

@@ -365,22 +365,30 @@ def item_of(operand: Any) -> tuple[np.dtype, builtins.int]:
     return to_dtype(given).np, DIMENSIONED if operand.ndim else ZERO_DIM
 
 
-def result_type(tensor: Any, other: Any) -> dtype:
+_RESULT_NAMES = ("scalar1", "scalar2", "scalar", "tensor", "other")
+
+
+def result_type(*operands: Any, **named: Any) -> dtype:
     """Return the type of the result of arithmetic between two operands.
 
     Args:
-        tensor: a tensor or a number.
-        other: a tensor or a number.
+        *operands: two tensors or numbers.
+        **named: `tensor` and `other`, `scalar` and `tensor`, or `scalar1` and `scalar2`, where not by position.
 
     Example:
         >>> from vistorch.engine import dtypes
         >>> dtypes.result_type(1, 2.5)
         vistorch.float32
     """
+    pair = [*operands, *(named.pop(name) for name in _RESULT_NAMES if name in named)]
     try:
-        return of(result_of((item_of(tensor), item_of(other))))
+        if len(pair) != 2 or named:
+            raise TypeError(pair)
+        return of(result_of((item_of(pair[0]), item_of(pair[1]))))
     except TypeError:
-        given = ", ".join(type(x).__name__ for x in (tensor, other))
+        given = ", ".join(
+            [type(x).__name__ for x in pair] + [f"{k}={type(v).__name__}" for k, v in named.items()]
+        )
         raise TypeError(
             f"result_type() received an invalid combination of arguments - got ({given}), "
             "but expected one of:\n * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n"

@@ -40,7 +40,7 @@ def expose(
         if method:
             _enter(METHODS, label, fn)
         if inplace:
-            twin = _inplace.pointwise(fn) if hasattr(fn, "check") else _inplace.general(fn, label + "_")
+            twin = _inplace.pointwise(fn) if hasattr(fn, "plain_types") else _inplace.general(fn, label + "_")
             _enter(METHODS, label + "_", twin)
             if function:
                 _enter(FUNCTIONS, label + "_", twin)

@@ -37,7 +37,8 @@ class Generator(random.Generator):
     device: device_class
 
     def __init__(self, device: Any = "cpu") -> None:
-        super().__init__(make("cpu", None) if device == "cpu" else place_of(device, "Generator").device)
+        where: Any = make("cpu", None) if device == "cpu" else place_of(device, "Generator").device
+        super().__init__(where)
 
     def get_state(self) -> Any:
         """The state as a tensor of bytes, which `set_state` takes here and in PyTorch."""
@@ -72,18 +73,17 @@ def _restored(device: Any, state: np.ndarray) -> Generator:
 
 default_generator = Generator()
 _of_devices: dict[int, Generator] = {}
+# The book of the CUDA devices' seeds: `vistorch.cuda.random` enters itself here.
+cuda_seeds: Any = None
 
 
 def of_device(index: int) -> Generator:
     """The default generator of a CUDA device, started from the seed that device was given."""
     found = _of_devices.get(index)
     if found is None:
-        from ..cuda import random as seeds
-
         found = _of_devices[index] = Generator(cuda_place(index).device)
-        found.manual_seed(seeds.seed_of(index))
-        if reseed not in seeds.listeners:
-            seeds.listeners.append(reseed)
+        if cuda_seeds is not None:
+            found.manual_seed(cuda_seeds.seed_of(index))
     return found
 
 
@@ -120,11 +120,10 @@ def manual_seed(seed: Any) -> Generator:
         >>> vistorch.rand(2)
         tensor([0.4963, 0.7682])
     """
-    from ..cuda.random import manual_seed_all
-
     number = int(seed)
     default_generator.manual_seed(number)
-    manual_seed_all(number)
+    if cuda_seeds is not None:
+        cuda_seeds.manual_seed_all(number)
     return default_generator
 
 
@@ -200,7 +199,7 @@ def fork_rng(
         return
     if devices is None:
         found = probe.find()
-        indices = list(range(found.count if found.ok else 0))
+        indices: list[Any] = list(range(found.number if found.ok else 0))
     else:
         indices = [place_of(d, "fork_rng").device.index for d in devices]
     generators = [default_generator, *[of_device(index) for index in indices]]

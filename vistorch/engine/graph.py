@@ -202,12 +202,13 @@ Leaf = AccumulateGrad
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("hooks", "leaf", "output_nr", "retains")
+    __slots__ = ("hooks", "kept_by", "leaf", "retains")
 
     def __init__(self) -> None:
         self.leaf: Any = None
         self.hooks: Any = None
         self.retains = False
+        self.kept_by: Any = None  # the node's hooks that keep the retained gradient
 
 
 def more(t: Tensor) -> More:
@@ -225,8 +226,13 @@ def version(t: Tensor) -> Version:
     return v
 
 
-def leaf_of(t: Tensor) -> Leaf:
-    """The leaf of a tensor without history: one per tensor as long as any graph holds it."""
+def leaf_of(t: Tensor) -> Leaf | None:
+    """The leaf of a tensor without history: one per tensor as long as any graph holds it.
+
+    None for a view that has no history although its base has: it was made in no_grad, and nothing flows to it.
+    """
+    if t._view is not None and t._view.base._rg:
+        return None
     extras = t._more if t._more is not None else more(t)
     ref = extras.leaf
     leaf = ref() if ref is not None else None
@@ -359,6 +365,13 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
     return n
 
 
+def source_of(t: Tensor) -> Any:
+    """The node or output that `t` comes from now, for a sentence."""
+    if t._view is not None:
+        sync(t)
+    return t._node
+
+
 def overwritten(node: Any, entry: tuple, sentence: str) -> RuntimeError:
     """The error for a saved value that was written since, with what listeners know of saver and writer."""
     error = RuntimeError(sentence)
@@ -375,7 +388,7 @@ def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
             t, n = entry
             v = t._ver
             if v is not None and v.n != n:
-                raise overwritten(node, entry, errors.modified(t._data, t._place, node.edges[index], v.n, n))
+                raise overwritten(node, entry, errors.modified(t._data, t._place, source_of(t), v.n, n))
             return t._data
         d, v, n = entry
         if v.n != n:

@@ -6,37 +6,57 @@ Invariant: a hook that returns None changes nothing; what it returns otherwise r
 from __future__ import annotations
 
 import itertools
+import os
 import traceback
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import errors, graph
-from .graph import Hooks, Leaf, Packed, more
+from . import dtypes, errors, graph
+from .face import public
+from .graph import Hooks, Packed, more
 from .modes import careful, mode
-from .tensor import Tensor
+from .tensor import Tensor, wrap
 
 _ids = itertools.count().__next__
+HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook away; as a context manager, at its end."""
+    """What registering a hook returns: `remove()` takes the hook away; as a context manager, at its end.
 
-    __slots__ = ("__weakref__", "_hooks", "id")
+    Args:
+        hooks_dict: the dict the hook is in, under `id`. It is held weakly if it can be.
+        extra_dict: a further dict (or a list of them) with something under the same id.
+    """
 
-    def __init__(self, hooks: dict) -> None:
-        self._hooks = hooks
+    __slots__ = ("__weakref__", "_extra", "_hooks", "id")
+
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
+        self._hooks = _weakly(hooks_dict)
+        extra = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else (extra_dict,)
+        self._extra = tuple([_weakly(d) for d in extra])
         self.id = _ids()
 
     def remove(self) -> None:
         """Take the hook away; doing so twice is fine."""
-        self._hooks.pop(self.id, None)
+        for known in (self._hooks, *self._extra):
+            hooks = known()
+            if hooks is not None:
+                hooks.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.remove()
+
+
+def _weakly(hooks: Any) -> Callable:
+    try:
+        return weakref.ref(hooks)
+    except TypeError:  # a plain dict
+        return lambda: hooks
 
 
 def handle(hooks: dict, hook: Callable) -> RemovableHandle:
@@ -64,6 +84,7 @@ def hooks_of(t: Tensor) -> Hooks:
     return extras.hooks
 
 
+@public(function=False)
 def register_hook(self: Tensor, hook: Callable) -> RemovableHandle:
     """Call `hook(grad)` each time a gradient for this tensor is computed; what it returns replaces the gradient.
 
@@ -84,11 +105,12 @@ def register_hook(self: Tensor, hook: Callable) -> RemovableHandle:
     return handle(hooks_of(self).tensor, hook)
 
 
+@public(function=False)
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> RemovableHandle:
     """Call `hook(tensor)` after its `.grad` was accumulated; only for leaves.
 
     Args:
-        hook: a function of the tensor; its result is ignored.
+        hook: a function of the tensor that returns None.
 
     Example:
         >>> import vistorch
@@ -104,6 +126,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> Removabl
     return handle(hooks_of(self).accumulated, hook)
 
 
+@public(function=False)
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of a non-leaf in its `.grad`.
 
@@ -126,21 +149,15 @@ def retain_grad(self: Tensor) -> None:
 
 def follow(t: Tensor) -> None:
     """Let the retained gradient of `t` be that of its newest node."""
-    kept = self_ref = weakref.ref(t)
-    old = getattr(t._more, "output_nr", None)
-    if old is not None:
-        for h in old:
-            h.retained[:] = [r for r in h.retained if r() is not t]
-    h = t._node._hooks()
-    h.retained.append(self_ref)
-    t._more.output_nr = [h]
-    del kept
+    extras = more(t)
+    if extras.kept_by is not None:
+        extras.kept_by.retained[:] = [r for r in extras.kept_by.retained if r() is not t]
+    extras.kept_by = hooks = t._node._hooks()
+    hooks.retained.append(weakref.ref(t))
 
 
 def run_tensor_hooks(h: Hooks, g: Any, place: Any, create_graph: bool) -> Any:
     """Let the tensor hooks of a node see (and replace) its gradient; arrays in, arrays out in a plain pass."""
-    from .tensor import wrap
-
     t = g if create_graph else wrap(g, place)
     for hook in list(h.tensor.values()):
         result = hook(t)
@@ -149,31 +166,54 @@ def run_tensor_hooks(h: Hooks, g: Any, place: Any, create_graph: bool) -> Any:
     return t if create_graph else t._data
 
 
-def _checked(result: Any, g: Tensor, hook: Callable) -> Tensor:
-    name = getattr(hook, "__name__", type(hook).__name__)
-    if not isinstance(result, Tensor):
-        raise TypeError(
-            f"expected Variable, but hook returned {_type_name(result)}"
-            if result is not None
-            else f"hook '{name}' has returned None"
-        )
-    if result._data.shape != g._data.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
-    if result._data.dtype != g._data.dtype:
+def run_node_hook(hook: Callable, given: tuple, changes: tuple) -> tuple:
+    """Call one hook of a node; `changes` are the gradients that its result may replace."""
+    result = hook(*given)
+    if result is None:
+        return changes
+    if not isinstance(result, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{errors.type_name(result)}'")
+    if len(result) != len(changes):
         raise RuntimeError(
-            f"hook '{name}' has changed the type of value (was {_kind(g)} got {_kind(result)})"
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(result)}, but expected "
+            f"{len(changes)})"
         )
+    for r, g in zip(result, changes, strict=True):
+        if r is None:
+            continue
+        if g is None:
+            raise RuntimeError("can't replace a None gradient with a non-None value")
+        _checked(r, g, hook)
     return result
 
 
+def run_accumulated(h: Hooks, t: Tensor) -> None:
+    """Call the hooks of a leaf whose gradient was accumulated."""
+    for hook in list(h.accumulated.values()):
+        result = hook(t)
+        if result is not None and not isinstance(result, Tensor):
+            raise TypeError(f"expected Variable, but hook returned '{errors.type_name(result)}'")
+
+
+def _checked(result: Any, g: Tensor, hook: Callable) -> Tensor:
+    """A gradient a hook returned in place of `g`."""
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{errors.type_name(result)}'")
+    if result._data.dtype != g._data.dtype:
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has changed the type of value (was {_kind(g)} got {_kind(result)})"
+        )
+    if result._data.shape != g._data.shape:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+    return result
+
+
+def _name(hook: Callable) -> str:
+    return getattr(hook, "__name__", type(hook).__name__)
+
+
 def _kind(t: Tensor) -> str:
-    from .dtypes import type_name
-
-    return type_name(t.dtype, t._place.device.type)
-
-
-def _type_name(value: Any) -> str:
-    return type(value).__name__
+    return dtypes.type_name(t.dtype, t._place.device.type)
 
 
 def pack(t: Tensor) -> Packed:
@@ -202,16 +242,21 @@ class saved_tensors_hooks:
     Example:
         >>> import vistorch
         >>> x = vistorch.ones(2, requires_grad=True)
-        >>> with vistorch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), vistorch.from_numpy):
-        ...     y = x.detach().exp() * x
+        >>> with vistorch.autograd.graph.saved_tensors_hooks(lambda t: t.tolist(), vistorch.tensor):
+        ...     y = x.exp()
         >>> y.sum().backward()
+        >>> x.grad
+        tensor([2.7183, 2.7183])
     """
 
     def __init__(self, pack_hook: Callable, unpack_hook: Callable) -> None:
-        self.pair = (pack_hook, unpack_hook)
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        mode.packers = (*mode.packers, self.pair)
+        if mode.no_packers is not None:
+            raise RuntimeError(mode.no_packers)
+        mode.packers = (*mode.packers, (self.pack_hook, self.unpack_hook))
         careful()
 
     def __exit__(self, *exc: object) -> None:
@@ -221,11 +266,13 @@ class saved_tensors_hooks:
 
 def remember(node: Any) -> None:
     """In anomaly mode: keep where the forward call was made, and which backward made it."""
-    node.note = {"where": traceback.extract_stack()[:-2], "parent": mode.node}
+    stack = traceback.extract_stack()
+    while stack and stack[-1].filename.startswith(HOME):
+        stack.pop()
+    node.note = {"where": stack, "parent": mode.node}
 
 
 __all__ = [
-    "Leaf",
     "RemovableHandle",
     "register_hook",
     "register_post_accumulate_grad_hook",

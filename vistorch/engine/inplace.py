@@ -15,10 +15,10 @@ import numpy as np
 
 from . import errors, outs, promote, views
 from .events import hear
-from .graph import OUT, UNTRACKED, version
+from .graph import OUT, UNTRACKED, Out, version
 from .modes import mode
 from .places import CPU
-from .promote import sync_rg
+from .promote import FLOATS, sync_rg
 from .quiet import aside, hushed, silently
 from .tensor import Tensor, wrap
 
@@ -29,41 +29,48 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     """`x` becomes `fn(x, *args, **kwargs)`, in its own memory."""
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(getattr(fn, "__name__", "op") + "_", "self", 1, x)
+    operands = args if not kwargs else (*args, *kwargs.values())
     records = False
     if mode.on:
         records = sync_rg(x)
-        for t in args if not kwargs else (*args, *kwargs.values()):
+        for t in operands:
             if isinstance(t, Tensor) and sync_rg(t):
                 records = True
     views.before_write(x, records)
     old = wrap(x._data, x._place)
     if records and x._rg:
         old._node, old._rg = x._node, True
-    for t in args:
+    for t in operands:
         if isinstance(t, Tensor) and t is not x and views.overlaps(x, t):
             raise RuntimeError(errors.WRITE_OVERLAP)
     d = x._data
-    if views.aliased(d):
-        raise RuntimeError(errors.WRITE_ALIASED)
+    aliased = views.aliased(d)
     try:
         o = fn(old, *args, **kwargs)
     except (NotImplementedError, RuntimeError) as refusal:
-        if not isinstance(refusal, NotImplementedError) and str(refusal) != "ZeroDivisionError":
+        late = isinstance(refusal, NotImplementedError) or str(refusal) == "ZeroDivisionError"
+        if not late and not (aliased and str(refusal).startswith("The size of tensor")):
             raise
-        said = _sooner(x, args, getattr(fn, "kind", "") != "compare")
+        said = errors.WRITE_ALIASED if aliased else _sooner(x, operands, getattr(fn, "kind", "") != "compare")
         if said is not None:
             raise RuntimeError(said) from None
         raise
+    if aliased:
+        raise RuntimeError(errors.WRITE_ALIASED)
     r = o._data
     if r.shape != d.shape:
         raise RuntimeError(_outgrown(d.shape, r.shape))
     if r.dtype != d.dtype:
         outs.check_cast(r.dtype, d.dtype)
         if o._rg:
-            from .ops.core import to_dtype
+            n = o._node
+            if n.__class__ is Out or n is old._node:
+                from .ops.core import to_dtype
 
-            o = to_dtype(o, d.dtype)
-            r = o._data
+                o = to_dtype(o, d.dtype)
+                r = o._data
+            else:
+                n.dtype = d.dtype  # there is no cast in PyTorch's graph: the op's own node gives the type of `x`
     if o._rg and sys.getrefcount(old) > 2:
         old._data = d.copy()  # the graph keeps the old value: it must survive the write
     if r is not d:
@@ -185,6 +192,33 @@ def pointwise(fn: Any) -> Callable:
         return input
 
     return _named(two, rule)
+
+
+def direct(rule: Any, x: Any, others: tuple, consts: tuple) -> bool:
+    """Overwrite `x` by a row's kernel at once, if everything is plain; False if nothing was done."""
+    if x.__class__ is not Tensor:
+        return False
+    d, v, place = x._data, x._ver, x._place
+    if d.dtype not in FLOATS or 0 in d.strides or v is UNTRACKED or (mode.on and sync_rg(x)):
+        return False
+    arrays = [d]
+    for t in others:
+        if t.__class__ is not Tensor or t._place is not place:
+            return False
+        b = t._data
+        if (
+            b.dtype is not d.dtype
+            or (b.shape != d.shape and b.ndim)
+            or (mode.on and sync_rg(t))
+            or (v is not None and t._ver is v and t is not x)
+        ):
+            return False
+        arrays.append(b)
+    d[...] = hushed(rule.kernels[place.kind], *arrays, *consts)
+    version(x).n += 1
+    if (told := hear.write) is not None:
+        told(x, rule)
+    return True
 
 
 def general(fn: Callable, name: str) -> Callable:

@@ -52,6 +52,8 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
             )
         if self.requires_grad:
             raise RuntimeError(REQUIRES_GRAD)
+    if (told := hear.cut) is not None:
+        told("numpy", self)
     a = host(self)
     if a.dtype is dtypes.bfloat16.np:
         raise TypeError("Got unsupported ScalarType BFloat16")
@@ -179,9 +181,14 @@ def _iter(self: Tensor) -> Iterator[Tensor]:
     return iter(self.unbind(0))  # type: ignore[attr-defined]
 
 
+def _reversed(self: Tensor) -> Tensor:
+    """The elements back to front, along every dimension."""
+    return self.flip(tuple(range(self._data.ndim))) if self._data.ndim else self  # type: ignore[attr-defined]
+
+
 def _contains(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, int, float, complex, np.number, np.bool_)):
-        return bool((self == element).any().item())
+        return bool((self == element).any().item())  # type: ignore[attr-defined]
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )
@@ -204,6 +211,17 @@ def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bo
     return wrap(a.astype(np.uint8) if a.dtype == bool else a)
 
 
+def _cuda_interface(self: Tensor) -> dict:
+    """CUDA's array protocol; absent on the CPU and on simulated devices."""
+    if not self._place.kind:
+        raise AttributeError(
+            "Can't get __cuda_array_interface__ on non-CUDA tensor type: "
+            f"{dtypes.type_name(dtypes.of(self._data.dtype), self._place.device.type)} If CUDA data is required use "
+            "tensor.cuda() to copy tensor to device memory."
+        )
+    return self._data.__cuda_array_interface__
+
+
 METHODS.update(
     {
         "__repr__": _repr,
@@ -216,7 +234,11 @@ METHODS.update(
         "__len__": _len,
         "__iter__": _iter,
         "__contains__": _contains,
+        "__reversed__": _reversed,
+        "__nonzero__": _bool,
         "__array__": _array,
         "__array_wrap__": _array_wrap,
+        "__cuda_array_interface__": property(_cuda_interface),
     }
 )
+Tensor.__module__ = "vistorch"

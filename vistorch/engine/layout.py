@@ -82,3 +82,6 @@ def check_rank(form: Any, ndim: int) -> None:
     """Refuse a channels-last format for a tensor of another rank."""
     if RANKS[form] != ndim:
         raise RuntimeError(f"required rank {RANKS[form]} tensor to use {form._name} format")
+
+
+memory_format.__module__ = layout.__module__ = "vistorch"

@@ -116,7 +116,11 @@ def size(self: Tensor, dim: int | None = None) -> Any:
         (vistorch.Size([2, 3]), 3)
     """
     shape = self._data.shape
-    return size_of(shape) if dim is None else shape[_dim(dim, shape, "size")]
+    if dim is None:
+        return size_of(shape)
+    if dim.__class__ is int and -len(shape) <= dim < len(shape):
+        return shape[dim]
+    return shape[_dim(dim, shape, "size")]
 
 
 @public(function=False)

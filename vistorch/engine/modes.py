@@ -22,9 +22,12 @@ class Mode(threading.local):
     """What this thread records. Class attributes are every thread's defaults."""
 
     on: Any = True
+    said: bool = False  # what `is_grad_enabled()` answers in inference mode, where nothing is recorded
     packers: tuple = ()  # stack of (pack, unpack) from saved_tensors_hooks
+    no_packers: str | None = None  # why saved_tensors_hooks may not be entered now
     anomaly: bool = False
     anomaly_nan: bool = True
+    run: Any = None  # the backward pass that runs now
     node: Any = None  # the node whose backward runs now: parent of what it records
 
 
@@ -60,9 +63,16 @@ def careful() -> None:
         mode.on = recording()
 
 
-def _switched(to: bool) -> Any:
-    """The word for recording on or off; inference mode stays what it is until its own switch ends it."""
-    return None if mode.on is None else recording() if to else False
+def _switch(to: bool) -> tuple:
+    """Turn recording on or off; inference mode stays what it is until its own switch ends it, and only says so."""
+    before = mode.on, mode.said
+    if before[0] is None:
+        mode.said = to
+    else:
+        mode.on = recording() if to else False
+        if before[0] and not to and (told := hear.cut) is not None:
+            told("no_grad", None)
+    return before
 
 
 class _Switch:
@@ -128,13 +138,10 @@ class _GradSwitch(_Switch):
         return made if func is None else made(func)  # `@no_grad` without brackets
 
     def __enter__(self) -> None:
-        self.before = mode.on
-        mode.on = _switched(self.to)
-        if self.before and not self.to and (told := hear.cut) is not None:
-            told("no_grad", None)
+        self.before = _switch(self.to)
 
     def __exit__(self, *exc: object) -> None:
-        mode.on = self.before
+        mode.on, mode.said = self.before
 
 
 class no_grad(_GradSwitch):
@@ -182,27 +189,21 @@ class set_grad_enabled(_Switch):
     """
 
     def __init__(self, mode: bool) -> None:
-        self.before = _mode.on
         self.to = bool(mode)
-        self._set()
-
-    def _set(self) -> None:
-        before, _mode.on = _mode.on, _switched(self.to)
-        if before and not self.to and (told := hear.cut) is not None:
-            told("no_grad", None)
+        self.before = _switch(self.to)
 
     def copy(self) -> set_grad_enabled:
         return set_grad_enabled(self.to)
 
     def __call__(self, func: Callable) -> Callable:
-        _mode.on = self.before  # used as a decorator: only the function's body is meant
+        _mode.on, _mode.said = self.before  # used as a decorator: only the function's body is meant
         return super().__call__(func)
 
     def __enter__(self) -> None:
-        self._set()
+        _switch(self.to)
 
     def __exit__(self, *exc: object) -> None:
-        _mode.on = self.before
+        _mode.on, _mode.said = self.before
 
 
 class inference_mode(_Switch):
@@ -233,14 +234,14 @@ class inference_mode(_Switch):
         return inference_mode(self.to)
 
     def __enter__(self) -> None:
-        self.before = _mode.on
+        self.before = _mode.on, _mode.said
         inferring.add(1)
-        _mode.on = None if self.to else recording()
-        if self.before and self.to and (told := hear.cut) is not None:
+        _mode.on, _mode.said = None if self.to else recording(), False
+        if self.before[0] and self.to and (told := hear.cut) is not None:
             told("inference_mode", None)
 
     def __exit__(self, *exc: object) -> None:
-        _mode.on = self.before
+        _mode.on, _mode.said = self.before
         inferring.add(-1)
 
 
@@ -249,7 +250,7 @@ _mode = mode  # the classes above take PyTorch's argument name `mode`
 
 def is_grad_enabled() -> bool:
     """Whether ops are recorded now, in this thread."""
-    return bool(mode.on)
+    return mode.said if mode.on is None else bool(mode.on)
 
 
 def is_inference_mode_enabled() -> bool:

@@ -25,6 +25,7 @@ from .tensor import Tensor, asarray, ndarray, new
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 FLOATS = frozenset((F4, F8))
 NONE: frozenset = frozenset()
+LARGE = 2**63  # integers beyond raise OverflowError, as in PyTorch
 
 
 def unary(
@@ -176,7 +177,9 @@ def binary(
     scaled_cls = scaled_rule.node_class
     both = len(vjps) == 2
     plain = not rule.saves
-    fast = both and (plain or (rule.saved_names == ("other", "input") and rule.picks == ((0,), (1,))))
+    shared = rule.picks == ((0,), (0, 1))  # both formulas read `other`
+    cross = rule.saved_names == ("other", "input") and (shared or rule.picks == ((0,), (1,)))
+    fast = both and (plain or cross)
     # what a node saves when the second operand is a number: that number first (if the formula reads it), nothing else
     reads = [rule.saved_names[i] for i in rule.picks[0] or ()] if both else None
     scaled_fast = reads in ([], ["other"])
@@ -236,7 +239,7 @@ def binary(
                         if vx is UNTRACKED or vy is UNTRACKED:
                             save_input(other if vy is UNTRACKED else input)
                         n.saved = (
-                            None if ex is None else (other, 0 if vy is None else vy.n),
+                            (other, 0 if vy is None else vy.n) if shared or ex is not None else None,
                             None if ey is None else (input, 0 if vx is None else vx.n),
                         )
                     n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, CPU, None

@@ -125,7 +125,7 @@ def _differentiable(rule: Any, operands: tuple) -> tuple:
     return operands if any(rule.vjps) and rule.grad_name != "NotImplemented" else ()
 
 
-def check_exact(out: Tensor, common: np.dtype) -> None:
+def check_exact(out: Tensor, common: Any) -> None:
     """Refuse an `out` that is not of the result's own type."""
     if out._data.dtype != common:
         given, expected = dtypes.of(out._data.dtype).scalar_name, dtypes.of(common).scalar_name
@@ -214,7 +214,7 @@ def _binary(rule: Any, how: tuple, x: Any, y: Any, out: Any, place: Any) -> Tens
     return finish(rule, place, d, (x, y), out, (), None if kind in ("logic", "compare") else common)
 
 
-def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> Any:
+def _as_array(value: Any, common: Any, place: Any, wide: bool = False) -> Any:
     """A number as a 0-d array of the type the op computes in, wrapping integers as PyTorch does."""
     xp = place.xp
     if isinstance(value, int) and not isinstance(value, bool):
@@ -222,6 +222,25 @@ def _as_array(value: Any, common: np.dtype, place: Any, wide: bool = False) -> A
             raise OverflowError("int too big to convert")
         return xp.asarray(np.asarray(value, INT64).astype(common))
     return xp.asarray(np.asarray(value).astype(_F4 if wide and common in HALVES else common))
+
+
+def plain(rule: Any, ins: tuple, consts: tuple) -> Any:
+    """The kernel's result if all operands are tensors of one float type at one place, else None."""
+    first = ins[0]
+    if first.__class__ is not Tensor:
+        return None
+    dt, place = first._data.dtype, first._place
+    if dt not in FLOATS:
+        return None
+    arrays = []
+    for t in ins:
+        if t.__class__ is not Tensor or t._data.dtype is not dt or t._place is not place:
+            return None
+        arrays.append(t._data)
+    try:
+        return hushed(rule.kernels[place.kind], *arrays, *consts)
+    except ValueError:
+        raise RuntimeError(misfit(arrays)) from None
 
 
 def several(
@@ -246,9 +265,15 @@ def several(
     """
     if out is not None:
         outs.check_out(rule.public, out, _differentiable(rule, ins))
+    else:
+        d = plain(rule, ins, consts)
+        if d is not None:
+            return finish(rule, ins[0]._place, d, ins, None, consts)
     place = None
     for t in ins:
-        if isinstance(t, Tensor) and (place is None or (t._place is not place and place.device.type == "cpu")):
+        if isinstance(t, Tensor) and (
+            place is None or (t._place is not place and place.device.type == "cpu")
+        ):
             place = t._place
     given = ins
     if place is not None:
@@ -256,9 +281,12 @@ def several(
             if isinstance(t, Tensor) and t._place is not place:
                 if t._data.ndim or t._place.device.type != "cpu":
                     raise RuntimeError(errors.devices(ins[0]._place, place, rule.name))
-                given = tuple([
-                    _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in given
-                ])
+                given = tuple(
+                    [
+                        _brought(t, place) if isinstance(t, Tensor) and t._place is not place else t
+                        for t in given
+                    ]
+                )
     if common is None and same:
         common = result_type(*given)
     if exact_out and out is not None:

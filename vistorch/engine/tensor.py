@@ -14,7 +14,7 @@ import numpy as np
 from . import dtypes, errors
 from .modes import mode
 from .places import CPU
-from .size import Size
+from .size import Size, size_of
 
 ndarray = np.ndarray
 asarray = np.asarray
@@ -57,7 +57,7 @@ class Tensor:
     @property
     def shape(self) -> Size:
         """The sizes."""
-        return Size(self._data.shape)
+        return size_of(self._data.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:

@@ -23,16 +23,21 @@ class View:
     """What a view knows of its origin.
 
     `steps` is a tuple of (rule, consts); `seen` the version its history belongs to; `meta` says why the history may
-    not be rebuilt ("no_grad", "inference", "multi", "custom") or is None; `hidden`: the base is a stand-in for the
-    tensor itself as it was before `t_()` or another in-place view.
+    not be rebuilt ("no_grad", "inference", "multi", "custom") or is None.
     """
 
-    __slots__ = ("base", "hidden", "meta", "seen", "steps")
+    __slots__ = ("base", "meta", "seen", "steps")
+    hidden = False
 
-    def __init__(
-        self, base: Tensor, steps: tuple, seen: int, meta: str | None, hidden: bool = False
-    ) -> None:
-        self.base, self.steps, self.seen, self.meta, self.hidden = base, steps, seen, meta, hidden
+    def __init__(self, base: Tensor, steps: tuple, seen: int, meta: str | None) -> None:
+        self.base, self.steps, self.seen, self.meta = base, steps, seen, meta
+
+
+class HiddenView(View):
+    """The view that a tensor is of its former self after `t_()` or another in-place view."""
+
+    __slots__ = ()
+    hidden = True
 
 
 def mark(o: Tensor, x: Tensor, step: tuple, meta: str | None = None) -> None:
@@ -204,7 +209,7 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
 
 def aliased(data: Any) -> bool:
     """Whether two elements of an array share memory (an expanded dimension)."""
-    if 0 not in data.strides:
+    if 0 not in data.strides or not data.size:
         return False
     return any(n > 1 and s == 0 for n, s in zip(data.shape, data.strides, strict=True))
 
@@ -226,8 +231,8 @@ def _start(d: Any) -> int:
 
 def rebase(x: Tensor, o: Tensor) -> None:
     """After an in-place write: `x` takes over the history of `o` (a stand-in for its new value)."""
-    moved = x._more is not None and x._more.retains
     v = x._view
+    moved = [t for t in ((x,) if v is None else (x, v.base)) if t._more is not None and t._more.retains]
     if v is None:
         x._node, x._rg = o._node, True
     else:
@@ -242,7 +247,7 @@ def rebase(x: Tensor, o: Tensor) -> None:
 
             follow(base)
         rebuild(x, v, base)
-    if moved:
+    for t in moved:
         from .hooks import follow
 
-        follow(x)
+        follow(t)

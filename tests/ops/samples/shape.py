@@ -23,6 +23,12 @@ def joined(name: str, *lists: tuple, dims: tuple = (), **more) -> Op:
     return Op(name, samples, **more)
 
 
+SHAPE_ONLY = {"mixed_devices": "only the other tensor's shape is used, wherever that tensor is"}
+BETWEEN = {"mixed_devices": "copies from one device to another"}
+GRID = {"mixed_devices": "torch has a sentence of its own here"}
+TO_CPU = {"device": "goes to, or tells of, a certain device"}
+KINDS = ("float", "complex", "int", "bool")
+CONJUGATED = {"sharing": "a conjugate is computed at once, where torch keeps a view that conjugates lazily"}
 RESHAPE = [
     calls(
         "Tensor.view",
@@ -41,7 +47,7 @@ RESHAPE = [
         variants=False,
         tag="dtype",
     ),
-    calls("Tensor.view_as", (x6, x23), (x23, x6), (x6, x4)),
+    calls("Tensor.view_as", (x6, x23), (x23, x6), (x6, x4), differs=SHAPE_ONLY),
     calls(
         "reshape",
         (x6, (2, 3)),
@@ -53,13 +59,17 @@ RESHAPE = [
         (x1, ()),
     ),
     calls("Tensor.reshape", (x6, 2, 3), (x6, (3, -1)), (x23, 6)),
-    calls("Tensor.reshape_as", (x6, x23)),
+    calls("Tensor.reshape_as", (x6, x23), differs=SHAPE_ONLY),
     calls("flatten", (x23,), (x0,), (x232, 1), (x232, 0, 1), (x2345, -3, -2), (x232, 2, 1), (x23, 3)),
     calls(
         "unflatten", (x6, 0, (2, 3)), (X((2, 6)), 1, (3, -1)), (x6, 0, (4, 2)), (x6, 1, (2, 3)), (x6, 0, ())
     ),
     calls("ravel", (x23,), (x6,), (x0,)),
-    calls("squeeze", (x131,), (x23,), (x131, 0), (x131, 1), (x131, (0, 2)), (x131, -1), (x131, 3), (x0, 0)),
+    calls(
+        "squeeze",
+        *((x131,), (x23,), (x131, 0), (x131, 1), (x131, (0, 2)), (x131, -1), (x131, 3), (x0, 0)),
+        differs={"names": "numpy's name `x` for the tensor is not taken over"},
+    ),
     calls("unsqueeze", (x23, 0), (x23, -1), (x23, 2), (x23, 3), (x0, 0)),
     calls("transpose", (x23, 0, 1), (x232, -1, 0), (x23, 0, 2), (x0, 0, 0), (x6, 0, 0)),
     calls("swapaxes", (x23, 0, 1), (x232, -1, 0), (x23, 0, 2)),
@@ -77,8 +87,9 @@ RESHAPE = [
     calls("movedim", (x232, 0, 2), (x232, (0, 1), (2, 0)), (x232, -1, 0), (x23, (0, 0), (0, 1)), (x23, 0, 3)),
     calls("moveaxis", (x232, 0, 2)),
     calls("t", (x23,), (x6,), (x0,), (x232,)),
-    *(calls(f"Tensor.{name}", (x23,), (x232,), (x6,), (x0,)) for name in ("T", "mT", "H", "mH")),
-    calls("adjoint", (x23,), (x232,)),
+    *(calls(f"Tensor.{name}", (x23,), (x232,), (x6,), (x0,)) for name in ("T", "mT")),
+    *(calls(f"Tensor.{name}", (x23,), (x232,), (x6,), (x0,), differs=CONJUGATED) for name in ("H", "mH")),
+    calls("adjoint", (x23,), (x232,), differs=CONJUGATED),
     calls(
         "narrow",
         (x23, 1, 1, 2),
@@ -134,11 +145,15 @@ EXPAND = [
         (x0, 2, 2),
         (x1, -1, 3),
     ),
-    calls("Tensor.expand_as", (x1, x23), (x131, x232), (x23, x33)),
+    calls("Tensor.expand_as", (x1, x23), (x131, x232), (x23, x33), differs=SHAPE_ONLY),
     calls("broadcast_to", (x1, (2, 3)), (x3, (2, 3)), (x23, (3,)), (x23, (2, 4))),
-    calls("broadcast_tensors", (x23, x3), (X((2, 1)), X((1, 3))), (x23, x4), (x0, x3)),
+    calls("broadcast_tensors", (x23, x3), (X((2, 1)), X((1, 3))), (x23, x4), (x0, x3), differs=SHAPE_ONLY),
     Op("broadcast_shapes", [S((2, 1), (1, 3)), S((3,), (2, 3), ()), S((2,), (3,)), S(3, (2, 1))]),
-    calls("Tensor.repeat", (x3, 2), (x3, 2, 2), (x23, (2, 1)), (x23, 2), (x3, 0), (x3, -1)),
+    Op(
+        "Tensor.repeat",
+        # the gradient of -1 times nothing is an error in torch, although the forward is none
+        [S(x3, 2), S(x3, 2, 2), S(x23, (2, 1)), S(x23, 2), S(x3, 0), S(x3, -1).forward_only()],
+    ),
     calls("tile", (x3, (2,)), (x23, (2, 1)), (x23, (2,)), (x0, (2, 2))),
     Op(
         "repeat_interleave",
@@ -166,10 +181,15 @@ EXPAND = [
             S(x3, x3, indexing="no"),
             S(x3, X((2,))),
         ],
+        differs=GRID,
+        loose=(("Expected 0D or 1D tensor", "ends with the tensor as C++ prints it"),),
     ),
-    Op("cartesian_prod", [S(x3, X((2,))), S(x3), S(x23, x3)]),
+    Op("cartesian_prod", [S(x3, X((2,))), S(x3), S(x23, x3)], differs=GRID),
     Op("combinations", [S(x4), S(x4, 3), S(x3, 2, True), S(x23), S(x4, r=0), S(x4, r=-1)]),
-    Op("block_diag", [S(x23, x1, x0), S(x3), S(x232, x3)]),
+    # torch's gradient beside an empty block is that of another element: forward only
+    Op(
+        "block_diag", [S(x23, x1, x0), S(x3), S(x232, x3), S(x23, X((0,)), x0).forward_only()], variants=False
+    ),
 ]
 
 JOIN = [
@@ -199,6 +219,7 @@ SPLIT = [
         (x6, 0),
         (x0, 1),
         (x6, np.array([1, 3])),
+        differs={"device": "indices in a tensor must be on the CPU"},
     ),
     *(
         calls(name, (x6, 2), (X((2, 4)), 2), (x232, 2), (X((2, 4, 2)), (1,)), (x0, 1))
@@ -220,7 +241,11 @@ TRIANGLES = [
     calls("diag", (x3,), (x33,), (x3, 1), (x23, -1), (x232,), (x0,)),
     calls("diag_embed", (x3,), (x23, 1), (x23, -1, 0, 2), (x23, 0, 0, 0)),
     calls("diagflat", (x3,), (x23, 1)),
-    calls("diagonal_scatter", (x33, x3), (x23, X((2,)), 1), (x33, x4)),
+    Op(
+        "diagonal_scatter",
+        # the kinds keep out complex with real, whose gradient torch refuses
+        [S(x33, x3).only(*KINDS), S(x23, X((2,)), 1).only(*KINDS), S(x33, x4)],
+    ),
     calls("select_scatter", (x23, x3, 0, 1), (x23, X((2,)), 1, -1), (x23, x4, 0, 1)),
     calls(
         "slice_scatter",
@@ -249,10 +274,14 @@ TRIANGLES = [
 COPIES = [
     Op("clone", [S(x23), S(x0), S(x23, memory_format=Lib("contiguous_format"))]),
     Op("Tensor.contiguous", [S(x23), S(x0)]),
-    Op("Tensor.detach", [S(x23)]),
+    Op("Tensor.detach", [S(x23)], loose=(("Can't detach views", "names a file of the library"),)),
     Op("Tensor.data", [S(x23)]),
-    Op("Tensor.type", [S(x23), S(x23, f32), S(x3, Lib("int64")).forward_only()]),
-    Op("Tensor.type_as", [S(x23, X((2,), dtype="float32")), S(x23, X((), dtype="int64")).forward_only()]),
+    Op("Tensor.type", [S(x23), S(x23, f32), S(x3, Lib("int64")).forward_only()], differs=TO_CPU),
+    Op(
+        "Tensor.type_as",
+        [S(x23, X((2,), dtype="float32")), S(x23, X((), dtype="int64")).forward_only()],
+        differs={"mixed_devices": "the result is where the other tensor is"},
+    ),
     Op(
         "Tensor.to",
         [
@@ -268,6 +297,7 @@ COPIES = [
             S(x23, device="cpu", dtype=Lib("int32")),
             S(x23, 5),
         ],
+        differs=TO_CPU,
     ),
     *(
         Op(f"Tensor.{name}", [S(x23), S(x0)])
@@ -283,14 +313,16 @@ COPIES = [
             "bool",
             "cfloat",
             "cdouble",
-            "cpu",
         )
     ),
+    Op("Tensor.cpu", [S(x23), S(x0)], differs=TO_CPU),
     Op("Tensor.byte", [S(X((2, 3), 0, 2))]),
     *(
         Op(f"Tensor.{name}", [S(x23), S(x0), S(x3)])
-        for name in ("numel", "dim", "size", "stride", "is_contiguous", "element_size")
+        for name in ("numel", "dim", "size", "is_contiguous", "element_size")
     ),
+    # an empty numpy array has strides of its own, and torch.tensor takes them over
+    Op("Tensor.stride", [S(x23), S(x0), S(x3)], variants=False),
     Op("Tensor.size", [S(x23, 1), S(x23, -1), S(x23, 2)], tag="dim"),
     *(
         Op(f"Tensor.{name}", [S(x23)])
@@ -301,7 +333,12 @@ COPIES = [
     Op("numel", [S(x23)]),
     Op("Tensor.item", [S(x0), S(x1), S(x23)]),
     Op("Tensor.tolist", [S(x0), S(x23), S(x232)]),
-    Op("Tensor.copy_", [S(x23, x23), S(x23, x3), S(x23, x0)], fn=lambda L, x, y: x.clone().copy_(y)),
+    Op(
+        "Tensor.copy_",
+        [S(x23, x23), S(x23, x3), S(x23, x0)],
+        fn=lambda L, x, y: x.clone().copy_(y),
+        differs=BETWEEN,
+    ),
     Op("resolve_conj", [S(x23)]),
 ]
 

@@ -41,6 +41,7 @@ __all__ = [
 # Words per pass: small enough for the cache, a multiple of the generator's block.
 CHUNK = 624 * 25
 Shape = Sequence[int]
+FLOAT32 = np.dtype(np.float32)
 
 
 def _parts(np_dtype: np.dtype) -> np.dtype | None:
@@ -89,6 +90,8 @@ def uniform(generator, shape: Shape, np_dtype, low: float = 0.0, high: float = 1
     """Numbers of a floating or complex dtype, uniform in [low, high)."""
     np_dtype = np.dtype(np_dtype)
     size = math.prod(shape)
+    if np_dtype is FLOAT32 and low == 0 and high == 1:
+        return _from_floats(generator, size, _same).reshape(shape)
     parts = _parts(np_dtype)
     if parts is not None:
         return _complex(uniform(generator, (2 * size,), parts, low, high), shape, np_dtype)

@@ -77,6 +77,8 @@ def check_uniform(np_dtype: np.dtype, low: float, high: float) -> None:
     unsupported("check_uniform_bounds", np_dtype)
     name, cpp, _ = KINDS[np_dtype]
     limit = LARGEST[np_dtype]
+    if -limit <= low <= high <= limit and high - low <= limit:
+        return  # the sentences below cost more than ten numbers
     require(-limit <= low <= limit, f"from is out of bounds for {cpp}")
     require(-limit <= high <= limit, f"to is out of bounds for {cpp}")
     require(
@@ -91,7 +93,9 @@ def check_uniform(np_dtype: np.dtype, low: float, high: float) -> None:
 
 def check_normal(std: float) -> None:
     """A standard deviation that is not negative."""
-    require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
+    if std >= 0:
+        return
+    require(False, f"normal expects std >= 0.0, but found std {std:g}")
 
 
 def check_bernoulli(p: float) -> None:

@@ -36,8 +36,10 @@ def total(xp: Any, x: Any, dims: tuple[int, ...], keepdim: bool = False) -> Any:
     kind = x.dtype.kind
     if kind not in "fc":
         return x.sum(dims, dtype=xp.int64, keepdims=keepdim)
-    if xp is not np or x.size < 64:
+    if xp is not np:
         return x.sum(dims, keepdims=keepdim)
+    if x.size < 256:
+        return _add(x, dims, None, None, keepdim)
     out = everything(xp, x) if len(dims) == x.ndim else _some(x, dims)
     if keepdim:
         out = out.reshape(tuple([1 if i in dims else n for i, n in enumerate(x.shape)]))

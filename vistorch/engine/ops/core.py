@@ -66,6 +66,15 @@ conj = op(
     formula=r"\bar x = \overline{\bar y}",
     input=lambda F, g: F.conj(g),
 )
+op(
+    "copy_grad",
+    lambda xp, blank, input: xp.array(input, order="C"),
+    inputs="blank input",
+    widen=False,
+    name_in_graph="CopyBackwards",
+    formula={"input": r"\bar x = \bar y"},
+    input=lambda F, g: g,
+)
 zeros_like = op("zeros_like", lambda xp, input: xp.zeros_like(input))
 zeros = op("zeros_of", lambda xp, input, shape: xp.zeros(shape, input.dtype))
 

@@ -35,7 +35,7 @@ def sizes(given: tuple, name: str, named: dict | None = None) -> tuple:
     else:
         shape, single = given, False
     for n in shape:
-        if n.__class__ is not int or n < 0:
+        if n.__class__ is not int or not 0 <= n <= LARGEST:
             return _checked(shape, name, single)
     if not given:
         raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
@@ -131,11 +131,16 @@ def leaf(o: Tensor, requires_grad: Any, name: str) -> Tensor:
         return o
     check_bool(requires_grad, name)
     if requires_grad:
-        d = dtypes.of(o._data.dtype)
-        if not (d.is_floating_point or d.is_complex):
-            raise RuntimeError(REQUIRES_FLOATING)
+        require_floating(o._data.dtype)
         o.requires_grad = True
     return o
+
+
+def require_floating(dt: np.dtype) -> None:
+    """Refuse a type that cannot have gradients."""
+    d = dtypes.of(dt)
+    if not (d.is_floating_point or d.is_complex):
+        raise RuntimeError(REQUIRES_FLOATING)
 
 
 def allocate(make: Any, shape: tuple, dt: np.dtype, where: Any) -> Any:
@@ -182,3 +187,35 @@ def check_format(form: Any, name: str) -> None:
         raise TypeError(
             f"{name}(): argument 'memory_format' must be vistorch.memory_format, not {type_name(form)}"
         )
+
+
+def whole(value: Any, name: str, argument: str, position: int) -> int:
+    """A Python int from an argument that must be one."""
+    if value.__class__ is int:
+        return value
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        return index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position {position}) must be int, not {type_name(value)}"
+        ) from None
+
+
+def invalid(name: str, given: tuple, named: dict, forms: str) -> TypeError:
+    """The error for arguments that fit no form of a function."""
+    got = [type_name(x) for x in given] + [f"{k}={type_name(v)}" for k, v in named.items()]
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), but expected one of:\n{forms}"
+    )
+
+
+def made(make: Any, args: tuple, n: int, dt: np.dtype) -> Any:
+    """`make(*args)`, a lack of memory told as PyTorch tells it."""
+    if n * dt.itemsize >= 2**63:
+        raise too_large((n,), dt.itemsize)
+    try:
+        return make(*args)
+    except (MemoryError, ValueError):
+        raise too_large((n,), dt.itemsize) from None

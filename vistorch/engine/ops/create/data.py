@@ -105,7 +105,7 @@ def _flat(data: list) -> Tensor:
 
 
 def _warn_of_arrays(data: Any) -> None:
-    if data and data[0].__class__ is ndarray:
+    if data and data[0].__class__ is ndarray and data[0].ndim:
         warnings.warn(LIST_OF_ARRAYS, UserWarning, stacklevel=4)
 
 
@@ -204,7 +204,17 @@ def from_numpy(a: Any, /) -> Tensor:
     check_array(a)
     if not a.flags.writeable:
         _warn_read_only()
+    if isinstance(a.base, ndarray) and a.dtype.kind != "V":  # the protocol has no name for bfloat16
+        a = np.asarray(_Lent(a))
     return wrap(np.asarray(a))
+
+
+class _Lent:
+    """Part of an array in the form of numpy's protocol: the tensor's storage is then this part, not the whole."""
+
+    def __init__(self, array: ndarray) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
 
 
 def _warn_read_only() -> None:
@@ -259,9 +269,7 @@ def new_tensor(
         no_more("new_tensor", named, ("layout", "pin_memory"))
     if isinstance(data, Tensor):
         warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
-        dt = None if dtype is None else dtypes.as_np(dtype, "new_tensor")
-    else:
-        dt = self._data.dtype if dtype is None else dtypes.as_np(dtype, "new_tensor")
+    dt = self._data.dtype if dtype is None else dtypes.as_np(dtype, "new_tensor")
     return copied(data, dt, self._place.device if device is None else device, requires_grad, "new_tensor")
 
 

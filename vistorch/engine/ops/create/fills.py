@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, graph, outs
+from ... import dtypes, graph, outs
 from ...events import hear
 from ...face import METHODS, expose, public
-from ...layout import RANKS, axes_last, check_rank, contiguous_format, preserve_format
 from ...modes import mode
 from ...places import CPU, place_of
 from ...tensor import Tensor, new
 from .arguments import (
     allocate,
-    check_format,
     check_layout,
     formatted,
     leaf,
+    require_floating,
     size_tuple,
     sizes,
+    whole,
 )
 from .numbers import as_scalar, filled_type, fit
 
@@ -40,15 +40,15 @@ def bare(data: Any, place: Any) -> Tensor:
     return o
 
 
-def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any) -> Tensor:
+RESIZES = frozenset(("empty", "randn"))
+
+
+def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_grad: Any = False) -> Tensor:
     """Resize `out` (silently, as factories do), let `write(array)` fill it, and return it."""
-    outs.check_out(name, out)
+    check_target(out, dtype, name)
     d = out._data
-    if dtype is not None and dtypes.to_dtype(dtype, name) is not out.dtype:
-        given = dtypes.to_dtype(dtype, name)
-        raise RuntimeError(
-            f"dtype {given.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
-        )
+    if requires_grad:
+        require_floating(d.dtype)
     if d.shape != shape:
         d = allocate(out._place.xp.empty, shape, d.dtype, out._place)
     write(d)
@@ -56,7 +56,19 @@ def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any) -> Tensor:
     graph.version(out).n += 1
     if (told := hear.write) is not None:
         told(out, None)
-    return out
+    return out if requires_grad is False else leaf(out, requires_grad, name)
+
+
+def check_target(out: Any, dtype: Any, name: str) -> None:
+    """Refuse an `out` that a creation function cannot write to."""
+    if name in RESIZES and isinstance(out, Tensor) and mode.on and out.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    outs.check_out(name, out)
+    if dtype is not None and dtypes.to_dtype(dtype, name) is not out.dtype:
+        given = dtypes.to_dtype(dtype, name)
+        raise RuntimeError(
+            f"dtype {given.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
+        )
 
 
 def _plain(name: str, value: Any, meaning: str, example: str) -> Any:
@@ -80,7 +92,7 @@ def _plain(name: str, value: Any, meaning: str, example: str) -> Any:
         form = named.pop("memory_format", None) if named and value is None else None
         shape = sizes(size, name, named)
         if out is not None:
-            return into(out, shape, dtype, name, write)
+            return into(out, shape, dtype, name, write, requires_grad)
         if layout is not None:
             check_layout(layout, name)
         dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, name)
@@ -166,7 +178,7 @@ def full(
     shape = size_tuple(size, "full")
     value = as_scalar(fill_value, "full", "fill_value", 2)
     if out is not None:
-        return into(out, shape, dtype, "full", lambda d: d.fill(fit(value, d.dtype)))
+        return into(out, shape, dtype, "full", lambda d: d.fill(fit(value, d.dtype)), requires_grad)
     check_layout(layout, "full")
     dt = filled_type(value) if dtype is None else dtypes.as_np(dtype, "full")
     place = place_of(device, "full")
@@ -174,152 +186,6 @@ def full(
     d = allocate(place.xp.empty, shape, dt, place)
     d.fill(fitted)
     return leaf(bare(d, place), requires_grad, "full")
-
-
-def like(t: Any, dtype: Any, device: Any, memory_format: Any, name: str) -> tuple:
-    """An array of `t`'s shape, type, place and order of memory, unless something else is named; and its place."""
-    try:
-        a = t._data
-    except AttributeError:
-        raise errors.must_be_tensor(name, "input", 1, t) from None
-    dt = a.dtype if dtype is None else dtypes.as_np(dtype, name)
-    place = t._place if device is None else place_of(device, name)
-    xp = place.xp
-    if memory_format is None or memory_format is preserve_format:
-        if a.flags.c_contiguous:
-            return allocate(xp.empty, a.shape, dt, place), place
-        if not dense(a):
-            order = (
-                sorted(range(a.ndim), key=lambda i: -a.strides[i]) if 0 not in a.strides else range(a.ndim)
-            )
-        else:
-            order = sorted(range(a.ndim), key=lambda i: (-a.strides[i], i))
-        made = allocate(xp.empty, tuple(a.shape[i] for i in order), dt, place)
-        back = [0] * a.ndim
-        for at, i in enumerate(order):
-            back[i] = at
-        return made.transpose(back), place
-    check_format(memory_format, name)
-    if memory_format is contiguous_format:
-        return allocate(xp.empty, a.shape, dt, place), place
-    check_rank(memory_format, a.ndim)
-    there, back_ = axes_last(RANKS[memory_format])
-    return allocate(xp.empty, tuple(a.shape[i] for i in there), dt, place).transpose(back_), place
-
-
-def dense(a: Any) -> bool:
-    """Whether the elements fill their stretch of memory, in some order of the axes, each once."""
-    expected = a.itemsize
-    for stride, n in sorted((s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
-        if stride != expected:
-            return False
-        expected *= n
-    return True
-
-
-def _like(name: str, value: Any, meaning: str, example: str) -> Any:
-    """`zeros_like`, `ones_like` and `empty_like`."""
-
-    def make(
-        input: Tensor,
-        *,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        memory_format: Any = None,
-    ) -> Tensor:
-        if layout is not None:
-            check_layout(layout, name)
-        d, place = like(input, dtype, device, memory_format, name)
-        if value is not None:
-            d.fill(value)
-        o = bare(d, place)
-        return o if requires_grad is False else leaf(o, requires_grad, name)
-
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"""{meaning}
-
-    Args:
-        input: the tensor to take after: its shape, and its dtype and device where they are not named.
-        dtype: the element type.
-        layout: `vistorch.strided` or None.
-        device: where the tensor will be.
-        pin_memory: accepted; memory of the CPU is not page-locked here.
-        requires_grad: whether backward passes compute its gradient.
-        memory_format: the order in memory; without it that of `input`.
-
-    Example:
-        >>> import vistorch
-        >>> {example}
-    """
-    return make
-
-
-zeros_like = expose(
-    _like(
-        "zeros_like",
-        0,
-        "Zeros in the shape of a tensor.",
-        "vistorch.zeros_like(vistorch.ones(2))\n        tensor([0., 0.])",
-    ),
-    method=False,
-)
-ones_like = expose(
-    _like(
-        "ones_like",
-        1,
-        "Ones in the shape of a tensor.",
-        "vistorch.ones_like(vistorch.zeros(2))\n        tensor([1., 1.])",
-    ),
-    method=False,
-)
-empty_like = expose(
-    _like(
-        "empty_like",
-        None,
-        "A tensor in the shape of another, its elements whatever was in memory.",
-        "vistorch.empty_like(vistorch.zeros(2)).shape\n        vistorch.Size([2])",
-    ),
-    method=False,
-)
-
-
-@public(method=False)
-def full_like(
-    input: Tensor,
-    fill_value: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
-    """One value in the shape of a tensor.
-
-    Args:
-        input: the tensor to take after: its shape, and its dtype and device where they are not named.
-        fill_value: the value.
-        dtype: the element type.
-        layout: `vistorch.strided` or None.
-        device: where the tensor will be.
-        pin_memory: accepted; memory of the CPU is not page-locked here.
-        requires_grad: whether backward passes compute its gradient.
-        memory_format: the order in memory; without it that of `input`.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.full_like(vistorch.zeros(2), 2.5)
-        tensor([2.5000, 2.5000])
-    """
-    value = as_scalar(fill_value, "full_like", "fill_value", 2)
-    check_layout(layout, "full_like")
-    d, place = like(input, dtype, device, memory_format, "full_like")
-    d.fill(fit(value, d.dtype))
-    return leaf(bare(d, place), requires_grad, "full_like")
 
 
 def _new(name: str) -> None:
@@ -400,3 +266,59 @@ def new_full(
     d = allocate(place.xp.empty, shape, dt, place)
     d.fill(fitted)
     return leaf(bare(d, place), requires_grad, "new_full")
+
+
+@public(method=False)
+def eye(
+    n: Any,
+    m: Any = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere.
+
+    Args:
+        n: how many rows.
+        m: how many columns; without it as many.
+        out: where to write the result.
+        dtype: the element type; without it the default one.
+        layout: `vistorch.strided` or None.
+        device: where the tensor will be.
+        pin_memory: accepted; memory of the CPU is not page-locked here.
+        requires_grad: whether backward passes compute its gradient.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.eye(2)
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    rows = whole(n, "eye", "n", 1)
+    columns = rows if m is None else whole(m, "eye", "m", 2)
+    for value, label in ((rows, "n"), (columns, "m")):
+        if value < 0:
+            raise RuntimeError(f"{label} must be greater or equal to 0, got {value}")
+
+    def write(d: Any) -> None:
+        d[...] = 0
+        # a stride of one row and one column walks the diagonal, in any array library
+        flat = d.reshape(-1) if d.flags.c_contiguous else None
+        if flat is None:
+            for i in range(min(rows, columns)):
+                d[i, i] = 1
+        else:
+            flat[: min(rows, columns) * columns : columns + 1] = 1
+
+    if out is not None:
+        return into(out, (rows, columns), dtype, "eye", write, requires_grad)
+    check_layout(layout, "eye")
+    dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "eye")
+    place = place_of(device, "eye")
+    d = allocate(place.xp.zeros, (rows, columns), dt, place)
+    write(d)
+    return leaf(bare(d, place), requires_grad, "eye")

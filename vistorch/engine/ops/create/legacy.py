@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import dtypes
 from ...call import op
+from ...device import device, set_default_device
 from ...face import FUNCTIONS, public
 from ...layout import strided
 from ...places import CPU, place_of
@@ -53,13 +54,16 @@ def _built(data: tuple, named: dict, dt: Any, device_type: str, name: str) -> Te
             )
     if "data" in named:
         data = (named["data"],)
-    place = CPU if device_type == "cpu" else place_of(device_type)
-    if named.get("device") is not None:
-        place = place_of(named["device"], name)
-        if place.device.type != device_type:
+    where = named.get("device")
+    if where is None:
+        place = CPU if device_type == "cpu" else place_of(device_type)
+    else:
+        asked = device(where) if isinstance(where, (str, int, device)) else place_of(where, "new").device
+        if asked.type != device_type:
             raise RuntimeError(
-                f"legacy constructor expects device type: {device_type} but device type: {place.device.type} was passed"
+                f"legacy constructor expects device type: {device_type} but device type: {asked.type} was passed"
             )
+        place = place_of(asked)
     if "size" in named:
         return _unfilled(sizes((named["size"],), "new"), dt, place)
     if not data:
@@ -118,11 +122,12 @@ class tensortype(type):
             and (instance._place.device.type == "cuda") == cls.is_cuda
         )
 
-    def __repr__(cls) -> str:
-        return f"<class '{cls.__module__}.{cls.__name__}'>"
-
     def __call__(cls, *data: Any, **named: Any) -> Tensor:
+        """Make a tensor of this type."""
         return _built(data, named, cls.dtype.np, "cuda" if cls.is_cuda else "cpu", cls.__name__)
+
+
+tensortype.__module__ = "vistorch"
 
 
 def _kind(d: Any, module: str) -> Any:
@@ -164,11 +169,10 @@ def set_default_tensor_type(t: Any, /) -> None:
         raise TypeError("invalid type object")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
-    dtypes.set_default_dtype(d)
     if where == "cuda":
-        from ...device import set_default_device
-
-        set_default_device("cuda")
+        place_of("cuda")  # raises where there is none
+    dtypes.set_default_dtype(d)
+    set_default_device(None if where == "cpu" else where)
 
 
 @public(method=False)

@@ -154,15 +154,16 @@ def _infer(data: Any) -> Any:
     return dtypes.default.dtype if found is None else found
 
 
-def _walked(data: Any, dt: np.dtype | None) -> ndarray:
+def _walked(data: Any, dt: Any) -> ndarray:
     """Any nest, element by element."""
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     shape = _sizes(data)
-    if dt is None:
-        dt = _infer(data).np
+    dt = _infer(data).np if dt is None else dt
     if len(shape) > 64:
         raise ValueError(f"a tensor has at most 64 dimensions, got {len(shape)}")
+    if 0 in shape:  # nothing is stored, so nothing more is looked at
+        return np.empty(shape, dt)
     flat: list = []
     _gather(data, shape, 0, flat, _STORES[dt.kind if dt not in HALVES else "f"], dt)
     with quiet():
@@ -175,9 +176,7 @@ def _gather(data: Any, shape: list, depth: int, flat: list, store: Any, dt: np.d
     if depth == len(shape):
         flat.append(store(data, dt))
         return
-    if not is_sequence(data) and not hasattr(data, "__iter__"):
-        raise TypeError("not a sequence")
-    if isinstance(data, Tensor) and data._data.ndim == 0:
+    if not is_sequence(data) and not (hasattr(data, "__iter__") and getattr(data, "ndim", 1)):
         raise TypeError("not a sequence")
     n = len(data)
     if n != shape[depth]:

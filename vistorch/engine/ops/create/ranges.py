@@ -1,13 +1,12 @@
-"""Evenly spaced numbers: arange, range, linspace, logspace; and eye.
+"""Numbers at a fixed distance: arange, range.
 
-Invariant: linspace and logspace count from the nearer end, as PyTorch does, so that both ends are exact.
+Invariant: int64 is counted exactly, every other type in double precision, as in PyTorch.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,13 @@ from ...graph import version
 from ...places import place_of
 from ...quiet import quiet
 from ...tensor import Tensor
-from .arguments import allocate, check_layout, leaf, too_large
-from .chance import invalid, whole
+from .arguments import check_layout, invalid, leaf, made, require_floating
 from .data import put
-from .fills import bare, into
+from .fills import bare, check_target, into
 from .numbers import as_scalar, fit
 
 INT64 = np.dtype("i8")
+MANY = 2**24  # below this no memory is too small, so the short way needs no care
 HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
 _ARANGE = (
     " * (Number end, *, ...)\n * (Number start, Number end, *, ...)\n"
@@ -119,7 +118,7 @@ def _whole_type(values: tuple) -> bool:
     return all(isinstance(v, int) for v in values)
 
 
-def _refuse(name: str, dt: np.dtype, complex_too: bool) -> None:
+def refuse(name: str, dt: np.dtype, complex_too: bool) -> None:
     """Refuse element types PyTorch has no kernel for."""
     if dt.kind == "b" or (complex_too and dt.kind == "c"):
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{dtypes.of(dt).scalar_name}'")
@@ -179,32 +178,32 @@ def arange(
         >>> vistorch.arange(3), vistorch.arange(1, 2, 0.5)
         (tensor([0, 1, 2]), tensor([1.0000, 1.5000]))
     """
+    if len(bounds) == 1 and dtype is None and out is None and not named:
+        n = bounds[0]
+        if n.__class__ is int and 0 <= n < MANY and layout is None:
+            place = place_of(device, "arange")
+            o = bare(put(np.arange(n), place), place)
+            return o if requires_grad is False else leaf(o, requires_grad, "arange")
     start, end, step = _bounds(bounds, named, "arange", _ARANGE)
     if out is not None:
+        check_target(out, dtype, "arange")
         dt = out._data.dtype if isinstance(out, Tensor) else INT64
     elif dtype is None:
         dt = INT64 if _whole_type((start, end, step)) else dtypes.default.np
     else:
         dt = dtypes.as_np(dtype, "arange")
-    _refuse("arange", dt, True)
+    refuse("arange", dt, True)
     _check_step(start, end, step)
     n = _count(start, end, step, dt)
     if out is not None:
-        return _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
+        if requires_grad:
+            require_floating(dt)
+        filled = _write_counted(out, n, dtype, "arange", lambda kind: _spaced(start, step, n, kind))
+        return leaf(filled, requires_grad, "arange")
     check_layout(layout, "arange")
     place = place_of(device, "arange")
-    o = bare(put(_made(_spaced, (start, step, n, dt), n, dt), place), place)
+    o = bare(put(made(_spaced, (start, step, n, dt), n, dt), place), place)
     return leaf(o, requires_grad, "arange")
-
-
-def _made(make: Any, args: tuple, n: int, dt: np.dtype) -> Any:
-    """`make(*args)`, a lack of memory told as PyTorch tells it."""
-    if n * dt.itemsize >= 2**63:
-        raise too_large((n,), dt.itemsize)
-    try:
-        return make(*args)
-    except (MemoryError, ValueError):
-        raise too_large((n,), dt.itemsize) from None
 
 
 @public("range", method=False)
@@ -241,220 +240,12 @@ def range_(
     if out is not None:
         outs.check_out("range", out)
         dt = out._data.dtype
-    _refuse("range", dt, True)
+    refuse("range", dt, True)
     _check_step(start, end, step)
     n = int((end - start) / step) + 1
     if out is not None:
         return _write_counted(out, n, dtype, "range", lambda kind: _spaced(start, step, n, kind))
     check_layout(layout, "range")
     place = place_of(device, "range")
-    o = bare(put(_made(_spaced, (start, step, n, dt), n, dt), place), place)
+    o = bare(put(made(_spaced, (start, step, n, dt), n, dt), place), place)
     return leaf(o, requires_grad, "range")
-
-
-def _between(start: Any, end: Any, n: int, dt: np.dtype) -> np.ndarray:
-    """N numbers from start to end, in the precision PyTorch computes in."""
-    kind = np.dtype(np.float32) if dt in HALVES else np.dtype(np.float64) if dt.kind in "iu" else dt
-    first, last = kind.type(fit(start, dt)), kind.type(fit(end, dt))
-    if n == 1:
-        return np.full(1, first).astype(dt)
-    step = (last - first) / kind.type(max(n - 1, 1))
-    half = n // 2
-    up = np.arange(half).astype(kind)
-    down = np.arange(n - half - 1, -1, -1).astype(kind)
-    with quiet():
-        out = np.concatenate((first + step * up, last - step * down))
-        return out.astype(dt, copy=False)
-
-
-def _powers(start: Any, end: Any, n: int, base: float, dt: np.dtype) -> np.ndarray:
-    """Powers of `base` with evenly spaced exponents."""
-    with quiet():
-        if dt.kind in "iu":
-            exponents = _between(start, end, n, np.dtype(np.float32))
-            return np.power(base, exponents.astype(np.float64)).astype(INT64).astype(dt)
-        if dt.kind == "c":
-            return np.power(dt.type(base), _between(start, end, n, dt))
-        exponents = _between(start, end, n, np.dtype(np.float32) if dt in HALVES else dt)
-        return (
-            np.power(base, exponents.astype(np.float64)).astype(np.float32 if dt in HALVES else dt).astype(dt)
-        )
-
-
-def _end(value: Any, name: str, which: str) -> Any:
-    """A Python number from a bound that is a number or a tensor."""
-    if isinstance(value, Tensor):
-        if value._data.ndim:
-            raise RuntimeError(
-                f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
-                f"{value._data.ndim} dimension(s)."
-            )
-        return value._data.item()
-    return value
-
-
-def _between_like(name: str, args: tuple, options: tuple, values: Any) -> Tensor:
-    """What linspace and logspace share."""
-    start, end, steps = args
-    out, dtype, layout, device, requires_grad = options
-    for value in (start, end):
-        if not isinstance(value, (int, float, complex, np.number, np.bool_, Tensor)):
-            raise invalid(name, args, {}, " * (Number start, Number end, int steps, *, ...)\n")
-    if steps is None or isinstance(steps, (bool, np.bool_)) or not hasattr(steps, "__index__"):
-        given = args if steps is not None else args[:2]
-        raise invalid(name, given, {}, " * (Number start, Number end, int steps, *, ...)\n")
-    n = index(steps)
-    start, end = _end(start, name, "start"), _end(end, name, "end")
-    has_complex = isinstance(start, complex) or isinstance(end, complex)
-    inferred = dtypes.default.complex_np if has_complex else dtypes.default.np
-    dt = inferred if dtype is None else dtypes.as_np(dtype, name)
-    if has_complex and dt.kind != "c":
-        raise RuntimeError(
-            f"vistorch.{name}(): inferred dtype c10::complex<float> can't be safely cast to passed dtype "
-            f"{dtypes.of(dt).scalar_name}"
-        )
-    if n < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    if out is not None:
-        outs.check_out(name, out)
-        _refuse(name, out._data.dtype, False)
-
-        def write(d: Any) -> None:
-            d[...] = put(values(start, end, n, d.dtype), out._place)
-
-        return into(out, (n,), dtype, name, write)
-    check_layout(layout, name)
-    _refuse(name, dt, False)
-    place = place_of(device, name)
-    return leaf(bare(put(_made(values, (start, end, n, dt), n, dt), place), place), requires_grad, name)
-
-
-@public(method=False)
-def linspace(
-    start: Any,
-    end: Any,
-    steps: Any = None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Numbers evenly spaced from start to end, both included.
-
-    Args:
-        start: the first number, or a tensor of no dimensions.
-        end: the last number, or a tensor of no dimensions.
-        steps: how many numbers.
-        out: where to write the result.
-        dtype: the element type; without it the default one.
-        layout: `vistorch.strided` or None.
-        device: where the tensor will be.
-        pin_memory: accepted; memory of the CPU is not page-locked here.
-        requires_grad: whether backward passes compute its gradient.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.linspace(0, 1, 5)
-        tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
-    """
-    return _between_like(
-        "linspace", (start, end, steps), (out, dtype, layout, device, requires_grad), _between
-    )
-
-
-@public(method=False)
-def logspace(
-    start: Any,
-    end: Any,
-    steps: Any = None,
-    base: float = 10.0,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Powers of `base` whose exponents are evenly spaced from start to end, both included.
-
-    Args:
-        start: the first exponent, a number or a tensor of no dimensions.
-        end: the last exponent, a number or a tensor of no dimensions.
-        steps: how many numbers.
-        base: the base.
-        out: where to write the result.
-        dtype: the element type; without it the default one.
-        layout: `vistorch.strided` or None.
-        device: where the tensor will be.
-        pin_memory: accepted; memory of the CPU is not page-locked here.
-        requires_grad: whether backward passes compute its gradient.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.logspace(0, 2, 3)
-        tensor([  1.,  10., 100.])
-    """
-    if isinstance(base, complex) or not isinstance(base, (int, float, np.number)):
-        raise invalid(
-            "logspace", (start, end, steps), {"base": base}, " * (..., float base = 10.0, *, ...)\n"
-        )
-
-    def values(start: Any, end: Any, n: int, dt: np.dtype) -> np.ndarray:
-        return _powers(start, end, n, float(base), dt)
-
-    return _between_like("logspace", (start, end, steps), (out, dtype, layout, device, requires_grad), values)
-
-
-@public(method=False)
-def eye(
-    n: Any,
-    m: Any = None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Ones on the diagonal, zeros elsewhere.
-
-    Args:
-        n: how many rows.
-        m: how many columns; without it as many.
-        out: where to write the result.
-        dtype: the element type; without it the default one.
-        layout: `vistorch.strided` or None.
-        device: where the tensor will be.
-        pin_memory: accepted; memory of the CPU is not page-locked here.
-        requires_grad: whether backward passes compute its gradient.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.eye(2)
-        tensor([[1., 0.],
-                [0., 1.]])
-    """
-    rows = whole(n, "eye", "n", 1)
-    columns = rows if m is None else whole(m, "eye", "m", 2)
-    for value, label in ((rows, "n"), (columns, "m")):
-        if value < 0:
-            raise RuntimeError(f"{label} must be greater or equal to 0, got {value}")
-
-    def write(d: Any) -> None:
-        d[...] = 0
-        at = np.arange(min(rows, columns))
-        d[at, at] = 1
-
-    if out is not None:
-        return into(out, (rows, columns), dtype, "eye", write)
-    check_layout(layout, "eye")
-    dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "eye")
-    place = place_of(device, "eye")
-    d = allocate(place.xp.zeros, (rows, columns), dt, place)
-    write(d)
-    return leaf(bare(d, place), requires_grad, "eye")

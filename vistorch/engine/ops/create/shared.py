@@ -21,8 +21,8 @@ from .numbers import as_scalar, fit
 
 READ_ONLY = (
     "The given buffer is not writable, and vistorch does not support non-writable tensors. This means you can write to "
-    "the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its data "
-    "or make it writable before converting it to a tensor."
+    "the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its "
+    "data or make it writable before converting it to a tensor."
 )
 ASARRAY_GRAD = (
     "vistorch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
@@ -280,7 +280,6 @@ def empty_permuted(
     return leaf(bare(made.transpose(back), place), requires_grad, "empty_permuted")
 
 
-# ---- single numbers and complex pairs ---------------------------------------------------------------------------
 @public(method=False)
 def scalar_tensor(
     s: Any,

@@ -13,11 +13,13 @@ from ...face import public
 from ...generators import pick
 from ...inplace import replace
 from ...interop import host
-from ...kernels import sampling, sampling_counts
+from ...kernels import sampling, sampling_checks, sampling_counts
 from ...tensor import Tensor, wrap
-from .chance import drawn, whole
+from ...views import aliased
+from .arguments import whole
 from .data import put
 from .fill import NO_GRADIENT, zero
+from .fills import into
 from .writers import number, row_of, write
 
 _BERNOULLI_NUMBER = row_of("bernoulli_number", "BernoulliBackward2")
@@ -55,9 +57,17 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         tensor([1., 1.])
     """
     if not isinstance(p, Tensor):
-        coins = _coins(number(p, "bernoulli_", "p", 1))
+        chance = number(p, "bernoulli_", "p", 1)
+        if aliased(input._data):
+            sampling_checks.check_bernoulli(chance)  # before the complaint about the memory, as PyTorch does
+        coins = _coins(chance)
         return write(input, _BERNOULLI_NUMBER, coins, generator, "bernoulli_")
     source = pick(generator, input._place, "bernoulli_")
+    if input._data.size:
+        sampling_checks.unsupported(
+            "bernoulli_tensor_cpu_self_", input._data.dtype, integers=True, boolean=True
+        )
+        sampling_checks.unsupported("bernoulli_tensor_cpu_p_", p._data.dtype)
 
     def fresh(old: Tensor, p: Tensor) -> Tensor:
         d = old._data
@@ -65,6 +75,8 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
             chances = np.broadcast_to(host(p), d.shape)
         except ValueError:
             raise RuntimeError(_cannot_expand(d.shape, p._data.shape)) from None
+        if not d.size:
+            return _BERNOULLI_TENSOR(old, p, d)
         order = sorted(range(d.ndim), key=lambda i: (-d.strides[i], i))
         shape = tuple(d.shape[i] for i in order)
         values = sampling.bernoulli(source, chances.transpose(order), shape, d.dtype)
@@ -108,15 +120,26 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
         raise errors.must_be_tensor("bernoulli", "input", 1, input)
     if out is not None:
         outs.check_out("bernoulli", out, (input,))
-    d, place = input._data, input._place
+    place = input._place
     source = pick(generator, place, "bernoulli")
-    if p is None:
-        chances = host(input)
-        values = sampling.bernoulli(source, chances, d.shape, d.dtype)
-    else:
-        values = drawn(_coins(number(p, "bernoulli", "p", 2)), source, d.shape, d.dtype)
-    o = _BERNOULLI(input, put(values, place))
-    return o if out is None else outs.deliver(out, o)
+    chance = None if p is None else number(p, "bernoulli", "p", 2)
+    if out is None:
+        return _BERNOULLI(input, put(_tossed(source, input, chance, input._data.dtype), place))
+
+    def write_to(d: Any) -> None:
+        d[...] = put(_tossed(source, input, chance, d.dtype), place)
+
+    return into(out, input._data.shape, None, "bernoulli", write_to)
+
+
+def _tossed(source: Any, input: Tensor, chance: Any, dt: Any) -> Any:
+    """Coins for every element, on the host."""
+    shape = input._data.shape
+    if not input._data.size:
+        if chance is not None:
+            sampling_checks.check_bernoulli(chance)
+        return np.empty(shape, dt)
+    return sampling.bernoulli(source, host(input) if chance is None else chance, shape, dt)
 
 
 @public(method=False)
@@ -166,5 +189,7 @@ def multinomial(
         if out._data.dtype != np.dtype("i8"):
             raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.scalar_name}")
     source = pick(generator, place, "multinomial")
-    o = wrap(put(sampling_counts.multinomial(source, host(input), count, bool(replacement)), place), place)
-    return o if out is None else outs.deliver(out, o)
+    d = np.ascontiguousarray(sampling_counts.multinomial(source, host(input), count, bool(replacement)))
+    if out is None:
+        return wrap(put(d, place), place)
+    return into(out, d.shape, None, "multinomial", lambda target: target.__setitem__(..., put(d, place)))

@@ -18,8 +18,8 @@ from ...generators import pick
 from ...inplace import replace
 from ...kernels import sampling
 from ...tensor import Tensor
-from .arguments import no_more, type_name
-from .chance import values_for, whole
+from .arguments import no_more, type_name, whole
+from .chance import values_for
 from .data import put
 from .fill import NO_GRADIENT, zero
 

@@ -1,6 +1,7 @@
 """Pointwise ops."""
 
-from . import (  # noqa: F401
+from . import (
+    addition,
     arithmetic,
     bounds,
     choose,
@@ -9,8 +10,10 @@ from . import (  # noqa: F401
     division,
     logic,
     operators,
+    polar,
     powers,
     rounding,
+    slopes,
     special,
     transcendental,
 )

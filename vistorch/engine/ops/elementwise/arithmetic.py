@@ -5,15 +5,17 @@ Invariant: with alpha=1 `add` and `sub` are the plain rows.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ... import errors, outs, promote
 from ...call import op
 from ...face import METHODS, expose, public
-from ...graph import NUMBERS
-from ...inplace import pointwise, replace
+from ...inplace import direct, pointwise, replace
 from ...pointwise import binary, unary
 from ...tensor import Tensor
-from .refusals import missing, sentence
+from .refusals import sentence
 
+REAL = (float, int)
 ONE = 1  # the default of `alpha`, met by identity: True and 1.0 are equal to it but have their own rules
 MINUS = "Subtraction, the `-` operator, with "
 INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
@@ -21,7 +23,9 @@ INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` ope
 
 def _no_bool_minus(a, b):
     if a.kind == "b" and b.kind == "b":
-        raise RuntimeError(f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(
+            f"{MINUS}two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+        )
     if a.kind == "b" or b.kind == "b":
         raise RuntimeError(f"{MINUS}a bool tensor is not supported. {INVERT}")
 
@@ -76,13 +80,13 @@ def _scaled_rows():
     """The rows of `input + alpha * other` and its kin; a bool alpha makes bools."""
 
     def plus(xp, input, other, alpha):
-        return input + other * xp.asarray(alpha, dtype=other.dtype)
+        return input + other * alpha
 
     def minus(xp, input, other, alpha):
-        return input - other * xp.asarray(alpha, dtype=other.dtype)
+        return input - other * alpha
 
     def from_other(xp, input, other, alpha):
-        return other - input * xp.asarray(alpha, dtype=input.dtype)
+        return other - input * alpha
 
     plus_row = op(
         "add_scaled",
@@ -120,6 +124,10 @@ _PLUS.public, _MINUS.public, _FROM.public = "add", "sub", "rsub"
 
 def _scaled(rule, name, check, input, other, alpha, out):
     """`alpha` off the common path: its own checks, then the row that multiplies and adds at once."""
+    if alpha.__class__ in REAL and out is None and input.__class__ is Tensor and other.__class__ is Tensor:
+        d = promote.plain(rule, (input, other), (alpha,))
+        if d is not None:
+            return promote.finish(rule, input._place, d, (input, other), None, (alpha,))
     operands = []
     for value, argument, position in ((input, "input", 1), (other, "other", 2)):
         if not isinstance(value, Tensor):
@@ -131,7 +139,7 @@ def _scaled(rule, name, check, input, other, alpha, out):
     x, y = operands
     if check is not None:
         check(promote.type_of(x), promote.type_of(y))
-    factor = alpha.item() if isinstance(alpha, Tensor) else promote.number(alpha)
+    factor = alpha._data.item() if isinstance(alpha, Tensor) else promote.number(alpha)
     if factor is None:
         raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
     common = promote.result_type(x, y)
@@ -141,6 +149,8 @@ def _scaled(rule, name, check, input, other, alpha, out):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(factor, complex) and common.kind != "c":
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    if not promote.floating(common):
+        factor = np.asarray(factor).astype(common)[()]
     return promote.several(rule, (x, y), (factor,), out, common)
 
 
@@ -200,13 +210,15 @@ def rsub(input, other, *, alpha=1):
     return _scaled(_FROM, "rsub", _no_bool_minus, input, other, alpha, None)
 
 
-def _in_place(plain, scaled, check=None):
+def _in_place(plain, scaled, rule, check=None):
     """`x.add_(y, alpha=...)`."""
     twin = pointwise(plain)
 
     def write(input, other, *, alpha=1):
         if alpha is ONE:
             return twin(input, other)
+        if alpha.__class__ in REAL and direct(rule, input, (other,), (alpha,)):
+            return input
         if isinstance(input, Tensor) and isinstance(other, Tensor):
             if check is not None:
                 check(input._data.dtype, other._data.dtype)
@@ -217,8 +229,8 @@ def _in_place(plain, scaled, check=None):
     return twin, write
 
 
-METHODS["__iadd__"], METHODS["add_"] = _in_place(add_, add)
-METHODS["__isub__"], METHODS["sub_"] = _in_place(sub_, sub, _no_bool_minus)
+METHODS["__iadd__"], METHODS["add_"] = _in_place(add_, add, _PLUS)
+METHODS["__isub__"], METHODS["sub_"] = _in_place(sub_, sub, _MINUS, _no_bool_minus)
 METHODS["subtract_"] = METHODS["sub_"]
 
 neg = unary(
@@ -229,6 +241,16 @@ neg = unary(
     formula=r"\bar x = -\bar y",
     input=lambda F, g: -g,
 )
+neg.__doc__ = """Turn the sign over.
+
+Args:
+    input: a tensor.
+    out: where to put the result.
+
+Example:
+    >>> vistorch.neg(vistorch.tensor([1.0, -2.0]))
+    tensor([-1.,  2.])
+"""
 expose(neg, inplace=True, aliases="negative")
 
 
@@ -248,103 +270,3 @@ def positive(input):
     if input._data.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
-
-
-# ---- products and quotients added ---------------------------------------------------------------------------------
-_addcmul = op(
-    "addcmul",
-    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * tensor1 * tensor2,
-    inputs="input tensor1 tensor2",
-    formula={
-        "input": r"\bar x = \bar z",
-        "tensor1": r"\bar a = \bar z\, v\, b",
-        "tensor2": r"\bar b = \bar z\, v\, a",
-    },
-    input=lambda F, g: g,
-    tensor1=lambda F, g, tensor2, value: g * (tensor2 * value),
-    tensor2=lambda F, g, tensor1, value: g * (tensor1 * value),
-).rule
-_addcdiv = op(
-    "addcdiv",
-    lambda xp, input, tensor1, tensor2, value: input + xp.asarray(value, dtype=input.dtype) * (tensor1 / tensor2),
-    inputs="input tensor1 tensor2",
-    formula={
-        "input": r"\bar x = \bar z",
-        "tensor1": r"\bar a = \bar z\, v / b",
-        "tensor2": r"\bar b = -\bar z\, v\, a / b^2",
-    },
-    input=lambda F, g: g,
-    tensor1=lambda F, g, tensor2, value: g * (value / tensor2),
-    tensor2=lambda F, g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
-).rule
-_no_bool_products = missing("addcmul_cpu_out", "b")
-
-
-def _factor(name, value, common):
-    """`value=` as a number that fits the result's type."""
-    factor = value.item() if isinstance(value, Tensor) else value
-    if factor.__class__ not in NUMBERS:
-        factor = promote.number(factor)
-        if factor is None:
-            raise TypeError(f"{name}(): argument 'value' must be Number, not {type(value).__name__}")
-    if isinstance(factor, complex) and common.kind != "c":
-        raise RuntimeError("value cannot be converted to type double without overflow")
-    return int(factor) if isinstance(factor, float) and not promote.floating(common) else factor
-
-
-def _three(name, input, tensor1, tensor2):
-    for t, argument, position in ((input, "input", 1), (tensor1, "tensor1", 2), (tensor2, "tensor2", 3)):
-        if not isinstance(t, Tensor):
-            raise errors.must_be_tensor(name, argument, position, t)
-    return promote.result_type(input, tensor1, tensor2)
-
-
-@public(inplace=True)
-def addcmul(input, tensor1, tensor2, *, value=1, out=None):
-    """Add `value * tensor1 * tensor2`.
-
-    Args:
-        input: a tensor.
-        tensor1: a factor.
-        tensor2: another.
-        value: a number.
-        out: where to put the result.
-
-    Example:
-        >>> x = vistorch.tensor([1.0, 2.0])
-        >>> vistorch.addcmul(x, x, x, value=10)
-        tensor([11., 42.])
-    """
-    common = _three("addcmul", input, tensor1, tensor2)
-    _no_bool_products(common)
-    factor = _factor("addcmul", value, common)
-    return promote.several(_addcmul, (input, tensor1, tensor2), (factor,), out, common)
-
-
-@public(inplace=True)
-def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
-    """Add `value * tensor1 / tensor2`.
-
-    Args:
-        input: a tensor.
-        tensor1: the numerator.
-        tensor2: the denominator.
-        value: a number.
-        out: where to put the result.
-
-    Example:
-        >>> x = vistorch.tensor([1.0, 2.0])
-        >>> vistorch.addcdiv(x, x, x, value=10)
-        tensor([11., 12.])
-    """
-    common = _three("addcdiv", input, tensor1, tensor2)
-    if not promote.floating(promote.result_type(tensor1, tensor2)):
-        raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
-            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-            "vistorch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
-            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * "
-            "tensor1 / tensor2), for all dtypes."
-        )
-    factor = _factor("addcdiv", value, common)
-    return promote.several(_addcdiv, (input, tensor1, tensor2), (factor,), out, common)

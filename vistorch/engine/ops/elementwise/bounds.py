@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import errors, promote
+from ... import dtypes, errors, promote
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...graph import NUMBERS
-from ...inplace import general
+from ...inplace import direct, replace
 from ...rules import twin
 from ...tensor import Tensor
-from .refusals import missing, sentence
+from .refusals import C_NAMES, missing, sentence
 from .rows import two
 
 
 def _extreme(name, other_side, meaning, gives):
-    """maximum and minimum; `other_side`: the comparison that says an operand lost."""
+    """The rows of maximum and minimum; `other_side`: the comparison that says an operand lost."""
     lost = other_side
     won = "gt" if lost == "lt" else "lt"
     return two(
@@ -49,7 +49,7 @@ minimum = _extreme("minimum", "gt", "Take the smaller of two; nan, if one is.", 
 
 
 def _known_extreme(name, holds, meaning, gives):
-    """fmax and fmin: `input` is chosen where it holds against `other`, or where `other` is nan."""
+    """The rows of fmax and fmin: `input` is chosen where it holds against `other`, or where `other` is nan."""
 
     def chosen(F, input, other):
         return F.logical_or(getattr(F, holds)(input, other), F.isnan(other))
@@ -183,11 +183,19 @@ def clamp(input, min=None, max=None, *, out=None):
             raise _wrong("clamp", input, min, max)
         if isinstance(low, complex) or isinstance(high, complex):
             raise RuntimeError("value cannot be converted to type double without overflow")
-        kernel = "clamp_min_scalar_cpu" if high is None else "clamp_max_scalar_cpu" if low is None else "clamp_scalar_cpu"
+        kernel = (
+            "clamp_min_scalar_cpu"
+            if high is None
+            else "clamp_max_scalar_cpu"
+            if low is None
+            else "clamp_scalar_cpu"
+        )
         return _by_numbers(_numbers.rule, kernel, input, low, high, out)
     if not all(tensors):
         if all(not isinstance(t, Tensor) or (t._data.ndim == 0 and not t.requires_grad) for t in (min, max)):
-            return clamp(input, *[t.item() if isinstance(t, Tensor) else t for t in (min, max)], out=out)
+            return clamp(
+                input, *[t._data.item() if isinstance(t, Tensor) else t for t in (min, max)], out=out
+            )
         raise _wrong("clamp", input, min, max)
     _no_complex(input._data.dtype)
     if max is None:
@@ -261,6 +269,45 @@ def clamp_max(input, max, *, out=None):
     return _clamp_max(input, max, out)
 
 
-for _fn, _labels in ((clamp, ("clamp_", "clip_")), (clamp_min, ("clamp_min_",)), (clamp_max, ("clamp_max_",))):
+def _in_place(fn, label, place_bounds):
+    """The in-place form names the dtype of `self` as C++ does where a bound's type does not fit into it."""
+
+    def write(input, *args, **kwargs):
+        if kwargs:
+            low, high = kwargs.get("min"), kwargs.get("max")
+        else:
+            low, high = place_bounds(*args)
+        if low.__class__ in _REAL and high.__class__ in _REAL and (low is not None or high is not None):
+            if len(args) + len(kwargs) == (low is not None) + (high is not None):
+                if direct(_numbers.rule, input, (), (low, high)):
+                    return input
+        numbers = [
+            n for n in (*args, *kwargs.values()) if n.__class__ in NUMBERS and n.__class__ is not complex
+        ]
+        if numbers and isinstance(input, Tensor):
+            bounds = (*args, *kwargs.values())
+            if any(isinstance(t, Tensor) and t._data.ndim for t in bounds):
+                raise _wrong(label, *bounds)
+            common, own = promote.result_type(input, *numbers), input._data.dtype
+            if common != own and not dtypes.can_cast(dtypes.of(common), dtypes.of(own)):
+                raise RuntimeError(
+                    f"result type {dtypes.of(common).scalar_name} can't be cast to the desired output type "
+                    f"{C_NAMES[dtypes.of(own).name]}"
+                )
+        return replace(input, fn, args, kwargs)
+
+    write.__name__ = write.__qualname__ = label
+    return write
+
+
+def _pair(min=None, max=None):
+    return min, max
+
+
+for _fn, _labels, _place in (
+    (clamp, ("clamp_", "clip_"), _pair),
+    (clamp_min, ("clamp_min_",), lambda min=None: (min, None)),
+    (clamp_max, ("clamp_max_",), lambda max=None: (None, max)),
+):
     for _label in _labels:
-        METHODS[_label] = FUNCTIONS[_label] = general(_fn, _label)
+        METHODS[_label] = FUNCTIONS[_label] = _in_place(_fn, _label, _place)

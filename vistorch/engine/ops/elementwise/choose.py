@@ -10,13 +10,15 @@ import warnings
 from ... import dtypes, errors, outs, promote
 from ...call import op
 from ...face import FUNCTIONS, METHODS, expose, public
-from ...inplace import general
+from ...inplace import direct, general, replace
 from ...pointwise import binary
+from ...quiet import hushed
 from ...rules import REC
 from ...tensor import Tensor, wrap
 from .division import name_undifferentiable, undifferentiable
-from .refusals import kind_of, missing, sentence
+from .refusals import C_NAMES, kind_of, missing, sentence
 
+BOOL = promote.BOOL
 _where = op(
     "where",
     lambda xp, condition, input, other: xp.where(condition, input, other),
@@ -27,6 +29,35 @@ _where = op(
     input=lambda F, g, condition: F.where(condition, g, 0.0),
     other=lambda F, g, condition: F.where(condition, 0.0, g),
 ).rule
+
+
+def _plain_where(condition, x, y):
+    """One float type, one place, at most one real number: numpy's own promotion is right. None if not so."""
+    place = condition._place
+    if x.__class__ is Tensor:
+        a, dt = x._data, x._data.dtype
+        if y.__class__ is Tensor:
+            b = y._data
+            if b.dtype is not dt or y._place is not place:
+                return None
+        elif y.__class__ is float:
+            b = dt.type(y)
+        else:
+            return None
+        if x._place is not place:
+            return None
+    elif x.__class__ is float and y.__class__ is Tensor and y._place is place:
+        b, dt = y._data, y._data.dtype
+        a = dt.type(x)
+    else:
+        return None
+    if dt not in promote.FLOATS:
+        return None
+    try:
+        d = hushed(_where.kernels[place.kind], condition._data, a, b)
+    except ValueError:
+        raise RuntimeError(promote.misfit([condition._data, a, b])) from None
+    return promote.finish(_where, place, d, (condition, x, y), None)
 
 
 @public(method=False)
@@ -45,6 +76,10 @@ def where(condition, input=None, other=None, *, out=None):
         >>> vistorch.where(x > 0, x, 0.0)
         tensor([0., 2.])
     """
+    if out is None and condition.__class__ is Tensor and condition._data.dtype is BOOL:
+        done = _plain_where(condition, input, other)
+        if done is not None:
+            return done
     if not isinstance(condition, Tensor):
         raise errors.must_be_tensor("where", "condition", 1, condition)
     if input is None and other is None and out is None:
@@ -55,11 +90,11 @@ def where(condition, input=None, other=None, *, out=None):
         if n is None:
             kinds = ", ".join(type(a).__name__ for a in (condition, input, other) if a is not None)
             raise TypeError(
-                f"where() received an invalid combination of arguments - got ({kinds}), but expected a condition alone, "
-                "or a condition and two tensors or numbers"
+                f"where() received an invalid combination of arguments - got ({kinds}), but expected a condition "
+                "alone, or a condition and two tensors or numbers"
             )
         operands.append(n)
-    return _chosen(condition, *operands, out)
+    return _chosen(condition, operands[0], operands[1], out)
 
 
 def _chosen(condition, x, y, out):
@@ -87,7 +122,9 @@ def _chosen(condition, x, y, out):
                 raise RuntimeError(errors.devices(place, t._place, "where"))
     if c is not condition._data:
         condition = wrap(c, place)  # formulas have to see bools
-    x, y = (promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y))
+    x, y = (
+        promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y)
+    )
     common = promote.result_type(x, y)
     if out is not None:
         outs.check_out("where", out, (x, y))
@@ -126,6 +163,9 @@ def where_method(self, condition, other):
 # ---- a point between two ------------------------------------------------------------------------------------------
 def _between(xp, input, end, weight):
     """From the nearer end, so that weights 0 and 1 give the ends exactly."""
+    if weight.__class__ is float or weight.__class__ is int:
+        way = end - input
+        return input + way * weight if -0.5 < weight < 0.5 else end - way * (1 - weight)
     weight = xp.asarray(weight, dtype=input.dtype)
     way = end - input
     return xp.where(xp.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
@@ -156,7 +196,7 @@ _lerp_tensor = op(
 _lerp_tensor.public = "lerp"
 
 
-@public(inplace=True)
+@public()
 def lerp(input, end, weight, *, out=None):
     """Go from `input` towards `end`: `input + weight * (end - input)`.
 
@@ -171,6 +211,10 @@ def lerp(input, end, weight, *, out=None):
         >>> vistorch.lerp(vistorch.tensor([0.0, 10.0]), vistorch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
     """
+    if out is None and weight.__class__ is float and input.__class__ is Tensor:
+        d = promote.plain(_lerp, (input, end), (weight,))
+        if d is not None:
+            return promote.finish(_lerp, input._place, d, (input, end), None, (weight,))
     for t, argument, position in ((input, "input", 1), (end, "end", 2)):
         if not isinstance(t, Tensor):
             raise errors.must_be_tensor("lerp", argument, position, t)
@@ -180,7 +224,9 @@ def lerp(input, end, weight, *, out=None):
         if weight._data.ndim:
             _same_dtype(common, weight._data.dtype, "weight")
         promote.refuse_last(missing("lerp_kernel_tensor", "ib"), common, (input, end, weight))
-        return promote.several(_lerp_tensor, (input, end, weight), (), out, common, exact_out=weight._data.ndim > 0)
+        return promote.several(
+            _lerp_tensor, (input, end, weight), (), out, common, exact_out=weight._data.ndim > 0
+        )
     n = promote.number(weight)
     if n is None:
         raise TypeError(
@@ -193,26 +239,20 @@ def lerp(input, end, weight, *, out=None):
     return promote.several(_lerp, (input, end), (n,), out, common)
 
 
-_C_NAMES = {
-    "float32": "float",
-    "float64": "double",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "int64": "long int",
-    "int32": "int",
-    "int16": "short int",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "bool": "bool",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
-
-
 def _same_dtype(expected, given, argument):
     if expected != given:
-        a, b = _C_NAMES[dtypes.of(expected).name], _C_NAMES[dtypes.of(given).name]
+        a, b = C_NAMES[dtypes.of(expected).name], C_NAMES[dtypes.of(given).name]
         raise RuntimeError(f"expected dtype {a} for `{argument}` but got dtype {b}")
+
+
+def _lerp_in_place(input, end, weight):
+    if weight.__class__ is float and direct(_lerp, input, (end,), (weight,)):
+        return input
+    return replace(input, lerp, (end, weight), {})
+
+
+_lerp_in_place.__name__ = _lerp_in_place.__qualname__ = "lerp_"
+METHODS["lerp_"] = _lerp_in_place
 
 
 # ---- what is no number ----------------------------------------------------------------------------------------------

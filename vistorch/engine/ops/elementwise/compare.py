@@ -8,25 +8,63 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes, errors, promote
-from ...face import public
+from ...call import op
+from ...face import METHODS, public
+from ...graph import record
+from ...inplace import replace
+from ...modes import mode
 from ...quiet import quiet
+from ...rules import twin
 from ...tensor import Tensor, wrap
 from .refusals import missing, sentence
 from .rows import one, two
 
 
+def _in_place(fn, labels):
+    """`x.eq_(y)`: ones and zeros of x's own type, with a node that sends no gradient on, as PyTorch records it."""
+    name = fn.rule.name.capitalize()
+    rule = op(
+        f"{fn.rule.name}_kept",
+        lambda xp, input, other: input,
+        inputs="input other",
+        name_in_graph=f"{name}Backward1",
+        formula={"input": r"\bar x = 0", "other": r"\bar y = 0"},
+        input=lambda F, g: F.zeros_like(g),
+        other=lambda F, g: F.zeros_like(g),
+    ).rule
+    of_number = twin(rule, f"{name}Backward0")
+
+    def kept(old, other):
+        o = wrap(fn(old, other)._data.astype(old._data.dtype), old._place)
+        tensor = isinstance(other, Tensor)
+        if mode.on and (promote.sync_rg(old) or (tensor and promote.sync_rg(other))):
+            record(rule if tensor else of_number, (old, other), (), (o,))
+        return o
+
+    kept.kind = "compare"  # type: ignore[attr-defined]
+
+    def write(input, other):
+        return replace(input, kept, (other,), {})
+
+    for label in labels:
+        METHODS[label + "_"] = write
+
+
 def _comparison(name, ufunc, meaning, gives, alias, refuse=None):
-    return two(
+    fn = two(
         name,
         ufunc,
         meaning,
         "vistorch.tensor([1, 2, 3]), 2",
         gives,
         aliases=alias,
+        inplace=False,
         kind="compare",
         numbers="other",
         refuse=refuse,
     )
+    _in_place(fn, (name, *alias.split()))
+    return fn
 
 
 eq = _comparison("eq", "equal", "Tell where elements are equal.", "tensor([False,  True, False])", "")
@@ -73,7 +111,9 @@ def _kind(name, kernel, meaning, gives, check=None):
     return one(name, kernel, meaning, given, gives, inplace=False, ints=ints, check=check)
 
 
-isnan = _kind("isnan", "isnan", "Tell where elements are not numbers.", "tensor([False, False, False,  True])")
+isnan = _kind(
+    "isnan", "isnan", "Tell where elements are not numbers.", "tensor([False, False, False,  True])"
+)
 isinf = _kind("isinf", "isinf", "Tell where elements are infinite.", "tensor([False,  True,  True, False])")
 isfinite = _kind(
     "isfinite", "isfinite", "Tell where elements are finite.", "tensor([ True, False, False, False])"

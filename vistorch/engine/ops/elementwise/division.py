@@ -30,7 +30,9 @@ def name_undifferentiable(rule):
 
 def refuse_zero(xp, other):
     """PyTorch's error for integers divided by zero."""
-    if getattr(other, "dtype", _FLOAT).kind in "iu" and xp.any(other == 0):  # a plain number comes with floats only
+    if getattr(other, "dtype", _FLOAT).kind in "iu" and xp.any(
+        other == 0
+    ):  # a plain number comes with floats only
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -130,11 +132,24 @@ def div(input, other, *, rounding_mode="exact", out=None):
     row = _ROUNDED.get(rounding_mode)
     if row is None:
         raise RuntimeError(
-            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'"
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '"
+            + str(rounding_mode)
+            + "'"
         )
     return row(input, other, out=out)
 
 
+div_.__doc__ = """Divide element by element, exactly.
+
+Args:
+    input: a tensor or a number.
+    other: a tensor or a number.
+    out: where to put the result.
+
+Example:
+    >>> vistorch.true_divide(vistorch.tensor([1, 7]), 2)
+    tensor([0.5000, 3.5000])
+"""
 true_divide = expose(div_, "true_divide", inplace=True)
 floor_divide = binary(
     "floor_divide",

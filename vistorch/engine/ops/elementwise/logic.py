@@ -5,6 +5,9 @@ Invariant: logical ops read any dtype as zero or not zero; ops of bits refuse fl
 
 from __future__ import annotations
 
+from ...face import METHODS
+from ...inplace import replace
+from ...modes import mode
 from .refusals import missing
 from .rows import one, two
 
@@ -16,16 +19,32 @@ def _truth(xp, array):
     return array if array.dtype.kind == "b" else array != 0
 
 
+def _in_place(fn):
+    """The in-place form leaves history alone, even on leaves: truth values have no gradient."""
+
+    def write(input, *other):
+        before, mode.on = mode.on, mode.on and False
+        try:
+            return replace(input, fn, other, {})
+        finally:
+            mode.on = before
+
+    METHODS[fn.rule.name + "_"] = write
+    return fn
+
+
 def _logical(name, ufunc, meaning, gives):
-    return two(
+    fn = two(
         name,
         lambda xp, input, other: getattr(xp, ufunc)(_truth(xp, input), _truth(xp, other)),
         meaning,
         PAIR,
         gives,
+        inplace=False,
         kind="logic",
         numbers="",
     )
+    return _in_place(fn)
 
 
 logical_and = _logical(
@@ -43,8 +62,10 @@ logical_not = one(
     "Tell where elements are zero.",
     "[0, 1, 2]",
     "tensor([ True, False, False])",
+    inplace=False,
     ints="bool",
 )
+_in_place(logical_not)
 
 
 def _bitwise(name, ufunc, meaning, gives):
@@ -86,7 +107,9 @@ def _right(xp, input, other):
     last = input.dtype.itemsize * 8 - (1 if input.dtype.kind == "i" else 0)
     if input.dtype.kind == "u":
         outside = (other < 0) | (other >= last)
-        return xp.where(outside, xp.zeros((), input.dtype), xp.right_shift(input, xp.where(outside, 0, other)))
+        return xp.where(
+            outside, xp.zeros((), input.dtype), xp.right_shift(input, xp.where(outside, 0, other))
+        )
     return xp.right_shift(input, xp.where((other < 0) | (other >= last), last, other))
 
 

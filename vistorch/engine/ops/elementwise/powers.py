@@ -12,7 +12,7 @@ from ...call import op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import replace
-from ...pointwise import binary, unary
+from ...pointwise import LARGE, binary, unary
 from ...tensor import Tensor, wrap
 from ..core import to_dtype
 
@@ -122,6 +122,10 @@ def power(input, exponent, *, out=None):
     if input.__class__ is Tensor and exponent.__class__ in (int, float):
         if input._data.dtype in promote.FLOATS:
             return pow_row(input, exponent) if out is None else pow_row(input, exponent, out=out)
+    if out is None and input.__class__ in (int, float) and exponent.__class__ is Tensor:
+        if exponent._data.dtype in promote.FLOATS and -LARGE < input < LARGE:
+            d = promote.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
+            return promote.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)
     _check_powers(input, exponent)
     if out is not None and not isinstance(input, Tensor) and input == 1 and isinstance(out, Tensor):
         outs.check_out("pow", out, (exponent,))
@@ -148,7 +152,12 @@ def _check_powers(x, y):
 
 def power_operator(x, y):
     """`x ** y`: leaves foreign operands to themselves."""
-    if y.__class__ is Tensor or y.__class__ in NUMBERS or promote.number(y) is not None or isinstance(y, Tensor):
+    if (
+        y.__class__ is Tensor
+        or y.__class__ in NUMBERS
+        or promote.number(y) is not None
+        or isinstance(y, Tensor)
+    ):
         return power(x, y)
     return pow_row.operator(x, y)
 
@@ -182,7 +191,8 @@ def float_power(input, exponent, *, out=None):
         if not isinstance(t, Tensor) and promote.number(t) is None:
             raise errors.must_be_tensor("float_power", argument, position, t)
     complexes = any(
-        t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex) for t in (input, exponent)
+        t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex)
+        for t in (input, exponent)
     )
     wanted = np.dtype("c16" if complexes else "f8")
     if out is not None and isinstance(out, Tensor) and out._data.dtype != wanted:
@@ -203,7 +213,8 @@ def float_power(input, exponent, *, out=None):
 
 def _float_power_in_place(input, exponent):
     complexes = any(
-        t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex) for t in (input, exponent)
+        t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex)
+        for t in (input, exponent)
     )
     wanted = np.dtype("c16" if complexes else "f8")
     if input._data.dtype != wanted:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ... import errors, outs
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
-from ...inplace import general
+from ...inplace import general, pointwise, replace
 from ...pointwise import unary
 from ...promote import check_exact, compute, finish
 from ...tensor import Tensor
@@ -24,7 +24,8 @@ def _flat(F, g):
 
 def _refused(name):
     return both(
-        missing(f"{name}_vml_cpu", "b"), sentence("c", f"{name} is not supported for complex inputs", NotImplementedError)
+        missing(f"{name}_vml_cpu", "b"),
+        sentence("c", f"{name} is not supported for complex inputs", NotImplementedError),
     )
 
 
@@ -132,12 +133,10 @@ METHODS["round_"] = FUNCTIONS["round_"] = general(round_, "round_")
 
 
 def _sign(xp, input):
-    return xp.array(input) if input.dtype.kind == "b" else _no_nan(xp, xp.sign(input))
-
-
-def _no_nan(xp, signs):
-    """Of nan, PyTorch says sign 0."""
-    return xp.where(xp.isnan(signs), xp.zeros((), signs.dtype), signs) if signs.dtype.kind == "f" else signs
+    """Numpy's own, but 0 for nan."""
+    return (
+        xp.array(input) if input.dtype.kind == "b" else xp.subtract(input > 0, input < 0, dtype=input.dtype)
+    )
 
 
 def _sgn(xp, input):
@@ -212,6 +211,7 @@ abs_ = one(
     "Take the absolute value.",
     "[-1.0, 2.0]",
     "tensor([1., 2.])",
+    inplace=False,
     aliases="absolute",
     ints="same",
     check=missing("abs_cpu", "b"),
@@ -219,3 +219,23 @@ abs_ = one(
     formula=r"\bar x = \bar y\, \mathrm{sgn}(x)",
     input=_abs_slope,
 )
+
+
+def _abs_in_place():
+    plain = pointwise(abs_)
+
+    def refuse(input):
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+
+    def write(input):
+        if isinstance(input, Tensor) and input._data.dtype.kind == "c":
+            return replace(input, refuse, (), {})
+        return plain(input)
+
+    write.__name__ = write.__qualname__ = "abs_"
+    return write
+
+
+for _label in ("abs_", "absolute_"):
+    METHODS[_label] = _abs_in_place()
+FUNCTIONS["abs_"] = METHODS["abs_"]

@@ -42,9 +42,7 @@ def offer(fn: Any, name: str | None = None, *, inplace: bool = True, aliases: st
     expose(fn, name, aliases=aliases)
     if inplace:
         for label in ((name or fn.__name__), *aliases.split()):
-            twin = (
-                _inplace.pointwise(fn) if hasattr(fn, "plain_types") else _inplace.general(fn, label + "_")
-            )
+            twin = _inplace.pointwise(fn) if hasattr(fn, "plain_types") else _inplace.general(fn, label + "_")
             METHODS[label + "_"] = twin
             if label in IN_PLACE_FUNCTIONS:
                 FUNCTIONS[label + "_"] = twin
@@ -52,7 +50,15 @@ def offer(fn: Any, name: str | None = None, *, inplace: bool = True, aliases: st
 
 
 def one(
-    name: str, kernel: Any, meaning: str, given: str, gives: str, *, inplace: bool = True, aliases: str = "", **row: Any
+    name: str,
+    kernel: Any,
+    meaning: str,
+    given: str,
+    gives: str,
+    *,
+    inplace: bool = True,
+    aliases: str = "",
+    **row: Any,
 ) -> Any:
     """A function of one tensor; `row` as for `unary`."""
     fn = unary(name, kernel, **row)
@@ -61,7 +67,15 @@ def one(
 
 
 def two(
-    name: str, kernel: Any, meaning: str, given: str, gives: str, *, inplace: bool = True, aliases: str = "", **row: Any
+    name: str,
+    kernel: Any,
+    meaning: str,
+    given: str,
+    gives: str,
+    *,
+    inplace: bool = True,
+    aliases: str = "",
+    **row: Any,
 ) -> Any:
     """A function of two operands; `row` as for `binary`. `given`: the call's arguments, as they are written."""
     fn = binary(name, kernel, **row)

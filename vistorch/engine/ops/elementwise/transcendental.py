@@ -22,9 +22,11 @@ def _log2(xp, input):
 
 
 def _sigmoid(xp, input):
-    out = xp.exp(-input)
-    out += 1
-    return 1 / out
+    out = xp.negative(input)
+    if not out.ndim:
+        return 1 / (xp.exp(out) + 1)
+    out = xp.exp(out, out)
+    return xp.reciprocal(xp.add(out, 1, out), out)
 
 
 def _acosh_slope(F, g, input, input_dtype):
@@ -82,8 +84,8 @@ log10 = one(
     "log10",
     "log10",
     "Take the logarithm to base 10.",
-    "[1.0, 1000.0]",
-    "tensor([0., 3.])",
+    "[1.0, 10.0]",
+    "tensor([0., 1.])",
     formula=r"\bar x = \bar y / (x \ln 10)",
     input=lambda F, g, input: g / (input * LN10),
 )
@@ -179,7 +181,7 @@ tanh = one(
     "[0.0, 1.0]",
     "tensor([0.0000, 0.7616])",
     formula=r"\bar x = \bar y\, (1 - y^2)",
-    input=lambda F, g, out: g * (1 - out * out),
+    input=lambda F, g, out: F.tanh_backward(g, out),
 )
 asinh = one(
     "asinh",
@@ -218,8 +220,16 @@ sigmoid = one(
     "[0.0, 2.0]",
     "tensor([0.5000, 0.8808])",
     formula=r"\bar x = \bar y\, y (1 - y)",
-    input=lambda F, g, out: g * ((1 - out) * out),
+    input=lambda F, g, out: F.sigmoid_backward(g, out),
 )
+
+
+def _over_square(F, input, other):
+    """One over the squared distance from the origin; 0 at the origin, where the angle has no slope."""
+    square = input * input + other * other
+    return F.where(F.eq(square, 0), 0.0, F.reciprocal(square))
+
+
 atan2 = two(
     "atan2",
     "arctan2",
@@ -234,8 +244,8 @@ atan2 = two(
         "input": r"\bar x = \bar z\, y / (x^2 + y^2)",
         "other": r"\bar y = -\bar z\, x / (x^2 + y^2)",
     },
-    input=lambda F, g, input, other: g * (other * F.reciprocal(input * input + other * other)),
-    other=lambda F, g, input, other: g * (-input * F.reciprocal(input * input + other * other)),
+    input=lambda F, g, input, other: g * (other * _over_square(F, input, other)),
+    other=lambda F, g, input, other: g * (-input * _over_square(F, input, other)),
 )
 hypot = two(
     "hypot",

@@ -1,3 +1,3 @@
 """Reading and writing by index."""
 
-from . import getitem, setitem  # noqa: F401
+from . import gather, getitem, mask, put, reduce, setitem  # noqa: F401

@@ -131,7 +131,8 @@ def _nodes(x: Tensor, given: Any) -> Any:
         if cls is int:
             size = shape[dim]
             made = new(SELECT)
-            made.saved = (shape, dim, item + size if item < 0 else item)
+            made.consts = consts = (dim, item + size if item < 0 else item)
+            made.saved = (shape, *consts)
             shape = shape[:dim] + shape[dim + 1 :]
         elif cls is slice:
             size = shape[dim]
@@ -140,12 +141,13 @@ def _nodes(x: Tensor, given: Any) -> Any:
                 continue
             start, stop, step = bounds(item, size)
             made = new(SLICE)
-            made.saved = (shape, dim, start, stop, step)
+            made.consts = consts = (dim, start, stop, step)
+            made.saved = (shape, *consts)
             shape = (*shape[:dim], (stop - start + step - 1) // step, *shape[dim + 1 :])
             dim += 1
         elif item is None:
             made = new(UNSQUEEZE)
-            made.saved = (dim,)
+            made.saved = made.consts = (dim,)
             shape = (*shape[:dim], 1, *shape[dim:])
             dim += 1
         else:

@@ -12,7 +12,8 @@ from ...call import op
 from ...face import public
 from ...kernels import counting, search
 from ...tensor import Tensor, wrap
-from .frame import axis_of, missing, tensor
+from ..core import cast
+from .frame import axis_of, missing, spelled, tensor
 
 
 def _refusing(what: str) -> Any:
@@ -100,13 +101,22 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     return _distinct(unique_runs, input, return_inverse, return_counts, axis)
 
 
+def _titled(prim: Any) -> Any:
+    """`grad_fn.name()` of a node without a formula is spelt as PyTorch's C++ class."""
+    prim.rule.node_class.name = lambda self: "vistorch::autograd::NotImplemented"
+    return prim
+
+
 _count = op("bincount_of", lambda xp, input, minlength: counting.bincount(xp, input, None, minlength))
-_weigh = op(
-    "bincount_by",
-    lambda xp, input, weights, minlength: counting.bincount(xp, input, weights, minlength),
-    inputs="input weights",
-    name_in_graph="NotImplemented",
-    weights=_refusing("bincount"),
+_weigh = _titled(
+    op(
+        "bincount_by",
+        lambda xp, input, weights, minlength: counting.bincount(xp, input, weights, minlength),
+        inputs="input weights",
+        widen=False,
+        name_in_graph="NotImplemented",
+        weights=_refusing("bincount"),
+    )
 )
 
 
@@ -139,6 +149,21 @@ def _histc(xp, input, bins, min, max):
 histc_ = op("histc_of", _histc)
 
 
+def _no_histc(a: Any, bins: int, low: Any, high: Any) -> Exception:
+    """What PyTorch says first about a type it has no histogram for."""
+    if bins <= 0:
+        return RuntimeError(f"vistorch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if a.dtype.kind == "c" and low == high:
+        return missing("aminmax_cpu", a.dtype)
+    if a.dtype.str == "|u1" and low < 0:
+        return RuntimeError("value cannot be converted to type uint8_t without overflow")
+    if low > high:
+        return RuntimeError("vistorch.histc: max must be larger than min")
+    if a.dtype.kind == "b":
+        return missing("linspace_cpu", a.dtype)
+    return missing("histogram_cpu", a.dtype)
+
+
 @public()
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """How many elements fall into each of equal bins; those outside and nan are not counted.
@@ -157,10 +182,13 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     """
     a = tensor("histc", input)
     if not promote.floating(a.dtype) or a.dtype.kind == "c":
-        kernel = {"c": "aminmax_cpu", "b": "linspace_cpu"}.get(a.dtype.kind, "histogram_cpu")
-        raise missing(kernel, a.dtype)
+        raise _no_histc(a, bins, min, max)
     if out is not None:
-        outs.check_out("histc", out)
+        if out._data.dtype != a.dtype:
+            raise RuntimeError(
+                "vistorch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+                f"{spelled(a.dtype)} and hist {spelled(out._data.dtype)}"
+            )
     o = histc_(input, bins, min, max)
     return o if out is None else outs.deliver(out, o)
 
@@ -254,19 +282,14 @@ _narrow = op("as_int32", lambda xp, input: input.astype(xp.int32))
 
 def _found(name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: Any, short: bool, out: Any) -> Any:
     if not isinstance(values, Tensor):
-        kind = row._data.dtype
-        if isinstance(values, float) and not promote.floating(kind):
-            kind = promote.default_float()
-        values = wrap(row._place.xp.asarray(values, kind), row._place)
-    if row._data.dtype != values._data.dtype:
-        raise RuntimeError(
-            f"vistorch.{name}(): boundary tensor and input value tensor should have same dtype, but got boundary tensor "
-            f"dtype {dtypes.of(row._data.dtype).scalar_name} and input value tensor dtype "
-            f"{dtypes.of(values._data.dtype).scalar_name}"
-        )
+        common = promote.result_type(row, values)
+        values = wrap(row._place.xp.asarray(values, common), row._place)
+    else:
+        common = promote.result_type(row, values)
+    row, values = (t if t._data.dtype == common else cast(t.detach(), common) for t in (row, values))
     o = _search(row, values, bool(right), side, sorter)
-    if row._data.dtype.kind in "bc":
-        raise missing("searchsorted_out_cpu", row._data.dtype)
+    if common.kind in "bc":
+        raise missing("searchsorted_out_cpu", common)
     if short:
         o = _narrow(o)
     if out is not None:
@@ -282,7 +305,9 @@ def _found(name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: 
 
 
 @public(method=False)
-def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+def searchsorted(
+    sorted_sequence, input=None, *, out_int32=False, right=False, side=None, sorter=None, out=None, self=None
+):
     """Where each value would go in the last dim of a sorted sequence.
 
     Args:
@@ -293,6 +318,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         side: "left" or "right", another way to say it.
         sorter: the order that sorts the sequence, where it is not sorted.
         out: where to put the result.
+        self: PyTorch's other name for `input`, where that is a number.
 
     Example:
         >>> import vistorch
@@ -301,6 +327,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     """
     if not isinstance(sorted_sequence, Tensor):
         raise errors.must_be_tensor("searchsorted", "sorted_sequence", 1, sorted_sequence)
+    input = self if input is None else input
     order = None if sorter is None else sorter._data
     return _found("searchsorted", sorted_sequence, input, right, side, order, out_int32, out)
 

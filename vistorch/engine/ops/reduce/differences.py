@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import outs
+from ... import outs, views
 from ...call import op
 from ...face import FUNCTIONS, public
+from ...modes import mode
+from ...promote import default_float, floating
 from ...tensor import Tensor
-from .frame import axis_of, tensor
+from ..core import cast
+from .frame import axis_of, label, tensor
 from .scans import cumsum_dim
 from .sums import sum_dims
 
@@ -29,6 +32,16 @@ over = op(
     formula=r"\bar x = \bar y / c",
     input=lambda F, g, number: F.over_number(g, number),
 )
+
+
+_copied = op(
+    "diff_of_order_zero",
+    lambda xp, input: xp.array(input, order="C"),
+    widen=False,
+    name_in_graph="CopyBackwards",
+    input=lambda F, g: g,
+)
+_copied.rule.node_class.name = lambda self: "vistorch::autograd::CopyBackwards"
 
 
 def _ends(x: Tensor, dim: int) -> tuple:
@@ -56,7 +69,12 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """
     a = tensor("diff", input)
     if out is not None:
-        outs.check_out("diff", out, (input,))
+        if n:
+            outs.check_out("sub", out, (input,))
+        elif mode.on:
+            views.before_write(out, out.requires_grad)
+        if n == 0 and out._data.dtype != a.dtype:
+            raise RuntimeError(f"expected scalar_type {label(a.dtype)} but found {label(out._data.dtype)}")
     if not a.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     axis = axis_of(input, dim, "diff")
@@ -68,7 +86,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     parts = [p for p in (prepend, input, append) if p is not None]
     x = FUNCTIONS["cat"](parts, axis) if len(parts) > 1 else input
     if n == 0:
-        x = FUNCTIONS["clone"](x)
+        x = _copied(x)
     for _ in range(min(n, x._data.shape[axis])):
         if not x._data.shape[axis]:
             break
@@ -88,11 +106,17 @@ def _fits(shape: tuple, other: tuple, axis: int, name: str) -> None:
             )
 
 
+def _half(x: Tensor) -> Tensor:
+    return over(x if floating(x._data.dtype) else cast(x, default_float()), 2.0)
+
+
 def _checked(name: str, y: Any, x: Any, dx: Any, dim: Any) -> int:
     """The axis, after PyTorch's checks."""
     if not isinstance(y, Tensor):
         raise TypeError(f"{name}(): argument 'y' (position 1) must be Tensor, not {type(y).__name__}")
     if not y._data.ndim:
+        if x is not None:
+            dim = axis_of(y, dim, name)
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(y, dim, name)
     if x is None:
@@ -141,16 +165,15 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
     """
     axis = _checked("trapezoid", y, x, dx, dim)
     n = y._data.shape[axis]
+    if n == 0:
+        # PyTorch's zeros without history, in the type of y
+        return cast(sum_dims(y.detach(), (axis,), False), y._data.dtype)
     if x is None:
-        if n == 0:
-            return times(sum_dims(y, (axis,), False), 0.0)
         ends = y.select(axis, 0) + y.select(axis, n - 1)
         return times(sum_dims(y, (axis,), False) - ends * 0.5, 1.0 if dx is None else dx)
-    if n == 0:
-        return sum_dims(y, (axis,), False)
     widths = _widths("trapezoid", y, x, axis)
     late, early = _ends(y, axis)
-    return over(sum_dims(widths * (late + early), (axis,), False), 2.0)
+    return _half(sum_dims(widths * (late + early), (axis,), False))
 
 
 @public(method=False)
@@ -173,4 +196,4 @@ def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     if x is None:
         return cumsum_dim((late + early) * ((1.0 if dx is None else dx) / 2), axis, False)
     widths = _widths("cumulative_trapezoid", y, x, axis)
-    return over(cumsum_dim(widths * (late + early), axis, False), 2.0)
+    return _half(cumsum_dim(widths * (late + early), axis, False))

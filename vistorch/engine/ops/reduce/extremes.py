@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import outs, return_types
+import numpy as np
+
+from ... import dtypes, outs, return_types
 from ...call import op
 from ...face import FUNCTIONS, public
 from ...kernels import order
 from ...tensor import Tensor
-from .frame import MISSING, axes_of, axis_of, back, kept, missing, numpy_names, same_type, spelled, tensor
+from .frame import MISSING, axes_of, axis_of, back, kept, label, missing, numpy_names, same_type, tensor
 
 _EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0."
+_NO_CAST = (
+    "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got "
+    "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+)
 _EMPTY_HINT = _EMPTY + " Specify the reduction dim with the 'dim' argument."
 
 
@@ -93,11 +99,24 @@ def _evenly_all(F: Any, g: Any, input: Any, out: Any) -> Any:
     return g * F.tie_share(input, out, tuple(range(input.ndim)), True)
 
 
+def _amax(xp, input, dims, keepdim):
+    # numpy's method would go the same way, after a detour through Python
+    if xp is np:
+        return np.maximum.reduce(input, dims, None, None, keepdim)
+    return input.max(dims, keepdims=keepdim)
+
+
+def _amin(xp, input, dims, keepdim):
+    if xp is np:
+        return np.minimum.reduce(input, dims, None, None, keepdim)
+    return input.min(dims, keepdims=keepdim)
+
+
 max_all = op(
-    "max_all", lambda xp, input: input.max(), name_in_graph="MaxBackward1", formula=_EVENLY, input=_evenly_all
+    "max_all", lambda xp, input: _amax(xp, input, None, False), name_in_graph="MaxBackward1", formula=_EVENLY, input=_evenly_all
 )
 min_all = op(
-    "min_all", lambda xp, input: input.min(), name_in_graph="MinBackward1", formula=_EVENLY, input=_evenly_all
+    "min_all", lambda xp, input: _amin(xp, input, None, False), name_in_graph="MinBackward1", formula=_EVENLY, input=_evenly_all
 )
 
 
@@ -126,14 +145,14 @@ min_dim = op(
 )
 amax_dims = op(
     "amax_dims",
-    lambda xp, input, dims, keepdim: input.max(dims, keepdims=keepdim),
+    _amax,
     name_in_graph="AmaxBackward0",
     formula=_EVENLY,
     input=_evenly(False),
 )
 amin_dims = op(
     "amin_dims",
-    lambda xp, input, dims, keepdim: input.min(dims, keepdims=keepdim),
+    _amin,
     name_in_graph="AminBackward0",
     formula=_EVENLY,
     input=_evenly(False),
@@ -149,7 +168,7 @@ def _aminmax_vjp(F: Any, g: Any, input: Any, out: Any, out1: Any, dims: tuple) -
 
 aminmax_dims = op(
     "aminmax_dims",
-    lambda xp, input, dims, keepdim: (input.min(dims, keepdims=keepdim), input.max(dims, keepdims=keepdim)),
+    lambda xp, input, dims, keepdim: (_amin(xp, input, dims, keepdim), _amax(xp, input, dims, keepdim)),
     outs=2,
     name_in_graph="AminmaxBackward0",
     formula=_EVENLY,
@@ -173,7 +192,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
     whole, along, pointwise = (
         (max_all, max_dim, "maximum") if name == "max" else (min_all, min_dim, "minimum")
     )
-    if isinstance(dim, Tensor) and (dim._data.ndim or dim._data.dtype.kind not in "iu"):
+    if isinstance(dim, Tensor):
         return FUNCTIONS[pointwise](input, dim, out=out)
     if dim is MISSING:
         if a.dtype.kind == "c":
@@ -182,11 +201,8 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
             raise RuntimeError(_EMPTY_HINT.format(name))
         if out is not None:
             outs.check_out(name, out, (input,))
-            if out._data.dtype != a.dtype:
-                raise RuntimeError(
-                    f"Expected the dtype for input and out to match, but got {spelled(a.dtype)} for input's dtype and "
-                    f"{spelled(out._data.dtype)} for out's dtype."
-                )
+            if not dtypes.can_cast(dtypes.of(a.dtype), dtypes.of(out._data.dtype)):
+                raise RuntimeError(_NO_CAST)
         o = whole(input)
         return o if out is None else outs.deliver(out, o)
     axis = axis_of(input, dim, name)
@@ -278,25 +294,21 @@ def _over_dims(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: An
         outs.check_out(name, out, (input,))
         if out._data.dtype != a.dtype:
             raise RuntimeError(
-                f"Expected the dtype for input and out to match, but got {label_of(a)} for input's dtype and "
-                f"{label_of(out._data)} for out's dtype."
+                f"Expected the dtype for input and out to match, but got {label(a.dtype)} for input's dtype and "
+                f"{label(out._data.dtype)} for out's dtype."
             )
-    dims = axes_of(input, dim, name)
     if a.size == 0:
-        if len(dims) == a.ndim and (dim is None or dim == ()):
+        if dim is None or dim == ():
             raise RuntimeError(_EMPTY_HINT.format(name))
-        not_empty(name, a.shape, dims)
+        # named as the user named them, before anything else is said about them
+        for d in dim if isinstance(dim, (tuple, list)) else (dim,):
+            if a.shape[axis_of(input, d, name)] == 0:
+                raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+    dims = axes_of(input, dim, name)
     if a.dtype.kind == "c":
         raise missing(f"{name[1:]}_values_cpu", a.dtype)
     o = prim(input, dims, bool(keepdim))
     return o if out is None else outs.deliver(out, o)
-
-
-def label_of(a: Any) -> str:
-    """The name of an array's type in messages."""
-    from .frame import label
-
-    return label(a.dtype)
 
 
 @public()

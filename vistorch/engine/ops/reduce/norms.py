@@ -109,7 +109,7 @@ def _norm(xp, input, ord, dims, keepdim):
 def _norm_vjp(F: Any, g: Any, input: Any, out: Any, ord: float, dims: tuple) -> Any:
     shape = input.shape
     if ord == 0:
-        return F.signed_power(input, 1.0) * 0.0
+        return None
     g = back(F, g, dims, shape)
     if ord in (inf, -inf):
         return F.signed_power(input, 0.0) * (g * F.size_share(input, out, dims))
@@ -211,7 +211,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """
     tensor("norm", input)
     if out is not None:
-        outs.check_out("norm", out, (input,))
+        outs.check_out("linalg_vector_norm", out, (input,))
     if isinstance(p, str):
         if p == "nuc":
             from ..linalg import matrix_norm  # pyright: ignore[reportAttributeAccessIssue]
@@ -247,9 +247,14 @@ def logsumexp(input, dim=MISSING, keepdim=False, *, out=None):
         raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')
     if out is not None:
         outs.check_out("logsumexp", out, (input,))
-    if dim == () and a.ndim:
+        if not floating(out._data.dtype):
+            raise RuntimeError(
+                f"logsumexp(): Expected floating point type for result tensor, but got: {label(out._data.dtype)}"
+            )
+    if dim == () and a.ndim and a.size:
         ones = "[" + ", ".join(["1"] * a.ndim) + "]"
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {ones}")
+    dims = axes_of(input, dim, "logsumexp")
     x = input if floating(a.dtype) else cast(input, default_float())
-    o = logsumexp_dims(x, axes_of(input, dim, "logsumexp"), bool(keepdim))
+    o = logsumexp_dims(x, dims, bool(keepdim))
     return o if out is None else outs.deliver(out, o)

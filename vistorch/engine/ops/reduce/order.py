@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import outs, return_types
 from ...call import op
 from ...face import public
 from ...kernels import order
 from .extremes import named, not_empty, selected
-from .frame import MISSING, axis_of, label, missing, numpy_names, tensor
+from .frame import MISSING, axis_of, label, missing, numpy_names, same_type, tensor
 
 _PLACED = r"\bar x_{\mathrm{index}_k} = \bar y_k"
 
@@ -31,16 +33,32 @@ def _whole_vjp(F: Any, g: Any, out1: Any, dim: int, input_shape: tuple) -> Any:
     return F.put_at(g, out1, dim, input_shape) if input_shape else g
 
 
+def _packed(xp, results):
+    """Sorted rows lie along the last axis of their memory: bring them to the usual order."""
+    return xp.ascontiguousarray(results[0]), xp.ascontiguousarray(results[1])
+
+
+def _sort(xp, input, dim, descending):
+    if input.ndim == 0:
+        return order.sort(xp, input)
+    if xp is np and input.ndim == 1 and input.size < 200 and not descending:
+        index = input.argsort(kind="stable")  # numpy's order is ours, and few elements need no keys
+        return input[index], index
+    return _packed(xp, order.sort(xp, input, dim, descending))
+
+
 sort_dim = op(
     "sort_dim",
-    lambda xp, input, dim, descending: order.sort(xp, input, dim, descending),
+    _sort,
     name_in_graph="SortBackward0",
     formula=_PLACED,
     input=_whole_vjp,
 )
 topk_dim = op(
     "topk_dim",
-    lambda xp, input, dim, k, largest: order.topk(xp, input, k, dim, largest),
+    lambda xp, input, dim, k, largest: (
+        _packed(xp, order.topk(xp, input, k, dim, largest)) if input.ndim else order.topk(xp, input, k)
+    ),
     name_in_graph="TopkBackward0",
     formula=_PLACED,
     input=_whole_vjp,
@@ -124,7 +142,7 @@ def sort(input, dim=-1, descending=False, stable=False, *, out=None):
 
 
 @public()
-def argsort(input, dim=-1, descending=False, stable=False):
+def argsort(input, dim=-1, descending=False, stable=False, *, out=None):
     """Where the elements in order along a dim come from.
 
     Args:
@@ -132,6 +150,7 @@ def argsort(input, dim=-1, descending=False, stable=False):
         dim: the dim.
         descending: largest first.
         stable: keep equal elements in their order (they always are).
+        out: where to put the result.
 
     Example:
         >>> import vistorch
@@ -141,7 +160,11 @@ def argsort(input, dim=-1, descending=False, stable=False):
     a = tensor("argsort", input)
     axis = axis_of(input, dim, "argsort")
     _no_complex("Sort", a)
-    return sort_dim(input.detach(), axis, bool(descending))[1]
+    if out is not None:
+        outs.check_out("sort", out, (input,))
+        same_type(out, "int64")
+    o = sort_dim(input.detach(), axis, bool(descending))[1]
+    return o if out is None else outs.deliver(out, o)
 
 
 @public()
@@ -157,9 +180,11 @@ def msort(input, *, out=None):
         >>> vistorch.tensor([2, 3, 1]).msort()
         tensor([1, 2, 3])
     """
-    _no_complex("Sort", tensor("msort", input))
+    a = tensor("msort", input)
+    _no_complex("Sort", a)
     if out is not None:
-        outs.check_out("msort", out, (input,))
+        outs.check_out("sort", out, (input,))
+        same_type(out, a.dtype)
     o = sort_dim(input, 0, False)[0]
     return o if out is None else outs.deliver(out, o)
 
@@ -197,7 +222,22 @@ def _delivered(name: str, kind: Any, input: Any, out: Any, refuse: Any, prim: An
         for o in out:
             outs.check_out(name, o, (input,))
         refuse(out[0]._data.dtype, out[1]._data.dtype, input._data.dtype)
+        if name in ("kthvalue", "mode") and input._data.ndim:
+            return return_types.make(kind, _squeezed(name, input, out, prim, constants))
     return named(name, kind, input, out, prim, *constants)
+
+
+def _squeezed(name: str, input: Any, out: Any, prim: Any, constants: tuple) -> tuple:
+    """Into `out` as PyTorch does it here: with the dim, which is taken away at the end."""
+    axis, ndim, keepdim = constants[0], input._data.ndim, constants[-1]
+    for o, r in zip(out, prim(input, *constants[:-1], True), strict=True):
+        have = o._data.ndim
+        if not keepdim and (have == ndim - 1 if name == "kthvalue" else have >= axis):
+            o._data = o._place.xp.expand_dims(o._data, axis)
+        outs.deliver(o, r)
+        if not keepdim:
+            o._data = o._data.squeeze(axis)
+    return tuple(out)
 
 
 def _kth_out(values: Any, indices: Any, given: Any) -> None:
@@ -235,17 +275,24 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
 
 
 def _median_out(values: Any, indices: Any, given: Any) -> None:
-    if values != given:
-        raise RuntimeError(
-            "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
-            f"vistorch.{label(values)}Tensor does not equal vistorch.{label(given)}Tensor (while checking arguments for "
-            "median)"
-        )
     if indices != "int64":
         raise RuntimeError(
-            "Expected tensor for 'indices' to have scalar type Long; but got "
-            f"vistorch.{label(indices)}Tensor instead (while checking arguments for median)"
+            "Expected tensor for argument #1 'indices' to have scalar type Long; but got "
+            f"{_type(indices)} instead (while checking arguments for median)"
         )
+    if values != given:
+        raise RuntimeError(
+            f"Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+            f"{_type(values)} does not equal {_type(given)} (while checking arguments for median)"
+        )
+
+
+def _type(dtype: Any) -> str:
+    """The name of a tensor's type, as PyTorch's oldest checks say it."""
+    name = label(dtype)
+    if name in ("Bool", "BFloat16") or name.startswith("Complex"):
+        return f"CPU{name}Type"
+    return f"vistorch.{name}Tensor"
 
 
 def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict) -> Any:

@@ -11,6 +11,7 @@ from ... import outs
 from ...call import op
 from ...face import public
 from ...kernels import search
+from ...modes import no_grad
 from ...tensor import Tensor, wrap
 from .frame import axis_of, tensor
 from .order import sort_dim
@@ -100,7 +101,7 @@ quantile_at = op(
 
 
 def _arranged(xp, input, shape):
-    return xp.ascontiguousarray(xp.moveaxis(input, -1, 0)).reshape(shape)
+    return xp.moveaxis(input, -1, 0).reshape(shape)
 
 
 def _unarranged(xp, input, shape):
@@ -124,13 +125,19 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
     a = tensor(name, input)
     place = input._place
     xp = place.xp
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}"
+        )
     if not isinstance(q, Tensor):
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = wrap(xp.asarray(q, a.dtype if a.dtype.kind == "f" else "f4"), place)
+    if a.size and q._data.ndim < 2 and a.dtype.char not in "fd":
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     search.check_quantile(xp, a, q._data, interpolation)
     if out is not None:
-        outs.check_out(name, out, (input,))
         if out._data.dtype != a.dtype:
             raise RuntimeError("quantile() out tensor must be same dtype as the input tensor")
     axis = None if dim is None else axis_of(input, dim, name)
@@ -146,7 +153,12 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
     flat = q if q._data.ndim else q.reshape(1)  # type: ignore[attr-defined]
     o = quantile_at(placed, flat, below, above, weight, span)
     o = arranged(o, _shape(a.shape, q._data.shape, axis, keepdim))
-    return o if out is None else outs.deliver(out, o)
+    if out is None:
+        return o
+    if out._data.shape != o._data.shape:
+        with no_grad():
+            outs.deliver(out, o)
+    return out.copy_(o)
 
 
 def _shape(shape: tuple, q_shape: tuple, axis: int | None, keepdim: bool) -> tuple:

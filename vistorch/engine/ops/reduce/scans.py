@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, outs, return_types
+from ... import dtypes, inplace, outs, return_types, views
 from ...call import op
-from ...face import public
+from ...face import expose, public
 from ...kernels import scans
+from ...modes import mode
 from ...promote import floating
 from ...tensor import Tensor
 from ..core import cast
 from .extremes import named
-from .frame import axis_of, label, missing, numpy_names, tensor
+from .frame import axis_of, label, missing, numpy_names, spelled, tensor
 from .sums import typed
 
 
@@ -173,7 +174,7 @@ def _logcumsumexp(xp, input, dim):
         top = xp.where(xp.isfinite(top), top, 0)
         return top + xp.log(xp.exp(a - top) + xp.exp(b - top))
 
-    return scans.running(xp, both, input, dim)
+    return xp.ascontiguousarray(scans.running(xp, both, input, dim))
 
 
 def _logcumsumexp_vjp(F: Any, g: Any, input: Any, out: Any, dim: int) -> Any:
@@ -201,6 +202,8 @@ def _scan(name: str, prim: Any, input: Any, dim: Any, dtype: Any, out: Any, name
     if out is not None:
         outs.check_out(name, out, (input,))
     x = typed(name, input, dtype, out)
+    if out is not None and out._data.dtype.kind == "b" and input._data.ndim:
+        raise missing(f"{name}_out_cpu", out._data.dtype)
     o = prim(x, axis_of(input, dim, name), False)
     target = dtypes.as_np(dtype) if dtype is not None else None if out is None else out._data.dtype
     if target is not None and o._data.dtype != target:
@@ -208,7 +211,7 @@ def _scan(name: str, prim: Any, input: Any, dim: Any, dtype: Any, out: Any, name
     return o if out is None else outs.deliver(out, o)
 
 
-@public(inplace=True)
+@public()
 def cumsum(input, dim=None, *, dtype=None, out=None, **names):
     """The sum of each element and all before it along a dim.
 
@@ -227,7 +230,7 @@ def cumsum(input, dim=None, *, dtype=None, out=None, **names):
     return _scan("cumsum", cumsum_dim, input, dim, dtype, out, names)
 
 
-@public(inplace=True)
+@public()
 def cumprod(input, dim=None, *, dtype=None, out=None, **names):
     """The product of each element and all before it along a dim.
 
@@ -246,10 +249,40 @@ def cumprod(input, dim=None, *, dtype=None, out=None, **names):
     return _scan("cumprod", cumprod_dim, input, dim, dtype, out, names)
 
 
+def _in_place(fn: Any) -> Any:
+    """The in-place twin: the result has the type of the tensor, whatever it holds."""
+    name = fn.__name__
+
+    def call(input, dim=None, *, dtype=None, **names):
+        kind = tensor(name + "_", input).dtype
+        if names:
+            dim, _ = numpy_names(name, names, dim)
+        if mode.on and input.requires_grad:
+            views.before_write(input, True)  # a leaf is refused before anything else
+        axis_of(input, dim, name)
+        if dtype is not None and dtypes.as_np(dtype, name) != kind:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {spelled(kind)} and output tensor dtype "
+                f"{spelled(dtypes.as_np(dtype))} should match"
+            )
+        if kind.kind == "b" and input._data.ndim:
+            raise missing(f"{name}_out_cpu", kind)
+        return inplace.replace(input, fn, (dim,), {"dtype": dtypes.of(kind)})
+
+    call.__name__ = call.__qualname__ = name + "_"
+    call.__doc__ = f"`{name}`, in the tensor's own memory."
+    return expose(call, function=False)
+
+
+cumsum_, cumprod_ = _in_place(cumsum), _in_place(cumprod)
+
+
 def _running(name: str, prim: Any, kind: Any, input: Any, dim: Any, out: Any) -> Any:
     a = tensor(name, input)
-    axis = axis_of(input, dim, name)
-    if a.dtype.kind == "c":
+    if not a.ndim and dim not in (0, -1):
+        raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+    axis = axis_of(input, dim, name) if a.size else 0
+    if a.dtype.kind == "c" and a.ndim:
         raise missing(f"{name}_cpu", a.dtype)
     if out is not None:
         for o, wanted in zip(out, (a.dtype, np.dtype("i8")), strict=True):
@@ -313,5 +346,7 @@ def logcumsumexp(input, dim, *, out=None):
         raise missing("logcumsumexp_out_cpu", a.dtype)
     if out is not None:
         outs.check_out("logcumsumexp", out, (input,))
+        if out._data.dtype != a.dtype:
+            raise RuntimeError(f"expected scalar_type {label(a.dtype)} but found {label(out._data.dtype)}")
     o: Tensor = logcumsumexp_dim(input, axis)
     return o if out is None else outs.deliver(out, o)

@@ -14,7 +14,7 @@ from ...face import public
 from ...kernels import totals
 from ...promote import floating
 from ...tensor import Tensor
-from .frame import MISSING, axes_of, back, numpy_names, size_of, tensor
+from .frame import MISSING, axes_of, back, missing, numpy_names, size_of, tensor
 
 
 def _moments(xp, input, dims, correction, keepdim):
@@ -155,6 +155,8 @@ def _outputs(shape: tuple, dims: tuple) -> bool:
 def _one(name: str, prim: Any, input: Tensor, asked: tuple, out: Any) -> Tensor:
     if out is not None:
         outs.check_out(name, out, (input,))
+        if out._data.dtype.kind == "c" and input._data.dtype.kind != "c" and len(asked[0]) < input._data.ndim:
+            raise missing("std_cpu", out._data.dtype)
     o = prim(input, *asked)
     return o if out is None else outs.deliver(out, o)
 

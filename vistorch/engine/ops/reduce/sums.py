@@ -17,7 +17,7 @@ from ...kernels import totals
 from ...promote import floating
 from ...tensor import Tensor
 from ..core import cast
-from .frame import MISSING, axes_of, axis_of, back, label, numpy_names, same_type, size_of, tensor
+from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, size_of, tensor
 
 _SMALL = 4096
 
@@ -114,6 +114,8 @@ prefix_product = op(
 
 
 def _prod_all(xp, input):
+    if xp is np:
+        return np.multiply.reduce(input, None, None if input.dtype.kind in "fc" else np.int64)
     return input.prod() if input.dtype.kind in "fc" else input.prod(dtype=xp.int64)
 
 
@@ -230,6 +232,13 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if out is not None:
         outs.check_out("nansum", out, (input,))
+        if dtype is not None and floating(a.dtype) and dtypes.as_np(dtype, "nansum") != out._data.dtype:
+            raise RuntimeError(
+                f"nansum: provided dtype must match dtype of result. Got {label(out._data.dtype)} and "
+                f"{label(dtypes.as_np(dtype))}."
+            )
+        if floating(a.dtype) and (out._data.dtype.kind == "c" or not floating(out._data.dtype)):
+            raise missing("nansum_cpu", out._data.dtype)
     o = nansum_dims(typed("nansum", input, dtype, out), dims, keepdim)
     o = _as_asked(o, dtype, out)
     return o if out is None else outs.deliver(out, o)
@@ -275,6 +284,11 @@ def mean(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
         raise _no_mean("Input", a.dtype)
     if out is not None:
         outs.check_out("mean", out, (input,))
+        kind = out._data.dtype
+        if dim is MISSING and not dtypes.can_cast(dtypes.of(a.dtype), dtypes.of(kind)):
+            raise RuntimeError(
+                f"mean.dtype_out(): input types can't be cast to the desired output type {label(kind)}"
+            )
     x = typed("mean", input, dtype, out)
     outs.check_cast(np.dtype("f4"), x._data.dtype)
     o = mean_all(x) if dim is MISSING and not keepdim else mean_dims(x, axes_of(input, dim, "mean"), keepdim)
@@ -307,9 +321,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
         )
     if dtype is not None and not floating(dtypes.as_np(dtype, "nanmean")):
         raise _no_mean("Optional", dtypes.as_np(dtype), "nanmean")
-    if out is not None:
-        outs.check_out("nanmean", out, (input,))
-    total = nansum(input, dim, keepdim, dtype=dtype)
+    total = nansum(input, dim, keepdim, dtype=dtype, out=out)
     count = sum_dims(not_nan(cast(input.detach(), total._data.dtype)), axes_of(input, dim), keepdim)
     o = total / count
     return o if out is None else outs.deliver(out, o)

@@ -23,6 +23,7 @@ count_dims = op(
     lambda xp, input, dims: input.astype(bool).sum(dims, dtype=xp.int64),
     widen=False,
 )
+_true = op("truth", lambda xp, input: input.astype(bool), widen=False)
 _as_byte = op("as_byte", lambda xp, input: input.astype(xp.uint8), widen=False)
 
 
@@ -34,7 +35,8 @@ def _answer(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: Any, 
         outs.check_out(name, out)
         if out._data.dtype.kind != "b" and out._data.dtype.str != "|u1":
             raise RuntimeError(f"{name} only supports bool tensor for result, got: {label(out._data.dtype)}")
-    o = prim(input, axes_of(input, dim, name), bool(keepdim))
+    # an empty tuple reduces nothing here: each element for itself
+    o = _true(input) if dim == () else prim(input, axes_of(input, dim, name), bool(keepdim))
     if a.dtype.str == "|u1":
         o = _as_byte(o)
     return o if out is None else outs.deliver(out, o)

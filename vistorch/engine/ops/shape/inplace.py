@@ -16,7 +16,7 @@ from ...graph import UNTRACKED, version
 from ...modes import mode
 from ...promote import sync_rg
 from ...tensor import Tensor, wrap
-from ...views import View
+from ...views import HiddenView
 
 
 def reshaped(fn: Callable, name: str) -> Callable:
@@ -48,9 +48,9 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
     seen = v.n if v is not UNTRACKED else 0
     origin, made = x._view, o._view
     if origin is not None:
-        x._view = View(made.base, made.steps, seen, origin.meta, origin.hidden)
+        x._view = type(origin)(made.base, made.steps, seen, origin.meta)
     elif with_views:
-        x._view = View(old, made.steps, seen, None, hidden=True)
+        x._view = HiddenView(old, made.steps, seen, None)
     if records:
         n = x._node = o._node
         n.__class__ = _named_in_place(n.__class__)

@@ -82,6 +82,15 @@ def finish(o: Tensor, out: Any) -> Tensor:
     return o if out is None else outs.deliver(out, o)
 
 
+def check_out_dtype(tensors: list, out: Tensor) -> None:
+    """Refuse an `out` that cannot hold the common dtype."""
+    to = dtypes.of(out._data.dtype)
+    if not dtypes.can_cast(dtypes.of(result_type(*tensors)), to):
+        raise TypeError(
+            f"vistorch.cat(): input types can't be cast to the desired output type {to.scalar_name}"
+        )
+
+
 def joined(tensors: list, dim: int) -> Tensor:
     """`cat` of tensors whose shapes were checked."""
     parts, at = [], 0
@@ -135,11 +144,7 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
                 )
     if out is not None:
         outs.check_out("cat", out, tuple(tensors))
-        if not dtypes.can_cast(dtypes.of(result_type(*tensors)), dtypes.of(out._data.dtype)):
-            name = dtypes.of(out._data.dtype).scalar_name
-            raise TypeError(
-                f"vistorch.cat(): input types can't be cast to the desired output type {name}"
-            )
+        check_out_dtype(tensors, out)
     same = alike(tensors)
     if len(real) != len(tensors) and len(shape) > 1:
         same = [rows.reshape(t, _flat(shape, dim)) if _empty(t) else t for t in same]
@@ -176,7 +181,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
             )
     if out is not None:
         outs.check_out("stack", out, tuple(tensors))
-        outs.check_cast(result_type(*tensors), out._data.dtype)
+        check_out_dtype(tensors, out)
     same = alike(tensors)
     return finish(stack_row(same, dim, tuple(range(len(same)))), out)
 

@@ -63,11 +63,11 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
 def retyped(x: Tensor, dtype: Any) -> Tensor:
     """The bytes of `x` read as another dtype; not differentiable."""
     if dtype.__class__ is not dtypes.dtype:
-        raise TypeError(f"view(): argument 'dtype' (position 1) must be vistorch.dtype, not {type(dtype).__name__}")
+        raise TypeError(
+            f"view(): argument 'dtype' (position 1) must be vistorch.dtype, not {type(dtype).__name__}"
+        )
     d, target = x._data, dtype.np
     old, new = d.itemsize, target.itemsize
-    if d.dtype == target:
-        return view_again(x)
     if old != new:
         _check_sizes(d, dtypes.of(d.dtype), dtype)
     if old == new or d.flags.c_contiguous:
@@ -82,15 +82,6 @@ def retyped(x: Tensor, dtype: Any) -> Tensor:
     return o
 
 
-def view_again(x: Tensor) -> Tensor:
-    """A view of the same shape."""
-    return rows.view(x, x._data.shape) if _viewable(x._data) else rows.permute(x, tuple(range(x._data.ndim)))
-
-
-def _viewable(d: Any) -> bool:
-    return d.flags.c_contiguous
-
-
 def _check_sizes(d: Any, was: Any, to: Any) -> None:
     """What must hold to read elements of one size as elements of another."""
     why = f"to view {was.scalar_name} as {to.scalar_name} (different element sizes)"
@@ -101,9 +92,7 @@ def _check_sizes(d: Any, was: Any, to: Any) -> None:
     if to.itemsize > was.itemsize:
         times = to.itemsize // was.itemsize
         if d.shape[-1] % times:
-            raise RuntimeError(
-                f"self.size(-1) must be divisible by {times} {why}, but got {d.shape[-1]}"
-            )
+            raise RuntimeError(f"self.size(-1) must be divisible by {times} {why}, but got {d.shape[-1]}")
         offset = (start(d) - start(owner(d))) // was.itemsize if d.size else 0
         if offset % times:
             raise RuntimeError(f"self.storage_offset() must be divisible by {times} {why}, but got {offset}")
@@ -217,7 +206,9 @@ def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     sizes = dims.sequence(sizes, "unflatten", "sizes", 3)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    n = shape[dim] if shape else 1
+    if not shape:
+        raise RuntimeError("unflatten got an unexpected error:\nthe tensor has no dims")
+    n = shape[dim]
     try:
         full = dims.inferred(sizes, n)
     except RuntimeError as exc:
@@ -227,8 +218,6 @@ def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
                 "input tensor"
             ) from None
         raise RuntimeError(f"unflatten got an unexpected error:\n{exc}") from None
-    if not shape:
-        raise RuntimeError("unflatten got an unexpected error:\nthe tensor has no dims")
     return viewed(input, (*shape[:dim], *full, *shape[dim + 1 :]))
 
 
@@ -257,7 +246,10 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
         return core.expand(x, size)
     lead = len(size) - len(old)
     if lead < 0:
-        name = dtypes.type_name(dtypes.of(d.dtype), x._place.device.type)
+        kind = dtypes.of(d.dtype)
+        name = dtypes.type_name(kind, x._place.device.type)
+        if kind.is_complex or kind in (dtypes.bfloat16, dtypes.bool):  # types that have no class of their own
+            name = f"{x._place.device.type.upper()}{kind.scalar_name}Type"
         raise RuntimeError(
             f"expand({name}{{{errors.sizes(old)}}}, size={errors.sizes(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(old)})"
@@ -266,7 +258,7 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
     for at in range(len(size) - 1, -1, -1):
         n = size[at]
         if at < lead:
-            if n == -1:
+            if n == -1 and old:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {at}"
                 )
@@ -391,9 +383,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
             if result[i] != 1:
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
-                    f"{at} had {shape!r}; but expected shape should be broadcastable to {result}"
+                    f"{at} had {tuple(shape)!r}; but expected shape should be broadcastable to {result}"
                 )
             result[i] = shape[i]
     return size_of(result)
-
-

@@ -185,7 +185,8 @@ op(
 )
 
 
-def _diagonal(xp, input, offset, dim1, dim2):
+def writable_diagonal(xp, input, offset, dim1, dim2):
+    """The diagonal as memory of its input."""
     out = input.diagonal(offset, dim1, dim2)
     if xp.__name__ == "numpy" and input.flags.writeable:
         out.flags.writeable = True  # numpy hands out its diagonal locked
@@ -194,13 +195,13 @@ def _diagonal(xp, input, offset, dim1, dim2):
 
 def _diagonal_backward(xp, g, shape, offset, dim1, dim2):
     out = xp.zeros(shape, g.dtype)
-    _diagonal(xp, out, offset, dim1, dim2)[...] = g
+    writable_diagonal(xp, out, offset, dim1, dim2)[...] = g
     return out
 
 
 diagonal = op(
     "diagonal",
-    _diagonal,
+    writable_diagonal,
     view=True,
     formula=r"\bar x_{ii} = \bar y_i,\ 0\text{ elsewhere}",
     input=lambda F, g, input_shape, offset, dim1, dim2: F.diagonal_backward(

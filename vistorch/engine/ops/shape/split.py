@@ -13,7 +13,7 @@ import numpy as np
 from ... import errors
 from ...dims import one, sizes, whole
 from ...events import hear
-from ...face import public
+from ...face import METHODS, public
 from ...graph import record, sync
 from ...modes import mode
 from ...rules import define
@@ -64,7 +64,7 @@ def _unbind_vjp(F, g, dim, input_shape):
     return F.stack(_filled(F, g, [shape] * len(g)), dim, tuple(range(len(g))))
 
 
-def _split(xp, input, dim, lengths):
+def _cut(xp, input, dim, lengths):
     at, found = 0, []
     for n in lengths:
         found.append(input[(slice(None),) * dim + (slice(at, at + n),)])
@@ -92,7 +92,7 @@ unbind_rule = define(
 split_rule, sizes_rule = (
     define(
         name,
-        _split,
+        _cut,
         outs=None,
         widen=False,
         formula=r"\bar x = \mathrm{cat}(\bar y_1, \bar y_2, \dots)",
@@ -125,21 +125,18 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         (tensor([1, 2]), tensor([3, 4]))
     """
     shape = tensor(input, "unbind").shape
-    dim = whole(dim, "unbind")
-    if not shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = one(dim, len(shape), "unbind")
-    return pieces(
-        unbind_rule, input, (dim,), [(rows.select.rule, (dim, i)) for i in range(shape[dim])]
-    )
+    if not shape:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return pieces(unbind_rule, input, (dim,), [(rows.select.rule, (dim, i)) for i in range(shape[dim])])
 
 
-@public()
-def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+@public(method=False)
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces of one length (the last may be shorter) or of the given lengths.
 
     Args:
-        input: the tensor.
+        tensor: the tensor.
         split_size_or_sections: how long a piece is, or the lengths of all.
         dim: which dim.
 
@@ -150,9 +147,16 @@ def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Ten
     """
     if split_size_or_sections.__class__ is not int:
         if not hasattr(split_size_or_sections, "__index__") or isinstance(split_size_or_sections, Tensor):
-            return _with_sizes(input, split_size_or_sections, dim, 2)
+            return _with_sizes(tensor, split_size_or_sections, dim, 2)
         split_size_or_sections = whole(split_size_or_sections, "split", "split_size", 2)
-    return equal_pieces(input, split_size_or_sections, dim)
+    return equal_pieces(tensor, split_size_or_sections, dim)
+
+
+def _split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    return split(self, split_size, dim)
+
+
+METHODS["split"] = _split
 
 
 def equal_pieces(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
@@ -170,7 +174,7 @@ def equal_pieces(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
                 f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
             )
         return parted(split_rule, x, (0,), dim)
-    lengths = (size,) * (n // size) + ((n % size,) if n % size else ())
+    lengths: tuple = (size,) * (n // size) + ((n % size,) if n % size else ())
     return parted(split_rule, x, lengths or (0,), dim)
 
 
@@ -318,7 +322,10 @@ def _listed(t: Tensor) -> Any:
 
 
 def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
-    def call(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    def call(
+        input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+    ) -> tuple[Tensor, ...]:
+        what = next((w for w in (indices_or_sections, indices, sections) if w is not None), None)
         shape = tensor(input, name).shape
         n = len(shape)
         if n < least:
@@ -326,14 +333,14 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
                 f"vistorch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} dimensions!"
             )
         dim = 0 if n == 1 else axis
-        if not isinstance(indices_or_sections, (tuple, list)):
-            count = whole(indices_or_sections, name, "sections", 2)
+        if not isinstance(what, (tuple, list)):
+            count = whole(what, name, "sections", 2)
             if count == 0 or shape[dim] % count:
                 raise RuntimeError(
                     f"vistorch.{name} attempted to split along dimension {dim}, but the size of the dimension "
                     f"{shape[dim]} is not divisible by the split_size {count}!"
                 )
-        return tensor_split(input, indices_or_sections, dim)
+        return tensor_split(input, what, dim)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"""Pieces along {what}, as `tensor_split`.
@@ -341,6 +348,8 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
     Args:
         input: the tensor.
         indices_or_sections: how many pieces of one length, or where each but the first begins.
+        indices: the same, by its other name.
+        sections: the same, by its other name.
 
     Example:
         >>> import vistorch

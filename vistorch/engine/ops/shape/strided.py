@@ -18,6 +18,15 @@ from .inplace import reshaped
 from .views import tensor
 
 
+def room(d: Any) -> int:
+    """How many elements the storage of an array has from its first element on."""
+    root = owner(d)
+    if not root.size:
+        return 0
+    held = extent(root.shape, root.strides) + root.itemsize
+    return (held - (start(d) - start(root))) // d.itemsize if d.size else held // d.itemsize
+
+
 @public()
 def as_strided(
     input: Tensor, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None

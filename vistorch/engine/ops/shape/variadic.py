@@ -110,5 +110,3 @@ def common_dtype(arrays: list) -> Any:
         if a.dtype != first:
             return None
     return first
-
-

@@ -41,7 +41,11 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         >>> vistorch.tensor([[1, 2], [3, 4]]).select(1, 0)
         tensor([1, 3])
     """
-    shape = tensor(input, "select").shape
+    return rows.select(input, *selected(tensor(input, "select").shape, dim, index))
+
+
+def selected(shape: tuple, dim: Any, index: Any) -> tuple[int, int]:
+    """Dim and index of a `select`, checked."""
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     dim = one(dim, len(shape), "select")
@@ -51,7 +55,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         raise IndexError(
             f"select(): index {at} out of range for tensor of size {errors.sizes(shape)} at dimension {dim}"
         )
-    return rows.select(input, dim, at + n if at < 0 else at)
+    return dim, at + n if at < 0 else at
 
 
 @public()
@@ -140,9 +144,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
                 [2, 4]])
     """
     n = tensor(input, "transpose").ndim
-    return rows.transpose(
-        input, one(dim0, n, "transpose", "dim0"), one(dim1, n, "transpose", "dim1", 2)
-    )
+    return rows.transpose(input, one(dim0, n, "transpose", "dim0"), one(dim1, n, "transpose", "dim1", 2))
 
 
 expose(transpose, "swapdims")
@@ -300,7 +302,6 @@ def _matrices(x: Tensor, name: str) -> Tensor:
                 if name == "mH"
                 else f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases."
             )
-            return rows.permute(x, ())
         if n == 0:
             return x
         raise RuntimeError(
@@ -316,7 +317,7 @@ def _H(self: Tensor) -> Tensor:
         return _conjugated(rows.transpose(self, 0, 1))
     if n == 0:
         _once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
-        return _conjugated(rows.permute(self, ()))
+        return _conjugated(self)
     more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
     raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}")
 
@@ -343,12 +344,21 @@ METHODS["mT"] = property(lambda self: _matrices(self, "mT"), doc="The last two d
 METHODS["mH"] = property(
     lambda self: _conjugated(_matrices(self, "mH")), doc="The last two dims exchanged and conjugated."
 )
+
+
+def _t_in_place(self: Tensor) -> Tensor:
+    n = self._data.ndim
+    if n > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {n}D")
+    return rows.t(self)
+
+
+METHODS["t_"] = reshaped(_t_in_place, "t_")
 for _label, _fn in (
     ("squeeze_", squeeze),
     ("unsqueeze_", unsqueeze),
     ("transpose_", transpose),
     ("swapdims_", transpose),
     ("swapaxes_", swapaxes),
-    ("t_", t),
 ):
     METHODS[_label] = reshaped(_fn, _label)

@@ -1,0 +1,148 @@
+"""Products and quotients added to a tensor: what optimizers are made of.
+
+Invariant: the in-place forms write at once where nothing is recorded and nothing has to be promoted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import errors, promote
+from ...call import op
+from ...face import METHODS, public
+from ...graph import NUMBERS
+from ...inplace import direct, replace
+from ...tensor import Tensor
+from .arithmetic import REAL
+from .refusals import missing
+
+
+def _plus_product(xp, input, tensor1, tensor2, value):
+    return input + (tensor1 * tensor2 if value == 1 else tensor1 * value * tensor2)
+
+
+def _plus_quotient(xp, input, tensor1, tensor2, value):
+    return input + (tensor1 / tensor2 if value == 1 else tensor1 / tensor2 * value)
+
+
+_addcmul = op(
+    "addcmul",
+    _plus_product,
+    inputs="input tensor1 tensor2",
+    formula={
+        "input": r"\bar x = \bar z",
+        "tensor1": r"\bar a = \bar z\, v\, b",
+        "tensor2": r"\bar b = \bar z\, v\, a",
+    },
+    input=lambda F, g: g,
+    tensor1=lambda F, g, tensor2, value: g * (tensor2 * value),
+    tensor2=lambda F, g, tensor1, value: g * (tensor1 * value),
+).rule
+_addcdiv = op(
+    "addcdiv",
+    _plus_quotient,
+    inputs="input tensor1 tensor2",
+    formula={
+        "input": r"\bar x = \bar z",
+        "tensor1": r"\bar a = \bar z\, v / b",
+        "tensor2": r"\bar b = -\bar z\, v\, a / b^2",
+    },
+    input=lambda F, g: g,
+    tensor1=lambda F, g, tensor2, value: g * (value / tensor2),
+    tensor2=lambda F, g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
+).rule
+_no_bool_products = missing("addcmul_cpu_out", "b")
+
+
+def _factor(name, value, common):
+    """`value=` as a number that fits the result's type."""
+    factor = value._data.item() if isinstance(value, Tensor) else value
+    if factor.__class__ not in NUMBERS:
+        factor = promote.number(factor)
+        if factor is None:
+            raise TypeError(f"{name}(): argument 'value' must be Number, not {type(value).__name__}")
+    if isinstance(factor, complex) and common.kind != "c":
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return factor if promote.floating(common) else np.asarray(factor, np.int64).astype(common)[()]
+
+
+def _three(name, input, tensor1, tensor2):
+    for t, argument, position in ((input, "input", 1), (tensor1, "tensor1", 2), (tensor2, "tensor2", 3)):
+        if not isinstance(t, Tensor):
+            raise errors.must_be_tensor(name, argument, position, t)
+    return promote.result_type(input, tensor1, tensor2)
+
+
+@public()
+def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+    """Add `value * tensor1 * tensor2`.
+
+    Args:
+        input: a tensor.
+        tensor1: a factor.
+        tensor2: another.
+        value: a number.
+        out: where to put the result.
+
+    Example:
+        >>> x = vistorch.tensor([1.0, 2.0])
+        >>> vistorch.addcmul(x, x, x, value=10)
+        tensor([11., 42.])
+    """
+    if out is None and value.__class__ in REAL and input.__class__ is Tensor:
+        d = promote.plain(_addcmul, (input, tensor1, tensor2), (value,))
+        if d is not None:
+            return promote.finish(_addcmul, input._place, d, (input, tensor1, tensor2), None, (value,))
+    common = _three("addcmul", input, tensor1, tensor2)
+    _no_bool_products(common)
+    factor = _factor("addcmul", value, common)
+    return promote.several(_addcmul, (input, tensor1, tensor2), (factor,), out, common)
+
+
+@public()
+def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+    """Add `value * tensor1 / tensor2`.
+
+    Args:
+        input: a tensor.
+        tensor1: the numerator.
+        tensor2: the denominator.
+        value: a number.
+        out: where to put the result.
+
+    Example:
+        >>> x = vistorch.tensor([1.0, 2.0])
+        >>> vistorch.addcdiv(x, x, x, value=10)
+        tensor([11., 12.])
+    """
+    if out is None and value.__class__ in REAL and input.__class__ is Tensor:
+        d = promote.plain(_addcdiv, (input, tensor1, tensor2), (value,))
+        if d is not None:
+            return promote.finish(_addcdiv, input._place, d, (input, tensor1, tensor2), None, (value,))
+    common = _three("addcdiv", input, tensor1, tensor2)
+    if not promote.floating(promote.result_type(tensor1, tensor2)):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
+            "* vistorch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
+            "* tensor1 / tensor2), for all dtypes."
+        )
+    factor = _factor("addcdiv", value, common)
+    return promote.several(_addcdiv, (input, tensor1, tensor2), (factor,), out, common)
+
+
+def _three_in_place(fn, rule):
+    """`x.addcmul_(a, b, value=...)`."""
+
+    def write(input, tensor1, tensor2, *, value=1):
+        if value.__class__ in REAL and direct(rule, input, (tensor1, tensor2), (value,)):
+            return input
+        return replace(input, fn, (tensor1, tensor2), {"value": value})
+
+    write.__name__ = write.__qualname__ = rule.name + "_"
+    return write
+
+
+METHODS["addcmul_"] = _three_in_place(addcmul, _addcmul)
+METHODS["addcdiv_"] = _three_in_place(addcdiv, _addcdiv)

@@ -1,0 +1,41 @@
+"""Gradient kernels fused by hand, each an op with a row of its own, so that it has derivatives too."""
+
+from __future__ import annotations
+
+from ...call import op
+
+
+def _tanh_slope(xp, grad, output):
+    # one new array, the rest in it: `t += ...` also serves the numpy scalars of 0-d tensors
+    t = -output
+    t *= output
+    t += 1
+    t *= grad
+    return t
+
+
+def _sigmoid_slope(xp, grad, output):
+    t = 1 - output
+    t *= output
+    t *= grad
+    return t
+
+
+op(
+    "tanh_backward",
+    _tanh_slope,
+    inputs="grad output",
+    name_in_graph="TanhBackwardBackward0",
+    formula={"grad": r"\bar g = \bar x (1 - y^2)", "output": r"\bar y = -2\, \bar x\, g\, y"},
+    grad=lambda F, g, output: F.tanh_backward(g, output),
+    output=lambda F, g, grad, output: g * grad * output * -2,
+)
+op(
+    "sigmoid_backward",
+    _sigmoid_slope,
+    inputs="grad output",
+    name_in_graph="SigmoidBackwardBackward0",
+    formula={"grad": r"\bar g = \bar x\, y (1 - y)", "output": r"\bar y = \bar x\, g (1 - 2 y)"},
+    grad=lambda F, g, output: F.sigmoid_backward(g, output),
+    output=lambda F, g, grad, output: g * grad * (1 - output * 2),
+)

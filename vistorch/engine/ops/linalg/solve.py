@@ -1,0 +1,464 @@
+"""Inverses, solutions and determinants of matrices.
+
+Invariant: a singular matrix is PyTorch's sentence about which pivot is zero, or a determinant of zero, never numpy's
+error; and the gradient of a determinant exists at singular matrices too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import outs
+from ...call import HALVES, op
+from ...errors import broadcast
+from ...face import FUNCTIONS, METHODS, public
+from ...return_types import linalg_slogdet, make
+from ...return_types import slogdet as slogdet_type
+from ...tensor import Tensor
+from . import checks
+from .rows import col, conj, is_complex, mH, mT
+
+
+def _no_inverse(a):
+    where, k = checks.singular(a)
+    return (
+        f"linalg.inv: {where}The diagonal element {k} is zero, the inversion could not be completed because the input "
+        "matrix is singular."
+    )
+
+
+def _no_solution(a, *_):
+    return f"vistorch.linalg.solve: {checks.singular(a)[0]}The solver failed because the input matrix is singular."
+
+
+def _not_positive(a, *_):
+    where, k = checks.bad_minor(a)
+    return (
+        f"linalg.cholesky: {where}The factorization could not be completed because the input is not positive-definite "
+        f"(the leading minor of order {k} is not positive-definite)."
+    )
+
+
+def _solve(xp, A, B, left, vector):
+    if vector:
+        return xp.linalg.solve(A, B[..., None])[..., 0]
+    if left:
+        return xp.linalg.solve(A, B)
+    return xp.linalg.solve(A.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+def _solve_matrix(F: Any, g: Any, A: Any, left: bool, vector: bool, out: Any) -> Any:
+    """The gradient of the matrix of a linear system."""
+    b = F.linalg_solve(mT(F, A), g, left, vector)
+    if vector:
+        return -(col(F, b) * F.unsqueeze(out, out.ndim - 1))
+    return -F.bmm(b, mT(F, out)) if left else -F.bmm(mT(F, out), b)
+
+
+def _cofactors(xp, input):
+    """det(A) A^-T, also where A is singular: by the products of all singular values but one."""
+    u, s, vh = xp.linalg.svd(input)
+    n = s.shape[-1]
+    rest = xp.stack(
+        [s[..., [j for j in range(n) if j != i]].prod(-1, dtype=s.dtype) for i in range(n)], -1
+    ) if n else s
+    sign = xp.linalg.det(u) * xp.linalg.det(vh)
+    product = (u * rest[..., None, :]) @ vh
+    return (product.conj() * sign[..., None, None]).astype(input.dtype)
+
+
+inv_row = op(
+    "linalg_inv",
+    checks.guarded(lambda xp, A: xp.linalg.inv(A), _no_inverse),
+    inputs="A",
+    name_in_graph="LinalgInvExBackward0",
+    formula=r"\bar A = -A^{-T} \bar B A^{-T}",
+    A=lambda F, g, out: -F.bmm(mT(F, out), F.bmm(g, mT(F, out))),
+)
+solve_row = op(
+    "linalg_solve",
+    checks.guarded(_solve, _no_solution),
+    inputs="A B",
+    name_in_graph="LinalgSolveExBackward0",
+    formula={"A": r"\bar A = -\bar B X^T", "B": r"\bar B = A^{-T} \bar X"},
+    A=lambda F, g, A, left, vector, out: _solve_matrix(F, g, A, left, vector, out),
+    B=lambda F, g, A, left, vector: F.linalg_solve(mT(F, A), g, left, vector),
+)
+det_row = op(
+    "linalg_det",
+    lambda xp, A: xp.linalg.det(A),
+    inputs="A",
+    formula=r"\bar A = \bar d\, \det(A)\, A^{-T}",
+    A=lambda F, g, A: col(F, col(F, g)) * F.cofactors(A),
+)
+op(
+    "cofactors",
+    _cofactors,
+    name_in_graph="LinalgDetBackward0Backward0",
+    formula=r"\bar A = \mathrm{tr}(A^{-1} \bar C^T)\, C - C\, \bar C^T A^{-T}",
+    input=lambda F, g, input, out: _cofactors_gradient(F, g, input, out),
+)
+
+
+def _cofactors_gradient(F: Any, g: Any, A: Any, out: Any) -> Any:
+    """C = det(A) A^-T, so dC = tr(A^-1 dA) C - C dA^T A^-T."""
+    inverse = mT(F, F.linalg_inv(A))
+    shape = (*A.shape[:-2], 1, 1)
+    return inverse * F.sum_to(g * out, shape) - F.bmm(inverse, F.bmm(mT(F, g), out))
+
+
+def _slogdet_gradient(F: Any, g: list, A: Any, sign: Any) -> Any:
+    g_sign, g_log = g
+    if not is_complex(A):
+        return None if g_log is None else col(F, col(F, g_log)) * mT(F, F.linalg_inv(A))
+    h = None
+    if g_sign is not None:
+        z = F.conj(g_sign) * sign
+        h = (F.conj(z) - z) / 2
+    h = g_log if h is None else h if g_log is None else g_log + h
+    return col(F, col(F, h)) * mH(F, F.linalg_inv(A))
+
+
+slogdet_row = op(
+    "linalg_slogdet",
+    lambda xp, A: tuple(xp.linalg.slogdet(A)),
+    inputs="A",
+    outs=2,
+    holomorphic=False,
+    formula=r"\bar A = \bar l\, A^{-T}",
+    A=lambda F, g, A, out: _slogdet_gradient(F, g, A, out),
+)
+
+
+def _cholesky_gradient(F: Any, g: Any, L: Any, upper: bool) -> Any:
+    if upper:
+        g, L = mH(F, g), mH(F, L)
+    phi = F.lower(F.bmm(mH(F, L), g), 0.5)
+    turned = mH(F, L)
+    a = F.linalg_solve(turned, F.linalg_solve(L, (phi + mH(F, phi)) / 2, False, False), True, False)
+    return a
+
+
+def _cholesky(xp, input, upper):
+    if not upper:
+        return xp.linalg.cholesky(input)
+    turned = xp.triu(input).swapaxes(-1, -2)
+    return xp.linalg.cholesky(turned.conj() if turned.dtype.kind == "c" else turned).swapaxes(-1, -2).conj()
+
+
+cholesky_row = op(
+    "linalg_cholesky",
+    checks.guarded(_cholesky, _not_positive),
+    holomorphic=False,
+    name_in_graph="LinalgCholeskyExBackward0",
+    formula=r"\bar A = L^{-H}\, \mathrm{sym}(\mathrm{tril}(L^H \bar L))\, L^{-1}",
+    input=lambda F, g, upper, out: _cholesky_gradient(F, g, out, upper),
+)
+
+
+def delivered(name: str, out: Any, operands: tuple, fn: Any, *args: Any) -> Any:
+    """A result, or several, into `out`."""
+    if isinstance(out, (tuple, list)):
+        for o in out:
+            outs.check_out(name, o, operands)
+        results = fn(*args)
+        for o, r in zip(out, results, strict=True):
+            check_kind(name, o, r)
+        filled = tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)])
+        return make(type(results), filled) if type(results) is not tuple else filled
+    outs.check_out(name, out, operands)
+    result = fn(*args)
+    check_kind(name, out, result)
+    return outs.deliver(out, result)
+
+
+def check_kind(name: str, out: Tensor, result: Tensor) -> None:
+    """Refuse an `out` that cannot hold the result's type."""
+    outs.check_cast(result._data.dtype, out._data.dtype)
+
+
+def inv(A, *, out=None):
+    """The inverse of square matrices.
+
+    Args:
+        A: (*, n, n).
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.linalg.inv(vistorch.tensor([[2., 0.], [0., 4.]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+    """
+    checks.tensors("linalg_inv", A=A)
+    if out is not None:
+        return delivered("linalg_inv", out, (A,), inv, A)
+    checks.square("linalg.inv", A)
+    return inv_row(checks.floating("linalg.inv", A))
+
+
+@public()
+def inverse(input, *, out=None):
+    """The inverse of square matrices: `linalg.inv`.
+
+    Args:
+        input: (*, n, n).
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.inverse(vistorch.tensor([[2.]]))
+        tensor([[0.5000]])
+    """
+    checks.tensors("inverse", input=input)
+    return inv(input, out=out)
+
+
+def solve(A, B, *, left=True, out=None):
+    """The X for which A X = B.
+
+    Args:
+        A: (*, n, n).
+        B: (*, n, k) or vectors (*, n).
+        left: False for X A = B.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.linalg.solve(vistorch.tensor([[2., 0.], [0., 4.]]), vistorch.tensor([2., 2.]))
+        tensor([1.0000, 0.5000])
+    """
+    checks.tensors("linalg_solve", A=A, B=B)
+    if out is not None:
+        return delivered("linalg_solve", out, (A, B), lambda: solve(A, B, left=left))
+    name = "linalg.solve"
+    checks.same_place(name, A, B)
+    if A._data.dtype.kind in "biu":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {checks.scalar(A)}")
+    if A._data.dtype != B._data.dtype:
+        raise RuntimeError(
+            f"{name}: Expected A and B to have the same dtype, but found A of type {checks.scalar(A)} and B of type "
+            f"{checks.scalar(B)} instead"
+        )
+    a, b = A._data.shape, B._data.shape
+    vector = len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
+    checks.square(name, A)
+    if not vector:
+        checks.matrix(name, B, "B")
+    rows = (*b, 1) if vector else b
+    if rows[-2 if left else -1] != a[-1]:
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {equation} ({a[-2]}x{a[-1]} and "
+            f"{rows[-2]}x{rows[-1]})"
+        )
+    if vector and not left:
+        raise RuntimeError(
+            f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In this case "
+            "linalg.solve is equivalent to B / A.squeeze(-1)"
+        )
+    said = broadcast(rows[:-2], a[:-2])
+    if said is not None:
+        raise RuntimeError(said)
+    checks.floating(name, A, "lu_cpu")
+    return solve_row(A, B, bool(left), vector)
+
+
+def det(A, *, out=None):
+    """The determinant of square matrices.
+
+    Args:
+        A: (*, n, n).
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.linalg.det(vistorch.tensor([[2., 0.], [0., 4.]]))
+        tensor(8.)
+    """
+    checks.tensors("linalg_det", A=A)
+    if out is not None:
+        return delivered("linalg_det", out, (A,), det, A)
+    return _det(A)
+
+
+def _det(A: Tensor) -> Tensor:
+    checks.square("linalg.det", A)
+    return det_row(checks.floating("linalg.det", A, "lu_cpu"))
+
+
+def slogdet(A, *, out=None):
+    """The sign of the determinant and the logarithm of its modulus.
+
+    Args:
+        A: (*, n, n).
+        out: two tensors.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.linalg.slogdet(vistorch.tensor([[1., 0.], [0., -1.]])).sign
+        tensor(-1.)
+    """
+    checks.tensors("linalg_slogdet", A=A)
+    if out is not None:
+        return delivered("linalg_slogdet", out, (A,), slogdet, A)
+    return make(linalg_slogdet, _slogdet("linalg.slogdet", A))
+
+
+def _slogdet(name: str, A: Tensor) -> tuple:
+    checks.square(name, A)
+    return slogdet_row(checks.floating(name, A))
+
+
+@public("det")
+def plain_det(input):
+    """The determinant of square matrices.
+
+    Args:
+        input: (*, n, n).
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.det(vistorch.tensor([[2., 0.], [0., 4.]]))
+        tensor(8.)
+    """
+    checks.tensors("det", input=input)
+    return _det(input)
+
+
+@public("slogdet")
+def plain_slogdet(input, *, out=None):
+    """The sign of the determinant and the logarithm of its modulus.
+
+    Args:
+        input: (*, n, n).
+        out: two tensors.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.slogdet(vistorch.tensor([[1., 0.], [0., -1.]])).logabsdet
+        tensor(0.)
+    """
+    checks.tensors("slogdet", input=input)
+    if out is not None:
+        return delivered("slogdet", out, (input,), plain_slogdet, input)
+    return make(slogdet_type, _slogdet("linalg.slogdet", input))
+
+
+@public()
+def logdet(input):
+    """The logarithm of the determinant; NaN where that is negative.
+
+    Args:
+        input: (*, n, n).
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.logdet(vistorch.tensor([[1., 0.], [0., 1.]]))
+        tensor(0.)
+    """
+    checks.tensors("logdet", input=input)
+    sign, log = _slogdet("logdet", input)
+    if sign._data.dtype.kind == "c":
+        return log + FUNCTIONS["log"](sign)
+    return FUNCTIONS["where"](FUNCTIONS["eq"](sign, -1.0), float("nan"), log)
+
+
+def cholesky(input, *, upper=False, out=None):
+    """The lower triangular L for which A = L L^H.
+
+    Args:
+        input: positive-definite matrices (*, n, n).
+        upper: return L^H instead.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.linalg.cholesky(vistorch.tensor([[4., 0.], [0., 9.]]))
+        tensor([[2., 0.],
+                [0., 3.]])
+    """
+    checks.tensors("linalg_cholesky", input=input)
+    if out is not None:
+        return delivered("linalg_cholesky", out, (input,), lambda: cholesky(input, upper=upper))
+    checks.square("linalg.cholesky", input)
+    return cholesky_row(checks.floating("linalg.cholesky", input, "cholesky_cpu"), bool(upper))
+
+
+def matrix_power(A, n, *, out=None):
+    """A square matrix multiplied with itself; negative powers are those of the inverse.
+
+    Args:
+        A: (*, m, m).
+        n: how many times.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.linalg.matrix_power(vistorch.tensor([[1., 1.], [0., 1.]]), 3)
+        tensor([[1., 3.],
+                [0., 1.]])
+    """
+    checks.tensors("linalg_matrix_power", A=A)
+    if n.__class__ is not int:
+        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
+    if out is not None:
+        return delivered("linalg_matrix_power", out, (A,), matrix_power, A, n)
+    checks.square("linalg.matrix_power", A)
+    if n == 0:
+        return powers_start(A)
+    if n == 1:
+        return METHODS["clone"](A)
+    if n < 0:
+        A = inv(A)
+        n = -n
+    if n == 1:
+        return A
+    if n == 3:
+        return A @ A @ A
+    result = None
+    square = A
+    while n:
+        if n & 1:
+            result = square if result is None else result @ square
+        n >>= 1
+        if n:
+            square = square @ square
+    return result
+
+
+def _identity(xp, input):
+    out = xp.zeros_like(input)
+    i = xp.arange(input.shape[-1])
+    out[..., i, i] = 1
+    return out
+
+
+powers_start = op(
+    "matrix_power_zero",
+    _identity,
+    name_in_graph="CopyBackwards",
+    formula=r"\bar A = 0",
+    input=lambda F, g: F.zeros_like(g),
+)
+
+
+@public("matrix_power")
+def plain_matrix_power(input, n, *, out=None):
+    """A square matrix multiplied with itself: `linalg.matrix_power`.
+
+    Args:
+        input: (*, m, m).
+        n: how many times.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.matrix_power(vistorch.tensor([[2.]]), 3)
+        tensor([[8.]])
+    """
+    return matrix_power(input, n, out=out)
+
+

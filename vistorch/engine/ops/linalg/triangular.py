@@ -1,0 +1,127 @@
+"""Triangular systems, and the diagonal under its name in `linalg`.
+
+Invariant: what lies on the other side of the diagonal is never read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...call import op
+from ...face import METHODS
+from ...tensor import Tensor
+from . import checks
+from .rows import mT
+from .solve import delivered
+
+
+def _read(xp, A, upper, unit):
+    a = xp.triu(A) if upper else xp.tril(A)
+    if unit:
+        i = xp.arange(a.shape[-1])
+        a[..., i, i] = 1
+    return a
+
+
+def _solve(xp, A, B, upper, left, unitriangular):
+    a = _read(xp, A, upper, unitriangular)
+    try:
+        if left:
+            return xp.linalg.solve(a, B)
+        return xp.linalg.solve(a.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
+    except checks.np.linalg.LinAlgError:
+        return _substituted(xp, a, B, upper, left)
+
+
+def _substituted(xp, a, B, upper, left):
+    """Row by row, with the infinities a zero on the diagonal gives."""
+    if not left:
+        return _substituted(xp, a.swapaxes(-1, -2), B.swapaxes(-1, -2), not upper, True).swapaxes(-1, -2)
+    n = a.shape[-1]
+    shape = checks.broadcast(a.shape[:-2], B.shape[:-2])
+    x = xp.array(xp.broadcast_to(B, (*shape, *B.shape[-2:])))
+    for i in range(n - 1, -1, -1) if upper else range(n):
+        for j in range(i + 1, n) if upper else range(i):
+            x[..., i, :] -= a[..., i, j, None] * x[..., j, :]
+        x[..., i, :] /= a[..., i, i, None]
+    return x
+
+
+def _matrix(F: Any, g: Any, A: Any, upper: bool, left: bool, unit: bool, out: Any) -> Any:
+    """The gradient of the triangle that was read."""
+    b = F.linalg_solve_triangular(mT(F, A), g, not upper, left, unit)
+    a = -F.bmm(b, mT(F, out)) if left else -F.bmm(mT(F, out), b)
+    weight = 0 if unit else 1
+    return mT(F, F.lower(mT(F, a), weight)) if upper else F.lower(a, weight)
+
+
+solve_triangular_row = op(
+    "linalg_solve_triangular",
+    _solve,
+    inputs="A B",
+    formula={"A": r"\bar A = -\mathrm{tri}(\bar B X^T)", "B": r"\bar B = A^{-T} \bar X"},
+    A=lambda F, g, A, upper, left, unitriangular, out: _matrix(F, g, A, upper, left, unitriangular, out),
+    B=lambda F, g, A, upper, left, unitriangular: F.linalg_solve_triangular(
+        mT(F, A), g, not upper, left, unitriangular
+    ),
+)
+
+
+def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
+    """The X for which A X = B, with a triangular A.
+
+    Args:
+        A: (*, n, n), of which one triangle is read.
+        B: (*, n, k).
+        upper: which one.
+        left: False for X A = B.
+        unitriangular: read ones on the diagonal.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.linalg.solve_triangular(vistorch.tensor([[2.]]), vistorch.tensor([[4.]]), upper=True)
+        tensor([[2.]])
+    """
+    checks.tensors("linalg_solve_triangular", A=A, B=B)
+    if out is not None:
+        again = {"upper": upper, "left": left, "unitriangular": unitriangular}
+        return delivered(
+            "linalg_solve_triangular", out, (A, B), lambda: solve_triangular(A, B, **again)
+        )
+    name = "linalg.solve_triangular"
+    checks.same_place(name, A, B)
+    if A._data.dtype != B._data.dtype:
+        raise RuntimeError(
+            f"{name}: Expected A and B to have the same dtype, but found A of type {checks.scalar(A)} and B of type "
+            f"{checks.scalar(B)} instead"
+        )
+    checks.square(name, A)
+    checks.matrix(name, B, "B")
+    a, b = A._data.shape, B._data.shape
+    if b[-2 if left else -1] != a[-1]:
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {equation} ({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"
+        )
+    checks.broadcast(a[:-2], b[:-2])
+    if A._data.dtype.kind not in "fc" or A._data.dtype in checks.HALVES:
+        raise checks.not_implemented("triangular_solve_cpu", A)
+    return solve_triangular_row(A, B, bool(upper), bool(left), bool(unitriangular))
+
+
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1) -> Tensor:
+    """The diagonals of matrices, as a view.
+
+    Args:
+        A: (*, m, n).
+        offset: which diagonal; above the main one if positive.
+        dim1: the first dim of the matrices.
+        dim2: the second.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.linalg.diagonal(vistorch.tensor([[1, 2], [3, 4]]))
+        tensor([1, 4])
+    """
+    return METHODS["diagonal"](A, offset, dim1, dim2)

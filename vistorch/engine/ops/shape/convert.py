@@ -1,0 +1,463 @@
+"""Copies and conversions: clone, contiguous, to and its many short forms, copy_, detach_, resize_.
+
+Invariant: a conversion that changes nothing returns the very same tensor.
+"""
+
+from __future__ import annotations
+
+import warnings
+from math import prod
+from typing import Any
+
+from ... import dims, dtypes, errors, inplace
+from ...call import op
+from ...events import hear
+from ...face import FUNCTIONS, METHODS, public
+from ...graph import UNTRACKED, Version, version
+from ...kernels.strides import expand
+from ...layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
+from ...places import place_of
+from ...promote import number, type_of
+from ...tensor import Tensor, asarray, wrap
+from ..core import cast, clone_, to_place
+from . import rows
+from .inplace import become
+from .views import given, tensor
+
+_said: list = []
+NO_DETACH = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+    "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+    "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+    "vistorch/optim/optimizer.py as the solution."
+)
+
+
+def _channels_last(xp, input):
+    there, back = axes_last(input.ndim)
+    return xp.array(input.transpose(there), order="C").transpose(back)
+
+
+channels_last_row = op(
+    "to_channels_last",
+    _channels_last,
+    widen=False,
+    name_in_graph="CloneBackward0",
+    formula=r"\bar x = \bar y",
+    input=lambda F, g: g,
+)
+copied = op(
+    "to_copy",
+    lambda xp, input: xp.array(input),
+    widen=False,
+    name_in_graph="ToCopyBackward0",
+    formula=r"\bar x = \bar y",
+    input=lambda F, g: g,
+)
+
+
+def check_format(form: Any, func: str) -> None:
+    """Refuse what is no memory format."""
+    if form.__class__ is not memory_format:
+        raise TypeError(
+            f"{func}(): argument 'memory_format' must be vistorch.memory_format, not {type(form).__name__}"
+        )
+
+
+def arranged(x: Tensor, form: Any, func: str) -> Tensor:
+    """A copy in a memory format."""
+    check_format(form, func)
+    if form in RANKS:
+        check_rank(form, x._data.ndim)
+        return channels_last_row(x)
+    return clone_(x) if form is preserve_format else rows.contiguous(x)
+
+
+@public()
+def clone(input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
+    """A copy; gradients flow through it.
+
+    Args:
+        input: the tensor.
+        memory_format: in which order the elements shall lie.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.clone(vistorch.tensor([1, 2]))
+        tensor([1, 2])
+    """
+    tensor(input, "clone")
+    return clone_(input) if memory_format is preserve_format else arranged(input, memory_format, "clone")
+
+
+@public(function=False)
+def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
+    """The tensor itself if its elements lie in row-major order, a copy where they do otherwise.
+
+    Args:
+        self: the tensor.
+        memory_format: another order.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2, 3).t().contiguous().stride()
+        (2, 1)
+    """
+    if memory_format is contiguous_format:
+        return self if self._data.flags.c_contiguous else rows.contiguous(self)
+    check_format(memory_format, "contiguous")
+    if memory_format is preserve_format or self.is_contiguous(memory_format=memory_format):
+        return self
+    return arranged(self, memory_format, "contiguous")
+
+
+# ---- to ---------------------------------------------------------------------------------------------------------------
+def converted(x: Tensor, dtype: Any, place: Any = None, copy: bool = False, form: Any = None) -> Tensor:
+    """`x` with a numpy dtype at a place (None leaves each as it is); `x` itself where nothing changes."""
+    d = x._data
+    if form is not None:
+        check_format(form, "to")
+        if form in RANKS:
+            check_rank(form, d.ndim)
+    moves = place is not None and place is not x._place
+    casts = dtype is not None and dtype != d.dtype
+    if not moves and not casts and not copy:
+        if form in RANKS and not x.is_contiguous(memory_format=form):
+            return channels_last_row(x)
+        return x
+    o = x
+    if casts:
+        if d.dtype.kind == "c" and dtype.kind != "c" and dtype.kind != "b":
+            warn_imaginary()
+        # integers have no gradient: what becomes one leaves the graph
+        o = cast(o if dtype in DIFFERENTIABLE else wrap(d, o._place), dtype)
+    if moves:
+        o = to_place(o, place)
+    if o is x:
+        o = copied(x)
+    if form is contiguous_format and not o._data.flags.c_contiguous:
+        return rows.contiguous(o)
+    return channels_last_row(o) if form in RANKS else o
+
+
+def warn_imaginary() -> None:
+    """PyTorch warns once in a process when imaginary parts are lost."""
+    if not _said:
+        _said.append(True)
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
+
+
+_NUMBERS = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128}
+
+
+DIFFERENTIABLE = frozenset([k.np for k in dtypes.ALL if k.is_floating_point or k.is_complex])
+
+
+@public(function=False)
+def to(self: Tensor, *args: Any, **named: Any) -> Tensor:
+    """The tensor as another dtype, on another device, or both; itself where that changes nothing.
+
+    Args:
+        self: the tensor.
+        *args: `dtype`, or `device` (and `dtype`), or another tensor to take both from; then `non_blocking`, `copy`.
+        **named: the same by name, and `memory_format`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1, 2]).to(vistorch.float32)
+        tensor([1., 2.])
+    """
+    if len(args) == 1 and not named and args[0].__class__ is dtypes.dtype:
+        return converted(self, args[0].np)
+    form = named.pop("memory_format", None)
+    first = args[0] if args else None
+    if isinstance(first, Tensor):
+        dtype, place, rest, names = first._data.dtype, first._place, args[1:], ("non_blocking", "copy")
+    elif first.__class__ is dtypes.dtype or (isinstance(first, type) and first in _NUMBERS):
+        kind = first if first.__class__ is dtypes.dtype else _NUMBERS[first]
+        if "dtype" in named:
+            raise TypeError("to() received an invalid combination of arguments")
+        dtype, place, rest, names = kind.np, None, args[1:], ("non_blocking", "copy")
+    else:
+        dtype = place = None
+        rest, names = args, ("device", "dtype", "non_blocking", "copy")
+    values = dict(zip(names, rest, strict=False))
+    if len(rest) > len(names) or set(values) & set(named) or set(named) - set(names) - {"device"}:
+        raise TypeError(
+            "to() received an invalid combination of arguments - got "
+            f"({', '.join([*(type(a).__name__ for a in args), *(f'{k}=' for k in named)])})"
+        )
+    values.update(named)
+    if values.get("device") is not None:
+        place = _place(values["device"])
+    if values.get("dtype") is not None:
+        dtype = _dtype(values["dtype"])
+    return converted(self, dtype, place, bool(values.get("copy")), form)
+
+
+def _place(device: Any) -> Any:
+    if isinstance(device, type):
+        raise TypeError(f"to() received an invalid combination of arguments - got ({type(device).__name__})")
+    return place_of(device, "to")
+
+
+def _dtype(given: Any) -> Any:
+    return (_NUMBERS[given] if given in _NUMBERS else dtypes.to_dtype(given, "to")).np
+
+
+def _short(name: str, kind: Any) -> None:
+    target = kind.np
+
+    def call(self: Tensor, memory_format: Any = None) -> Tensor:
+        if self._data.dtype is target and memory_format is None:
+            return self
+        return converted(self, target, None, False, memory_format)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""`self.to(vistorch.{kind.name})`.
+
+    Args:
+        self: the tensor.
+        memory_format: in which order the elements shall lie.
+    """
+    METHODS[name] = call
+
+
+for _name, _kind in (
+    ("double", dtypes.float64),
+    ("float", dtypes.float32),
+    ("half", dtypes.float16),
+    ("bfloat16", dtypes.bfloat16),
+    ("cdouble", dtypes.complex128),
+    ("cfloat", dtypes.complex64),
+    ("long", dtypes.int64),
+    ("int", dtypes.int32),
+    ("short", dtypes.int16),
+    ("char", dtypes.int8),
+    ("byte", dtypes.uint8),
+    ("bool", dtypes.bool),
+):
+    _short(_name, _kind)
+
+
+@public(function=False)
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The tensor in the CPU's memory; itself if it is there.
+
+    Args:
+        self: the tensor.
+        memory_format: in which order the elements shall lie.
+    """
+    return converted(self, None, place_of("cpu"), False, memory_format)
+
+
+@public(function=False)
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """The tensor in a CUDA device's memory; itself if it is there.
+
+    Args:
+        self: the tensor.
+        device: which device; the current one if None.
+        non_blocking: whether the host may go on meanwhile.
+        memory_format: in which order the elements shall lie.
+    """
+    return converted(self, None, place_of("cuda" if device is None else device, "cuda"), False, memory_format)
+
+
+@public("type", function=False)
+def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **named: Any) -> Any:
+    """The name of the tensor's type, or the tensor as another type.
+
+    Args:
+        self: the tensor.
+        dtype: a dtype, a name such as "vistorch.FloatTensor", or such a class.
+        non_blocking: whether the host may go on meanwhile.
+        **named: accepted.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1]).type()
+        'vistorch.LongTensor'
+    """
+    if dtype is None:
+        return dtypes.type_name(dtypes.of(self._data.dtype), self._place.device.type)
+    if dtype.__class__ is dtypes.dtype:
+        return converted(self, dtype.np)
+    if isinstance(dtype, type):
+        name = getattr(dtype, "__name__", "")
+        module = "vistorch.cuda" if "cuda" in getattr(dtype, "__module__", "") else "vistorch"
+        dtype = f"{module}.{name}" if name.endswith("Tensor") and name != "Tensor" else name
+    if not isinstance(dtype, str):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    kind, device = dtypes.of_type_name(dtype)
+    place = None if device == self._place.device.type else place_of(device)
+    return converted(self, kind.np, place)
+
+
+@public(function=False)
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor as the type of another, on its device.
+
+    Args:
+        self: the tensor.
+        other: the other.
+    """
+    tensor(other, "type_as", "other")
+    return converted(self, other._data.dtype, other._place)
+
+
+# ---- in place ---------------------------------------------------------------------------------------------------------
+def _copy(xp, input, src):
+    if src.dtype.kind == "c" and input.dtype.kind != "c":
+        src = src != 0 if input.dtype.kind == "b" else src.real
+    return expand(xp, xp.asarray(src).astype(input.dtype, copy=False), input.shape)
+
+
+copy_row = op(
+    "copy",
+    _copy,
+    inputs="input src",
+    widen=False,
+    name_in_graph="CopyBackwards",
+    formula={"input": r"\bar x = 0", "src": r"\bar s = \bar y"},
+    input=lambda F, g: F.zeros_like(g),
+    src=lambda F, g: g,
+)
+
+
+@public(function=False)
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write the elements of another tensor, broadcast and converted, into this one.
+
+    Args:
+        self: the tensor to write.
+        other: where the elements come from.
+        non_blocking: whether the host may go on meanwhile.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2).copy_(vistorch.tensor([1, 2]))
+        tensor([1., 2.])
+    """
+    if not isinstance(other, Tensor):
+        n = number(other)
+        if n is None:
+            raise errors.must_be_tensor("copy_", "other", 1, other)
+        other = wrap(asarray(n, type_of(n)))
+    d, s = self._data, other._data
+    if d.shape != s.shape:
+        said = errors.broadcast(d.shape, s.shape)
+        if said is None and (s.ndim > d.ndim or _grows(d.shape, s.shape)):
+            full = _broadcast(d.shape, s.shape)
+            said = f"output with shape {errors.sizes(d.shape)} doesn't match the broadcast shape {errors.sizes(full)}"
+        if said is not None:
+            raise RuntimeError(said)
+        while s.ndim > d.ndim:  # only leading ones are left
+            other = rows.select(other, 0, 0)
+            s = other._data
+    if other._place is not self._place:
+        other = to_place(other, self._place)
+    if s.dtype.kind == "c" and d.dtype.kind not in "cb":
+        warn_imaginary()
+    if d.dtype not in DIFFERENTIABLE and other.requires_grad:
+        other = other.detach()
+    return inplace.replace(self, copy_row, (other,), {}, copy_row.rule)
+
+
+def _grows(shape: tuple, given_shape: tuple) -> bool:
+    return any(n == 1 and m != 1 for n, m in zip(shape[::-1], given_shape[::-1], strict=False)) or any(
+        m != 1 for m in given_shape[: max(len(given_shape) - len(shape), 0)]
+    )
+
+
+def _broadcast(a: tuple, b: tuple) -> tuple:
+    n = max(len(a), len(b))
+    a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    return tuple([q if p == 1 else p for p, q in zip(a, b, strict=True)])
+
+
+@public()
+def detach_(self: Tensor) -> Tensor:
+    """Make the tensor a leaf that does not require grad.
+
+    Args:
+        self: the tensor; no view.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(2, requires_grad=True) * 2
+        >>> x.detach_()
+        tensor([2., 2.])
+    """
+    if self._is_view():
+        raise RuntimeError(NO_DETACH)
+    if (told := hear.cut) is not None:
+        told("detach", self)
+    self._node, self._rg = None, False
+    return self
+
+
+def _resized(x: Tensor, shape: tuple, form: Any) -> Tensor:
+    if x.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    if any(n < 0 for n in shape):
+        raise RuntimeError("numel: integer multiplication overflow")
+    d, count = x._data, prod(shape)
+    if form is not None:
+        check_format(form, "resize_")
+    if d.shape == shape:
+        return x
+    stride, at = [], 1
+    for n in reversed(shape):
+        stride.insert(0, at)
+        at *= max(n, 1)
+    from .strided import as_strided, room
+
+    if count <= room(d):
+        return become(x, as_strided, (shape, tuple(stride)), {})
+    new = x._place.xp.zeros(count, d.dtype)
+    kept = as_strided(x.detach(), (room(d),), (1,))._data
+    new[: kept.size] = kept
+    x._data, x._view = new.reshape(shape), None
+    v = Version()
+    v.n = version(x).n + 1
+    if x._ver is not UNTRACKED:
+        x._ver = v
+    return x
+
+
+@public(function=False)
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None, **named: Any) -> Tensor:
+    """Give the tensor other sizes: its storage seen in row-major order, made longer where that does not suffice.
+
+    Unlike in PyTorch, a tensor that needs more memory than there is no longer shares it with its views.
+
+    Args:
+        self: the tensor.
+        *sizes: the sizes.
+        memory_format: accepted.
+        **named: `size=`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(6).resize_(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
+    """
+    size = dims.sizes(given(sizes, named, "resize_", "size"), "resize_")
+    return _resized(self, size, memory_format)
+
+
+@public()
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """`self.resize_(the_template.size())`.
+
+    Args:
+        self: the tensor.
+        the_template: the tensor whose sizes to take.
+        memory_format: accepted.
+    """
+    return _resized(self, tensor(the_template, "resize_as_", "the_template").shape, memory_format)
+
+
+FUNCTIONS["detach"] = METHODS["detach"]

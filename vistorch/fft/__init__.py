@@ -1,0 +1,8 @@
+"""Fourier transforms under PyTorch's names."""
+
+from ..engine.ops.linalg.fft import TRANSFORMS as _transforms
+from ..engine.ops.linalg.fft import fftfreq, fftshift, ifftshift, rfftfreq
+
+globals().update(_transforms)
+
+__all__ = [*_transforms, "fftfreq", "fftshift", "ifftshift", "rfftfreq"]  # noqa: PLE0604

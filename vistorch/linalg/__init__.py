@@ -1,0 +1,41 @@
+"""Linear algebra under PyTorch's names."""
+
+from ..engine.ops.linalg.checks import LinAlgError
+from ..engine.ops.linalg.contract import linalg_cross as cross
+from ..engine.ops.linalg.contract import multi_dot, vecdot
+from ..engine.ops.linalg.factor import eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
+from ..engine.ops.linalg.norms import matrix_norm, norm, vector_norm
+from ..engine.ops.linalg.products import matmul
+from ..engine.ops.linalg.rank import cond, lstsq, matrix_rank, pinv
+from ..engine.ops.linalg.solve import cholesky, det, inv, matrix_power, slogdet, solve
+from ..engine.ops.linalg.triangular import diagonal, solve_triangular
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "vecdot",
+    "vector_norm",
+]

@@ -377,9 +377,10 @@ def source_of(t: Tensor) -> Any:
 
 def overwritten(node: Any, entry: tuple, sentence: str) -> RuntimeError:
     """The error for a saved value that was written since, with what listeners know of saver and writer."""
-    if hear.saved is not None:
-        hear.saved(node, entry)
-    return RuntimeError(sentence)
+    error = RuntimeError(sentence)
+    if (told := hear.saved) is not None:
+        told(node, entry, error)
+    return error
 
 
 def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:

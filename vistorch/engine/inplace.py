@@ -93,8 +93,8 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
                 ]
             )
         views.rebase(x, o)
-    if hear.write is not None:
-        hear.write(x, rule)
+    if (told := hear.write) is not None:
+        told(x, rule)
     return x
 
 
@@ -147,8 +147,8 @@ def pointwise(fn: Any) -> Callable:
             if v is None:
                 v = version(input)
             v.n += 1
-            if hear.write is not None:
-                hear.write(input, rule)
+            if (told := hear.write) is not None:
+                told(input, rule)
             return input
 
         return _named(one, rule)
@@ -193,8 +193,8 @@ def pointwise(fn: Any) -> Callable:
         if v is None:
             v = version(input)
         v.n += 1
-        if hear.write is not None:
-            hear.write(input, rule)
+        if (told := hear.write) is not None:
+            told(input, rule)
         return input
 
     return _named(two, rule)
@@ -232,8 +232,8 @@ def direct(rule: Any, x: Any, others: tuple, consts: tuple, write: Any = None) -
     else:
         hushed(write, *arrays, *consts)
     version(x).n += 1
-    if hear.write is not None:
-        hear.write(x, rule)
+    if (told := hear.write) is not None:
+        told(x, rule)
     return True
 
 

@@ -69,7 +69,6 @@ _copy = op(
     value=lambda F, g: g,
 )
 # as PyTorch spells it out: the node is a C++ class of its own there
-_copy.rule.node_class.name = lambda self: "vistorch::autograd::CopyBackwards"
 _fill = op(
     "written_fill",
     _written,
@@ -151,8 +150,8 @@ def _plainly(x: Tensor, key: tuple, index: Any, v: Any, t: Tensor | None) -> Non
         _slowly(x, index, wrap(np.asarray(v, a.dtype)) if t is None else t, False)
         return
     version(x).n += 1
-    if hear.write is not None:
-        hear.write(x, _copy.rule)
+    if (told := hear.write) is not None:
+        told(x, _copy.rule)
 
 
 def _plain(x: Tensor, value: Any) -> Any:
@@ -230,8 +229,8 @@ def assign(region: Tensor, value: Tensor, records: bool) -> None:
     version(region).n += 1
     if o is not None:
         views.rebase(region, o)
-    if hear.write is not None:
-        hear.write(region, _copy.rule)
+    if (told := hear.write) is not None:
+        told(region, _copy.rule)
 
 
 def _shaped(region: Tensor, value: Tensor) -> Tensor:
@@ -299,8 +298,8 @@ def index_put_at(x: Tensor, where: Where, values: Tensor, accumulate: bool, reco
     version(x).n += 1
     if o is not None:
         views.rebase(x, o)
-    if hear.write is not None:
-        hear.write(x, index_put_row.rule)
+    if (told := hear.write) is not None:
+        told(x, index_put_row.rule)
 
 
 def _shares(x: Tensor, y: Tensor) -> bool:

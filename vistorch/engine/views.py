@@ -296,10 +296,6 @@ def rebase(x: Tensor, o: Tensor) -> None:
         out = wrap(base._data, base._place)
         graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
-        if base._more is not None and base._more.retains:
-            from .hooks import follow
-
-            follow(base)
         rebuild(x, v, base)
         if v.hidden:
             x._node = o._node  # the same value: PyTorch sees the op itself here

@@ -85,7 +85,8 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         graph.record(PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
-    t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    t._node, t._rg = o._node, True
 
 
 def walk(data: Any, steps: tuple, kind: int) -> Any:

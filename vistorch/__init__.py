@@ -71,3 +71,5 @@ from .engine.tensor import Tensor
 _bind()
 globals().update(_functions)
 newaxis = None
+
+from . import utils  # noqa: E402  it is built on everything above

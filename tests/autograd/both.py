@@ -40,6 +40,7 @@ def outcome(program, lib):
     """What a program does: (what it returned or raised, the warnings it gave)."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "`torch.jit")  # what torch says of itself when it is first used
         try:
             result = ("returned", plain(program(lib)))
         except Exception as error:

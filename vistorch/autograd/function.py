@@ -25,6 +25,7 @@ from ..engine.graph import (
     draw,
     edge,
     out_of,
+    overwritten,
     save_input,
     unpacked,
     version,
@@ -160,11 +161,11 @@ class BackwardCFunction(Base):
             t, then = entry
             v = t._ver
             if v is not None and v.n != then:
-                raise RuntimeError(errors.modified(t._data, t._place, t._node, v.n, then))
+                raise overwritten(self, entry, errors.modified(t._data, t._place, t._node, v.n, then))
             return t
         d, place, v, then = entry
         if v.n != then:
-            raise RuntimeError(errors.modified(d, place, self, v.n, then, nr))
+            raise overwritten(self, entry, errors.modified(d, place, self, v.n, then, nr))
         t = wrap(d, place)
         t._ver = v
         t._node, t._rg = self.output(nr, t), True
@@ -253,15 +254,17 @@ def _backward_of(cls: Any) -> Callable:
 
 
 class Told:
-    """What a listener is given as the rule of a custom function."""
+    """What a listener is given as the rule of a custom function; its one constant is all it was called with."""
 
-    __slots__ = ("grad_name", "name")
+    __slots__ = ("function", "grad_name", "name")
     formula: Any = MappingProxyType({})
-    inputs = consts = ()
+    inputs = ()
+    consts = ("args",)
     view = False
 
-    def __init__(self, name: str) -> None:
-        self.name, self.grad_name = name, name + "Backward"
+    def __init__(self, function: Any) -> None:
+        self.function, self.name = function, function.__name__
+        self.grad_name = self.name + "Backward"
 
 
 class FunctionMeta(type):
@@ -389,8 +392,8 @@ class Function(metaclass=FunctionMeta):
             _save(ctx, node, inputs)
             if mode.anomaly:
                 remember(node)
-        if hear.op is not None:
-            hear.op(Told(cls.__name__), tuple(inputs), (), tuple([o for o in outs if isinstance(o, Tensor)]))
+        if (told := hear.op) is not None:
+            told(Told(cls), tuple(inputs), (args,), tuple([o for o in outs if isinstance(o, Tensor)]))
         for used in ("to_save", "dirty_tensors", "non_differentiable"):
             ctx.__dict__.pop(used, None)
         return outs if many else outs[0]

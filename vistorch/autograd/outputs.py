@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from ..engine import errors, views
+from ..engine.events import hear
 from ..engine.graph import UNTRACKED, out_of, version
 from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap
@@ -51,6 +52,8 @@ def attach(ctx: Any, node: Any, inputs: list, raw: tuple, apart: bool) -> tuple:
     for t in written_to:
         if t._ver is not UNTRACKED:
             version(t).n += 1
+            if (told := hear.write) is not None:
+                told(t, None)
     dirty = {id(t) for t in written_to}
     barred = {
         id(t)

@@ -158,7 +158,10 @@ def prepare(
     """A backward pass, checked and ready to run, for whoever drives it: `backward` below, or a stepper."""
     outputs = _tuple(tensors)
     wanted = None if inputs is None else _inputs(inputs, "backward")
-    return _pass(outputs, _grads(gradient, len(outputs)), retain_graph, create_graph, wanted, True, journal)[0]
+    run = _pass(outputs, _grads(gradient, len(outputs)), retain_graph, create_graph, wanted, True, journal)[0]
+    if (told := hear.backward) is not None:
+        told(run, outputs)
+    return run
 
 
 def _pass(
@@ -194,8 +197,8 @@ def _pass(
 
 
 def _drain(run: Pass, outputs: tuple) -> None:
-    if hear.backward is not None:
-        hear.backward(run, outputs)
+    if (told := hear.backward) is not None:
+        told(run, outputs)
     drain(run)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ... import dtypes, errors, inplace, outs, views
 from ...call import op
 from ...dims import one, whole
+from ...events import hear
 from ...face import METHODS, public
 from ...graph import version
 from ...modes import mode
@@ -94,6 +95,8 @@ def _in_place(fn: Any, upper: bool) -> Any:
         keep = self._place.xp.tri(*d.shape[-2:], k - 1 if upper else k, dtype=bool)
         d[..., keep if upper else ~keep] = 0
         version(self).n += 1
+        if (told := hear.write) is not None:
+            told(self, None)
         return self
 
     call.__name__ = call.__qualname__ = name

@@ -53,8 +53,8 @@ def pieces(rule: Any, x: Tensor, consts: tuple, steps: list) -> tuple[Tensor, ..
     result = tuple(made)
     if mode.on and x._rg and result:
         record(rule, (x,), consts, result)
-    if hear.op is not None:
-        hear.op(rule, (x,), consts, result)
+    if (told := hear.op) is not None:
+        told(rule, (x,), consts, result)
     return result
 
 

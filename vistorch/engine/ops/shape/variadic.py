@@ -75,8 +75,8 @@ class Variadic:
                 parts = parts(ins, dim)
             if needs and mode.on:
                 record(rule, ins, (dim, parts), (o,))
-            if hear.op is not None:
-                hear.op(rule, ins, (dim, parts), (o,))
+            if (told := hear.op) is not None:
+                told(rule, ins, (dim, parts), (o,))
         return o
 
     def rule(self, n: int) -> Rule:

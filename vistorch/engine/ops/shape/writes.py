@@ -71,8 +71,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
             if ver is not other._ver and ver is not UNTRACKED and 0 not in d.strides:
                 d[...] = s
                 ver.n += 1
-                if hear.write is not None:
-                    hear.write(self, copy_row.rule)
+                if (told := hear.write) is not None:
+                    told(self, copy_row.rule)
                 return self
     if not isinstance(other, Tensor):
         n = number(other)
@@ -128,9 +128,9 @@ def detach_(self: Tensor) -> Tensor:
     """
     if self._is_view():
         raise RuntimeError(NO_DETACH)
-    if hear.cut is not None:
-        hear.cut("detach", self)
-    self._node, self._rg = None, False
+    if (told := hear.cut) is not None:
+        told("detach", self)
+    self._node, self._view, self._rg = None, None, False
     return self
 
 

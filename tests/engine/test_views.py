@@ -328,6 +328,11 @@ def overlapping_writes_are_refused(L):
         sentence(lambda: x.unsqueeze(0).expand(1, 3).mul_(2)),  # no element twice: allowed
         sentence(lambda: x.copy_(x)),
     ]
+    y = L.ones(2, 3)
+    column = y.narrow(1, 2, 1)  # with gaps: torch says nothing
+    said.append(sentence(lambda: y.add_(column)))
+    said.append(sentence(lambda: y.t().narrow(0, 0, 2).add_(y.t().narrow(0, 1, 2))))
+    said.append(sentence(lambda: y.t().add_(y.t().select(1, 0).unsqueeze(1))))
     return said, values(x)
 
 

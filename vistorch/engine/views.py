@@ -85,7 +85,10 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
-    t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    t._node, t._rg = (
+        o._node,
+        True,
+    )  # of a base that was detached since, a node that leads nowhere, as in PyTorch
     if t._more is not None and t._more.retains:
         from .hooks import follow
 
@@ -102,7 +105,9 @@ def walk(data: Any, steps: tuple, kind: int) -> Any:
 
 
 PICK: Any = None
-RESHAPED: Any = None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+RESHAPED: Any = (
+    None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+)
 PUT: Any = None
 
 
@@ -250,7 +255,16 @@ def overlaps(x: Tensor, y: Any) -> bool:
     p, q = x._data, y._data
     if p.shape == q.shape and p.strides == q.strides and _start(p) == _start(q):
         return False
-    return x._place.kind == 0 and np.shares_memory(p, q)
+    # PyTorch compares stretches of memory, so it says nothing of tensors with gaps; what we write was computed before
+    return _dense(p) and _dense(q) and x._place.kind == 0 and np.shares_memory(p, q)
+
+
+def _dense(data: Any) -> bool:
+    """Whether an array fills a stretch of memory, each element once."""
+    if data.flags.c_contiguous or data.flags.f_contiguous:
+        return True
+    far = sum([(n - 1) * s for n, s in zip(data.shape, data.strides, strict=True)])
+    return far + data.itemsize == data.nbytes and not aliased(data)
 
 
 def _start(d: Any) -> int:

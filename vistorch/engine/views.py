@@ -110,7 +110,9 @@ def walk(data: Any, steps: tuple, kind: int) -> Any:
 
 
 PICK: Any = None
-RESHAPED: Any = None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+RESHAPED: Any = (
+    None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+)
 PUT: Any = None
 
 

@@ -28,7 +28,7 @@ _adding = threading.Lock()  # `.grad += g` of one leaf from two threads
 
 
 def _sole() -> int:
-    """What `sys.getrefcount(g)` says in `Pass._leaf` of an array that nobody else holds; it depends on the interpreter."""
+    """What `sys.getrefcount(g)` says in `Pass._leaf`, on this interpreter, of an array nobody else holds."""
     take = {0: np.ones(1)}.pop
 
     def called(leaf: Any, g: Any, undo: Any) -> int:

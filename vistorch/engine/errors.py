@@ -37,9 +37,7 @@ WRITE_OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."
 )
-UNPACKED_NO_TENSOR = (
-    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
-)
+UNPACKED_NO_TENSOR = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
     "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
@@ -76,7 +74,7 @@ MODIFIED_SHOWN = (
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type as PyTorch's C++ side prints it: with its module if it is neither ours nor builtin."""
+    """The name of a value's type as PyTorch's C++ side prints it: with its module for other C types."""
     kind = type(value)
     heap = kind.__flags__ & (1 << 9)  # types made by a class statement are printed without their module
     return kind.__name__ if heap or kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

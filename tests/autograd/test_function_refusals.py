@@ -143,7 +143,8 @@ def test_jvp_and_vmap_say_that_they_are_not_there():
 
 def test_gradient_on_another_device():
     x = leaf(vistorch, 1.0)
-    with vistorch.cuda.simulate(1):
+    vistorch.cuda.simulate(1)
+    try:
         y = made(vistorch, lambda ctx, x: x * 1, lambda ctx, g: g.to("cuda")).apply(x)
         with pytest.raises(RuntimeError) as error:
             y.backward()
@@ -154,3 +155,5 @@ def test_gradient_on_another_device():
             RuntimeError, match=r"^invalid gradient at index 0 - expected device cpu but got cuda:0$"
         ):
             (x * 2).backward(vistorch.ones(1, device="cuda"))
+    finally:
+        vistorch.cuda.simulate(None)

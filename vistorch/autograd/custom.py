@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import errors
-from ..engine.graph import FREED, Base, Packed, continued, out_of, unpacked
+from ..engine.graph import FREED, Base, Packed, continued, out_of, overwritten, unpacked
 from ..engine.modes import mode, recording
 from ..engine.tensor import Tensor, wrap
 
@@ -132,11 +132,11 @@ class BackwardCFunction(Base):
             t, then = entry
             v = t._ver
             if v is not None and v.n != then:
-                raise RuntimeError(errors.modified(t._data, t._place, t._node, v.n, then))
+                raise overwritten(self, entry, errors.modified(t._data, t._place, t._node, v.n, then))
             return t
         d, place, v, then = entry
         if v.n != then:
-            raise RuntimeError(errors.modified(d, place, self, v.n, then, nr))
+            raise overwritten(self, entry, errors.modified(d, place, self, v.n, then, nr))
         t = wrap(d, place)
         t._ver = v
         t._node, t._rg = self.output(nr, t), True

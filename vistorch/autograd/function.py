@@ -24,22 +24,24 @@ from .outputs import attach
 
 LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
-    "function with "
-    "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+    "function with static forward method. (Example: "
+    "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
 )
 DIFFERENTIATED_TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
 class Told:
-    """What a listener is given as the rule of a custom function."""
+    """What a listener is given as the rule of a custom function; its one constant is all it was called with."""
 
-    __slots__ = ("grad_name", "name")
+    __slots__ = ("function", "grad_name", "name")
     formula: Any = MappingProxyType({})
-    inputs = consts = ()
+    inputs = ()
+    consts = ("args",)
     view = False
 
-    def __init__(self, name: str) -> None:
-        self.name, self.grad_name = name, name + "Backward"
+    def __init__(self, function: Any) -> None:
+        self.function, self.name = function, function.__name__
+        self.grad_name = self.name + "Backward"
 
 
 class FunctionMeta(type):
@@ -79,11 +81,9 @@ class Function(metaclass=FunctionMeta):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
-            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, "
-            f"so you should "
-            "invoke them on the class itself. Instantiating an autograd function will raise an error in a "
-            "future version "
-            "of PyTorch.",
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so "
+            "you should invoke them on the class itself. Instantiating an autograd function will raise an "
+            "error in a future version of PyTorch.",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -135,8 +135,7 @@ class Function(metaclass=FunctionMeta):
         if cls.backward is not Function.backward:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
-                "only implement "
-                "one of them."
+                "only implement one of them."
             )
         return cls.vjp
 
@@ -180,8 +179,8 @@ class Function(metaclass=FunctionMeta):
             _save(ctx, node, inputs)
             if mode.anomaly:
                 remember(node)
-        if hear.op is not None:
-            hear.op(Told(cls.__name__), tuple(inputs), (), tuple([o for o in outs if isinstance(o, Tensor)]))
+        if (told := hear.op) is not None:
+            told(Told(cls), tuple(inputs), (args,), tuple([o for o in outs if isinstance(o, Tensor)]))
         for used in ("to_save", "dirty_tensors", "non_differentiable"):
             ctx.__dict__.pop(used, None)
         return outs if many else outs[0]

@@ -67,8 +67,7 @@ def jacobian(
         if vectorize and strict:
             raise RuntimeError(
                 "vistorch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
-                "supported together. "
-                "Please either set `strict=False` or `vectorize=False`."
+                "supported together. Please either set `strict=False` or `vectorize=False`."
             )
         rows = tuple([_rows(i, o, ins, create_graph, strict) for i, o in enumerate(outs)])
     nested = tuple([given_back(row, many, create_graph) for row in rows])
@@ -91,8 +90,7 @@ def _rows(nr: int, out: Tensor, inputs: tuple, create_graph: bool, strict: bool)
             elif strict and create_graph and not g.requires_grad:
                 raise RuntimeError(
                     f"The jacobian of the user-provided function is independent of input {nr}. This is not "
-                    f"allowed in "
-                    "strict mode when create_graph=True."
+                    "allowed in strict mode when create_graph=True."
                 )
             column.append(g)
     return tuple(

@@ -19,8 +19,8 @@ from .run import grad
 
 REENTRANT = (
     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
-    "gives different "
-    "values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was {}."
+    "gives different values, although analytical gradient matches numerical gradient.The tolerance for "
+    "nondeterminism was {}."
 )
 UNDEFINED = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
 
@@ -95,9 +95,9 @@ class Check:
                 continue
             if t._data.dtype not in (np.float64, np.complex128):
                 warnings.warn(
-                    f"Input #{i} requires gradient and is not a double precision floating point or "
-                    f"complex. This check "
-                    "will likely fail if all the inputs are not of double precision floating point or complex. ",
+                    f"Input #{i} requires gradient and is not a double precision floating point or complex. "
+                    "This check will likely fail if all the inputs are not of double precision floating "
+                    "point or complex. ",
                     UserWarning,
                     stacklevel=4,
                 )

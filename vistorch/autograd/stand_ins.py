@@ -26,8 +26,8 @@ MISSING = {
     "double_back": "The jacobian of the user-provided function is independent of input {}." + NOT_STRICT,
     "double_back_trick": (
         "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This "
-        "is not allowed in "
-        "strict mode as it prevents from using the double backward trick to replace forward mode AD."
+        "is not allowed in strict mode as it prevents from using the double backward trick to replace "
+        "forward mode AD."
     ),
 }
 # what is said of something that should have history and has not
@@ -42,10 +42,9 @@ CONSTANT = {
     ),
     "jacobian": (
         "While computing the hessian, found that the jacobian of the user-provided function with respect "
-        "to input {} is "
-        "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
-        "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for "
-        "example)."
+        "to input {} is independent of the input. This is not allowed in strict mode. You should ensure "
+        "that your function is twice differentiable and that the jacobian depends on the inputs (this "
+        "would be violated by a linear function for example)."
     ),
 }
 
@@ -151,9 +150,8 @@ def filled(grads: tuple, like: tuple, strict: bool, create_graph: bool, stage: s
         elif strict and create_graph and not g.requires_grad:
             what = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(
-                f"The {what} of the user-provided function is independent of input {i}. This is not "
-                f"allowed in strict mode "
-                "when create_graph=True."
+                f"The {what} of the user-provided function is independent of input {i}. This is not allowed "
+                "in strict mode when create_graph=True."
             )
         done.append(g)
     return tuple(done)

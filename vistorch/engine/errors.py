@@ -105,16 +105,17 @@ def op_name(node: Any) -> str:
 def view_written(meta: str, source: Any, indirect: bool) -> str:
     """A view whose history cannot be rebuilt is written, or its base is."""
     node, nr = (None, 0) if source is None else source.endpoint()
+    who = "A view" if node is None else f"Output {nr} of {op_name(node)} is a view"
     if indirect:
         done = "its base or another view of its base has been modified inplace"
     else:
         done = "is being modified inplace"
-    if node is not None:
-        start = f"Output {nr} of {op_name(node)} is a view and {done}."
-    elif meta == "inference":
-        start = f"A view was created in inference mode and {done} in normal mode."
+    if meta in ("no_grad", "inference"):
+        where, now = ("inference", " in normal mode") if meta == "inference" else ("no_grad", " with grad mode enabled")
+        born = f"was created in {where} mode and {done}{now}."
+        start = f"{who} {born}" if node is None else f"{who} of a view which {born}"
     else:
-        start = f"A view was created in no_grad mode and {done} with grad mode enabled."
+        start = f"{who} and {done}."
     if meta == "inference":
         return start + _NO_GRAD_VIEW.replace("no_grad block", "inference_mode block")
     return start + {"multi": _MULTI_VIEW, "custom": _CUSTOM_VIEW}.get(meta, _NO_GRAD_VIEW)

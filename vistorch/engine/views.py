@@ -82,10 +82,14 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     before, mode.on = mode.on, True
     try:
         o = wrap(t._data, t._place)
-        graph.record(PICK, (base,), (v.steps, layout_of(base._data)), (o,))
+        graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
     t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    if t._more is not None and t._more.retains:
+        from .hooks import follow
+
+        follow(t)
 
 
 def walk(data: Any, steps: tuple, kind: int) -> Any:
@@ -98,12 +102,14 @@ def walk(data: Any, steps: tuple, kind: int) -> Any:
 
 
 PICK: Any = None
+RESHAPED: Any = None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
 PUT: Any = None
 
 
 def define(op: Any) -> None:
     """Enter the two rows every in-place write through a view stands on (called by the op table)."""
-    global PICK, PUT
+    global PICK, PUT, RESHAPED
+    from .rules import twin
 
     # A step such as "view" or "as_strided" means the same only on memory laid out like the base's, so whatever the
     # steps are walked on is first given that layout.
@@ -169,6 +175,7 @@ def define(op: Any) -> None:
         input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+    RESHAPED = twin(PICK, "CopySlices")
 
 
 def folded(data: Any) -> bool:
@@ -269,6 +276,8 @@ def rebase(x: Tensor, o: Tensor) -> None:
 
             follow(base)
         rebuild(x, v, base)
+        if v.hidden:
+            x._node = o._node
     for t in moved:
         from .hooks import follow
 

@@ -23,19 +23,15 @@ from ..engine.tensor import Tensor, wrap
 
 NOT_SAID = (
     "vistorch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
-    "use_reentrant=False is recommended, but if you need to preserve the current "
-    "default behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences "
-    "between the two "
-    "variants."
+    "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can "
+    "pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
 )
 SINCE = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
 SINCE_SEQUENTIAL = "In version 2.9 we will raise an exception if use_reentrant is not passed."
 NOT_WITH_GRAD = (
     "When use_reentrant=True, vistorch.utils.checkpoint is incompatible with .grad() or passing an "
-    "`inputs` parameter to "
-    ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() "
-    "without passing the "
-    "`inputs` argument."
+    "`inputs` parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or "
+    "call .backward() without passing the `inputs` argument."
 )
 OTHER_NUMBER = (
     "vistorch.utils.checkpoint: A different number of tensors was saved during the original forward and "
@@ -44,8 +40,7 @@ OTHER_NUMBER = (
 )
 OTHER_KIND = (
     "vistorch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
-    "during the forward "
-    "pass.\n{}."
+    "during the forward pass.\n{}."
 )
 TOO_MANY = (
     "vistorch.utils.checkpoint: trying to save more tensors during recomputation than during the original "

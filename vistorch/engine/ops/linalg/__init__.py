@@ -1,3 +1,3 @@
 """Products, decompositions and Fourier transforms."""
 
-from . import added, contract, einsum, factor, fft, norms, products, rank, solve, triangular  # noqa: F401
+from . import added, contract, einsum, factor, fft, norms, products, rank, solve, triangular

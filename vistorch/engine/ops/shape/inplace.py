@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import errors, views
+from ...events import hear
 from ...graph import UNTRACKED, more, version
 from ...modes import mode
 from ...promote import sync_rg
@@ -56,6 +57,8 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
         n = x._node = o._node
         n.__class__ = _named_in_place(n.__class__)
         x._rg = True
+    if (told := hear.write) is not None:
+        told(x, o._view.steps[-1][0])
     return x
 
 

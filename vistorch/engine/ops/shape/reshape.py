@@ -35,6 +35,22 @@ def viewed(x: Tensor, shape: tuple) -> Tensor:
     raise RuntimeError(INCOMPATIBLE)
 
 
+def _plainly(d: Any, size: tuple) -> tuple | None:
+    """The shape where numpy finds it at once: a contiguous array and sizes that fit; None for all else."""
+    if size[0].__class__ is tuple:
+        size = size[0]
+    elif size[0].__class__ is not int:
+        return None
+    if d.flags.c_contiguous:
+        try:
+            shape = d.reshape(size).shape
+        except (ValueError, TypeError):
+            return None
+        if shape == size or -1 in size:  # numpy takes any negative size for a -1
+            return shape
+    return None
+
+
 @public(function=False)
 def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     """The same memory with another shape, or read as another dtype.
@@ -50,6 +66,10 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
         tensor([[0, 1, 2],
                 [3, 4, 5]])
     """
+    if size and not named:
+        shape = _plainly(self._data, size)
+        if shape is not None:
+            return rows.view(self, shape)
     if named or not size:
         if set(named) == {"dtype"} and not size:
             return retyped(self, named["dtype"])
@@ -143,6 +163,10 @@ def reshape(input: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _reshape(self: Tensor, *shape: Any, **named: Any) -> Tensor:
+    if shape and not named:
+        full = _plainly(self._data, shape)
+        if full is not None:
+            return rows.view(self, full)
     return reshaped(self, dims.sizes(given(shape, named, "reshape", "shape"), "reshape", "shape"))
 
 
@@ -214,8 +238,8 @@ def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     except RuntimeError as exc:
         if str(exc).startswith("shape"):
             raise RuntimeError(
-                f"unflatten: Provided sizes {errors.sizes(sizes)} don't multiply up to the size of dim {dim} ({n}) in the "
-                "input tensor"
+                f"unflatten: Provided sizes {errors.sizes(sizes)} don't multiply up to the size of dim {dim} ({n}) in "
+                "the input tensor"
             ) from None
         raise RuntimeError(f"unflatten got an unexpected error:\n{exc}") from None
     return viewed(input, (*shape[:dim], *full, *shape[dim + 1 :]))
@@ -245,6 +269,11 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
     if size == old:
         return core.expand(x, size)
     lead = len(size) - len(old)
+    if lead >= 0 and min(size) >= 0:
+        try:
+            return core.expand(x, size)
+        except ValueError:
+            pass  # the sentence is found below
     if lead < 0:
         kind = dtypes.of(d.dtype)
         name = dtypes.type_name(kind, x._place.device.type)
@@ -289,8 +318,10 @@ def expand(self: Tensor, *size: Any, **named: Any) -> Tensor:
         tensor([[1, 1, 1],
                 [2, 2, 2]])
     """
-    named.pop("implicit", None)
-    return expanded(self, dims.sizes(given(size, named, "expand", "size"), "expand"))
+    if named or not size:
+        named.pop("implicit", None)
+        size = given(size, named, "expand", "size")
+    return expanded(self, dims.sizes(size, "expand"))
 
 
 @public(function=False)

@@ -64,7 +64,9 @@ def same(a, b, where="result"):
 
 def both(program, raises=None):
     """Run a program on both libraries and compare; with `raises`, torch too must have raised that type's name."""
-    (expected, told), (got, heard) = [outcome(program, lib) for lib in (torch, vistorch)]  # from one line: it is in tracebacks
+    (expected, told), (got, heard) = [
+        outcome(program, lib) for lib in (torch, vistorch)
+    ]  # from one line: it is in tracebacks
     assert expected[0] == ("raised" if raises else "returned"), expected
     if raises:
         assert expected[1] == raises, expected

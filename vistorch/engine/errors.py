@@ -74,7 +74,7 @@ MODIFIED_SHOWN = (
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type as PyTorch's C++ side prints it: with its module if it is neither ours nor builtin."""
+    """The name of a value's type as PyTorch's C++ side prints it: with its module for other C types."""
     kind = type(value)
     heap = kind.__flags__ & (1 << 9)  # types made by a class statement are printed without their module
     return kind.__name__ if heap or kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

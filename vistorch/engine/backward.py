@@ -194,7 +194,9 @@ class Pass:
                 continue
             saved = n.saved
             if saved is FREED:
-                raise RuntimeError(errors.FREED_TWICE)
+                if any(e is not None for e in n.edges):
+                    raise RuntimeError(errors.FREED_TWICE)
+                continue  # nothing flows on from here: nothing was needed
             rule = n.rule
             if rule is None or create_graph or hooks is not None or mode.anomaly:
                 results = self._careful(n, rule, g, hooks)

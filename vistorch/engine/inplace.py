@@ -35,6 +35,10 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     operands = args if not kwargs else (*args, *kwargs.values())
     records = False
     if mode.on:
+        v = x._view
+        if v is not None and x._node is None and v.meta is None and v.base._node is not None and not v.hidden:
+            # PyTorch looks before it brings the view's history up to date; reading `.grad_fn` once helps there too
+            raise RuntimeError(errors.LEAF_WRITTEN)
         records = sync_rg(x)
         for t in operands:
             if isinstance(t, Tensor) and sync_rg(t):
@@ -208,7 +212,7 @@ def direct(rule: Any, x: Any, others: tuple, consts: tuple, write: Any = None) -
     if x.__class__ is not Tensor:
         return False
     d, v, place = x._data, x._ver, x._place
-    if d.dtype not in FLOATS or 0 in d.strides or v is UNTRACKED or (mode.on and sync_rg(x)):
+    if d.dtype not in FLOATS or x._view is not None or v is UNTRACKED or (x._rg and mode.on):
         return False
     arrays = [d]
     for t in others:

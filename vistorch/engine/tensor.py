@@ -73,9 +73,11 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether a backward pass computes a gradient for this tensor."""
-        if self._view is not None and not self._rg:
-            return self._view.base._rg  # a view asks its base
-        return self._rg
+        v = self._view
+        if v is None or self._node is not None:
+            return self._rg
+        extras = self._more
+        return v.base._rg or (extras is not None and extras.own)  # a view without history asks its base
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -68,6 +68,8 @@ def sync(t: Tensor) -> None:
     if base._view is not None:
         base = v.base = base._view.base  # the base became a view of its hidden self
     if t._node is None and not base._rg:
+        if t._rg:
+            t._rg = t._more is not None and t._more.own  # the base that it had it from has it no more
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
         if v.hidden and v.root is base._node:

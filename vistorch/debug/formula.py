@@ -24,7 +24,10 @@ def formulas_of(node: Any) -> list[Formula]:
     rule = node.rule
     if rule is None:
         return [Formula(f"input {i}", None, ()) for i in range(len(node.edges))]
+    # an op of a list of tensors has one formula for all of them
+    common = None if len(rule.formula) != 1 else next(iter(rule.formula.items()))
+    same = common[1] if common is not None and common[0] not in rule.inputs else None
     return [
-        Formula(name, rule.formula.get(name), tuple(rule.saved_names[p] for p in pick))
+        Formula(name, rule.formula.get(name, same), tuple(rule.saved_names[p] for p in pick))
         for name, pick in zip(rule.inputs, rule.picks, strict=True)
     ]

@@ -6,70 +6,42 @@ are then exactly what they were, down to the same object. No display here: a Fra
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..autograd.run import prepare
 from ..engine.backward import Pass
-from ..engine.graph import FREED, Leaf, Out
+from ..engine.graph import FREED, Leaf, Out, edge, version
 from ..engine.modes import mode, recording
 from ..engine.quiet import quiet
-from ..engine.tensor import Tensor, wrap
+from ..engine.tensor import Tensor
 from .check import Check, check_node
-from .formula import Formula, formulas_of
-from .source import Line, line_of
-
-
-@dataclass
-class Flow:
-    """What one step sent along one edge: from input `input` of the node to node number `to`."""
-
-    input: str
-    to: int
-    gradient: Any
-    before: Any  # what already waited there, or None
-    after: Any
-
-
-@dataclass
-class Frame:
-    """One step: node `index` of `count`, what came in, what went out, what was accumulated."""
-
-    index: int
-    count: int
-    name: str
-    node: Any
-    incoming: Any
-    outgoing: list[Flow] = field(default_factory=list)
-    accumulated: tuple[Any, Any] | None = None  # `.grad` before and after, for a leaf
-    formulas: list[Formula] = field(default_factory=list)
-    line: Line | None = None
-
-    def __str__(self) -> str:
-        text = f"{self.index + 1} of {self.count}: {self.name}"
-        return f"{text}  ({self.line})" if self.line is not None else text
+from .frames import Frame, as_tensor, frame_of
 
 
 class Stepper:
     """A backward pass that stands still until it is told to move.
+
+    Hooks run in their step, again each time it is taken; what a hook changes besides `.grad` is not taken back.
 
     Args:
         tensors: one tensor, or a sequence, to start from.
         gradient: their gradients; may be left out for scalars.
         retain_graph: keep what the graph saved when the pass is finished.
         create_graph: record the pass.
-        inputs: only these leaves get a gradient.
+        inputs: only these tensors get a gradient.
+        names: what leaves are called, such as the names of parameters.
 
     Example:
         >>> import vistorch
         >>> from vistorch.debug import Stepper
         >>> x = vistorch.tensor(3.0, requires_grad=True)
-        >>> s = Stepper(x * x)
+        >>> s = Stepper(x * x, names={x: "x"})
         >>> print(s.step())
         1 of 2: MulBackward0
-        >>> print(s.step().name, x.grad)
-        AccumulateGrad tensor(6.)
+        >>> print(s.step(), x.grad)
+        2 of 2: AccumulateGrad (x) tensor(6.)
         >>> _ = s.back()
         >>> print(x.grad)
         None
@@ -83,19 +55,30 @@ class Stepper:
         tensors: Any,
         gradient: Any = None,
         *,
-        retain_graph: bool = False,
+        retain_graph: bool | None = None,
         create_graph: bool = False,
         inputs: Any = None,
+        names: dict[Tensor, str] | None = None,
     ) -> None:
         self.run: Pass = prepare(
             tensors, gradient, retain_graph=True, create_graph=create_graph, inputs=inputs, journal=True
         )
-        self.retain_graph = retain_graph or create_graph
-        self.nodes = [n for n in self.run.order if n.__class__ is not Out]
+        self.retain_graph = create_graph if retain_graph is None else retain_graph
+        self.names = names or {}
+        # a tensor given twice as a root stands twice in the order, and runs once
+        self.nodes = list(dict.fromkeys(n for n in self.run.order if self._runs(n)))
         self.number = {n: i for i, n in enumerate(self.nodes)}
+        self._journal: list = self.run.journal  # type: ignore[assignment]
         self._steps: Iterator[Any] | None = None
-        self._taken: list[tuple[int, tuple]] = []  # per step: the journal's length before it, and its own entry
+        self._taken: list[tuple] = []  # per step: journal length and place in the order before it, its own entry
         self._done = False
+
+    def _runs(self, n: Any) -> bool:
+        """Whether a node is a step of this pass (if a gradient reaches it)."""
+        run = self.run
+        if n.__class__ is Out:
+            return False
+        return run.targets is None or n in (run.targets if n.__class__ is Leaf else run.needed)
 
     # ---- where it stands --------------------------------------------------------------------------------------
     @property
@@ -111,88 +94,128 @@ class Stepper:
     @property
     def next_node(self) -> Any:
         """The node that the next step will run, or None at the end."""
-        for n in self.run.order[self.run.at :]:
-            if n.__class__ is not Out and (n in self.run.pending or self._fed(n)):
+        run = self.run
+        pending, fed = run.pending, None
+        for i in range(run.at, len(run.order)):
+            n = run.order[i]
+            if not self._runs(n):
+                continue
+            if n in pending:
+                return n
+            if fed is None:  # an output that still waits will hand its gradient to its node
+                fed = {out.node for out in pending if out.__class__ is Out}
+            if n in fed:
                 return n
         return None
 
-    def _fed(self, n: Any) -> bool:
-        # an Out that still waits will hand its gradient to this node
-        return any(out.__class__ is Out and out.node is n for out in self.run.pending)
+    @property
+    def _newest(self) -> Any:
+        """The node of the newest step."""
+        return self._taken[-1][2][1]
 
     @property
     def frame(self) -> Frame | None:
         """The newest step, or None at the beginning."""
-        return self._frame(self._taken[-1][1]) if self._taken else None
+        if not self._taken:
+            return None
+        return frame_of(self._taken[-1][2], self.run.pending, self.number, self.names)
 
     def pending(self) -> dict:
-        """The gradients that wait now, by node number."""
-        return {
-            self.number[n]: self._tensor(g, n) for n, g in self.run.pending.items() if n.__class__ is not Out
-        }
+        """The gradients that wait now, by node number; a list for a node with several outputs."""
+        found: dict = {}
+        for n, g in self.run.pending.items():
+            node = n.node if n.__class__ is Out else n
+            if node not in self.number:
+                continue
+            if n.__class__ is not Out:
+                found[self.number[n]] = as_tensor(g, n)
+        for out, g in self.run.pending.items():
+            if out.__class__ is Out and out.node in self.number:
+                gs = found.setdefault(self.number[out.node], [None] * out.node.outs)
+                gs[out.nr] = as_tensor(g, out)
+        return found
 
     # ---- moving -----------------------------------------------------------------------------------------------
     def step(self) -> Frame | None:
-        """Run one node; None when the pass has come to its end."""
+        """Run one node; None when the pass has come to its end. An exception leaves the state before the step."""
+        return self.frame if self._advance() else None
+
+    def _advance(self) -> bool:
         self._open()
-        if self._steps is None:
-            self._steps = self.run.steps()
-        journal = self.run.journal
-        assert journal is not None
-        before, mode.on = mode.on, recording() if self.run.create_graph else False
-        at, length = self.run.at, len(journal)
+        run, length, at = self.run, len(self._journal), self.run.at
+        before, outer = mode.on, mode.run
+        mode.on, mode.run = recording() if run.create_graph else False, run
         try:
             with quiet():
-                node = next(self._steps, None)
+                if self._steps is None:
+                    self._steps = run.steps()
+                if next(self._steps, None) is None:
+                    return False
+                entry = self._journal[-1]
+                if self.next_node is None:  # targets that end the pass without a step belong to the last one
+                    deque(self._steps, maxlen=0)
         except BaseException:
-            self._rewind(length)  # the step that failed leaves nothing half done
-            self.run.at = at
+            self._rewind(length, at)
             raise
         finally:
-            mode.on = before
-        if node is None:
-            return None
-        self._taken.append((length, journal[-1]))
-        return self.frame
+            mode.on, mode.run = before, outer
+        self._taken.append((length, at, entry))
+        return True
 
     def back(self) -> Frame | None:
         """Take the newest step back; returns the frame before it, or None at the beginning."""
         self._open()
         if self._taken:
-            self._rewind(self._taken.pop()[0])
+            self._rewind(*self._taken.pop()[:2])
         return self.frame
 
-    def _rewind(self, length: int) -> None:
+    def _rewind(self, length: int, at: int) -> None:
         """Undo journal entries down to a length (a step may have several: the plumbing of outputs before its node)."""
         self._steps = None  # a generator cannot go back: the next step starts a new one from here
-        while len(self.run.journal or ()) > length:
+        while len(self._journal) > length:
             self.run.undo()
+        self.run.at = at  # before the nodes that were passed over, too
 
     def first(self) -> None:
         """Take all steps back."""
-        while self._taken:
-            self.back()
+        self._open()
+        self._taken.clear()
+        self._rewind(0, 0)
 
     def last(self) -> Frame | None:
         """Run all nodes that are left, still able to go back."""
-        while self.step() is not None:
+        while self._advance():
             pass
         return self.frame
 
     def run_to(self, node: Any) -> Frame | None:
-        """Move, forwards or backwards, until `node` (or its number, or a tensor's grad_fn) is the newest step."""
-        if isinstance(node, Tensor):
-            node = node.grad_fn
-        number = node if isinstance(node, int) else self.number.get(node)
-        if number is None or not -self.count <= number < self.count:
-            raise ValueError(f"no such node in this pass: {node!r}; it has nodes 0 to {self.count - 1}")
-        number %= self.count
-        while (f := self.frame) is not None and f.index > number:
+        """Move, forwards or backwards, until a node is the newest step.
+
+        Args:
+            node: the node, its number (negative ones count from the end), or a tensor: its grad_fn, or its leaf.
+
+        Returns:
+            Its frame; None if no gradient reaches the node: then the stepper stands where it would have run.
+        """
+        number = self._number_of(node)
+        while self._taken and self.number[self._newest] > number:
             self.back()
-        while (f := self.frame) is None or f.index < number:
-            if self.step() is None:
-                break
+        while not self._taken or self.number[self._newest] < number:
+            following = self.next_node
+            if following is None or self.number[following] > number or not self._advance():
+                return None
         return self.frame
+
+    def _number_of(self, node: Any) -> int:
+        asked = node
+        if isinstance(node, Tensor):
+            asked = edge(node) if node.requires_grad else None
+            asked = asked.node if asked.__class__ is Out else asked
+        number = asked if isinstance(asked, int) else self.number.get(asked)
+        if number is None or not -self.count <= number < self.count:
+            what = f"a tensor of shape {tuple(node.shape)}" if isinstance(node, Tensor) else repr(node)
+            raise ValueError(f"no such node in this pass: {what}; it has nodes 0 to {self.count - 1}")
+        return number % self.count
 
     def run_until(self, condition: Callable[[Frame], bool]) -> Frame | None:
         """Step until `condition(frame)` holds; None if the pass ends first."""
@@ -203,12 +226,14 @@ class Stepper:
 
     def finish(self) -> None:
         """Run to the end and let go of the way back, as a plain `backward()` would have left things."""
-        self.last()
+        while self._advance():
+            pass
+        for _, _, (_, n, _, undo, *_) in self._taken:
+            if n.__class__ is Leaf:
+                _settle(undo, self.run.create_graph)
+            elif not self.retain_graph and n.saved and (n.rule is None or n.rule.saves_tensors):
+                n.saved = FREED
         self._close()
-        if not self.retain_graph:
-            for n in self.nodes:
-                if n.__class__ is not Leaf and n.saved and (n.rule is None or n.rule.saves_tensors):
-                    n.saved = FREED
 
     def undo(self) -> None:
         """Take everything back: no `.grad` has changed, and the graph can be used again."""
@@ -221,7 +246,7 @@ class Stepper:
 
     def _close(self) -> None:
         self._done, self._steps = True, None
-        self.run.journal = []
+        self._journal.clear()
         self.run.pending.clear()
 
     def __enter__(self) -> Stepper:
@@ -232,56 +257,19 @@ class Stepper:
         if not self._done:
             self.finish() if kind is None else self.undo()
 
-    # ---- looking ----------------------------------------------------------------------------------------------
     def check(self, node: Any = None, *, seed: int = 0) -> Check:
         """Compare one node's vjp with finite differences; by default the newest step's."""
         if node is None:
-            f = self.frame
-            if f is None:
+            if not self._taken:
                 raise ValueError("no step has been taken yet: name a node")
-            node = f.node
-        return check_node(self.nodes[node] if isinstance(node, int) else node, seed=seed)
-
-    def _frame(self, entry: tuple) -> Frame:
-        _, n, g, undo = entry
-        made = Frame(self.number[n], self.count, type(n).__name__, n, self._tensor(g, n))
-        made.line = line_of(_note(n).get("line"))
-        if n.__class__ is Leaf:
-            for change in undo:
-                if change[1] == "_grad" and change[0] is n.variable:
-                    made.accumulated = (change[2], n.variable._grad)
-            return made
-        made.formulas = formulas_of(n)
-        sent = [c for c in undo if len(c) == 4]
-        at = 0
-        for e, formula in zip(n.edges, made.formulas, strict=True):
-            if e is None or at >= len(sent) or sent[at][1] is not e:
-                continue
-            _, _, before, gi = sent[at]
-            at += 1
-            target = e.node if e.__class__ is Out else e
-            total = gi if before is None else before + gi
-            made.outgoing.append(
-                Flow(
-                    formula.input,
-                    self.number[target],
-                    self._tensor(gi, e),
-                    self._tensor(before, e),
-                    self._tensor(total, e),
-                )
-            )
-        return made
-
-    def _tensor(self, g: Any, n: Any) -> Any:
-        if g is None or isinstance(g, Tensor):
-            return g
-        if isinstance(g, list):
-            return [self._tensor(x, n) for x in g]
-        return wrap(g, n.place)
+            node = self._newest
+        return check_node(self.nodes[self._number_of(node)], seed=seed)
 
 
-def _note(n: Any) -> dict:
-    try:
-        return n.note
-    except AttributeError:
-        return {}
+def _settle(undo: list, create_graph: bool) -> None:
+    """A plain pass adds to an existing `.grad` in place: whoever holds that tensor must see the sum."""
+    for t, _, before, *after in undo:
+        if after and before is not None and not create_graph and t._grad is after[0]:
+            before._data[...] = after[0]._data
+            version(before).n += 1
+            t._grad = before

@@ -28,7 +28,7 @@ _adding = threading.Lock()  # `.grad += g` of one leaf from two threads
 
 
 def _sole() -> int:
-    """What `sys.getrefcount(g)` says in `Pass._leaf` of an array that nobody else holds; it depends on the interpreter."""
+    """What `sys.getrefcount(g)` says in `Pass._leaf`, on this interpreter, of an array nobody else holds."""
     take = {0: np.ones(1)}.pop
 
     def called(leaf: Any, g: Any, undo: Any) -> int:
@@ -45,6 +45,8 @@ def order_of(roots: list) -> list:
     """Every node below the roots, newest first; each leaf directly after the last node that feeds it."""
     nodes = list(roots)
     seen = set(nodes)
+    if len(seen) != len(nodes):  # a root given twice runs once
+        nodes = list(dict.fromkeys(nodes))
     last: dict = {}
     push, add = nodes.append, seen.add
     for n in nodes:  # grows while it is walked
@@ -185,6 +187,8 @@ class Pass:
                 g = self._before(n, hooks, g, undo)
                 if g is None:
                     continue
+                if journal is not None:
+                    journal[-1] = (*journal[-1], g)  # what the hooks made of it, for whoever looks
             if cls is Out:
                 self._gather(n, g, undo)
                 continue
@@ -257,7 +261,7 @@ class Pass:
         """Take back the newest step; returns its node."""
         if not self.journal:
             raise RuntimeError("nothing to undo: the pass stands at its beginning")
-        at, n, _, changes = self.journal.pop()
+        at, n, _, changes = self.journal.pop()[:4]
         for change in reversed(changes):
             holder, key, before = change[:3]
             if isinstance(holder, dict):
@@ -335,13 +339,13 @@ class Pass:
             g = self._before(leaf, hooks, g, undo)
             if g is None:
                 return
+            if self.journal is not None:
+                self.journal[-1] = (*self.journal[-1], g)
         t = leaf.variable
         if not t._rg:
             return  # requires_grad was switched off since
         with _adding:
             before = t._grad
-            if undo is not None:
-                undo.append((t, "_grad", before))
             if self.create_graph:
                 t._grad = _copied(g) if before is None else before + g
             elif before is None:
@@ -359,6 +363,8 @@ class Pass:
                 if v is None:
                     v = version(before)
                 v.n += 1
+            if undo is not None:
+                undo.append((t, "_grad", before, t._grad))
         if hooks is not None:
             from .hooks import run_accumulated, run_node_hook
 

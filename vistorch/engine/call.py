@@ -127,8 +127,8 @@ def _general(rule: Rule) -> Callable:
         outs = tuple([wrap(d, place) for d in result]) if many else (wrap(result, place),)
         if needs and mode.on:
             record(rule, ins, consts, outs)
-        if hear.op is not None:
-            hear.op(rule, ins, consts, outs)
+        if (told := hear.op) is not None:
+            told(rule, ins, consts, outs)
         return outs if many else outs[0]
 
     return call
@@ -182,8 +182,8 @@ def _one(rule: Rule) -> Callable:
             o._node, o._rg = None, False
             if inferring.threads and mode.on is None:
                 o._ver = UNTRACKED
-        if hear.op is not None:
-            hear.op(rule, (input,), consts, (o,))
+        if (told := hear.op) is not None:
+            told(rule, (input,), consts, (o,))
         return o
 
     return call
@@ -196,8 +196,8 @@ def _several(rule: Rule, input: Tensor, consts: tuple, results: tuple) -> tuple:
         sync(input)
     if mode.on and input._rg and rule.vjps[0] is not None:
         record(rule, (input,), consts, outs)
-    if hear.op is not None:
-        hear.op(rule, (input,), consts, outs)
+    if (told := hear.op) is not None:
+        told(rule, (input,), consts, outs)
     return outs
 
 
@@ -253,8 +253,8 @@ def _view(rule: Rule) -> Callable:
                 record(rule, (input,), consts, (o,))
         else:
             o._node, o._rg = None, False
-        if hear.op is not None:
-            hear.op(rule, (input,), consts, (o,))
+        if (told := hear.op) is not None:
+            told(rule, (input,), consts, (o,))
         return o
 
     return call

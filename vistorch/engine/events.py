@@ -2,17 +2,23 @@
 
 The vocabulary, one attribute of `hear` per kind (a Listener has a method of the same name for each it wants):
 
-- op(rule, ins, consts, outs): an op has run. Its node, if it was recorded, is `outs[0]._node`; the grad mode is
-  `mode.on`; shapes, dtypes and what was broadcast are in the tensors; `where()` gives the line that called it.
-- cut(kind, tensor): history ends here: "detach", "data", "item", "numpy", "tensor(t)", "requires_grad_(False)", or,
-  with tensor None, "no_grad".
-- write(tensor, rule): the memory of `tensor` was written; its version cell is `tensor._ver`.
+- op(rule, ins, consts, outs): an op has run, recorded or not; told after its outputs have their history. `rule` is a
+  row, or for a custom function something with a row's `name`, `inputs` and `consts`. `ins` are tensors and plain
+  numbers, `outs` tensors. The node, if it was recorded, is an output's `grad_fn`; the grad mode is `mode.on`; shapes,
+  dtypes and what was broadcast are in the tensors; `where()` gives the place that called it.
+- cut(kind, tensor): history ends here: "detach", "data", "item", "tolist", "numpy", "tensor(t)",
+  "requires_grad_(False)" (told while it still is True), or, with tensor None, "no_grad" and "inference_mode".
+- write(tensor, rule): the memory of `tensor` was written, by that row if one is known; its version cell is
+  `tensor._ver`.
 - backward(run, outputs): a `backward.Pass` is about to start.
-- saved(node, entry): a backward pass found that something it saved was overwritten, and is about to raise.
+- saved(node, entry, error): a backward pass found that something it saved was overwritten; `error` is about to be
+  raised.
 - phase(name, subject): what upper rooms tell of a training loop, in its order: "forward", "zero_grad", "step",
   "scheduler", "train", "eval", "init", with the module, optimizer or parameter it happened to.
 
-A listener sees live objects: it copies what it wants to keep. Listeners run in the thread that ran the op.
+A listener hears all threads, each event in the thread it happened in, and sees live objects: it copies what it wants
+to keep. What it raises reaches the user's line, after all other listeners were told. Invariant: whoever tells reads
+its slot once (`if (told := hear.op) is not None: told(...)`), because another thread may stop to listen meanwhile.
 """
 
 from __future__ import annotations
@@ -44,6 +50,8 @@ _lock = threading.Lock()
 class Listener:
     """Base of all listeners: give it methods named after the kinds it wants, then `with` it.
 
+    Several may listen at once, start and stop in any order; one that is entered twice is told twice.
+
     Example:
         >>> import vistorch
         >>> from vistorch.engine.events import Listener
@@ -67,7 +75,10 @@ class Listener:
     def __exit__(self, *exc: object) -> None:
         """Stop listening."""
         with _lock:
-            _listeners.remove(self)
+            for i in reversed(range(len(_listeners))):
+                if _listeners[i] is self:
+                    del _listeners[i]
+                    break
             _connect()
 
 
@@ -87,13 +98,19 @@ class _Several:
         self.told = told
 
     def __call__(self, *args: Any) -> None:
+        failure = None
         for one in self.told:
-            one(*args)
+            try:
+                one(*args)
+            except BaseException as exc:
+                failure = failure or exc
+        if failure is not None:
+            raise failure
 
 
 # ---- where an op was called ------------------------------------------------------------------------------------
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_ours: dict[CodeType, bool] = {}
+_ours: dict[str, bool] = {}  # by file name: two equal code objects may stand in different files
 
 
 def where() -> tuple[CodeType, int] | None:
@@ -104,43 +121,11 @@ def where() -> tuple[CodeType, int] | None:
     frame: Any = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        ours = _ours.get(code)
+        name = code.co_filename
+        ours = _ours.get(name)
         if ours is None:
-            ours = _ours[code] = code.co_filename.startswith(_HOME)
+            ours = _ours[name] = name.startswith(_HOME)
         if not ours:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
-
-
-class Lines(Listener):
-    """Notes the line that made each node, wrote each memory and cut each history.
-
-    Args:
-        values: also keep each node's inputs, so that it can be checked at them.
-    """
-
-    def __init__(self, values: bool = False) -> None:
-        self.values = values
-        self.cuts: list = []
-
-    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
-        """Note where a node was made."""
-        made = outs[0]._node
-        if made is None:
-            return
-        node = made if made.rule is rule else getattr(made, "node", made)
-        if self.values:
-            node.note = {"line": where(), "ins": ins, "consts": consts}
-        else:
-            node.note = {"line": where()}
-
-    def write(self, tensor: Any, rule: Any) -> None:
-        """Note where a memory was written."""
-        tensor._ver.by = where()
-
-    def cut(self, kind: str, tensor: Any) -> None:
-        """Note where a history ended."""
-        self.cuts.append((kind, None if tensor is None else tuple(tensor._data.shape), where()))
-        if len(self.cuts) > 10_000:
-            del self.cuts[:5_000]

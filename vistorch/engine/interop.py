@@ -52,11 +52,11 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
             )
         if self.requires_grad:
             raise RuntimeError(REQUIRES_GRAD)
-    if hear.cut is not None:
-        hear.cut("numpy", self)
     a = host(self)
     if a.dtype is dtypes.bfloat16.np:
         raise TypeError("Got unsupported ScalarType BFloat16")
+    if (told := hear.cut) is not None:
+        told("numpy", self)
     return a if self._place is CPU or self._place.kind else a.copy()
 
 
@@ -72,8 +72,8 @@ def item(self: Tensor) -> Any:
     d = self._data
     if d.size != 1:
         raise RuntimeError(f"a Tensor with {d.size} elements cannot be converted to Scalar")
-    if hear.cut is not None:
-        hear.cut("item", self)
+    if (told := hear.cut) is not None:
+        told("item", self)
     return d.item() if d.dtype.kind != "V" else float(host(self).reshape(()))
 
 
@@ -87,6 +87,8 @@ def tolist(self: Tensor) -> Any:
         [[1, 2], [3, 4]]
     """
     a = host(self)
+    if (told := hear.cut) is not None:
+        told("tolist", self)
     return (a.astype(np.float32) if a.dtype.kind == "V" else a).tolist()
 
 

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .events import hear
+
 CAREFUL = 2
 
 
@@ -68,6 +70,8 @@ def _switch(to: bool) -> tuple:
         mode.said = to
     else:
         mode.on = recording() if to else False
+        if before[0] and not to and (told := hear.cut) is not None:
+            told("no_grad", None)
     return before
 
 
@@ -233,6 +237,8 @@ class inference_mode(_Switch):
         self.before = _mode.on, _mode.said
         inferring.add(1)
         _mode.on, _mode.said = None if self.to else recording(), False
+        if self.before[0] and self.to and (told := hear.cut) is not None:
+            told("inference_mode", None)
 
     def __exit__(self, *exc: object) -> None:
         _mode.on, _mode.said = self.before

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from . import dtypes, errors
+from .events import hear
 from .graph import version
 from .modes import mode
 from .tensor import Tensor
@@ -61,4 +62,6 @@ def deliver(out: Tensor, result: Tensor) -> Tensor:
             raise RuntimeError(errors.WRITE_ALIASED)
         d[...] = r
     version(out).n += 1
+    if (told := hear.write) is not None:
+        told(out, None)
     return out

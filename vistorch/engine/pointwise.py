@@ -112,8 +112,8 @@ def unary(
             o._node, o._rg = None, False
             if inferring.threads and mode.on is None:
                 o._ver = UNTRACKED
-        if hear.op is not None:
-            hear.op(rule, (input,), (), (o,))
+        if (told := hear.op) is not None:
+            told(rule, (input,), (), (o,))
         return o
 
     call.ints, call.plain_types = ints, FLOATS if floats else NONE  # type: ignore[attr-defined]
@@ -251,8 +251,8 @@ def binary(
                 o._node, o._rg = None, False
                 if inferring.threads and mode.on is None:
                     o._ver = UNTRACKED
-            if hear.op is not None:
-                hear.op(rule, (input, other), (), (o,))
+            if (told := hear.op) is not None:
+                told(rule, (input, other), (), (o,))
             return o
 
         def scaled(input, number):
@@ -291,8 +291,8 @@ def binary(
                 o._node, o._rg = None, False
                 if inferring.threads and mode.on is None:
                     o._ver = UNTRACKED
-            if hear.op is not None:
-                hear.op(scaled_rule, (input, number), (), (o,))
+            if (told := hear.op) is not None:
+                told(scaled_rule, (input, number), (), (o,))
             return o
 
         return call

@@ -99,8 +99,8 @@ def finish(
                 if common is not None:
                     n.saved = tuple([_promoted(s, common) for s in n.saved])
                 break
-    if hear.op is not None:
-        hear.op(rule, ins, consts, (o,))
+    if (told := hear.op) is not None:
+        told(rule, ins, consts, (o,))
     return o
 
 

@@ -96,9 +96,11 @@ class Tensor:
                 raise RuntimeError(
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
                 )
+        if not value and self._rg and (told := events.hear.cut) is not None:
+            told("requires_grad_(False)", self)
         self._rg = bool(value)
-        if not value and events.hear.cut is not None:
-            events.hear.cut("requires_grad_(False)", self)
+        if self._view is not None:
+            graph.more(self).own = self._rg  # a view that asks for itself, not through its base
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return the tensor."""
@@ -174,8 +176,8 @@ class Tensor:
     def data(self) -> Tensor:
         """The same memory with no history and a version count of its own."""
         o = wrap(self._data, self._place)
-        if events.hear.cut is not None:
-            events.hear.cut("data", self)
+        if (told := events.hear.cut) is not None:
+            told("data", self)
         return o
 
     @data.setter

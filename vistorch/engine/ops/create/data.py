@@ -112,8 +112,8 @@ def _warn_of_arrays(data: Any) -> None:
 def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Tensor:
     """A new tensor from any data, at its own place if that is not named."""
     if isinstance(data, Tensor):
-        if hear.cut is not None:
-            hear.cut("tensor(t)", data)
+        if (told := hear.cut) is not None:
+            told("tensor(t)", data)
         source, target = data._place, data._place if device is None else place_of(device, name)
         a = move(data._data, source, target, copy=True)
         if dt is not None and a.dtype != dt:
@@ -236,8 +236,8 @@ def detach(self: Tensor) -> Tensor:
     """
     o = wrap(self._data, self._place)
     o._ver = graph.version(self)
-    if hear.cut is not None:
-        hear.cut("detach", self)
+    if (told := hear.cut) is not None:
+        told("detach", self)
     return o
 
 

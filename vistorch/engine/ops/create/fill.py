@@ -123,8 +123,8 @@ def _direct(x: Tensor, value: Any) -> Tensor | None:
         return None
     x._data.fill(value)
     version(x).n += 1
-    if hear.write is not None:
-        hear.write(x, _ZERO.rule)
+    if (told := hear.write) is not None:
+        told(x, _ZERO.rule)
     return x
 
 

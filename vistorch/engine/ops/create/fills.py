@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, graph, outs
+from ...events import hear
 from ...face import METHODS, expose, public
 from ...modes import mode
 from ...places import CPU, place_of
@@ -53,6 +54,8 @@ def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_gra
     write(d)
     out._data = d
     graph.version(out).n += 1
+    if (told := hear.write) is not None:
+        told(out, None)
     return out if requires_grad is False else leaf(out, requires_grad, name)
 
 

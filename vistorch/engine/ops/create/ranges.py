@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, outs
+from ...events import hear
 from ...face import public
 from ...graph import version
 from ...places import place_of
@@ -130,6 +131,8 @@ def _write_counted(out: Any, n: int, dtype: Any, name: str, values: Any) -> Tens
     if d.size == n and d.ndim and dtype is None:
         d[...] = put(values(d.dtype).reshape(d.shape), out._place)
         version(out).n += 1
+        if (told := hear.write) is not None:
+            told(out, None)
         return out
     if d.size and d.size != n:
         size = ", ".join(map(str, d.shape))

@@ -104,8 +104,8 @@ def _straight(rest: Any) -> Any:
             o._node, o._rg = None, False
             if inferring.threads and mode.on is None:
                 o._ver = UNTRACKED
-        if hear.op is not None:
-            hear.op(_RULE, (input, mat2), (), (o,))
+        if (told := hear.op) is not None:
+            told(_RULE, (input, mat2), (), (o,))
         return o
 
     return call

@@ -5,11 +5,13 @@ Invariant: nothing here is a view; `diagonal`, the view, is in strided.py.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ... import dtypes, errors, inplace, outs, views
 from ...call import op
 from ...dims import one, whole
+from ...events import hear
 from ...face import METHODS, public
 from ...graph import version
 from ...modes import mode
@@ -22,8 +24,16 @@ from .views import selected, tensor
 
 def _triangle(xp, input, diagonal, upper):
     n, m = input.shape[-2:]
+    keep = (_small_mask if n * m <= 4096 else _mask)(xp, n, m, diagonal, upper)
+    return xp.where(keep, input, xp.zeros((), input.dtype))
+
+
+def _mask(xp, n, m, diagonal, upper):
     keep = xp.tri(n, m, diagonal - 1 if upper else diagonal, dtype=bool)
-    return xp.where(~keep if upper else keep, input, xp.zeros((), input.dtype))
+    return ~keep if upper else keep
+
+
+_small_mask = functools.lru_cache(64)(_mask)
 
 
 tril_row = op(
@@ -85,6 +95,8 @@ def _in_place(fn: Any, upper: bool) -> Any:
         keep = self._place.xp.tri(*d.shape[-2:], k - 1 if upper else k, dtype=bool)
         d[..., keep if upper else ~keep] = 0
         version(self).n += 1
+        if (told := hear.write) is not None:
+            told(self, None)
         return self
 
     call.__name__ = call.__qualname__ = name

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import errors, views
+from ...events import hear
 from ...graph import UNTRACKED, more, version
 from ...modes import mode
 from ...promote import sync_rg
@@ -49,13 +50,18 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
     origin, made = x._view, o._view
     if origin is not None:
         x._view = type(origin)(made.base, made.steps, seen, origin.meta)
+        if origin.hidden:
+            x._view.root = origin.root
     elif with_views:
         x._view = HiddenView(old, made.steps, seen, None)
+        x._view.root = old._node
         more(old).shown = weakref.ref(x)
     if records:
         n = x._node = o._node
         n.__class__ = _named_in_place(n.__class__)
         x._rg = True
+    if (told := hear.write) is not None:
+        told(x, o._view.steps[-1][0])
     return x
 
 

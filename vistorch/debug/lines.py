@@ -1,0 +1,150 @@
+"""Which line made a node, wrote a memory, cut a history: a listener that notes it while it listens.
+
+Invariant: what is noted is raw (code and instruction) until somebody looks, because a line costs more than a small op.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..engine.events import Listener, where
+from ..engine.graph import UNTRACKED, Out, Version
+from ..engine.modes import mode
+from .source import Line, line_of
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One place where a history ended: `kind` as in the vocabulary of events, the tensor's shape, the line."""
+
+    kind: str
+    shape: tuple[int, ...] | None
+    line: Line | None
+
+
+class Lines(Listener):
+    """Notes the line that made each node, wrote each memory and cut each history.
+
+    While it listens, the error for a saved value that was overwritten carries both lines as notes.
+
+    Args:
+        values: also keep each node's inputs, so that it can be checked at them.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Lines, note_of
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> with Lines():
+        ...     y = x.exp()
+        >>> note_of(y.grad_fn)["line"] is None
+        False
+    """
+
+    open = 0  # how many listen: one that is alone need not look at what others noted
+
+    def __init__(self, values: bool = False) -> None:
+        self.values = values
+        self._cuts: list = []
+
+    def __enter__(self) -> Lines:
+        """Start to listen."""
+        Lines.open += 1
+        return super().__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        """Stop listening."""
+        super().__exit__(*exc)
+        Lines.open -= 1
+
+    @property
+    def cuts(self) -> list[Cut]:
+        """The newest cuts, at most 10,000."""
+        return [Cut(kind, shape, line_of(place)) for kind, shape, place in self._cuts]
+
+    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Note where a node was made."""
+        node = outs[0]._node if outs else None
+        if node is None:
+            node = _recorded(outs)
+            if node is None:
+                return
+        if node.__class__ is Out:
+            node = node.node
+        if self.values:
+            versions = tuple([_version(t) for t in ins])
+            told = {"line": where(), "rule": rule, "ins": ins, "consts": consts, "versions": versions}
+        else:
+            told = {"line": where()}
+        if Lines.open == 1 and not mode.anomaly:
+            node.note = told  # fresh from its op: nobody else has noted anything
+        else:
+            node.note = {**note_of(node), **told}
+
+    def write(self, tensor: Any, rule: Any) -> None:
+        """Note where a memory was written; the nodes of an assignment are told by this alone."""
+        place = where()
+        if tensor._ver is not UNTRACKED:
+            tensor._ver.by = place
+        base = tensor if tensor._view is None else tensor._view.base
+        for node in (tensor._node, base._node):
+            if node is not None and node.__class__ is not Out and "line" not in (note := note_of(node)):
+                node.note = {**note, "line": place}
+
+    def cut(self, kind: str, tensor: Any) -> None:
+        """Note where a history ended."""
+        self._cuts.append((kind, None if tensor is None else tuple(tensor._data.shape), where()))
+        if len(self._cuts) > 10_000:
+            del self._cuts[:5_000]
+
+    def saved(self, node: Any, entry: Any, error: RuntimeError) -> None:
+        """Tell the error about to be raised which line saved and which one wrote."""
+        lines = overwritten(node, entry)
+        for what, line in (("saved for backward at", lines.saved), ("overwritten at", lines.written)):
+            if line is not None:
+                _add_note(error, f"{what} {line}")
+
+
+@dataclass(frozen=True)
+class Overwritten:
+    """The two lines behind "modified by an inplace operation": who saved, who wrote last; None where nobody listened."""
+
+    saved: Line | None
+    written: Line | None
+
+
+def overwritten(node: Any, entry: Any) -> Overwritten:
+    """Which line saved an entry of a node, and which one wrote to its memory last.
+
+    Args:
+        node: the node that saved it.
+        entry: one of `node.saved`.
+    """
+    cell = next((x for x in entry if isinstance(x, Version)), None)
+    if cell is None:
+        cell = entry[0]._ver
+    return Overwritten(line_of(note_of(node).get("line")), line_of(getattr(cell, "by", None)))
+
+
+def note_of(node: Any) -> dict:
+    """What was noted at a node; empty if nobody listened when it was made."""
+    try:
+        return type(node).note.__get__(node)  # past `__getattr__`, which a custom function's node has
+    except AttributeError:
+        return {}
+
+
+def _recorded(outs: tuple) -> Any:
+    return next((t._node for t in outs if t._node is not None), None)
+
+
+def _version(t: Any) -> int | None:
+    v = getattr(t, "_ver", None)
+    return 0 if v is None else None if v is UNTRACKED else v.n
+
+
+def _add_note(error: BaseException, text: str) -> None:
+    if hasattr(error, "add_note"):
+        error.add_note(text)
+    else:  # Python 3.10
+        error.__notes__ = [*getattr(error, "__notes__", []), text]  # type: ignore[attr-defined]

@@ -1,0 +1,87 @@
+"""What a graph keeps alive: bytes by node, shared memory once.
+
+Invariant: a view counts as the whole memory it keeps alive, and what a leaf owns is counted apart, because the leaf
+keeps it alive by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..engine.backward import order_of
+from ..engine.graph import Leaf, Out, Promoted, edge
+from ..engine.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class GraphBytes:
+    """Bytes kept for backward: `total` without what leaves own, `leaves` what they own of it, and each node's share.
+
+    A memory that several nodes keep is in the share of each, and once in `total`. `opaque` counts saved values of which
+    only an unpack hook knows how large they are.
+    """
+
+    total: int
+    leaves: int
+    per_node: dict[Any, int]
+    opaque: int
+
+
+def graph_bytes(tensor: Tensor) -> GraphBytes:
+    """How much memory the graph below a tensor keeps alive.
+
+    Args:
+        tensor: a result with history.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import graph_bytes
+        >>> x = vistorch.ones(10, requires_grad=True)
+        >>> y = x.exp()
+        >>> graph_bytes((y * y).sum()).total
+        40
+    """
+    if not tensor.requires_grad:
+        return GraphBytes(0, 0, {}, 0)
+    order = order_of([edge(tensor)])
+    owned = {_root(n.variable._data)[0] for n in order if n.__class__ is Leaf}
+    everything: dict[Any, int] = {}
+    per_node: dict[Any, int] = {}
+    opaque = 0
+    for n in order:
+        if n.__class__ is Leaf or n.__class__ is Out:
+            continue
+        mine: dict[Any, int] = {}
+        for value in n.saved or ():
+            found = _array(value)
+            if found is None:
+                opaque += hasattr(value, "unpack")
+                continue
+            key, size = _root(found)
+            mine[key] = size
+        everything.update(mine)
+        per_node[n] = sum(size for key, size in mine.items() if key not in owned)
+    leaves = sum(size for key, size in everything.items() if key in owned)
+    return GraphBytes(sum(everything.values()) - leaves, leaves, per_node, opaque)
+
+
+def _array(value: Any) -> Any:
+    """The array behind a saved entry, if there is one."""
+    if isinstance(value, Promoted):
+        value = value.saved
+    if value.__class__ is tuple and value:
+        value = _array(value[0]) if value[0].__class__ is tuple else value[0]
+    if isinstance(value, Tensor):
+        return value._data
+    return value if hasattr(value, "nbytes") and hasattr(value, "strides") else None
+
+
+def _root(d: Any) -> tuple[Any, int]:
+    """The memory an array lies in: (what identifies it, its bytes)."""
+    memory = getattr(getattr(d, "data", None), "mem", None)
+    if memory is not None:  # cupy
+        return memory.ptr, memory.size
+    while getattr(d, "base", None) is not None and hasattr(d.base, "nbytes"):
+        d = d.base
+    return id(d), d.nbytes

@@ -68,11 +68,12 @@ def tensordot(a, b, dims: Any = 2, out=None):
     if isinstance(dims, (tuple, list)) and len(dims) == 2:
         left, right = dims
     elif dims.__class__ is int:
-        if dims < 0:
-            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(a._data.ndim, b._data.ndim):
-            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-        left, right = list(range(-dims, 0)), list(range(dims))
+        count: int = dims
+        if count < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={count}")
+        if count > min(a._data.ndim, b._data.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={count}")
+        left, right = list(range(-count, 0)), list(range(count))
     else:
         raise RuntimeError(
             "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, "

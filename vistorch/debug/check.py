@@ -118,17 +118,24 @@ class RuleNode:
         self.wanted = [e is not None for e in node.edges]
         self.at = "its inputs"
         kept = self._kept(note)
-        reads_output = any(kind == OUT for kind, _, _ in rule.saves)
+        reads_output = any(
+            kind == OUT and entry is not None for entry, (kind, _, _) in zip(node.saved or (), rule.saves, strict=False)
+        )
+        self.consts = wide(tuple(note["consts"] if "ins" in note else _consts(node)))
         self.inputs = []
+        unknown = []
         for i, e in enumerate(node.edges):
             if i in kept:
                 self.inputs.append(wide(kept[i]))
                 continue
-            like = node if e is None else e
-            if reads_output or any(kind == IN and index == i for kind, index, _ in rule.saves):
+            if reads_output:
                 self.at = "a random point"
-            self.inputs.append(_random(rng, like))
-        self.consts = wide(tuple(note["consts"] if "ins" in note else _consts(node)))
+            if e is None:
+                unknown.append(i)
+            self.inputs.append(_random(rng, node if e is None else e))
+        if unknown and not self._fits():
+            for i in unknown:  # an operand that nobody kept and no gradient flows to: a number fits anywhere
+                self.inputs[i] = self.place.xp.asarray(rng.uniform(0.25, 0.75))
 
     def _kept(self, note: dict) -> dict[int, Any]:
         """The inputs that are known, by their place."""
@@ -143,6 +150,13 @@ class RuleNode:
             for entry, (kind, index, _) in zip(node.saved, self.rule.saves, strict=True)
             if kind == IN and entry is not None
         }
+
+    def _fits(self) -> bool:
+        try:
+            self._run(self.inputs)
+        except Exception:
+            return False
+        return True
 
     def _run(self, values: list) -> tuple:
         xp = self.place.xp
@@ -224,18 +238,46 @@ def _compare(subject: Any, i: int, cotangents: list, g: Any, tolerance: float) -
     x = host(subject.inputs[i])
     if g is None:
         g = np.zeros(x.shape, x.dtype)
-    size = np.clip(np.abs(x), 1e-2, 1.0)  # a small number is moved by little: it may lie next to a pole
-    floor = max(float(np.linalg.norm(np.ravel(g))), 1e-8)
+    size = np.abs(x)
+    # a small number is moved by little, because it may lie next to a pole; a large one by little or in proportion
+    sizes = np.clip(size, 1e-2, 1.0), np.where(size > 0, size, 1.0)
+    outs = subject.forward(subject.inputs)
+    # what rounding alone can feign: a gradient this small cannot be told from none
+    rounding = 1e-6 * sum(float(np.linalg.norm(np.ravel(c * d))) for c, d in zip(cotangents, outs, strict=True))
     worst = 0.0
     for _ in range(DIRECTIONS):
         v = rng.standard_normal(x.shape)
         if x.dtype.kind == "c":
             v = v + 1j * rng.standard_normal(x.shape)
-        v = v * size
-        told = float(np.sum(np.real(np.conj(g) * v)))
-        best = np.inf
+        error = _along(subject, i, cotangents, g, v, sizes, rounding, tolerance)
+        if error > tolerance and _symmetric(subject, x):
+            v = v + np.conj(np.swapaxes(v, -1, -2))
+            ones = np.ones(x.shape)
+            error = _along(subject, i, cotangents, g, v, (ones, 1e-2 * ones), rounding, tolerance)
+            if error <= tolerance:
+                subject.at = "its inputs (changed as symmetric matrices)"
+        worst = max(worst, error)
+    return worst
+
+
+def _symmetric(subject: Any, x: Any) -> bool:
+    """Whether a gradient is only meant for symmetric changes: decompositions that read one triangle share it out."""
+    if not subject.node.name().startswith("Linalg") or x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        return False
+    return np.allclose(x, np.conj(np.swapaxes(x, -1, -2)), 1e-12, 1e-12)
+
+
+def _along(
+    subject: Any, i: int, cotangents: list, g: Any, v: Any, sizes: tuple, rounding: float, tolerance: float
+) -> float:
+    """The smallest error along one direction, over steps of several lengths."""
+    best = np.inf
+    for size in sizes:
+        way = v * size
+        told = float(np.sum(np.real(np.conj(g) * way)))
+        floor = max(float(np.linalg.norm(np.ravel(g * size))), rounding, 1e-300)
         for h in STEPS:
-            slope = _slope(subject, i, cotangents, v, h)
+            slope = _slope(subject, i, cotangents, way, h)
             error = abs(slope - told) / max(abs(slope), abs(told), floor)
             if not np.isfinite(error):
                 raise NotSmooth(
@@ -243,11 +285,9 @@ def _compare(subject: Any, i: int, cotangents: list, g: Any, tolerance: float) -
                 )
             best = min(best, error)
             if best <= tolerance:
-                break
-        else:
-            _refuse_kink(subject, i, cotangents, v, floor)
-        worst = max(worst, best)
-    return worst
+                return best
+    _refuse_kink(subject, i, cotangents, v * sizes[0], told)
+    return best
 
 
 def _slope(subject: Any, i: int, cotangents: list, v: Any, h: float) -> float:
@@ -271,11 +311,11 @@ def _at(subject: Any, i: int, cotangents: list, up: Any, down: Any) -> float:
     )
 
 
-def _refuse_kink(subject: Any, i: int, cotangents: list, v: Any, floor: float) -> None:
+def _refuse_kink(subject: Any, i: int, cotangents: list, v: Any, told: float) -> None:
     """Refuse to judge where the slopes to both sides differ: there is no derivative to compare with."""
     h = 1e-7
     right, left = _at(subject, i, cotangents, h * v, 0 * v) / h, _at(subject, i, cotangents, 0 * v, -h * v) / h
-    if abs(right - left) > 1e-3 * max(abs(right), abs(left), floor):
+    if abs(right - left) > 1e-3 * max(abs(right), abs(left), abs(told)):
         raise NotSmooth(
             f"{subject.node.name()} has a kink or a jump at {subject.at} (the slopes to both sides differ), so finite "
             "differences cannot judge its gradient there"

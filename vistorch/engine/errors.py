@@ -110,7 +110,7 @@ def view_written(meta: str, source: Any, indirect: bool) -> str:
         done = "its base or another view of its base has been modified inplace"
     else:
         done = "is being modified inplace"
-    if meta in ("no_grad", "inference"):
+    if node is None or meta in ("no_grad", "inference"):
         where, now = ("inference", " in normal mode") if meta == "inference" else ("no_grad", " with grad mode enabled")
         born = f"was created in {where} mode and {done}{now}."
         start = f"{who} {born}" if node is None else f"{who} of a view which {born}"

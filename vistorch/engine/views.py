@@ -34,9 +34,12 @@ class View:
 
 
 class HiddenView(View):
-    """The view that a tensor is of its former self after `t_()` or another in-place view."""
+    """The view that a tensor is of its former self after `t_()` or another in-place view.
 
-    __slots__ = ()
+    `root` is the history of that former self when the tensor's own was made: a write that records nothing leaves both.
+    """
+
+    __slots__ = ("root",)
     hidden = True
 
 
@@ -67,6 +70,9 @@ def sync(t: Tensor) -> None:
     if t._node is None and not base._rg:
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
+        if v.hidden and v.root is base._node:
+            v.seen = t._ver.n
+            return
         if v.meta is not None:
             if not mode.on:
                 return  # nothing will be recorded
@@ -85,6 +91,8 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
+    if v.hidden:
+        v.root = base._node
     t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
     if t._more is not None and t._more.retains:
         from .hooks import follow
@@ -102,7 +110,9 @@ def walk(data: Any, steps: tuple, kind: int) -> Any:
 
 
 PICK: Any = None
-RESHAPED: Any = None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+RESHAPED: Any = (
+    None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+)
 PUT: Any = None
 
 
@@ -244,13 +254,30 @@ def aliased(data: Any) -> bool:
 
 
 def overlaps(x: Tensor, y: Any) -> bool:
-    """Whether writing `x` element by element could read a `y` already overwritten."""
-    if x._ver is None or x._ver is not y._ver or x is y:
+    """Whether writing `x` element by element could read a `y` already overwritten.
+
+    Like PyTorch, only operands without gaps are judged: with gaps the answer is too hard, and is no.
+    """
+    if x._ver is None or x._ver is not y._ver or x is y or x._place.kind:
         return False  # only tensors that share a version cell share memory inside the engine
     p, q = x._data, y._data
-    if p.shape == q.shape and p.strides == q.strides and _start(p) == _start(q):
+    if not (_dense(p) and _dense(q)):
         return False
-    return x._place.kind == 0 and np.shares_memory(p, q)
+    if p.strides == q.strides and p.shape == q.shape and _start(p) == _start(q):
+        return False
+    return np.shares_memory(p, q)
+
+
+def _dense(d: Any) -> bool:
+    """Whether an array covers its stretch of memory without a gap, in any order of dimensions."""
+    if d.flags.c_contiguous:
+        return True
+    reach = d.itemsize
+    for stride, n in sorted((s, n) for s, n in zip(d.strides, d.shape, strict=True) if n > 1):
+        if stride != reach:
+            return False
+        reach *= n
+    return True
 
 
 def _start(d: Any) -> int:
@@ -271,13 +298,9 @@ def rebase(x: Tensor, o: Tensor) -> None:
         out = wrap(base._data, base._place)
         graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
-        if base._more is not None and base._more.retains:
-            from .hooks import follow
-
-            follow(base)
         rebuild(x, v, base)
         if v.hidden:
-            x._node = o._node
+            x._node = o._node  # the same value: PyTorch sees the op itself here
     for t in moved:
         from .hooks import follow
 

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import outs
 from ...call import op
 from ...errors import sizes
+from ...events import hear
 from ...face import FUNCTIONS, METHODS, public
+from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
 from ...inplace import general
-from ...pointwise import FLOATS
+from ...modes import inferring, mode
+from ...places import CPU
 from ...promote import result_type
-from ...tensor import Tensor
+from ...quiet import aside, silently
+from ...tensor import Tensor, new
 from ..core import cast
 from . import checks
 from .into import Style, into
@@ -35,6 +41,9 @@ def _sum(product, input, beta, alpha):
 
 def _scaled(g: Any, factor: Any) -> Any:
     return g if factor == 1 else g * factor
+
+
+F4, F8, np_dot, np_add = np.dtype("f4"), np.dtype("f8"), np.dot, np.add
 
 
 addmm_row = op(
@@ -135,23 +144,81 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     """
     try:
         x, a, b = input._data, mat1._data, mat2._data
-        plain = (
-            out is None
-            and a.ndim == 2
-            and b.ndim == 2
-            and a.dtype in FLOATS
-            and x.dtype is a.dtype
-            and a.dtype is b.dtype
-            and a.shape[1] == b.shape[0]
-            and (x.shape == b.shape[1:] or x.shape == (a.shape[0], b.shape[1]))
-            and beta.__class__ is int
-            and alpha.__class__ is int
-        )
     except AttributeError:
-        plain = False
-    if not plain:
         return _addmm(input, mat1, mat2, beta, alpha, out)
-    return addmm_row(input, mat1, mat2, beta, alpha)
+    dt = a.dtype
+    if (
+        (dt is not F4 and dt is not F8)
+        or dt is not b.dtype
+        or dt is not x.dtype
+        or a.ndim != 2
+        or b.ndim != 2
+        or a.shape[1] != b.shape[0]
+        or (x.shape != b.shape[1:] and x.shape != (a.shape[0], b.shape[1]))
+        or beta.__class__ is not int
+        or alpha.__class__ is not int
+        or beta != 1
+        or alpha != 1
+        or input._place is not CPU
+        or mat1._place is not CPU
+        or mat2._place is not CPU
+        or out is not None
+    ):
+        return _addmm(input, mat1, mat2, beta, alpha, out)
+    d = np_dot(a, b)
+    try:
+        silently(np_add, d, x, d)
+    except RuntimeError as exc:
+        aside(exc, np_add, d, x, d)
+    o = new(Tensor)
+    o._data = d
+    o._place = CPU
+    o._grad = o._ver = o._view = o._more = None
+    if input._view is not None:
+        sync(input)
+    if mat1._view is not None:
+        sync(mat1)
+    if mat2._view is not None:
+        sync(mat2)
+    if (input._rg or mat1._rg or mat2._rg) and mode.on:
+        if mode.on is True:
+            n = new(_NODE)
+            ex = ea = eb = None
+            if input._rg:
+                ex = input._node
+                if ex is None:
+                    ex = leaf_of(input)
+            if mat1._rg:
+                ea = mat1._node
+                if ea is None:
+                    ea = leaf_of(mat1)
+            if mat2._rg:
+                eb = mat2._node
+                if eb is None:
+                    eb = leaf_of(mat2)
+            n.edges = (ex, ea, eb)
+            n.saved = (  # in the order of _RULE.saved_names
+                1,
+                None if ea is None else save_input(mat2),
+                1,
+                None if eb is None else save_input(mat1),
+            )
+            n.consts = (1, 1)
+            n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
+            n.seq = draw()
+            o._node, o._rg = n, True
+        else:
+            record(_RULE, (input, mat1, mat2), (1, 1), (o,))
+    else:
+        o._node, o._rg = None, False
+        if inferring.threads and mode.on is None:
+            o._ver = UNTRACKED
+    if hear.op is not None:
+        hear.op(_RULE, (input, mat1, mat2), (1, 1), (o,))
+    return o
+
+
+_RULE, _NODE = addmm_row.rule, addmm_row.rule.node_class
 
 
 def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, out: Any) -> Tensor:

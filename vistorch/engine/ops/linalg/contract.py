@@ -6,6 +6,7 @@ Invariant: everything but `trace`, `cross` and `cdist` is made of `mm` and views
 from __future__ import annotations
 
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 from ... import dims as _dims
@@ -14,10 +15,10 @@ from ...errors import sizes
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
 from ..core import expand
+from ..reduce.norms import vector_norm_dims
 from ..shape.rows import permute, reshape, unsafe_view, unsqueeze, view
 from . import checks
 from .into import ANY, CAST, CHAIN, TENSORDOT, Style, into
-from .norms import norm_gradient, norm_of
 from .products import mm
 
 trace_row = op(
@@ -53,15 +54,20 @@ def _apart(F: Any, x1: Any, x2: Any) -> Any:
 def _cdist_gradient(F: Any, g: Any, x1: Any, x2: Any, p: Any, out: Any) -> Any:
     """Of all differences, before they are summed over the other side's points."""
     last = g.ndim
-    g, out = F.unsqueeze(g, last), F.unsqueeze(out, last)
-    return norm_gradient(F, g, _apart(F, x1, x2), out, p, (last,), share=False)
+    g, out, x = F.unsqueeze(g, last), F.unsqueeze(out, last), _apart(F, x1, x2)
+    if p == 0:
+        return None
+    if p == inf:  # as in PyTorch, each of several largest differences gets it all
+        return F.signed_power(x, 0.0) * F.eq(F.abs(x), out) * g
+    return F.signed_power(x, p - 1) * (g * F.size_power(out, 1 - p))
 
 
 def _cdist(xp, x1, x2, p):
     if x1.shape[-1] == 0:
         batch = checks.broadcast(x1.shape[:-2], x2.shape[:-2])
         return xp.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
-    return norm_of(xp, x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
+    x = x1[..., :, None, :] - x2[..., None, :, :]
+    return vector_norm_dims.rule.kernel(xp, x, p, (x.ndim - 1,), False)
 
 
 cdist_row = op(

@@ -6,6 +6,7 @@ dims, the direction and the factor; whatever the norm is called, it is that fact
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from math import sqrt
 from typing import Any
@@ -400,12 +401,27 @@ def _frequencies(
     t = wrap(place.xp.asarray(scaled.astype(kind.np)), place)
     if out is not None:
         outs.refuse_grad(f"fft_{name}", (out,))
-        if out._data.shape == t._data.shape:
-            return outs.deliver(out, t)
-        out._data = t._data  # resized without a warning
-        version(out).n += 1
-        return out
+        return _fill(out, t)
     return t.requires_grad_(requires_grad)
+
+
+def _fill(out: Tensor, t: Tensor) -> Tensor:
+    """Write into an `out` with as many elements, whatever its shape; resize any other, with PyTorch's warning."""
+    d, n = out._data, t._data.size
+    if d.size == n:
+        d[...] = t._data.reshape(d.shape)
+    else:
+        if d.size:
+            warnings.warn(
+                f"The number of elements in the out tensor of shape {errors.sizes(d.shape)} is {d.size} which does not "
+                f"match the computed number of elements {n}. Note that this may occur as a result of rounding error. "
+                f"The out tensor will be resized to a tensor of shape ({n},).",
+                UserWarning,
+                stacklevel=4,
+            )
+        out._data = t._data
+    version(out).n += 1
+    return out
 
 
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):

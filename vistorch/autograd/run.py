@@ -24,8 +24,8 @@ from .graph import GradientEdge, edge_of
 
 EXPAND = expand.rule
 SEEDS = {np.dtype(t): np.ones((), t) for t in ("f4", "f8")}
-for _seed in SEEDS.values():
-    _seed.flags.writeable = False
+for _one in SEEDS.values():
+    _one.flags.writeable = False
 
 UNUSED = (
     "The differentiated Tensor at index {} appears to not have been used in the graph. Set "

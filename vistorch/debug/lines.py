@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.events import Listener, where
-from ..engine.graph import UNTRACKED, Out, Version
+from ..engine.graph import UNTRACKED, Out, Promoted, Version
 from ..engine.modes import mode
 from .source import Line, line_of
 
@@ -120,9 +120,11 @@ def overwritten(node: Any, entry: Any) -> Overwritten:
         node: the node that saved it.
         entry: one of `node.saved`.
     """
-    cell = next((x for x in entry if isinstance(x, Version)), None)
-    if cell is None:
-        cell = entry[0]._ver
+    if isinstance(entry, Promoted) or (isinstance(entry, tuple) and isinstance(entry[0], tuple)):
+        return overwritten(node, entry.saved if isinstance(entry, Promoted) else entry[0])
+    cell = next((x for x in entry if isinstance(x, Version)), None) if isinstance(entry, tuple) else None
+    if cell is None and isinstance(entry, tuple):
+        cell = getattr(entry[0], "_ver", None)
     return Overwritten(line_of(note_of(node).get("line")), line_of(getattr(cell, "by", None)))
 
 

@@ -73,9 +73,9 @@ class Lines(Listener):
             node = node.node
         if self.values:
             versions = tuple([_version(t) for t in ins])
-            told = {"line": where(), "rule": rule, "ins": ins, "consts": consts, "versions": versions}
+            told = {"line": where(2), "rule": rule, "ins": ins, "consts": consts, "versions": versions}
         else:
-            told = {"line": where()}
+            told = {"line": where(2)}
         if Lines.open == 1 and not mode.anomaly:
             node.note = told  # fresh from its op: nobody else has noted anything
         else:
@@ -83,7 +83,7 @@ class Lines(Listener):
 
     def write(self, tensor: Any, rule: Any) -> None:
         """Note where a memory was written; the nodes of an assignment are told by this alone."""
-        place = where()
+        place = where(2)
         if tensor._ver is not UNTRACKED:
             tensor._ver.by = place
         base = tensor if tensor._view is None else tensor._view.base
@@ -93,7 +93,7 @@ class Lines(Listener):
 
     def cut(self, kind: str, tensor: Any) -> None:
         """Note where a history ended."""
-        self._cuts.append((kind, None if tensor is None else tuple(tensor._data.shape), where()))
+        self._cuts.append((kind, None if tensor is None else tuple(tensor._data.shape), where(2)))
         if len(self._cuts) > 10_000:
             del self._cuts[:5_000]
 

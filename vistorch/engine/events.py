@@ -125,14 +125,18 @@ def _kind(name: str) -> int:
     return found
 
 
-def where() -> tuple[CodeType, int] | None:
+def where(known: int = 0) -> tuple[CodeType, int] | None:
     """The place outside vistorch that made the event happen: (code, instruction), for `debug.source` to read.
 
     It is the innermost one above whoever tells, so a listener may ask wherever it was written itself. Kept raw because
     finding the line of an instruction takes longer than a small op. None when nobody tells.
+
+    Args:
+        known: 2 from a listener's own method, without a frame between: it and who told it need not be looked at. To
+            make a frame visible costs more than all else here.
     """
-    frame: Any = sys._getframe(1)
-    told = False
+    frame: Any = sys._getframe(1 + known)
+    told = known > 0
     while frame is not None:
         code = frame.f_code
         kind = _kinds.get(code.co_filename)

@@ -52,7 +52,10 @@ def test_frames_stay_true_after_later_steps_and_steps_back():
     stepper = Stepper(y)
 
     def told(f):
-        flows = [(o.gradient.tolist(), None if o.before is None else o.before.tolist(), o.after.tolist()) for o in f.outgoing]
+        flows = [
+            (o.gradient.tolist(), None if o.before is None else o.before.tolist(), o.after.tolist())
+            for o in f.outgoing
+        ]
         grads = f.accumulated and [g if g is None else g.tolist() for g in f.accumulated]
         return f.incoming.tolist(), flows, grads
 
@@ -74,7 +77,7 @@ def test_one_edge_twice():
 
 
 def test_position_next_and_pending_at_every_moment():
-    x, w, y = make()
+    y = make()[2]
     stepper = Stepper(y)
     assert stepper.pending().keys() == {0} and stepper.next_node is y.grad_fn
     waiting = [{0}, {1}, {2, 3}, {3, 4}, {4}, set()]

@@ -85,7 +85,11 @@ def test_cuts():
         with L.no_grad():
             pass
     first, second = lines.cuts
-    assert isinstance(first, Cut) and (first.kind, first.shape, first.line.text) == ("detach", (2,), "x.detach()")
+    assert isinstance(first, Cut) and (first.kind, first.shape, first.line.text) == (
+        "detach",
+        (2,),
+        "x.detach()",
+    )
     assert (second.kind, second.shape, second.line.text) == ("no_grad", None, "with L.no_grad():")
 
 
@@ -127,7 +131,10 @@ def test_an_overwritten_value_tells_both_lines(kind):
             y.sum().backward()
     found = overwritten(node, node.saved[0])
     assert found.saved.text.startswith("y = {") and found.written.text.startswith("(y if custom")
-    assert caught.value.__notes__ == [f"saved for backward at {found.saved}", f"overwritten at {found.written}"]
+    assert caught.value.__notes__ == [
+        f"saved for backward at {found.saved}",
+        f"overwritten at {found.written}",
+    ]
     if sys.version_info >= (3, 11):
         assert f"overwritten at {found.written}" in "".join(traceback.format_exception(caught.value))
     # the sentence is PyTorch's all the same
@@ -162,7 +169,11 @@ def test_what_others_noted_stays():
         def op(self, rule, ins, consts, outs):
             outs[0].grad_fn.metadata["mine"] = 1
 
-    with pytest.warns(UserWarning, match="Anomaly Detection"), L.autograd.detect_anomaly(check_nan=False), Lines():
+    with (
+        pytest.warns(UserWarning, match="Anomaly Detection"),
+        L.autograd.detect_anomaly(check_nan=False),
+        Lines(),
+    ):
         y = x.exp()
     assert {"where", "parent", "line"} <= note_of(y.grad_fn).keys()
     with Lines(), Marks():

@@ -20,7 +20,9 @@ def test_each_node_and_all():
 def test_what_leaves_own_is_apart():
     w = L.ones(4, 5, requires_grad=True)
     h = L.ones(3, 4)
-    found = graph_bytes((h @ w) * w[0])
+    y = (h @ w) * w[0]
+    found = graph_bytes(y)
+    assert by_name(y)["MulBackward0"] == 60  # and w
     assert found.leaves == 80
     assert found.total == 3 * 4 * 4 + 3 * 5 * 4  # h, and the product that mul keeps
 

@@ -107,7 +107,7 @@ class Lines(Listener):
 
 @dataclass(frozen=True)
 class Overwritten:
-    """The two lines behind "modified by an inplace operation": who saved, who wrote last; None where nobody listened."""
+    """The two lines behind "modified by an inplace operation": who saved, who wrote last; None if nobody listened."""
 
     saved: Line | None
     written: Line | None
@@ -146,7 +146,8 @@ def _version(t: Any) -> int | None:
 
 
 def _add_note(error: BaseException, text: str) -> None:
-    if hasattr(error, "add_note"):
-        error.add_note(text)
+    add = getattr(error, "add_note", None)
+    if add is not None:
+        add(text)
     else:  # Python 3.10
         error.__notes__ = [*getattr(error, "__notes__", []), text]  # type: ignore[attr-defined]

@@ -40,6 +40,7 @@ def outcome(program, lib):
     """What a program does: (what it returned or raised, the warnings it gave)."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "`torch.jit")  # what torch says of itself when it is first used
         try:
             result = ("returned", plain(program(lib)))
         except Exception as error:
@@ -63,7 +64,9 @@ def same(a, b, where="result"):
 
 def both(program, raises=None):
     """Run a program on both libraries and compare; with `raises`, torch too must have raised that type's name."""
-    (expected, told), (got, heard) = [outcome(program, lib) for lib in (torch, vistorch)]  # from one line: it is in tracebacks
+    (expected, told), (got, heard) = [
+        outcome(program, lib) for lib in (torch, vistorch)
+    ]  # from one line: it is in tracebacks
     assert expected[0] == ("raised" if raises else "returned"), expected
     if raises:
         assert expected[1] == raises, expected

@@ -4,6 +4,7 @@ Invariant: a program depends on its seed alone; torch is run while it is written
 """
 
 import random
+import re
 import warnings
 from collections.abc import Callable
 
@@ -71,7 +72,7 @@ VIEWS = (
     "{x}.view_as({x})",
     "{x}.detach()",
     "{x}.data",
-    "{x}.contiguous()",
+    "{x}.contiguous().clone()",
     "{x}[[0, -1]]",
     "{x}[{x} > 0]",
 )
@@ -143,6 +144,8 @@ DTYPES = (
     "{x}.type_as({y})",
     "{x}.float() * {y}",
 )
+IN_PLACE_CALL = re.compile(r"(\w+)(?:\.\w+_\(| [-+*/]= (?:\S+ \* )?|\[[^\]]*\] [-+*/]?= )(\w+)")
+OWN = "; {n} = {n} if {n} is None else {n}.clone()"
 BACKWARD = (
     "{x}.sum().backward()",
     "({x} * {x}).sum().backward()",
@@ -151,12 +154,16 @@ BACKWARD = (
     "{x}.backward()",
     "s = ({x} * {y}).sum(); s.backward(retain_graph=True); s.backward()",
     "s = ({x} * {x}).sum(); s.backward(); s.backward()",
-    "{n} = L.autograd.grad(({x} * {x}).sum(), [{a}], allow_unused=True)[0]",
-    "{n} = L.autograd.grad(({x} * {x} * {x}).sum(), [{a}], create_graph=True, allow_unused=True)[0]",
-    "{n}, {m} = L.autograd.grad({x}.sum(), [{a}, {y}], retain_graph=True, allow_unused=True)",
-    "{n} = L.autograd.grad({x}.sum(), [{a}])[0]",
-    "{n} = L.autograd.grad({x}, [{a}], L.ones_like({x}), create_graph=True, allow_unused=True)[0]",
-    "({x} * {x}).sum().backward(create_graph=True); {n} = {a}.grad; {a}.grad = None",
+    # Whether a gradient is a view, how often its memory was written and how the graph of a recorded pass is spelt is
+    # torch's own affair: programs go on with a clone.
+    "{n} = L.autograd.grad(({x} * {x}).sum(), [{a}], allow_unused=True)[0]" + OWN,
+    "{n} = L.autograd.grad(({x} * {x} * {x}).sum(), [{a}], create_graph=True, allow_unused=True)[0]" + OWN,
+    "{n}, {m} = L.autograd.grad({x}.sum(), [{a}, {y}], retain_graph=True, allow_unused=True)"
+    + OWN
+    + OWN.replace("{n}", "{m}"),
+    "{n} = L.autograd.grad({x}.sum(), [{a}])[0]" + OWN,
+    "{n} = L.autograd.grad({x}, [{a}], L.ones_like({x}), create_graph=True, allow_unused=True)[0]" + OWN,
+    "({x} * {x}).sum().backward(create_graph=True); {n} = {a}.grad; {a}.grad = None" + OWN,
     "({x} * {x}).sum().backward(inputs=[{a}], retain_graph=True)",
     "{a}.grad = None",
     "{a}.grad.zero_()",
@@ -184,6 +191,8 @@ class Writer:
 
     def add(self, line: str) -> None:
         """Write a line and see what torch makes of it."""
+        if self.undefined(line):
+            return
         self.lines.append(line)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -192,6 +201,17 @@ class Writer:
             except Exception:
                 # an error is a program's outcome like any other
                 pass
+
+    def undefined(self, line: str) -> bool:
+        """Whether a line writes memory that it reads elsewhere: torch then reads values old and new, as it comes."""
+        found = IN_PLACE_CALL.search(line)
+        if not found:
+            return False
+        x, y = (self.scope.get(n) for n in found.groups())
+        if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)) or x is y:
+            return False
+        same = x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
+        return same and (x.shape != y.shape or x.stride() != y.stride() or x.data_ptr() != y.data_ptr())
 
     def fill(self, text: str, x: str) -> Line:
         """A line from a template, with operands that fit more often than not."""

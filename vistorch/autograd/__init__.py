@@ -3,18 +3,24 @@
 from ..engine.anomaly import detect_anomaly, set_detect_anomaly
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..engine.tensor import Tensor as Variable
-from . import function, graph
+from . import function, functional, grad_mode, graph
 from .function import Function
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .run import backward, grad
 
 __all__ = [
     "Function",
+    "GradcheckError",
     "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
     "function",
+    "functional",
     "grad",
+    "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
     "graph",
     "inference_mode",
     "no_grad",

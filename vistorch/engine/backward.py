@@ -28,7 +28,7 @@ _adding = threading.Lock()  # `.grad += g` of one leaf from two threads
 
 
 def _sole() -> int:
-    """What `sys.getrefcount(g)` says in `Pass._leaf` of an array that nobody else holds; it depends on the interpreter."""
+    """What `sys.getrefcount(g)` says in `Pass._leaf`, on this interpreter, of an array nobody else holds."""
     take = {0: np.ones(1)}.pop
 
     def called(leaf: Any, g: Any, undo: Any) -> int:
@@ -45,6 +45,8 @@ def order_of(roots: list) -> list:
     """Every node below the roots, newest first; each leaf directly after the last node that feeds it."""
     nodes = list(roots)
     seen = set(nodes)
+    if len(seen) != len(nodes):  # a root given twice runs once
+        nodes = list(dict.fromkeys(nodes))
     last: dict = {}
     push, add = nodes.append, seen.add
     for n in nodes:  # grows while it is walked
@@ -192,7 +194,9 @@ class Pass:
                 continue
             saved = n.saved
             if saved is FREED:
-                raise RuntimeError(errors.FREED_TWICE)
+                if any(e is not None for e in n.edges):
+                    raise RuntimeError(errors.FREED_TWICE)
+                continue  # nothing flows on from here: nothing was needed
             rule = n.rule
             if rule is None or create_graph or hooks is not None or mode.anomaly:
                 results = self._careful(n, rule, g, hooks)
@@ -340,6 +344,8 @@ class Pass:
             if self.journal is not None:
                 self.journal[-1] = (*self.journal[-1], g)
         t = leaf.variable
+        if not t._rg:
+            return  # requires_grad was switched off since
         with _adding:
             before = t._grad
             if self.create_graph:

@@ -37,9 +37,7 @@ WRITE_OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."
 )
-UNPACKED_NO_TENSOR = (
-    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
-)
+UNPACKED_NO_TENSOR = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
 PACK_WROTE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
     "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
@@ -64,7 +62,7 @@ _CUSTOM_VIEW = (
 )
 
 
-_BACKWARD = re.compile(r"Backward\d*$")
+_BACKWARD = re.compile(r"Backward0?(?=\d*$)")
 MODIFIED_HIDDEN = (
     "enable anomaly detection to find the operation that failed to compute its gradient, with "
     "vistorch.autograd.set_detect_anomaly(True, check_nan=False)."
@@ -76,7 +74,7 @@ MODIFIED_SHOWN = (
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type as PyTorch's C++ side prints it: with its module if it is neither ours nor builtin."""
+    """The name of a value's type as PyTorch's C++ side prints it: with its module for other C types."""
     kind = type(value)
     heap = kind.__flags__ & (1 << 9)  # types made by a class statement are printed without their module
     return kind.__name__ if heap or kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -100,23 +98,24 @@ def modified(data: Any, place: Any, source: Any, now: int, then: int, nr: int | 
 
 
 def op_name(node: Any) -> str:
-    """A node's name without "Backward0", as these sentences print it."""
+    """A node's name as these sentences print it: "Mul" for MulBackward0, "Prod1" for ProdBackward1."""
     return _BACKWARD.sub("", node.name())
 
 
 def view_written(meta: str, source: Any, indirect: bool) -> str:
     """A view whose history cannot be rebuilt is written, or its base is."""
     node, nr = (None, 0) if source is None else source.endpoint()
+    who = "A view" if node is None else f"Output {nr} of {op_name(node)} is a view"
     if indirect:
         done = "its base or another view of its base has been modified inplace"
     else:
         done = "is being modified inplace"
-    if node is not None:
-        start = f"Output {nr} of {op_name(node)} is a view and {done}."
-    elif meta == "inference":
-        start = f"A view was created in inference mode and {done} in normal mode."
+    if node is None or meta in ("no_grad", "inference"):
+        where, now = ("inference", " in normal mode") if meta == "inference" else ("no_grad", " with grad mode enabled")
+        born = f"was created in {where} mode and {done}{now}."
+        start = f"{who} {born}" if node is None else f"{who} of a view which {born}"
     else:
-        start = f"A view was created in no_grad mode and {done} with grad mode enabled."
+        start = f"{who} and {done}."
     if meta == "inference":
         return start + _NO_GRAD_VIEW.replace("no_grad block", "inference_mode block")
     return start + {"multi": _MULTI_VIEW, "custom": _CUSTOM_VIEW}.get(meta, _NO_GRAD_VIEW)

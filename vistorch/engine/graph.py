@@ -202,13 +202,16 @@ Leaf = AccumulateGrad
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("hooks", "kept_by", "leaf", "retains")
+    __slots__ = ("hooks", "kept_by", "leaf", "own", "retains", "shown")
 
     def __init__(self) -> None:
         self.leaf: Any = None
         self.hooks: Any = None
         self.retains = False
+        self.shown: Any = None
         self.kept_by: Any = None  # the node's hooks that keep the retained gradient
+        self.own = False  # a view whose requires_grad was set on itself
+        self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 
 def more(t: Tensor) -> More:
@@ -231,7 +234,7 @@ def leaf_of(t: Tensor) -> Leaf | None:
 
     None for a view that has no history although its base has: it was made in no_grad, and nothing flows to it.
     """
-    if t._view is not None and t._view.base._rg:
+    if t._view is not None and t._view.base._rg and not (t._more is not None and t._more.own):
         return None
     extras = t._more if t._more is not None else more(t)
     ref = extras.leaf

@@ -25,6 +25,9 @@ from .tensor import Tensor, wrap
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
 
+BLOCK = 2**15  # elements at a time, so that what is computed on the way stays in the cache
+
+
 def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None) -> Tensor:
     """`x` becomes `fn(x, *args, **kwargs)`, in its own memory."""
     if not isinstance(x, Tensor):
@@ -32,12 +35,17 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     operands = args if not kwargs else (*args, *kwargs.values())
     records = False
     if mode.on:
+        v = x._view
+        if v is not None and x._node is None and v.meta is None and v.base._node is not None and not v.hidden:
+            # PyTorch looks before it brings the view's history up to date; reading `.grad_fn` once helps there too
+            raise RuntimeError(errors.LEAF_WRITTEN)
         records = sync_rg(x)
         for t in operands:
             if isinstance(t, Tensor) and sync_rg(t):
                 records = True
     views.before_write(x, records)
-    old = wrap(x._data, x._place)
+    # a pack hook may keep the memory of what it is given, and this memory is about to be written
+    old = wrap(x._data.copy() if records and mode.packers else x._data, x._place)
     if records and x._rg:
         old._node, old._rg = x._node, True
     for t in operands:
@@ -70,7 +78,9 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
                 o = to_dtype(o, d.dtype)
                 r = o._data
             else:
-                n.dtype = d.dtype  # there is no cast in PyTorch's graph: the op's own node gives the type of `x`
+                n.dtype = (
+                    d.dtype
+                )  # there is no cast in PyTorch's graph: the op's own node gives the type of `x`
     if o._rg and sys.getrefcount(old) > 2:
         old._data = d.copy()  # the graph keeps the old value: it must survive the write
     if r is not d:
@@ -194,12 +204,15 @@ def pointwise(fn: Any) -> Callable:
     return _named(two, rule)
 
 
-def direct(rule: Any, x: Any, others: tuple, consts: tuple) -> bool:
-    """Overwrite `x` by a row's kernel at once, if everything is plain; False if nothing was done."""
+def direct(rule: Any, x: Any, others: tuple, consts: tuple, write: Any = None) -> bool:
+    """Overwrite `x` by a row's kernel at once, if everything is plain; False if nothing was done.
+
+    `write`, if given, does to the first array in place what the kernel returns.
+    """
     if x.__class__ is not Tensor:
         return False
     d, v, place = x._data, x._ver, x._place
-    if d.dtype not in FLOATS or 0 in d.strides or v is UNTRACKED or (mode.on and sync_rg(x)):
+    if d.dtype not in FLOATS or x._view is not None or v is UNTRACKED or (x._rg and mode.on):
         return False
     arrays = [d]
     for t in others:
@@ -214,7 +227,14 @@ def direct(rule: Any, x: Any, others: tuple, consts: tuple) -> bool:
         ):
             return False
         arrays.append(b)
-    d[...] = hushed(rule.kernels[place.kind], *arrays, *consts)
+    if write is None or place.kind:
+        d[...] = hushed(rule.kernels[place.kind], *arrays, *consts)
+    elif d.size > BLOCK and all(a.flags.c_contiguous and a.shape == d.shape for a in arrays):
+        flat = [a.reshape(-1) for a in arrays]
+        for start in range(0, d.size, BLOCK):
+            hushed(write, *[a[start : start + BLOCK] for a in flat], *consts)
+    else:
+        hushed(write, *arrays, *consts)
     version(x).n += 1
     if (told := hear.write) is not None:
         told(x, rule)

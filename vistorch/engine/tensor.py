@@ -73,9 +73,11 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether a backward pass computes a gradient for this tensor."""
-        if self._view is not None and not self._rg:
-            return self._view.base._rg  # a view asks its base
-        return self._rg
+        v = self._view
+        if v is None or self._node is not None:
+            return self._rg
+        extras = self._more
+        return v.base._rg or (extras is not None and extras.own)  # a view without history asks its base
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -99,6 +101,8 @@ class Tensor:
         if not value and self._rg and (told := events.hear.cut) is not None:
             told("requires_grad_(False)", self)
         self._rg = bool(value)
+        if self._view is not None:
+            graph.more(self).own = self._rg  # a view that asks for itself, not through its base
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return the tensor."""
@@ -156,7 +160,12 @@ class Tensor:
     @property
     def _base(self) -> Tensor | None:
         v = self._view
-        return None if v is None or v.hidden else v.base
+        if v is None or v.hidden:
+            return None
+        base = v.base
+        extras = base._more
+        shown = None if extras is None or extras.shown is None else extras.shown()
+        return base if shown is None else shown
 
     def _is_view(self) -> bool:
         return self._base is not None

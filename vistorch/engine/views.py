@@ -34,9 +34,12 @@ class View:
 
 
 class HiddenView(View):
-    """The view that a tensor is of its former self after `t_()` or another in-place view."""
+    """The view that a tensor is of its former self after `t_()` or another in-place view.
 
-    __slots__ = ()
+    `root` is the history of that former self when the tensor's own was made: a write that records nothing leaves both.
+    """
+
+    __slots__ = ("root",)
     hidden = True
 
 
@@ -65,8 +68,13 @@ def sync(t: Tensor) -> None:
     if base._view is not None:
         base = v.base = base._view.base  # the base became a view of its hidden self
     if t._node is None and not base._rg:
+        if t._rg:
+            t._rg = t._more is not None and t._more.own  # the base that it had it from has it no more
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
+        if v.hidden and v.root is base._node:
+            v.seen = t._ver.n
+            return
         if v.meta is not None:
             if not mode.on:
                 return  # nothing will be recorded
@@ -79,15 +87,19 @@ def sync(t: Tensor) -> None:
 def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     """Give a view the history `pick(base, steps)`."""
     v.seen = t._ver.n
-    if not base._rg:
-        return
     before, mode.on = mode.on, True
     try:
         o = wrap(t._data, t._place)
-        graph.record(PICK, (base,), (v.steps, layout_of(base._data)), (o,))
+        graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
-    t._node, t._rg = o._node, True
+    if v.hidden:
+        v.root = base._node
+    t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    if t._more is not None and t._more.retains:
+        from .hooks import follow
+
+        follow(t)
 
 
 def walk(data: Any, steps: tuple, kind: int) -> Any:
@@ -100,12 +112,16 @@ def walk(data: Any, steps: tuple, kind: int) -> Any:
 
 
 PICK: Any = None
+RESHAPED: Any = (
+    None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+)
 PUT: Any = None
 
 
 def define(op: Any) -> None:
     """Enter the two rows every in-place write through a view stands on (called by the op table)."""
-    global PICK, PUT
+    global PICK, PUT, RESHAPED
+    from .rules import twin
 
     # A step such as "view" or "as_strided" means the same only on memory laid out like the base's, so whatever the
     # steps are walked on is first given that layout.
@@ -130,7 +146,10 @@ def define(op: Any) -> None:
             out = xp.zeros(shape, dtype)
         else:
             out = laid_out(xp, shape, dtype, tuple([s * dtype.itemsize for s in strides]))
-        walk(out, steps, _kind(xp))[...] = input
+        there = walk(out, steps, _kind(xp))
+        if folded(there):
+            return _folded(xp, out, input, steps)
+        there[...] = input
         return out
 
     put_ = op(
@@ -168,6 +187,28 @@ def define(op: Any) -> None:
         input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+    RESHAPED = twin(PICK, "CopySlices")
+
+
+def folded(data: Any) -> bool:
+    """Whether two elements of an array may share memory: an expanded dimension, or windows that overlap."""
+    reach = 0
+    for stride, n in sorted((abs(s), n) for s, n in zip(data.strides, data.shape, strict=True) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def _folded(xp: Any, out: Any, input: Any, steps: tuple) -> Any:
+    """Add up what lands on the same element: walk the steps with the elements' numbers, then count by number."""
+    numbers = laid_out(xp, out.shape, np.dtype("i8"), tuple([s // out.itemsize * 8 for s in out.strides]))
+    numbers[...] = xp.arange(out.size).reshape(out.shape)
+    places = walk(numbers, steps, _kind(xp)).ravel()
+    flat = xp.zeros(out.size, input.dtype)
+    xp.add.at(flat, places, xp.asarray(input).ravel())
+    out[...] = flat.reshape(out.shape)
+    return out
 
 
 def layout_of(data: Any) -> tuple:
@@ -215,13 +256,30 @@ def aliased(data: Any) -> bool:
 
 
 def overlaps(x: Tensor, y: Any) -> bool:
-    """Whether writing `x` element by element could read a `y` already overwritten."""
-    if x._ver is None or x._ver is not y._ver or x is y:
+    """Whether writing `x` element by element could read a `y` already overwritten.
+
+    Like PyTorch, only operands without gaps are judged: with gaps the answer is too hard, and is no.
+    """
+    if x._ver is None or x._ver is not y._ver or x is y or x._place.kind:
         return False  # only tensors that share a version cell share memory inside the engine
     p, q = x._data, y._data
-    if p.shape == q.shape and p.strides == q.strides and _start(p) == _start(q):
+    if not (_dense(p) and _dense(q)):
         return False
-    return x._place.kind == 0 and np.shares_memory(p, q)
+    if p.strides == q.strides and p.shape == q.shape and _start(p) == _start(q):
+        return False
+    return np.shares_memory(p, q)
+
+
+def _dense(d: Any) -> bool:
+    """Whether an array covers its stretch of memory without a gap, in any order of dimensions."""
+    if d.flags.c_contiguous:
+        return True
+    reach = d.itemsize
+    for stride, n in sorted((s, n) for s, n in zip(d.strides, d.shape, strict=True) if n > 1):
+        if stride != reach:
+            return False
+        reach *= n
+    return True
 
 
 def _start(d: Any) -> int:
@@ -242,11 +300,9 @@ def rebase(x: Tensor, o: Tensor) -> None:
         out = wrap(base._data, base._place)
         graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
-        if base._more is not None and base._more.retains:
-            from .hooks import follow
-
-            follow(base)
         rebuild(x, v, base)
+        if v.hidden:
+            x._node = o._node  # the same value: PyTorch sees the op itself here
     for t in moved:
         from .hooks import follow
 

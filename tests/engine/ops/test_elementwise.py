@@ -270,19 +270,19 @@ def test_alpha_is_checked_before_anything_is_written():
     assert x.tolist() == [1, 2] and x._version == 0
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda x, y: x.add_(y, alpha=2),
-        lambda x, y: x.addcmul_(y, y, value=0.5),
-        lambda x, y: x.addcdiv_(y, y, value=0.5),
-        lambda x, y: x.lerp_(y, 0.25),
-        lambda x, y: x.clamp_(1.2, 2.0),
-        lambda x, y: x.clamp_(max=2.0),
-        lambda x, y: x.clamp_min_(1.2),
-        lambda x, y: x.clamp_max_(1.2),
-    ],
-)
+WRITES = [
+    lambda x, y: x.add_(y, alpha=2),
+    lambda x, y: x.addcmul_(y, y, value=0.5),
+    lambda x, y: x.addcdiv_(y, y, value=0.5),
+    lambda x, y: x.lerp_(y, 0.25),
+    lambda x, y: x.clamp_(1.2, 2.0),
+    lambda x, y: x.clamp_(max=2.0),
+    lambda x, y: x.clamp_min_(1.2),
+    lambda x, y: x.clamp_max_(1.2),
+]
+
+
+@pytest.mark.parametrize("write", WRITES)
 def test_direct_writes(write):
     """The short way in place: value, memory, version, and the check of what was saved."""
     mine, theirs = (tensor(lib, [1.0, 2.0, 3.0], "float32") for lib in BOTH)
@@ -296,6 +296,17 @@ def test_direct_writes(write):
     write(saved, tensor(vistorch, [4.0, 5.0, 7.0], "float32"))
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.backward(tensor(vistorch, [1.0, 1.0, 1.0], "float32"))
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("stride", [1, 2])
+def test_direct_writes_of_many_elements(write, stride):
+    """Block by block where memory is contiguous, at once where it is not, with a tail that fills no block."""
+    values = np.random.default_rng(0).uniform(0.5, 3, (2, 70_001 * stride)).astype("f4")
+    pairs = [[lib.from_numpy(v.copy())[::stride] for v in values] for lib in BOTH]
+    for x, y in pairs:
+        assert write(x, y) is x
+    np.testing.assert_allclose(array(pairs[0][0]), array(pairs[1][0]), rtol=1e-6)
 
 
 def test_views_of_complex_numbers_write_through():

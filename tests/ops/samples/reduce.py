@@ -21,7 +21,10 @@ SUMS = [
     reduction("mean", more_samples=typed[:2]),
     reduction("nanmean", more_samples=[S(nans, 1).only("float"), S(nans).only("float")]),
     reduction(
-        "prod", dims="one", low=0.5, more_samples=[*forward_typed, S(X(value=[[0.0, 2.0, 3.0], [0.0, 0.0, 1.0]]), 1)]
+        "prod",
+        dims="one",
+        low=0.5,
+        more_samples=[*forward_typed, S(X(value=[[0.0, 2.0, 3.0], [0.0, 0.0, 1.0]]), 1)],
     ),
     reduction(
         "logsumexp",
@@ -187,6 +190,22 @@ SCANS = [
             S(x23, x4),
         ],
     ),
+    Op(
+        "trapz",
+        [S(x4), S(x23, X((3,), seed=2)), S(x23, dx=0.5, dim=0)],
+    ),
+    Op(
+        "cumulative_trapezoid",
+        [
+            S(x4),
+            S(x23),
+            S(x23, X((3,), seed=2)),
+            S(x23, dx=0.5),
+            S(x23, dim=0),
+            S(x23, X((2, 3), seed=2), dim=1),
+            S(x23, x4),
+        ],
+    ),
 ]
 
 SORTS = [
@@ -315,6 +334,20 @@ COUNTS = [
             S(x23, 3, 2, 1),
             S(X(value=[1, 1]), 3),
         ],
+    ),
+    Op(
+        "histogram",
+        [
+            S(x23, 4),
+            S(x23, bins=3, range=(-1.0, 1.0)),
+            S(x23, 3, density=True),
+            S(x23, X(value=[-2.0, 0.0, 1.0, 2.0], grad=False)),
+            S(x23, 3, weight=X((2, 3), seed=2)),
+            S(x23, 0),
+            S(x23, 3, range=(2.0, 1.0)),
+            S(X(value=[1, 1]), 3),
+        ],
+        variants=False,
     ),
     *(
         Op(

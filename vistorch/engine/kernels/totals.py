@@ -14,7 +14,8 @@ import numpy as np
 
 _FOLD = 16
 _CHAIN = 32
-_add = np.add.reduce
+_SHORT = 64
+_add: Any = np.add.reduce
 
 
 def everything(xp: Any, input: Any) -> Any:
@@ -79,7 +80,7 @@ def _runs(x: np.ndarray, dims: list[int]) -> np.ndarray:
 def _rows(x: np.ndarray) -> np.ndarray:
     """Sum along the contiguous axis of a matrix."""
     lead, n = x.shape
-    if n <= _FOLD and lead > 4 * n and n:
+    if n <= _SHORT and lead > 4 * n and n:
         # short rows: numpy starts its inner loop anew for each
         return x @ np.ones(n, x.dtype)
     return _add(x, 1)
@@ -100,3 +101,69 @@ def _columns(x: np.ndarray) -> np.ndarray:
             y[:, -1] += _add(x[:, used:], 1)
         x, n = y, m
     return _add(x, 1)
+
+
+def squares(xp: Any, x: Any, dims: tuple[int, ...], keepdim: bool = False) -> Any:
+    """The sum of |x|^2 over the axes `dims`, real."""
+    if x.dtype.kind == "c":
+        return total(xp, x.real * x.real + x.imag * x.imag, dims, keepdim)
+    if xp is np and x.ndim and x.size >= 256 and x.flags.c_contiguous:
+        if len(dims) == x.ndim:
+            return _squares_of_all(x).reshape((1,) * x.ndim if keepdim else ())
+        if dims == (x.ndim - 1,) and x.shape[-1] <= 4 * _BLOCK:
+            out = np.einsum("...i,...i->...", x, x)
+            return out[..., None] if keepdim else out
+    return total(xp, x * x, dims, keepdim)
+
+
+_BLOCK = 256
+
+
+def _squares_of_all(x: np.ndarray) -> np.ndarray:
+    flat = x.reshape(-1)
+    used = flat.size - flat.size % _BLOCK
+    rows = flat[:used].reshape(-1, _BLOCK)
+    out = _add(np.einsum("ij,ij->i", rows, rows), None)
+    rest = flat[used:]
+    return np.asarray(out + rest @ rest)
+
+
+def product(xp: Any, x: Any, axis: int, keepdim: bool = False) -> Any:
+    """The product along an axis; bools and integers are multiplied as int64."""
+    if x.dtype.kind not in "fc":
+        return x.prod(axis, dtype=xp.int64, keepdims=keepdim)
+    if xp is np and x.shape[axis] > _CHAIN and axis == x.ndim - 1:
+        # halves are multiplied as vectors: numpy's own loop along a row takes one element at a time
+        while x.shape[-1] > 8:
+            n = x.shape[-1] // 2
+            y = x[..., :n] * x[..., n : 2 * n]
+            if x.shape[-1] % 2:
+                y[..., 0] *= x[..., -1]
+            x = y
+    return x.prod(axis, keepdims=keepdim)
+
+
+def extreme(xp: Any, ufunc: str, x: Any, dims: tuple[int, ...] | None, keepdim: bool = False) -> Any:
+    """The largest ("maximum") or smallest ("minimum") value over axes; nan wins."""
+    if xp is not np:
+        return (x.max if ufunc == "maximum" else x.min)(dims, keepdims=keepdim)
+    of: Any = np.maximum if ufunc == "maximum" else np.minimum
+    if dims is not None and len(dims) == 1 and x.size > 1024:
+        n, axis = x.shape[dims[0]], dims[0]
+        if axis == 0 and n > x.size // n and not keepdim and x.flags.c_contiguous:
+            # tall: rows folded together make long ones
+            shape, x = x.shape[1:], x.reshape(n, -1)
+            while n > _CHAIN:
+                m = n // _FOLD
+                y = of.reduce(x[: m * _FOLD].reshape(_FOLD, -1), 0).reshape(m, -1)
+                if m * _FOLD < n:
+                    of(y[0], of.reduce(x[m * _FOLD :], 0), out=y[0])
+                x, n = y, m
+            return of.reduce(x, 0).reshape(shape)
+        if axis == x.ndim - 1 and n <= _FOLD:
+            # short rows: column by column, for numpy starts its inner loop anew for each row
+            out = x[..., 0].copy()
+            for i in range(1, n):
+                of(out, x[..., i], out=out)
+            return out[..., None] if keepdim else out
+    return of.reduce(x, dims, None, None, keepdim)

@@ -25,7 +25,7 @@ def _sum_to(xp, input, shape):
 
 
 def _cast(xp, input, dtype):
-    if input.dtype.kind == "c" and dtype.kind != "c":
+    if input.dtype.kind == "c" and dtype.kind not in "cb":
         input = input.real
     return xp.asarray(input).astype(dtype)
 

@@ -70,7 +70,11 @@ def fit(value: Any, dt: np.dtype) -> Any:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise RuntimeError("value cannot be converted to type int64_t without overflow")
     if kind == "c":
-        return complex(value)
+        value = complex(value)
+        largest = _LARGEST[dtypes.of(dt).to_real().np]
+        if any(abs(part) > largest and not math.isinf(part) for part in (value.real, value.imag)):
+            raise no_fit(dt)
+        return value
     if isinstance(value, complex):
         if value.imag:
             raise no_fit(dt)

@@ -85,6 +85,7 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> x = vistorch.tensor([1.0, 2.0])
         >>> vistorch.addcmul(x, x, x, value=10)
         tensor([11., 42.])
@@ -111,6 +112,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> x = vistorch.tensor([1.0, 2.0])
         >>> vistorch.addcdiv(x, x, x, value=10)
         tensor([11., 12.])
@@ -132,11 +134,21 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     return promote.several(_addcdiv, (input, tensor1, tensor2), (factor,), out, common)
 
 
-def _three_in_place(fn, rule):
+def _add_product(d, tensor1, tensor2, value):
+    step = np.multiply(tensor1, value)
+    np.add(d, np.multiply(step, tensor2, step if step.shape == d.shape else None), d)
+
+
+def _add_quotient(d, tensor1, tensor2, value):
+    step = np.true_divide(tensor1, tensor2)
+    np.add(d, np.multiply(step, value, step if step.ndim else None), d)
+
+
+def _three_in_place(fn, rule, write_plain):
     """`x.addcmul_(a, b, value=...)`."""
 
     def write(input, tensor1, tensor2, *, value=1):
-        if value.__class__ in REAL and direct(rule, input, (tensor1, tensor2), (value,)):
+        if value.__class__ in REAL and direct(rule, input, (tensor1, tensor2), (value,), write_plain):
             return input
         return replace(input, fn, (tensor1, tensor2), {"value": value})
 
@@ -144,5 +156,5 @@ def _three_in_place(fn, rule):
     return write
 
 
-METHODS["addcmul_"] = _three_in_place(addcmul, _addcmul)
-METHODS["addcdiv_"] = _three_in_place(addcdiv, _addcdiv)
+METHODS["addcmul_"] = _three_in_place(addcmul, _addcmul, _add_product)
+METHODS["addcdiv_"] = _three_in_place(addcdiv, _addcdiv, _add_quotient)

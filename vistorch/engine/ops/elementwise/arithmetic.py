@@ -165,6 +165,7 @@ def add(input, other, *, alpha=1, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.add(vistorch.tensor([1.0, 2.0]), 3, alpha=2)
         tensor([7., 8.])
     """
@@ -184,6 +185,7 @@ def sub(input, other, *, alpha=1, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.sub(vistorch.tensor([5.0, 6.0]), vistorch.tensor([1.0, 2.0]))
         tensor([4., 4.])
     """
@@ -202,12 +204,21 @@ def rsub(input, other, *, alpha=1):
         alpha: what `input` is multiplied with.
 
     Example:
+        >>> import vistorch
         >>> vistorch.rsub(vistorch.tensor([1.0, 2.0]), 10)
         tensor([9., 8.])
     """
     if alpha is ONE:
         return rsub_(input, other)
     return _scaled(_FROM, "rsub", _no_bool_minus, input, other, alpha, None)
+
+
+def _add_to(d, other, alpha):
+    np.add(d, np.multiply(other, alpha), d)
+
+
+def _take_from(d, other, alpha):
+    np.subtract(d, np.multiply(other, alpha), d)
 
 
 def _in_place(plain, scaled, rule, check=None):
@@ -217,7 +228,9 @@ def _in_place(plain, scaled, rule, check=None):
     def write(input, other, *, alpha=1):
         if alpha is ONE:
             return twin(input, other)
-        if alpha.__class__ in REAL and direct(rule, input, (other,), (alpha,)):
+        if alpha.__class__ in REAL and direct(
+            rule, input, (other,), (alpha,), _add_to if rule is _PLUS else _take_from
+        ):
             return input
         if isinstance(input, Tensor) and isinstance(other, Tensor):
             if check is not None:
@@ -262,6 +275,7 @@ def positive(input):
         input: a tensor.
 
     Example:
+        >>> import vistorch
         >>> vistorch.positive(vistorch.tensor([1.0, -2.0]))
         tensor([ 1., -2.])
     """

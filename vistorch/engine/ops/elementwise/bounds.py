@@ -279,7 +279,7 @@ def _in_place(fn, label, place_bounds):
             low, high = place_bounds(*args)
         if low.__class__ in _REAL and high.__class__ in _REAL and (low is not None or high is not None):
             if len(args) + len(kwargs) == (low is not None) + (high is not None):
-                if direct(_numbers.rule, input, (), (low, high)):
+                if direct(_numbers.rule, input, (), (low, high), _cut_down):
                     return input
         numbers = [
             n for n in (*args, *kwargs.values()) if n.__class__ in NUMBERS and n.__class__ is not complex
@@ -298,6 +298,13 @@ def _in_place(fn, label, place_bounds):
 
     write.__name__ = write.__qualname__ = label
     return write
+
+
+def _cut_down(d, low, high):
+    if low is not None:
+        np.maximum(d, low, out=d)
+    if high is not None:
+        np.minimum(d, high, out=d)
 
 
 def _pair(min=None, max=None):

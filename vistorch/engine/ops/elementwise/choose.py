@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from ... import dtypes, errors, outs, promote
 from ...call import op
 from ...face import FUNCTIONS, METHODS, expose, public
@@ -245,8 +247,15 @@ def _same_dtype(expected, given, argument):
         raise RuntimeError(f"expected dtype {a} for `{argument}` but got dtype {b}")
 
 
+def _go_towards(d, end, weight):
+    way = np.subtract(end, d)
+    np.add(d, np.multiply(way, weight, way if way.ndim else None), d)
+
+
 def _lerp_in_place(input, end, weight):
-    if weight.__class__ is float and direct(_lerp, input, (end,), (weight,)):
+    if weight.__class__ is float and direct(
+        _lerp, input, (end,), (weight,), _go_towards if -0.5 < weight < 0.5 else None
+    ):
         return input
     return replace(input, lerp, (end, weight), {})
 

@@ -114,6 +114,7 @@ def power(input, exponent, *, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.pow(vistorch.tensor([1.0, 2.0, 3.0]), 2)
         tensor([1., 4., 9.])
         >>> vistorch.pow(2, vistorch.tensor([1.0, 2.0, 3.0]))
@@ -184,6 +185,7 @@ def float_power(input, exponent, *, out=None):
         out: where to put the result, of double precision.
 
     Example:
+        >>> import vistorch
         >>> vistorch.float_power(vistorch.tensor([1, 2, 3]), 2)
         tensor([1., 4., 9.], dtype=vistorch.float64)
     """
@@ -256,6 +258,7 @@ def square(input, *, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.square(vistorch.tensor([1.0, -3.0]))
         tensor([1., 9.])
     """
@@ -274,6 +277,7 @@ sqrt = _row(
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.sqrt(vistorch.tensor([4.0, 9.0]))
         tensor([2., 3.])
     """,
@@ -290,6 +294,7 @@ rsqrt = _row(
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.rsqrt(vistorch.tensor([4.0, 16.0]))
         tensor([0.5000, 0.2500])
     """,
@@ -306,6 +311,7 @@ reciprocal = _row(
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.reciprocal(vistorch.tensor([4.0, 5.0]))
         tensor([0.2500, 0.2000])
     """,

@@ -110,6 +110,7 @@ def round_(input, *, decimals=None, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.round(vistorch.tensor([0.5, 1.5, 2.6]))
         tensor([0., 2., 3.])
         >>> vistorch.round(vistorch.tensor([1.234]), decimals=1)

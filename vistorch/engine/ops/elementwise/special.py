@@ -116,6 +116,7 @@ def polygamma(n, input, *, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.polygamma(1, vistorch.tensor([1.0, 2.0]))
         tensor([1.6449, 0.6449])
     """
@@ -244,6 +245,7 @@ def logit(input, eps=None, *, out=None):
         out: where to put the result.
 
     Example:
+        >>> import vistorch
         >>> vistorch.logit(vistorch.tensor([0.5, 0.9]))
         tensor([0.0000, 2.1972])
     """

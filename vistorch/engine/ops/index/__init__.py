@@ -1,3 +1,3 @@
 """Reading and writing by index."""
 
-from . import gather, getitem, mask, put, reduce, setitem  # noqa: F401
+from . import gather, getitem, mask, nonzero, put, reduce, scatter, setitem, slices

@@ -5,22 +5,55 @@ Invariant: nothing here changes a tensor; what passes can be given to numpy, whi
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ... import dims, dtypes, errors, outs, views
+from ...face import METHODS
+from ...graph import version
+from ...inplace import replace
+from ...modes import mode
 from ...places import CPU
-from ...tensor import Tensor
+from ...promote import sync_rg
+from ...tensor import Tensor, wrap
 
 LONG = np.dtype("i8")
 INT = np.dtype("i4")
+UNSIGNED = np.dtype("u8")
+# How C++ calls the types in these sentences.
+CPP = {
+    "float32": "float",
+    "float64": "double",
+    "int64": "long int",
+    "int32": "int",
+    "int16": "short int",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "bool": "bool",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+# What PyTorch finds only after it has found that the written tensor overlaps itself.
+LATE = (
+    "index ",
+    "out of range: tried",
+    "index_copy_():",
+    "reduce argument",
+    "Number of elements",
+    "The expanded size",
+    "masked_scatter:",
+)
 
 
 def tensors(func: str, *given: tuple) -> None:
     """Refuse arguments that are no tensors: (argument, position, value)."""
     for argument, position, value in given:
-        if not isinstance(value, Tensor):
+        if value.__class__ is not Tensor and not isinstance(value, Tensor):
             raise errors.must_be_tensor(func, argument, position, value)
 
 
@@ -33,7 +66,10 @@ def reach(index: Any, size: int, place: Any, low: int = 0) -> Any:
     """The first index outside `low` <= i < `size`, or None. A device is not asked, as PyTorch asks only there."""
     if place.kind or not index.size:
         return None
-    if index.min() >= low and index.max() < size:
+    if not low and index.dtype == LONG and index.flags.c_contiguous:
+        if index.view(UNSIGNED).max() < size:  # a negative one is huge: one look instead of two
+            return None
+    elif index.min() >= low and index.max() < size:
         return None
     flat = index.reshape(-1)
     return flat[((flat < low) | (flat >= size)).argmax()]
@@ -44,11 +80,67 @@ def out_of_bounds(bad: Any, dim: int, size: int) -> str:
     return f"index {bad} is out of bounds for dimension {dim} with size {size}"
 
 
+def cpp_name(t: Tensor) -> str:
+    """`long int`, as some sentences name a dtype."""
+    return CPP[dtypes.of(t._data.dtype).name]
+
+
+def check_out(func: str, out: Any, input: Tensor, operands: tuple = (), said: str = "") -> None:
+    """`out=` of the very dtype of the input; `said` is the sentence where it is not the common one."""
+    outs.check_out(func, out, (input, *operands))
+    if isinstance(input, Tensor) and out._data.dtype != input._data.dtype:
+        said = said or f"Expected out tensor to have dtype {cpp_name(input)}, but got {cpp_name(out)} instead"
+        raise RuntimeError(said)
+
+
+def in_place(fn: Callable) -> Callable:
+    """Offer `fn_` as a method: an expanded tensor is refused where PyTorch looks for it."""
+
+    def call(input, *args, **kwargs):
+        try:
+            return replace(input, fn, args, kwargs)
+        except (RuntimeError, IndexError) as refusal:
+            if isinstance(input, Tensor) and views.aliased(input._data) and str(refusal).startswith(LATE):
+                raise RuntimeError(errors.WRITE_ALIASED) from None
+            raise
+
+    call.__name__ = call.__qualname__ = fn.__name__ + "_"
+    METHODS[call.__name__] = call
+    return fn
+
+
+def written(fn: Callable, x: Any, args: tuple) -> Tensor:
+    """`fn_` for fills, which write into an expanded tensor too, with a warning."""
+    if not isinstance(x, Tensor) or not views.aliased(x._data):
+        return replace(x, fn, args, {})
+    inner = wrap(x._data.copy(), x._place)
+    records = bool(mode.on) and sync_rg(x)
+    views.before_write(x, records)
+    if records:
+        inner._node, inner._rg = x._node, True
+    result = fn(inner, *args)
+    warnings.warn(
+        f"Use of {fn.__name__}_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+        "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
+        UserWarning,
+        stacklevel=4,
+    )
+    # every element of one memory location is written once: the location is filled if any of them is
+    changed = result._data != x._data
+    x._data[changed] = result._data[changed]
+    version(x).n += 1
+    if result._rg:
+        views.rebase(x, result)
+    return x
+
+
 def scatter_index(func: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None, what: str) -> None:
-    """gather and scatter: dtype, dims and sizes of an index, and of the source that goes with it."""
+    """Gather and scatter: dtype, dims and sizes of an index, and of the source that goes with it."""
     i = index._data
     if i.dtype != LONG and i.dtype != INT and i.size:
         raise RuntimeError(f"{func}(): Expected dtype int32/int64 for index")
+    if src is not None and src._data.dtype != input._data.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not i.size:
         return
     x = input._data
@@ -56,26 +148,33 @@ def scatter_index(func: str, input: Tensor, dim: int, index: Tensor, src: Tensor
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as {'input' if func == 'gather' else what} tensor"
         )
-    if src is not None and (src._data.ndim or 1) != (i.ndim or 1):
-        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    if not (x.ndim and i.ndim):
-        return
     if func == "gather":
-        for d, n in enumerate(i.shape):
+        for d, n in enumerate(i.shape if x.ndim else ()):
             if d != dim and n > x.shape[d]:
                 raise RuntimeError(
-                    f"Size does not match at dimension {d} expected index {errors.sizes(i.shape)} to be no larger than self "
+                    f"Size does not match at dimension {d} expected index {errors.sizes(i.shape)} to be no larger "
+                    "than self "
                     f"{errors.sizes(x.shape)} apart from dimension {dim}"
                 )
         return
-    s = src._data.shape if src is not None else None
-    for d, n in enumerate(i.shape):
-        if (d != dim and n > x.shape[d]) or (s is not None and n > (s[d] if s else 1)):
-            larger = "" if s is None else f" and to be no larger size than src {errors.sizes(s)}"
-            raise RuntimeError(
-                f"Expected index {errors.sizes(i.shape)} to be no larger than self {errors.sizes(x.shape)} apart from "
-                f"dimension {dim}{larger}"
-            )
+    wrong = any(d != dim and n > x.shape[d] for d, n in enumerate(i.shape if x.ndim else ()))
+    if src is None:
+        larger = ""
+    else:
+        s = src._data.shape
+        for d, n in enumerate(i.shape or (1,)):
+            if not wrong and s:
+                dims.one(d, len(s))
+            wrong = wrong or n > (s[d] if s else 1)
+        if (len(s) or 1) != (i.ndim or 1):
+            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+        larger = f" and to be no larger size than src {errors.sizes(s)}"
+    if wrong:
+        raise RuntimeError(
+            f"Expected index {errors.sizes(i.shape)} to be no larger than self {errors.sizes(x.shape)} apart "
+            "from dimension "
+            f"{dim}{larger}"
+        )
 
 
 def bounded(input: Tensor, dim: int, index: Tensor, error: Any = RuntimeError) -> None:
@@ -87,7 +186,7 @@ def bounded(input: Tensor, dim: int, index: Tensor, error: Any = RuntimeError) -
 
 
 def flat_index(func: str, input: Tensor, index: Tensor) -> None:
-    """take and put: long positions in the flat tensor, negative ones from the end."""
+    """Take and put: long positions in the flat tensor, negative ones from the end."""
     i = index._data
     if i.dtype != LONG:
         raise RuntimeError(f"{func}(): Expected a long tensor for index, but got {scalar_name(index)}")

@@ -13,9 +13,9 @@ from ...events import hear
 from ...face import METHODS
 from ...graph import UNTRACKED, Version, draw, leaf_of, sync
 from ...modes import mode
-from ...rules import REC
 from ...tensor import Tensor, new
 from ...views import View
+from ..shape import rows
 from . import where as _where
 from .parse import SCALAR, bounds, is_whole, items_of, outside, plan
 from .where import Where
@@ -52,13 +52,14 @@ op(
     formula=r"\bar x = \bar y_{i}",
     g=lambda F, g, where: F.index(g, where),
 )
+index.rule.saves_tensors = True  # the indices: PyTorch frees them with the graph, and says so the second time
 BASIC = basic.rule
 
 
 def getitem(self: Tensor, index: Any) -> Tensor:
     """`self[index]`."""
     cls = index.__class__
-    if cls is int:
+    if cls is int or index is None:
         key = (index, ...)
     elif cls is slice:
         step = index.step
@@ -164,17 +165,23 @@ def _nodes(x: Tensor, given: Any) -> Any:
 
 def _general(self: Tensor, given: Any) -> Tensor:
     if given is None:
-        return REC.unsqueeze(self, 0)
+        return rows.unsqueeze(self, 0)
+    if given is Ellipsis:
+        return whole(self)
     if given.__class__ is slice:
         if not self._data.ndim:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        return REC.slice(self, 0, *bounds(given, self._data.shape[0]))
-    where = _where.of_tensor(self, given) if given.__class__ is Tensor else None
+        return rows.slice_(self, 0, *bounds(given, self._data.shape[0]))
+    where = None
+    if given.__class__ is Tensor:
+        where = _where.of_tensor(self, given)
+    elif given.__class__ is tuple:
+        where = _where.of_tuple(self, given)
     if where is not None:
         return index(self, where)
     items = items_of(given)
     if not self._data.ndim and items is not given and items[0].__class__ is int:
-        raise IndexError(SCALAR if -(2**63) <= items[0] < 2**63 else outside(items[0], 0, 0))
+        raise IndexError(SCALAR) if -(2**63) <= items[0] < 2**63 else outside(items[0], 0, 0)
     steps, where = plan(self, items)
     o = self
     for row, consts in steps:
@@ -184,17 +191,15 @@ def _general(self: Tensor, given: Any) -> Tensor:
     return whole(self) if o is self else o
 
 
-def _node_class(name: str, reads: tuple) -> Any:
+def _node_class(row: Any, reads: tuple) -> Any:
     """The node of a row of the shape family, which `_nodes` fills in by hand."""
-    rule = getattr(REC, name).rule
-    assert rule.saved_names == reads, f"{name} saves {rule.saved_names}"
+    rule = row.rule
+    assert rule.saved_names == reads, f"{rule.name} saves {rule.saved_names}"
     return rule.node_class
 
 
-from ..shape import rows as _rows  # noqa: E402, F401  defines the three
-
-SELECT = _node_class("select", ("input_shape", "dim", "index"))
-SLICE = _node_class("slice", ("input_shape", "dim", "start", "stop", "step"))
-UNSQUEEZE = _node_class("unsqueeze", ("dim",))
+SELECT = _node_class(rows.select, ("input_shape", "dim", "index"))
+SLICE = _node_class(rows.slice_, ("input_shape", "dim", "start", "stop", "step"))
+UNSQUEEZE = _node_class(rows.unsqueeze, ("dim",))
 
 METHODS["__getitem__"] = getitem

@@ -1,4 +1,4 @@
-"""Where a mask says so: masked_fill, masked_select, masked_scatter, and the places of what is not zero.
+"""Where a mask says so: masked_fill, masked_select, masked_scatter.
 
 Invariant: a mask is broadcast with the tensor it masks, and is of dtype bool.
 """
@@ -14,19 +14,18 @@ import numpy as np
 from ... import dtypes, errors, outs
 from ...call import op
 from ...face import METHODS, public
-from ...inplace import replace
+from ...modes import mode
 from ...promote import number as plain_number
 from ...promote import sync_rg
-from ...modes import mode
 from ...tensor import Tensor, wrap
 from ..core import to_dtype, to_place
+from ..create.arguments import type_name
+from ..create.numbers import fit
 from . import checks
-from .setitem import number
 
 BOOL = np.dtype(bool)
 
 
-# ---- kernels ----------------------------------------------------------------------------------------------------
 def _full(xp: Any, a: Any, mask: Any) -> Any:
     shape = a.shape if a.shape == mask.shape else np.broadcast_shapes(a.shape, mask.shape)
     out = xp.empty(shape, a.dtype)
@@ -91,7 +90,6 @@ def _masked_returned(xp: Any, g: Any, mask: Any, shape: tuple) -> Any:
     return out
 
 
-# ---- rows -------------------------------------------------------------------------------------------------------
 _fill_row = op(
     "masked_fill",
     _masked_fill,
@@ -100,16 +98,23 @@ _fill_row = op(
     formula=r"\bar x = \bar y,\ 0\text{ where masked}",
     input=lambda F, g, mask: F.masked_fill(g, mask, 0),
 )
+
+
 _fill_by_row = op(
     "masked_fill_by",
     _masked_fill_by,
     inputs="input mask value",
     widen=False,
     name_in_graph="MaskedFillBackward1",
-    formula={"input": r"\bar x = \bar y,\ 0\text{ where masked}", "value": r"\bar v = \textstyle\sum_m \bar y"},
+    formula={
+        "input": r"\bar x = \bar y,\ 0\text{ where masked}",
+        "value": r"\bar v = \textstyle\sum_m \bar y",
+    },
     input=lambda F, g, mask: F.masked_fill(g, mask, 0),
     value=lambda F, g, mask: F.sum_to(F.masked_kept(g, mask), ()),
 )
+
+
 op(
     "masked_kept",
     _kept,
@@ -119,6 +124,8 @@ op(
     formula=r"\bar x = \bar y,\ 0\text{ where not masked}",
     g=lambda F, g, mask: F.masked_kept(g, mask),
 )
+
+
 _select_row = op(
     "masked_select",
     _masked_select,
@@ -127,6 +134,8 @@ _select_row = op(
     formula=r"\bar x_m = \bar y,\ 0\text{ elsewhere}",
     input=lambda F, g, mask, input_shape: F.masked_placed(g, mask, input_shape),
 )
+
+
 op(
     "masked_placed",
     _masked_placed,
@@ -136,6 +145,8 @@ op(
     formula=r"\bar x = \bar y_m",
     g=lambda F, g, mask: F.masked_select(g, mask),
 )
+
+
 _scatter_row = op(
     "masked_scatter",
     _masked_scatter,
@@ -145,6 +156,8 @@ _scatter_row = op(
     input=lambda F, g, mask: F.masked_fill(g, mask, 0),
     source=lambda F, g, mask, source_shape: F.masked_taken(g, mask, source_shape),
 )
+
+
 op(
     "masked_taken",
     _masked_taken,
@@ -154,6 +167,8 @@ op(
     formula=r"\bar x_m = \bar y",
     g=lambda F, g, mask, g_shape: F.masked_returned(g, mask, g_shape),
 )
+
+
 op(
     "masked_returned",
     _masked_returned,
@@ -165,7 +180,6 @@ op(
 )
 
 
-# ---- public -----------------------------------------------------------------------------------------------------
 def _fits(a: tuple, b: tuple) -> None:
     said = errors.broadcast(a, b)
     if said is not None:
@@ -186,24 +200,25 @@ def _fill(input: Any, mask: Any, value: Any, inplace: bool) -> Tensor:
         if value._place is not input._place:
             value = to_place(value, input._place)
         if not (mode.on and sync_rg(value)):
-            fitted = number(v.item(), dt) if v.dtype != dt else v
+            fitted = fit(v.item(), dt) if v.dtype != dt else v
             value = wrap(input._place.xp.asarray(fitted, dt), input._place)
         elif v.dtype != dt:
             value = to_dtype(value, dt)
     else:
         n = plain_number(value)
         if n is None:
-            from ..create.arguments import type_name
-
             raise TypeError(
-                f"masked_fill() received an invalid combination of arguments - got (Tensor, Tensor, {type_name(value)}), "
-                "but expected one of:\n * (Tensor input, Tensor mask, Tensor value)\n * (Tensor input, Tensor mask, Number "
+                f"masked_fill() received an invalid combination of arguments - got (Tensor, Tensor, "
+                f"{type_name(value)}), "
+                "but expected one of:\n * (Tensor input, Tensor mask, Tensor value)\n * (Tensor input, Tensor "
+                "mask, Number "
                 "value)\n"
             )
         if isinstance(n, int) and not -(2**63) <= n < 2**63:
             raise OverflowError("int too big to convert")
         value = n
     if inplace:
+        _masks(mask)
         _fits(input._data.shape, mask._data.shape)
         shape = np.broadcast_shapes(input._data.shape, mask._data.shape)
         if shape != input._data.shape:
@@ -213,19 +228,17 @@ def _fill(input: Any, mask: Any, value: Any, inplace: bool) -> Tensor:
             )
     else:
         _fits(mask._data.shape, input._data.shape)
-    if mask._data.dtype != BOOL:
-        kind = "unsigned char" if mask._data.dtype == np.uint8 else _cpp(mask._data.dtype)
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")
+        _masks(mask)
     if isinstance(value, Tensor):
         return _fill_by_row(input, mask, value)
-    return _fill_row(input, mask, number(value, dt))
+    return _fill_row(input, mask, fit(value, dt))
 
 
-def _cpp(dt: Any) -> str:
-    from ..create.numbers import CPP
-
-    name = dtypes.of(dt).name
-    return {"int64": "long long", "int8": "signed char", "int16": "short"}.get(name, CPP.get(name, name))
+def _masks(mask: Tensor) -> None:
+    if mask._data.dtype != BOOL:
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {checks.cpp_name(mask)}"
+        )
 
 
 @public()
@@ -248,7 +261,14 @@ def masked_fill(input, mask, value):
 
 def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`masked_fill` in place."""
-    return replace(input, lambda old, m, v: _fill(old, m, v, True), (mask, value), {})
+    return checks.written(_filled_in_place, input, (mask, value))
+
+
+def _filled_in_place(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    return _fill(input, mask, value, True)
+
+
+_filled_in_place.__name__ = "masked_fill"
 
 
 @public()
@@ -268,7 +288,9 @@ def masked_select(input, mask, *, out=None):
     """
     checks.tensors("masked_select", ("input", 1, input), ("mask", 2, mask))
     if out is not None:
-        outs.check_out("masked_select", out, (input,))
+        checks.check_out(
+            "masked_select", out, input, (), "masked_select(): self and result must have the same scalar type"
+        )
     checks.same_place("masked_select", input, mask)
     if mask._data.dtype != BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
@@ -282,10 +304,12 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
     checks.same_place("masked_scatter", input, mask, source)
     shape, given = input._data.shape, mask._data.shape
     if inplace:
+        _same_dtype(input, source)
         if len(given) > len(shape):
             raise RuntimeError(
                 f"expand({dtypes.type_name(dtypes.of(mask._data.dtype)).replace('vistorch.BoolTensor', 'CPUBoolType')}"
-                f"{{{errors.sizes(given)}}}, size={errors.sizes(shape)}): the number of sizes provided ({len(shape)}) must be "
+                f"{{{errors.sizes(given)}}}, size={errors.sizes(shape)}): the number of sizes provided "
+                f"({len(shape)}) must be "
                 f"greater or equal to the number of dimensions in the tensor ({len(given)})"
             )
         lead = len(shape) - len(given)
@@ -298,14 +322,11 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
                 )
     else:
         _fits(given, shape)
-    if source._data.dtype != input._data.dtype:
-        raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes but got"
-            f"{checks.scalar_name(input)} and {checks.scalar_name(source)}"
-        )
+        _same_dtype(input, source)
     if mask._data.dtype == np.uint8:
         warnings.warn(
-            "masked_scatter_ received a mask with dtype vistorch.uint8, this behavior is now deprecated,please use a mask "
+            "masked_scatter_ received a mask with dtype vistorch.uint8, this behavior is now "
+            "deprecated,please use a mask "
             "with dtype vistorch.bool instead.",
             UserWarning,
             stacklevel=3,
@@ -319,6 +340,14 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
     if source._data.size < int(mask._data.sum()) * times:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     return _scatter_row(input, mask, source)
+
+
+def _same_dtype(input: Tensor, source: Tensor) -> None:
+    if source._data.dtype != input._data.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{checks.scalar_name(input)} and {checks.scalar_name(source)}"
+        )
 
 
 @public()
@@ -339,62 +368,14 @@ def masked_scatter(input, mask, source):
     return _scatter(input, mask, source, False)
 
 
-def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """`masked_scatter` in place."""
-    return replace(input, lambda old, m, s: _scatter(old, m, s, True), (mask, source), {})
+def _scattered_in_place(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    return _scatter(input, mask, source, True)
 
 
-METHODS.update(masked_fill_=masked_fill_, masked_scatter_=masked_scatter_)
+_scattered_in_place.__name__ = "masked_scatter"
 
 
-def _places(input: Tensor) -> tuple:
-    a = input._data
-    return (a if a.ndim else a.reshape(1)).nonzero()
+checks.in_place(_scattered_in_place)
 
 
-@public()
-def nonzero(input, *, out=None, as_tuple=False):
-    """The places of all elements that are not zero.
-
-    Args:
-        input: the tensor to read.
-        out: where to put the result.
-        as_tuple: one vector per dim, fit for indexing, instead of one row per place.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.nonzero(vistorch.tensor([[0, 5], [6, 0]]))
-        tensor([[0, 1],
-                [1, 0]])
-    """
-    checks.tensors("nonzero", ("input", 1, input))
-    place = input._place
-    if as_tuple:
-        return tuple([wrap(i, place) for i in _places(input)])
-    if out is not None and out._data.dtype != checks.LONG:
-        raise RuntimeError(
-            f"nonzero: Expected out tensor to have scalar type Long but got scalar type{checks.scalar_name(out)}"
-        )
-    found = _places(input)
-    xp = place.xp
-    if not input._data.ndim:
-        result = wrap(xp.zeros((int(found[0].size), 0), checks.LONG), place)
-    else:
-        result = wrap(xp.stack(found, 1) if found else xp.zeros((0, 0), checks.LONG), place)
-    return result if out is None else outs.deliver(out, result)
-
-
-@public()
-def argwhere(input):
-    """The places of all elements that are not zero, one row each.
-
-    Args:
-        input: the tensor to read.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.argwhere(vistorch.tensor([0, 3, 4]))
-        tensor([[1],
-                [2]])
-    """
-    return nonzero(input)
+METHODS["masked_fill_"] = masked_fill_

@@ -13,8 +13,8 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...places import CPU, move
-from ...rules import REC
 from ...tensor import Tensor
+from ..shape import rows
 from .where import Where
 
 ONE = np.zeros(1, np.int64)
@@ -54,7 +54,9 @@ def bounds(s: slice, n: int) -> tuple[int, int, int]:
 def is_whole(s: slice, n: int) -> bool:
     """Whether a slice takes all of a dimension of `n`, as it was written."""
     return (
-        (s.start is None or s.start == 0) and (s.stop is None or s.stop >= n) and (s.step is None or s.step == 1)
+        (s.start is None or s.start == 0)
+        and (s.stop is None or s.stop >= n)
+        and (s.step is None or s.step == 1)
     )
 
 
@@ -75,13 +77,15 @@ def _is_sequence(value: Any) -> bool:
     cls = type(value)
     if cls is list or cls is tuple or cls is str:
         return True
-    return hasattr(cls, "__getitem__") and hasattr(cls, "__len__") and not isinstance(value, (dict, np.generic))
+    return (
+        hasattr(cls, "__getitem__") and hasattr(cls, "__len__") and not isinstance(value, (dict, np.generic))
+    )
 
 
 def plan(t: Tensor, items: tuple) -> tuple[list, Where | None]:
     """The steps and the advanced rest of an index of `t`."""
     shape = t._data.shape
-    items, specified = _readable(items)
+    found, specified = _readable(items)
     if specified > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     steps: list = []
@@ -89,25 +93,25 @@ def plan(t: Tensor, items: tuple) -> tuple[list, Where | None]:
     entries: dict[int, Any] = {}
     sources: list = []
     dim = 0
-    for position, item in enumerate(items):
+    for position, item in enumerate(found):
         cls = item.__class__
         if cls is int:
             n = sizes[dim] if dim < len(sizes) else 0
             if not -n <= item < n:
                 raise outside(item, position, n)
-            steps.append((REC.select, (dim, item + n if item < 0 else item)))
+            steps.append((rows.select, (dim, item + n if item < 0 else item)))
             del sizes[dim]
         elif cls is slice:
             n = sizes[dim] if dim < len(sizes) else 0
             if not is_whole(item, n):
                 start, stop, step = bounds(item, n)
-                steps.append((REC.slice, (dim, start, stop, step)))
+                steps.append((rows.slice_, (dim, start, stop, step)))
                 sizes[dim] = -((start - stop) // step)
             dim += 1
         elif item is Ellipsis:
             dim += len(shape) - specified
         elif item is None or cls is bool:
-            steps.append((REC.unsqueeze, (dim,)))
+            steps.append((rows.unsqueeze, (dim,)))
             sizes.insert(dim, 1)
             if cls is bool:
                 entries[dim] = ONE if item else NONE
@@ -134,8 +138,9 @@ def gathered(entries: dict, shape: tuple, sources: list, place: Any) -> Where:
                     raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
                 if n != shape[dim + j]:
                     raise IndexError(
-                        f"The shape of the mask {errors.sizes(array.shape)} at index {j} does not match the shape of the "
-                        f"indexed tensor {errors.sizes(shape)} at index {dim + j}"
+                        f"The shape of the mask {errors.sizes(array.shape)} at index {j} does not match the shape of "
+                        ""
+                        f"the indexed tensor {errors.sizes(shape)} at index {dim + j}"
                     )
         if dim >= len(shape):
             raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {dim + 1})")
@@ -161,7 +166,8 @@ def _readable(items: tuple) -> tuple[list, int]:
                 array, source = checked(item), item
             elif isinstance(item, slice) or not _is_sequence(item):
                 raise IndexError(
-                    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+                    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+                    "indices (got "
                     f"{type_name(item)})"
                 )
             else:
@@ -205,8 +211,10 @@ def from_sequence(value: Any) -> np.ndarray:
         a = value
         if a.dtype.kind not in "bifcu":
             raise TypeError(
-                f"can't convert np.ndarray of type numpy.{a.dtype.type.__name__}. The only supported types are: float64, "
-                "float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and "
+                f"can't convert np.ndarray of type numpy.{a.dtype.type.__name__}. The only supported types are: "
+                "float64, "
+                "float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
+                "uint8, and "
                 "bool."
             )
     else:
@@ -216,7 +224,7 @@ def from_sequence(value: Any) -> np.ndarray:
     if a.dtype == BYTE:
         warnings.warn(BYTE_MASK, UserWarning, stacklevel=5)
         return a.astype(bool)
-    return a.real.astype(np.int64)
+    return np.real(a).astype(np.int64)
 
 
 def _nested(value: Any) -> np.ndarray:
@@ -262,5 +270,3 @@ def type_name(value: Any) -> str:
 def tensor_type(t: Tensor) -> str:
     """`vistorch.FloatTensor`."""
     return dtypes.type_name(dtypes.of(t._data.dtype), t._place.device.type)
-
-

@@ -6,7 +6,6 @@ leaving it out. Invariant: index_reduce is scatter_reduce with its index repeate
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ from ...call import op
 from ...face import public
 from . import checks
 from .at import add_at, combine_at, flat_places
-from .gather import _checked, _cropped, _gather
+from .gather import cropped, gathered
+from .scatter import checked
 
 UFUNC = {"prod": "multiply", "amax": "maximum", "amin": "minimum"}
 
@@ -42,7 +42,7 @@ def _reduce(xp: Any, input: Any, index: Any, src: Any, dim: int, how: str, inclu
         return out
     flat = out.reshape(-1)
     places = flat_places(xp, index, dim, out.shape)
-    values = _cropped(src, index.shape).reshape(-1)
+    values = cropped(src, index.shape).reshape(-1)
     if not include_self:
         flat[places] = _start(xp, how, out.dtype)
     if how in UFUNC:
@@ -73,7 +73,7 @@ def _equal_at(xp: Any, src: Any, index: Any, out: Any, dim: int) -> Any:
     found = xp.zeros(src.shape, out.dtype)
     if index.size:
         region = tuple([slice(0, n) for n in index.shape])
-        found[region] = _gather(xp, out, index, dim) == src[region]
+        found[region] = gathered(xp, out, index, dim) == src[region]
     return found
 
 
@@ -86,7 +86,7 @@ def _single_zeros(xp: Any, src: Any, index: Any, dim: int, shape: tuple) -> Any:
         count = xp.zeros(shape, np.int64)
         places = flat_places(xp, index, dim, shape)
         add_at(xp, count.reshape(-1), places, zero[region].reshape(-1).astype(np.int64))
-        found[region] = zero[region] & (_gather(xp, count, index, dim) == 1)
+        found[region] = zero[region] & (gathered(xp, count, index, dim) == 1)
     return found
 
 
@@ -96,9 +96,7 @@ def _spread(xp: Any, index: Any, shape: tuple, dim: int) -> Any:
     return xp.array(xp.broadcast_to(index.reshape([-1 if d == dim else 1 for d in range(len(shape))]), shape))
 
 
-def _index_reduce(
-    xp: Any, input: Any, index: Any, src: Any, dim: int, how: str, include_self: bool
-) -> Any:
+def _index_reduce(xp: Any, input: Any, index: Any, src: Any, dim: int, how: str, include_self: bool) -> Any:
     return _reduce(xp, input, _spread(xp, index, src.shape, dim), src, dim, how, include_self)
 
 
@@ -175,7 +173,8 @@ def _supported(dtype: Any, how: str, kernel: str) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(dtype).scalar_name}'")
 
 
-@public(inplace=True)
+@public()
+@checks.in_place
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
     """Reduce the elements that an index sends to the same place along a dim.
 
@@ -196,20 +195,18 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         tensor([4., 2.])
     """
     if out is not None:
-        outs.check_out("scatter_reduce", out, (input, src))
-    checks.tensors("scatter_reduce", ("input", 1, input), ("index", 3, index), ("src", 4, src))
+        checks.check_out("scatter_reduce", out, input, (src,))
+    dim = checked("scatter_reduce", input, dim, index, src)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    dim = _checked("scatter_reduce", input, dim, index, src)
+    checks.bounded(input, dim, index)
     _supported(input._data.dtype, reduce, f"scatter_gather_tensor_cpu_reduce_{reduce}")
     result = scatter_reduce_row(input, index, src, dim, reduce, include_self)
     return result if out is None else outs.deliver(out, result)
 
 
-_warned = False
-
-
-@public(inplace=True)
+@public()
+@checks.in_place
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
     """Reduce the slices along a dim that an index sends to the same place.
 
@@ -229,28 +226,21 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         >>> vistorch.index_reduce(vistorch.ones(2), 0, index, source, "prod")
         tensor([8., 3.])
     """
-    from .put import slices
+    from .slices import slices
 
     if out is not None:
-        outs.check_out("index_reduce", out, (input, source))
+        checks.check_out("index_reduce", out, input, (source,))
     checks.tensors("index_reduce", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    _warn_once()
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
     dim = dims.one(dim, input._data.ndim, "index_reduce", position=2)
     slices("index_reduce", input, dim, index, source)
     size = input._data.shape[dim] if input._data.ndim else 1
     if checks.reach(index._data, size, input._place) is not None:
         raise IndexError("index out of range in self")
-    _supported(input._data.dtype, reduce, f"index_func_{reduce}")
+    kernel = {"mean": "div_floor_cpu", "amax": "maximum_cpu", "amin": "minimum_cpu"}.get(reduce, "")
+    _supported(input._data.dtype, reduce, kernel)
     result = _index_reduce_row(input, index, source, dim, reduce, include_self)
     return result if out is None else outs.deliver(out, result)
-
-
-def _warn_once() -> None:
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            "index_reduce() is in beta and the API may change at any time.", UserWarning, stacklevel=4
-        )

@@ -68,6 +68,7 @@ _copy = op(
     input=_zero,
     value=lambda F, g: g,
 )
+# as PyTorch spells it out: the node is a C++ class of its own there
 _fill = op(
     "written_fill",
     _written,
@@ -86,6 +87,7 @@ index_put_row = op(
     input=lambda F, g, where, accumulate: g if accumulate else F.index_cleared(g, where),
     values=lambda F, g, where: F.index(g, where),
 )
+index_put_row.rule.saves_tensors = True  # the indices
 op(
     "index_cleared",
     _cleared,
@@ -126,6 +128,11 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
                 key = index if ... in index else (*index, ...)
                 return _plainly(self, key, index, v, t)
             return _slowly(self, index, wrap(np.asarray(v, a.dtype)) if t is None else t, False)
+        elif cls is Tensor and (t is None or (t is not self and (t._ver is None or t._ver is not self._ver))):
+            where = _where.of_tensor(self, index)
+            if where is None or 0 in a.strides:
+                return _slowly(self, index, wrap(np.asarray(v, a.dtype)) if t is None else t, False)
+            key = where.key
         else:
             return _slowly(self, index, wrap(np.asarray(v, a.dtype)) if t is None else t, False)
         return _plainly(self, key, index, v, t)
@@ -145,7 +152,7 @@ def _plainly(x: Tensor, key: tuple, index: Any, v: Any, t: Tensor | None) -> Non
         return
     version(x).n += 1
     if (told := hear.write) is not None:
-        told(x, None)
+        told(x, _copy.rule)
 
 
 def _plain(x: Tensor, value: Any) -> Any:
@@ -257,13 +264,15 @@ def index_put_at(x: Tensor, where: Where, values: Tensor, accumulate: bool, reco
     """`x[where] = values` (or `+=`), in place."""
     d = x._data
     views.before_write(x, records)
-    _where.check_types(d, values._data)
     if values._place is not x._place:
         if values._data.ndim or values._place is not CPU:
             raise RuntimeError(errors.devices(x._place, values._place))
-        values = to_place(values, x._place) if values._rg else wrap(move(values._data, CPU, x._place), x._place)
+        values = (
+            to_place(values, x._place) if values._rg else wrap(move(values._data, CPU, x._place), x._place)
+        )
     v = values._data
     _where.check_values(where, d.shape, v)
+    _where.check_types(d, v, where, accumulate)
     if _shares(x, values):
         raise RuntimeError(errors.WRITE_OVERLAP)
     if views.aliased(d):
@@ -280,9 +289,11 @@ def index_put_at(x: Tensor, where: Where, values: Tensor, accumulate: bool, reco
     xp = x._place.xp
     if v.ndim and v.size == 1:
         v = v.reshape(())
+    if v.dtype != d.dtype:
+        v = cast_array(v, d.dtype)
     with quiet():
-        if accumulate and not where.mask and not d.flags.c_contiguous:
-            d[...] = _where.write_at(xp, xp.array(d, order="C"), where, v, True)
+        if accumulate and not d.flags.c_contiguous and xp is np:
+            np.add.at(d, where.read(), v)
         else:
             _where.write_at(xp, d, where, v, accumulate)
     version(x).n += 1
@@ -294,7 +305,7 @@ def index_put_at(x: Tensor, where: Where, values: Tensor, accumulate: bool, reco
 
 def _shares(x: Tensor, y: Tensor) -> bool:
     """Whether two dense tensors lie in the same memory, in PyTorch's rough sense."""
-    if x._ver is None or x._ver is not y._ver:
+    if x is not y and (x._ver is None or x._ver is not y._ver):
         return False
     p, q = x._data, y._data
     return p.flags.forc and q.flags.forc and x._place.kind == 0 and np.may_share_memory(p, q)

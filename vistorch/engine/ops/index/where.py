@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ..create.numbers import fit
 from .at import add_at
 
 ALL = slice(None)
@@ -30,6 +31,7 @@ class Where:
     """
 
     __slots__ = ("axis", "key", "mask", "watched")
+    key: Any
 
     def __init__(self, entries: list, watched: tuple) -> None:
         self.watched = watched
@@ -107,6 +109,38 @@ def of_tensor(x: Any, t: Any) -> Where | None:
     return w
 
 
+def of_tuple(x: Any, items: tuple) -> Where | None:
+    """The index that full slices and tensors of whole numbers make; None where it needs a closer look."""
+    key: list = []
+    watched: list = []
+    axis = 0
+    for item in items:
+        cls = item.__class__
+        if cls is slice:
+            if item.start is not None or item.stop is not None or item.step is not None:
+                return None
+            key.append(ALL)
+        elif item is None or item is Ellipsis or cls is int or getattr(item, "_place", None) is not x._place:
+            return None
+        else:
+            a = item._data
+            if a.dtype is not I8 or not a.ndim:
+                return None
+            v = item._ver
+            watched.append((item, 0 if v is None else v.n))
+            axis = len(key)
+            key.append(a)
+    if not watched or len(key) > x._data.ndim:
+        return None
+    w = new(Where)
+    w.mask, w.watched = False, tuple(watched)
+    if len(watched) == 1:
+        w.axis, w.key = axis, (*[ALL] * axis, key[axis])
+    else:
+        w.axis, w.key = None, tuple(key)
+    return w
+
+
 def refusal(where: Where, shape: tuple) -> Exception:
     """Why numpy refused a key: PyTorch's exception."""
     found = where.arrays()
@@ -141,7 +175,9 @@ def read_at(xp: Any, input: Any, where: Where) -> Any:
     except IndexError:
         if input.size or any(input.shape[d] == 0 for _, d in where.arrays()):
             raise refusal(where, input.shape) from None
-        return xp.empty(where.shape(input.shape), input.dtype)  # there is nothing to read, so nothing is checked
+        return xp.empty(
+            where.shape(input.shape), input.dtype
+        )  # there is nothing to read, so nothing is checked
     if getattr(out, "base", None) is not None:
         out = xp.array(out, order="C")
     return out
@@ -175,7 +211,7 @@ def write_at(xp: Any, out: Any, where: Where, values: Any, accumulate: bool) -> 
 
 def check_values(where: Where, shape: tuple, values: Any) -> None:
     """Refuse values that do not fit what they are to be written to."""
-    if values.ndim == 0 or values.size == 1 and values.ndim <= 1:
+    if values.ndim == 0 or (values.size == 1 and values.ndim <= 1):
         return
     try:
         target = where.shape(shape)
@@ -190,11 +226,15 @@ def check_values(where: Where, shape: tuple, values: Any) -> None:
     )
 
 
-def check_types(input: Any, values: Any) -> None:
-    """Refuse values of another type."""
+def check_types(input: Any, values: Any, where: Where, accumulate: bool) -> None:
+    """Refuse values of another type; a single one for a single mask is a fill, which casts."""
     if input.dtype != values.dtype:
+        if where.mask and values.size == 1 and not accumulate:
+            fit(values.item(), input.dtype)
+            return
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
-            f"{dtypes.of(input.dtype).scalar_name} for the destination and {dtypes.of(values.dtype).scalar_name} for the "
+            f"{dtypes.of(input.dtype).scalar_name} for the destination and "
+            f"{dtypes.of(values.dtype).scalar_name} for the "
             "source."
         )

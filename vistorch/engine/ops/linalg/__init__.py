@@ -1,3 +1,4 @@
 """Products, decompositions and Fourier transforms."""
 
-from . import added, contract, einsum, factor, fft, norms, products, rank, solve, triangular  # noqa: F401
+from . import added, contract, einsum, factor, fft, norms, products, rank, solve, triangular
+from .norms import matrix_norm

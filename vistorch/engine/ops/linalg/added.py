@@ -7,15 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import outs
 from ...call import op
-from ...face import public
-from ...pointwise import FLOATS
+from ...errors import sizes
+from ...events import hear
+from ...face import FUNCTIONS, METHODS, public
+from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
+from ...inplace import general
+from ...modes import inferring, mode
+from ...places import CPU
 from ...promote import result_type
-from ...tensor import Tensor
+from ...quiet import aside, silently
+from ...tensor import Tensor, new
 from ..core import cast
 from . import checks
-from .products import batches, delivered
+from .into import Style, into
+from .products import batches
 from .rows import col, mT
 
 
@@ -32,6 +41,9 @@ def _sum(product, input, beta, alpha):
 
 def _scaled(g: Any, factor: Any) -> Any:
     return g if factor == 1 else g * factor
+
+
+F4, F8, np_dot, np_add = np.dtype("f4"), np.dtype("f8"), np.dot, np.add
 
 
 addmm_row = op(
@@ -113,7 +125,7 @@ addr_row = op(
 )
 
 
-@public(inplace=True)
+@public()
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     """`beta * input + alpha * (mat1 @ mat2)`.
 
@@ -132,30 +144,88 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     """
     try:
         x, a, b = input._data, mat1._data, mat2._data
-        plain = (
-            out is None
-            and a.ndim == 2
-            and b.ndim == 2
-            and a.dtype in FLOATS
-            and x.dtype is a.dtype
-            and a.dtype is b.dtype
-            and a.shape[1] == b.shape[0]
-            and (x.shape == b.shape[1:] or x.shape == (a.shape[0], b.shape[1]))
-            and beta.__class__ is int
-            and alpha.__class__ is int
-        )
     except AttributeError:
-        plain = False
-    if not plain:
         return _addmm(input, mat1, mat2, beta, alpha, out)
-    return addmm_row(input, mat1, mat2, beta, alpha)
+    dt = a.dtype
+    if (
+        (dt is not F4 and dt is not F8)
+        or dt is not b.dtype
+        or dt is not x.dtype
+        or a.ndim != 2
+        or b.ndim != 2
+        or a.shape[1] != b.shape[0]
+        or (x.shape != b.shape[1:] and x.shape != (a.shape[0], b.shape[1]))
+        or beta.__class__ is not int
+        or alpha.__class__ is not int
+        or beta != 1
+        or alpha != 1
+        or input._place is not CPU
+        or mat1._place is not CPU
+        or mat2._place is not CPU
+        or out is not None
+    ):
+        return _addmm(input, mat1, mat2, beta, alpha, out)
+    d = np_dot(a, b)
+    try:
+        silently(np_add, d, x, d)
+    except RuntimeError as exc:
+        aside(exc, np_add, d, x, d)
+    o = new(Tensor)
+    o._data = d
+    o._place = CPU
+    o._grad = o._ver = o._view = o._more = None
+    if input._view is not None:
+        sync(input)
+    if mat1._view is not None:
+        sync(mat1)
+    if mat2._view is not None:
+        sync(mat2)
+    if (input._rg or mat1._rg or mat2._rg) and mode.on:
+        if mode.on is True:
+            n = new(_NODE)
+            ex = ea = eb = None
+            if input._rg:
+                ex = input._node
+                if ex is None:
+                    ex = leaf_of(input)
+            if mat1._rg:
+                ea = mat1._node
+                if ea is None:
+                    ea = leaf_of(mat1)
+            if mat2._rg:
+                eb = mat2._node
+                if eb is None:
+                    eb = leaf_of(mat2)
+            n.edges = (ex, ea, eb)
+            n.saved = (  # in the order of _RULE.saved_names
+                1,
+                None if ea is None else save_input(mat2),
+                1,
+                None if eb is None else save_input(mat1),
+            )
+            n.consts = (1, 1)
+            n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
+            n.seq = draw()
+            o._node, o._rg = n, True
+        else:
+            record(_RULE, (input, mat1, mat2), (1, 1), (o,))
+    else:
+        o._node, o._rg = None, False
+        if inferring.threads and mode.on is None:
+            o._ver = UNTRACKED
+    if hear.op is not None:
+        hear.op(_RULE, (input, mat1, mat2), (1, 1), (o,))
+    return o
+
+
+_RULE, _NODE = addmm_row.rule, addmm_row.rule.node_class
 
 
 def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, out: Any) -> Tensor:
     """`addmm` with every check."""
     checks.tensors("addmm", input=input, mat1=mat1, mat2=mat2)
     if out is not None:
-        return delivered("addmm", out, (input, mat1, mat2), _addmm, input, mat1, mat2, beta, alpha, None)
+        return into(out, Style("addmm"), (input, mat1, mat2), _addmm, input, mat1, mat2, beta, alpha, None)
     checks.same_place("addmm", input, mat1, mat2)
     a, b = mat1._data, mat2._data
     for name, d in (("mat1", a), ("mat2", b)):
@@ -180,7 +250,7 @@ def _same_types(x: Tensor, a: Tensor, b: Tensor) -> None:
             )
 
 
-@public(inplace=True)
+@public()
 def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
     """`beta * input + alpha * (mat @ vec)`.
 
@@ -199,7 +269,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
     """
     checks.tensors("addmv", input=input, mat=mat, vec=vec)
     if out is not None:
-        return delivered("addmv", out, (input, mat, vec), _addmv, input, mat, vec, beta, alpha)
+        return into(out, Style("addmv"), (input, mat, vec), _addmv, input, mat, vec, beta, alpha)
     return _addmv(input, mat, vec, beta, alpha)
 
 
@@ -221,7 +291,7 @@ def _addmv(input: Tensor, mat: Tensor, vec: Tensor, beta: Any, alpha: Any) -> Te
     return addmv_row(input, mat, vec, checks.factor(beta, input), checks.factor(alpha, input))
 
 
-@public(inplace=True)
+@public()
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     """`beta * input + alpha * outer(vec1, vec2)`.
 
@@ -246,7 +316,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     for name, v in (("vec1", vec1), ("vec2", vec2)):
         if v._data.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {v._data.ndim}-D")
-    common = result_type(result_like(vec1, vec2), input)
+    common = result_type(input, vec1, vec2)
     checks.expands(input, (vec1._data.shape[0], vec2._data.shape[0]))
     for name, value in (("beta", beta), ("alpha", alpha)):
         if isinstance(value, bool) and common.kind != "b":
@@ -262,29 +332,24 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     return result if out is None else outs.deliver(out, result)
 
 
-def result_like(x: Tensor, y: Tensor) -> Tensor:
-    """Whichever of two vectors has the type of both together, or an empty vector of that type."""
-    common = result_type(x, y)
-    return next((p for p in (x, y) if p._data.dtype == common), None) or cast(x, common)
-
-
-def _batched(name: str, row: Any, kernel: str) -> Any:
+def _batched(name: str, row: Any, kernel: str, style: Style) -> Any:
     """`addbmm` and `baddbmm`, which differ in whether the batch is summed."""
 
     def call(input, batch1, batch2, *, beta=1, alpha=1, out=None):
         checks.tensors(name, input=input, batch1=batch1, batch2=batch2)
         if out is not None:
-            return delivered(
-                name,
+            return into(
                 out,
+                style,
                 (input, batch1, batch2),
                 lambda: call(input, batch1, batch2, beta=beta, alpha=alpha),
             )
         checks.same_place(name, input, batch1, batch2)
         a, b = batch1._data, batch2._data
         if a.ndim < 2 or b.ndim < 3:
-            _dim_of(a, 0 if a.ndim == 0 else 1)
-            _dim_of(b, 0 if b.ndim == 0 else 1 if b.ndim == 1 else 2)
+            first = 1 if name == "addbmm" else 0
+            checks.dim_of(batch1, first if a.ndim == 0 else 1)
+            checks.dim_of(batch2, 2)
         if name == "addbmm":
             checks.expands(input, (a.shape[1], b.shape[2]))
             _addbmm_shapes(batch1, batch2)
@@ -292,25 +357,17 @@ def _batched(name: str, row: Any, kernel: str) -> Any:
         else:
             checks.expands(input, (a.shape[0], a.shape[1], b.shape[2]))
             batches(batch1, batch2)
-            checks.no_bool(kernel, input)
             if not input._data.dtype == a.dtype:
-                given = f"input {checks.native(input)}, batch1: {checks.native(batch1)}, batch2: {checks.native(batch2)}"
+                types = [checks.native(t) for t in (input, batch1, batch2)]
+                given = "input {}, batch1: {}, batch2: {}".format(*types)
                 raise RuntimeError(f"Input dtypes must be the same, got: {given}")
+            checks.no_bool(kernel, input)
             checks.same_scalar(input, batch2)
         checks.no_bool(kernel, input)
         return row(input, batch1, batch2, checks.factor(beta, input), checks.factor(alpha, input))
 
     call.__name__ = call.__qualname__ = name
     return call
-
-
-def _dim_of(d: Any, dim: int) -> None:
-    if d.ndim == 0:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    if dim >= d.ndim:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-d.ndim}, {d.ndim - 1}], but got {dim})"
-        )
 
 
 def _addbmm_shapes(x: Tensor, y: Tensor) -> None:
@@ -328,7 +385,12 @@ def _addbmm_shapes(x: Tensor, y: Tensor) -> None:
         )
 
 
-addbmm = _batched("addbmm", addbmm_row, "addmm_impl_cpu_")
+addbmm = _batched(
+    "addbmm",
+    addbmm_row,
+    "addmm_impl_cpu_",
+    Style("addbmm", "self and mat2 must have the same dtype, but got {got} and {want}"),
+)
 addbmm.__doc__ = """`beta * input + alpha *` the sum of all products of two batches of matrices.
 
     Args:
@@ -344,7 +406,7 @@ addbmm.__doc__ = """`beta * input + alpha *` the sum of all products of two batc
         >>> vistorch.addbmm(vistorch.tensor(1), vistorch.tensor([[[2]], [[3]]]), vistorch.tensor([[[4]], [[5]]]))
         tensor([[24]])
     """
-baddbmm = _batched("baddbmm", baddbmm_row, "baddbmm")
+baddbmm = _batched("baddbmm", baddbmm_row, "baddbmm", Style("baddbmm"))
 baddbmm.__doc__ = """`beta * input + alpha *` the products of two batches of matrices.
 
     Args:
@@ -360,5 +422,44 @@ baddbmm.__doc__ = """`beta * input + alpha *` the products of two batches of mat
         >>> vistorch.baddbmm(vistorch.tensor(1), vistorch.tensor([[[2]]]), vistorch.tensor([[[4]]]))
         tensor([[[9]]])
     """
-public(inplace=True)(addbmm)
-public(inplace=True)(baddbmm)
+public()(addbmm)
+public()(baddbmm)
+
+
+def _in_place(fn: Any) -> Any:
+    """`fn_`, which refuses a `self` of another shape than the result's in its own words."""
+
+    def fitted(input, *args, **kwargs):
+        try:
+            result = fn(input, *args, **kwargs)
+        except RuntimeError as refused:
+            if fn is addmm and str(refused).startswith("The expanded size"):
+                raise _misfit(input, (args[0]._data.shape[0], args[1]._data.shape[1])) from None
+            raise
+        if result._data.shape != input._data.shape:
+            raise _misfit(input, result._data.shape)
+        return result
+
+    return general(fitted, fn.__name__ + "_")
+
+
+def _misfit(t: Tensor, shape: tuple) -> RuntimeError:
+    given = f"input tensor size {sizes(t._data.shape)} and output tensor size {sizes(shape)}"
+    return RuntimeError(f"Bad in-place call: {given} should match")
+
+
+def _addr_in_place(input, *args, **kwargs):
+    """`addr` on an `input` that has the shape of the outer product already."""
+    if len(args) == 2 and all(isinstance(v, Tensor) and v._data.ndim == 1 for v in args):
+        n, m = (v._data.shape[0] for v in args)
+        if input._data.ndim != 2:
+            raise RuntimeError(f"2D tensor expected, got {input._data.ndim}D tensor for input")
+        if input._data.shape != (n, m):
+            raise RuntimeError(f"size mismatch, input: {sizes(input._data.shape)}, v1: [{n}], v2: [{m}]")
+    return addr(input, *args, **kwargs)
+
+
+for _fn in (addmm, addmv, addbmm, baddbmm):
+    METHODS[_fn.__name__ + "_"] = _in_place(_fn)
+METHODS["addr_"] = general(_addr_in_place, "addr_")
+FUNCTIONS["addmv_"] = METHODS["addmv_"]

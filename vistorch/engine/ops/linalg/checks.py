@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ... import dims, dtypes, errors
 from ...call import HALVES
-from ...promote import default_float
 from ...tensor import Tensor
 
 
@@ -123,8 +122,8 @@ def square(name: str, t: Tensor) -> None:
         raise RuntimeError(f"{name}: A must be batches of square matrices, but they are {m} by {n} matrices")
 
 
-def floating(name: str, t: Tensor, kernel: str | None = None, integers: bool = True) -> Tensor:
-    """The tensor as floating point; `kernel` words the refusal of half types, None that of low precision."""
+def floating(name: str, t: Tensor, kernel: str | None = None) -> Tensor:
+    """Refuse what is not floating point; `kernel` words the refusal of half types, None that of low precision."""
     dt = t._data.dtype
     if dt.kind in "fc" and dt not in HALVES:
         return t
@@ -132,11 +131,14 @@ def floating(name: str, t: Tensor, kernel: str | None = None, integers: bool = T
         if kernel is not None:
             raise not_implemented(kernel, t)
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {scalar(t)}")
-    if dt.kind == "b" or not integers:
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {scalar(t)}")
-    from ..core import to_dtype
+    raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {scalar(t)}")
 
-    return to_dtype(t, default_float())
+
+def dim_of(t: Tensor, dim: int) -> int:
+    """A dim, not negative; a 0-d tensor has none."""
+    if t._data.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return dims.one(dim, t._data.ndim)
 
 
 def broadcast(x: tuple, y: tuple) -> tuple:

@@ -5,6 +5,8 @@ Invariant: everything but `trace`, `cross` and `cdist` is made of `mm` and views
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import inf
 from typing import Any
 
 from ... import dims as _dims
@@ -13,14 +15,15 @@ from ...errors import sizes
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
 from ..core import expand
+from ..reduce.norms import vector_norm_dims
 from ..shape.rows import permute, reshape, unsafe_view, unsqueeze, view
 from . import checks
-from .norms import norm_gradient, norm_of
-from .products import delivered, mm
+from .into import ANY, CAST, CHAIN, TENSORDOT, Style, into
+from .products import mm
 
 trace_row = op(
     "trace",
-    lambda xp, input: xp.trace(input),
+    lambda xp, input: xp.trace(input, dtype="i8" if input.dtype.kind in "iu" else None),
     formula=r"\bar x = \bar y\, I",
     input=lambda F, g, input_shape: F.diagonal_backward(
         F.expand(g, (min(input_shape),)), input_shape, 0, 0, 1
@@ -28,7 +31,7 @@ trace_row = op(
 )
 cross_row = op(
     "linalg_cross",
-    lambda xp, input, other, dim: xp.cross(input, other, axis=dim),
+    lambda xp, input, other, dim: xp.ascontiguousarray(xp.cross(input, other, axis=dim)),
     inputs="input other",
     formula={"input": r"\bar x = y \times \bar z", "other": r"\bar y = \bar z \times x"},
     input=lambda F, g, other, dim: F.linalg_cross(*_alike(F, other, g), dim),
@@ -51,11 +54,20 @@ def _apart(F: Any, x1: Any, x2: Any) -> Any:
 def _cdist_gradient(F: Any, g: Any, x1: Any, x2: Any, p: Any, out: Any) -> Any:
     """Of all differences, before they are summed over the other side's points."""
     last = g.ndim
-    return norm_gradient(F, F.unsqueeze(g, last), _apart(F, x1, x2), F.unsqueeze(out, last), p, (last,))
+    g, out, x = F.unsqueeze(g, last), F.unsqueeze(out, last), _apart(F, x1, x2)
+    if p == 0:
+        return None
+    if p == inf:  # as in PyTorch, each of several largest differences gets it all
+        return F.signed_power(x, 0.0) * F.eq(F.abs(x), out) * g
+    return F.signed_power(x, p - 1) * (g * F.size_power(out, 1 - p))
 
 
 def _cdist(xp, x1, x2, p):
-    return norm_of(xp, x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
+    if x1.shape[-1] == 0:
+        batch = checks.broadcast(x1.shape[:-2], x2.shape[:-2])
+        return xp.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
+    x = x1[..., :, None, :] - x2[..., None, :, :]
+    return vector_norm_dims.rule.kernel(xp, x, p, (x.ndim - 1,), False)
 
 
 cdist_row = op(
@@ -68,12 +80,14 @@ cdist_row = op(
         "x2": r"\bar b_j = \textstyle\sum_i \bar d_{ij}\, \partial d_{ij} / \partial b_j",
     },
     x1=lambda F, g, x1, x2, p, out: _summed(F, _cdist_gradient(F, g, x1, x2, p, out), 1),
-    x2=lambda F, g, x1, x2, p, out: -_summed(F, _cdist_gradient(F, g, x1, x2, p, out), 2),
+    x2=lambda F, g, x1, x2, p, out: _summed(F, _cdist_gradient(F, -g, x1, x2, p, out), 2),
 )
 
 
 def _summed(F: Any, d: Any, which: int) -> Any:
     """Sum (*, i, j, k) over j (which 1) or i (which 2)."""
+    if d is None:
+        return None
     shape = tuple(d.shape)
     kept = (*shape[:-2], 1, shape[-1]) if which == 1 else (*shape[:-3], 1, *shape[-2:])
     return F.squeeze_dim(F.sum_to(d, kept), (d.ndim - 1 - which,))
@@ -92,9 +106,9 @@ def trace(input):
         tensor(5)
     """
     checks.tensors("trace", input=input)
+    checks.no_bool("trace", input)
     if input._data.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._data.ndim}")
-    checks.no_bool("trace", input)
     return trace_row(input)
 
 
@@ -137,7 +151,7 @@ def tensordot(a, b, dims=2, out=None):
                 f"tensordot(): argument '{name}' (position {position}) must be tuple of ints, not {kind}"
             )
     if out is not None:
-        return delivered("tensordot", out, (a, b), _contract, a, b, left, right)
+        return into(out, Style(None, TENSORDOT), (a, b), _contract, a, b, left, right)
     return _contract(a, b, left, right)
 
 
@@ -146,7 +160,7 @@ def _contract(a: Tensor, b: Tensor, left: Any, right: Any) -> Tensor:
         raise RuntimeError("both dimension lists should have same length")
     if a._data.dtype != b._data.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    p, q = _dims.many(list(left), a._data.ndim), _dims.many(list(right), b._data.ndim)
+    p, q = _met(a, left), _met(b, right)
     x, y = a._data.shape, b._data.shape
     for i, j, given_i, given_j in zip(p, q, left, right, strict=True):
         if x[i] != y[j] and x[i] != 1 and y[j] != 1:
@@ -165,6 +179,13 @@ def _contract(a: Tensor, b: Tensor, left: Any, right: Any) -> Tensor:
     u = reshape(permute(a, (*free_p, *p)), (_size(x, free_p), met))
     v = reshape(permute(b, (*q, *free_q)), (met, _size(y, free_q)))
     return view(mm(u, v), (*[x[i] for i in free_p], *[y[j] for j in free_q]))
+
+
+def _met(t: Tensor, given: Any) -> tuple:
+    """Dims that are summed, not negative and all different."""
+    for dim in given:
+        checks.dim_of(t, dim)
+    return _dims.many(list(given), t._data.ndim)
 
 
 def _size(shape: tuple, dims: Any) -> int:
@@ -190,7 +211,7 @@ def kron(input, other, *, out=None):
     """
     checks.tensors("kron", input=input, other=other)
     if out is not None:
-        return delivered("kron", out, (input, other), kron, input, other)
+        return into(out, Style("mul", CAST, True), (input, other), kron, input, other)
     n = max(input._data.ndim, other._data.ndim)
     x, y = ((1,) * (n - t._data.ndim) + t._data.shape for t in (input, other))
     left = reshape(input, tuple(k for i in x for k in (i, 1)))
@@ -214,7 +235,7 @@ def linalg_cross(input, other, *, dim=-1, out=None):
     """
     checks.tensors("linalg_cross", input=input, other=other)
     if out is not None:
-        return delivered("linalg_cross", out, (input, other), lambda: linalg_cross(input, other, dim=dim))
+        return into(out, Style("linalg_cross"), (input, other), lambda: linalg_cross(input, other, dim=dim))
     x, y = input._data, other._data
     if x.ndim != y.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -316,7 +337,7 @@ def multi_dot(tensors, *, out=None):
     if n < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")
     if out is not None:
-        return delivered("linalg_multi_dot", out, tuple(tensors), multi_dot, tensors)
+        return into(out, Style("mm", CHAIN), tuple(tensors), multi_dot, tensors)
     parts = list(tensors)
     for i, t in enumerate(parts):
         if not isinstance(t, Tensor):
@@ -342,7 +363,7 @@ def multi_dot(tensors, *, out=None):
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
                 f"{checks.native(parts[0])} and tensor {i} {checks.native(t)}"
             )
-    for i, (x, y) in enumerate(zip(parts, parts[1:], strict=False)):
+    for i, (x, y) in enumerate(pairwise(parts)):
         if x._data.shape[1] != y._data.shape[0]:
             raise RuntimeError(
                 f"multi_dot(): tensors {i} and {i + 1} with shapes {sizes(tensors[i]._data.shape)} and "
@@ -394,8 +415,13 @@ def chain_matmul(*matrices, out=None):
         if t._data.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {t._data.ndim}, expected 2 instead.")
     if len(matrices) == 1:
+        if out is not None:
+            return into(out, ANY, matrices, METHODS["clone"], matrices[0])
         return METHODS["clone"](matrices[0])
     return multi_dot(matrices, out=out)
+
+
+_VECDOT = Style("sum", "linalg.vecdot: Expected out of dtype{want} but found {got}")
 
 
 def vecdot(x, y, *, dim=-1, out=None):
@@ -414,7 +440,7 @@ def vecdot(x, y, *, dim=-1, out=None):
     """
     checks.tensors("linalg_vecdot", x=x, y=y)
     if out is not None:
-        return delivered("linalg_vecdot", out, (x, y), lambda: vecdot(x, y, dim=dim))
+        return into(out, _VECDOT, (x, y), lambda: vecdot(x, y, dim=dim))
     if x._data.dtype.kind in "biu":
         raise RuntimeError(
             f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {checks.scalar(x)}"

@@ -23,9 +23,7 @@ def _subscript(label: Any) -> str:
         return DOTS
     if isinstance(label, int) and 0 <= label < 52:
         return chr(ord("A") + label) if label < 26 else chr(ord("a") + label - 26)
-    raise ValueError(
-        "einsum(): subscript in subscript list is not within the valid range [0, 52)"
-    )
+    raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
 
 
 def _arguments(args: tuple) -> tuple[str, tuple]:
@@ -65,8 +63,9 @@ def _dots(text: str, i: int, found: bool, where: str, again: str) -> int:
     return i + 3
 
 
-def _labels(equation: str, count: int) -> tuple[list, list | None]:
-    """The subscripts of every operand, and of the output where the equation gives it."""
+def _labels(equation: str, ndims: tuple) -> tuple[list, int, list | None]:
+    """The subscripts of every operand, the width of the ellipsis, and the output's where the equation gives it."""
+    count = len(ndims)
     given, arrow, right = equation.partition("->")
     inputs: list = [[]]
     i = 0
@@ -85,17 +84,16 @@ def _labels(equation: str, count: int) -> tuple[list, list | None]:
         if c == ",":
             inputs.append([])
             if len(inputs) > count:
-                raise RuntimeError(
-                    "einsum(): fewer operands were provided than specified in the equation"
-                )
+                raise RuntimeError("einsum(): fewer operands were provided than specified in the equation")
         elif c != " ":
             _letter(c, i)
             inputs[-1].append(c)
         i += 1
     if len(inputs) < count:
         raise RuntimeError("einsum(): more operands were provided than specified in the equation")
+    wide = _width(inputs, ndims)
     if not arrow:
-        return inputs, None
+        return inputs, wide, None
     output: list = []
     i = 0
     while i < len(right):
@@ -116,7 +114,7 @@ def _labels(equation: str, count: int) -> tuple[list, list | None]:
                 raise RuntimeError(f"einsum(): output subscript {c} {why}")
             output.append(c)
         i += 1
-    return inputs, output
+    return inputs, wide, output
 
 
 def _letter(c: str, at: int) -> None:
@@ -126,13 +124,8 @@ def _letter(c: str, at: int) -> None:
         )
 
 
-@lru_cache(512)
-def _parsed(equation: str, ndims: tuple) -> tuple:
-    """The subscripts of the operands, their common order of dims, and how many of these the output keeps.
-
-    The dims of an ellipsis are the subscripts 0, 1, ... counted so that the last is the last.
-    """
-    inputs, output = _labels(equation, len(ndims))
+def _width(inputs: list, ndims: tuple) -> int:
+    """How many dims the longest ellipsis stands for."""
     wide = 0
     for i, (labels, n) in enumerate(zip(inputs, ndims, strict=True)):
         k = len(labels)
@@ -149,8 +142,22 @@ def _parsed(equation: str, ndims: tuple) -> tuple:
                 f"einsum(): the number of subscripts in the equation ({k}) does not match the number of dimensions "
                 f"({n}) for operand {i} and no ellipsis was given"
             )
+    return wide
+
+
+@lru_cache(512)
+def _parsed(equation: str, ndims: tuple) -> tuple:
+    """The subscripts of the operands, their common order of dims, and how many of these the output keeps.
+
+    The dims of an ellipsis are the subscripts 0, 1, ... counted so that the last is the last.
+    """
+    inputs, wide, output = _labels(equation, ndims)
     spread = [
-        [x for label in labels for x in (range(wide - n + len(labels) - 1, wide) if label == DOTS else (label,))]
+        [
+            x
+            for label in labels
+            for x in (range(wide - n + len(labels) - 1, wide) if label == DOTS else (label,))
+        ]
         for labels, n in zip(inputs, ndims, strict=True)
     ]
     letters = sorted({x for labels in inputs for x in labels if x != DOTS})
@@ -251,8 +258,7 @@ def einsum(*args):
     labels, order, kept = _parsed(equation, tuple([t._data.ndim for t in operands]))
     sizes: dict = {}
     ops = [
-        _aligned(i, t, found, order, sizes)
-        for i, (t, found) in enumerate(zip(operands, labels, strict=True))
+        _aligned(i, t, found, order, sizes) for i, (t, found) in enumerate(zip(operands, labels, strict=True))
     ]
     n = len(order)
     x = ops[0]
@@ -278,5 +284,3 @@ def einsum(*args):
             y = METHODS["sum"](y, tuple(alone_y), True)
         x = _product(x, y, inner)
     return view(x, x._data.shape[:kept]) if n > kept else x
-
-

@@ -16,8 +16,8 @@ from ...promote import sync_rg
 from ...return_types import linalg_eig, linalg_eigh, linalg_qr, linalg_svd, make
 from ...tensor import Tensor
 from . import checks
+from .into import Style, castable, into
 from .rows import col, cols, conj, diag, from_diag, half_upper, is_complex, mH, pad_cols, row
-from .solve import delivered
 
 
 def _array(x: Any) -> Any:
@@ -107,8 +107,10 @@ def qr(A, mode="reduced", *, out=None):
     """
     checks.tensors("linalg_qr", A=A)
     if out is not None:
-        return delivered("linalg_qr", out, (A,), qr, A, mode)
+        return into(out, Style("linalg_qr"), (A,), qr, A, mode)
     checks.matrix("linalg.qr", A)
+    if A._data.dtype.kind in "biu":
+        checks.floating("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
@@ -206,7 +208,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
     """
     checks.tensors("linalg_svd", A=A)
     if out is not None:
-        return delivered("linalg_svd", out, (A,), lambda: svd(A, full_matrices, driver=driver))
+        return into(out, Style("_linalg_svd"), (A,), lambda: svd(A, full_matrices, driver=driver))
     A = _tall("linalg.svd", A)
     _no_driver(A, driver)
     return make(linalg_svd, svd_row(A, bool(full_matrices)))
@@ -234,7 +236,7 @@ def svdvals(A, *, driver=None, out=None):
     """
     checks.tensors("linalg_svdvals", A=A)
     if out is not None:
-        return delivered("linalg_svdvals", out, (A,), svdvals, A)
+        return into(out, Style("_linalg_svd"), (A,), svdvals, A)
     A = _tall("linalg.svd", A)
     _no_driver(A, driver)
     if mode.on and sync_rg(A):
@@ -252,6 +254,7 @@ def _eigh_gradient(F: Any, g: list, L: Any, V: Any) -> Any:
     if is_complex(V):
         _refuse_phase(diag(F, inner), _PHASE.format("linalg_eigh_backward"))
     inner = F.set_diag(inner / F.set_diag(row(F, L) - col(F, L), 1), 0)
+    inner = (inner + mH(F, inner)) / 2
     if gL is not None:
         inner = inner + from_diag(F, gL)
     return F.bmm(F.bmm(V, inner), vh)
@@ -290,16 +293,16 @@ def _hermitian(A: Tensor, UPLO: Any) -> tuple:
     checks.square("linalg.eigh", A)
     if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    if A._data.dtype.kind == "b":
+    if A._data.dtype.kind in "biu":
         raise checks.not_implemented("linalg_eigh_cpu", A)
     return checks.floating("linalg.eigh", A, "linalg_eigh_cpu"), UPLO.upper()
 
 
-def eigh(A, UPLO="L", *, out=None):
+def eigh(input, UPLO="L", *, out=None):
     """The eigenvalues, smallest first, and eigenvectors of Hermitian matrices.
 
     Args:
-        A: (*, n, n), of which one triangle is read.
+        input: (*, n, n), of which one triangle is read.
         UPLO: which one, "L" or "U".
         out: two tensors.
 
@@ -308,17 +311,20 @@ def eigh(A, UPLO="L", *, out=None):
         >>> vistorch.linalg.eigh(vistorch.tensor([[2., 0.], [0., 1.]])).eigenvalues
         tensor([1., 2.])
     """
-    checks.tensors("linalg_eigh", input=A)
+    checks.tensors("linalg_eigh", input=input)
     if out is not None:
-        return delivered("linalg_eigh", out, (A,), eigh, A, UPLO)
-    return make(linalg_eigh, eigh_row(*_hermitian(A, UPLO)))
+        vectors, values = into(
+            (out[1], out[0]), Style("_linalg_eigh"), (input,), lambda: tuple(eigh(input, UPLO))[::-1]
+        )
+        return make(linalg_eigh, (values, vectors))
+    return make(linalg_eigh, eigh_row(*_hermitian(input, UPLO)))
 
 
-def eigvalsh(A, UPLO="L", *, out=None):
+def eigvalsh(input, UPLO="L", *, out=None):
     """The eigenvalues of Hermitian matrices, smallest first.
 
     Args:
-        A: (*, n, n), of which one triangle is read.
+        input: (*, n, n), of which one triangle is read.
         UPLO: which one, "L" or "U".
         out: where to put the result.
 
@@ -327,11 +333,11 @@ def eigvalsh(A, UPLO="L", *, out=None):
         >>> vistorch.linalg.eigvalsh(vistorch.tensor([[2., 0.], [0., 1.]]))
         tensor([1., 2.])
     """
-    checks.tensors("linalg_eigvalsh", input=A)
+    checks.tensors("linalg_eigvalsh", input=input)
     if out is not None:
-        return delivered("linalg_eigvalsh", out, (A,), eigvalsh, A, UPLO)
-    A, UPLO = _hermitian(A, UPLO)
-    return eigh_row(A, UPLO)[0] if mode.on and sync_rg(A) else _eigvalsh_row(A, UPLO)
+        return into(out, Style("_linalg_eigh"), (input,), eigvalsh, input, UPLO)
+    input, UPLO = _hermitian(input, UPLO)
+    return eigh_row(input, UPLO)[0] if mode.on and sync_rg(input) else _eigvalsh_row(input, UPLO)
 
 
 # ---- eigenvalues of any square matrix ---------------------------------------------------------------------------
@@ -371,7 +377,7 @@ eig_row = op(
     inputs="A",
     outs=2,
     holomorphic=False,
-    formula=r"\bar A = V^{-H}\left(\mathrm{diag}(\bar\lambda) + \frac{V^H\bar V - V^H V\,\mathrm{diag}(\cdot)}{E}\right)V^H",
+    formula=r"\bar A = V^{-H}\left(\bar\lambda + \frac{V^H\bar V - V^H V\,\mathrm{diag}(V^H\bar V)}{\bar E}\right)V^H",
     A=lambda F, g, out, out1: _eig_gradient(F, g, out, out1),
 )
 _eigvals_row = op(
@@ -382,17 +388,17 @@ _eigvals_row = op(
 
 
 def _any_square(name: str, A: Tensor) -> Tensor:
+    if A._data.dtype.kind in "biu":
+        raise RuntimeError(f"Unknown Complex ScalarType for {checks.scalar(A)}")
     checks.square(name, A)
-    if A._data.dtype.kind == "b":
-        raise RuntimeError("Unknown Complex ScalarType for Bool")
     return checks.floating(name, A, "linalg_eig_out_cpu")
 
 
-def eig(A, *, out=None):
+def eig(input, *, out=None):
     """The eigenvalues and eigenvectors of square matrices, always complex.
 
     Args:
-        A: (*, n, n).
+        input: (*, n, n).
         out: two tensors.
 
     Example:
@@ -400,17 +406,17 @@ def eig(A, *, out=None):
         >>> vistorch.linalg.eig(vistorch.tensor([[2., 0.], [0., 1.]])).eigenvalues
         tensor([2.+0.j, 1.+0.j])
     """
-    checks.tensors("linalg_eig", input=A)
+    checks.tensors("linalg_eig", input=input)
     if out is not None:
-        return delivered("linalg_eig", out, (A,), eig, A)
-    return make(linalg_eig, eig_row(_any_square("linalg.eig", A)))
+        return into(out, castable("vistorch.linalg.eig", "eigenvalues", "linalg_eig"), (input,), eig, input)
+    return make(linalg_eig, eig_row(_any_square("linalg.eig", input)))
 
 
-def eigvals(A, *, out=None):
+def eigvals(input, *, out=None):
     """The eigenvalues of square matrices, always complex.
 
     Args:
-        A: (*, n, n).
+        input: (*, n, n).
         out: where to put the result.
 
     Example:
@@ -418,10 +424,8 @@ def eigvals(A, *, out=None):
         >>> vistorch.linalg.eigvals(vistorch.tensor([[2., 0.], [0., 1.]]))
         tensor([2.+0.j, 1.+0.j])
     """
-    checks.tensors("linalg_eigvals", input=A)
+    checks.tensors("linalg_eigvals", input=input)
     if out is not None:
-        return delivered("linalg_eigvals", out, (A,), eigvals, A)
-    A = _any_square("linalg.eigvals", A)
-    return eig_row(A)[0] if mode.on and sync_rg(A) else _eigvals_row(A)
-
-
+        return into(out, castable("vistorch.linalg.eigvals", "eigenvalues"), (input,), eigvals, input)
+    input = _any_square("linalg.eigvals", input)
+    return eig_row(input)[0] if mode.on and sync_rg(input) else _eigvals_row(input)

@@ -6,6 +6,7 @@ dims, the direction and the factor; whatever the norm is called, it is that fact
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from math import sqrt
 from typing import Any
@@ -16,10 +17,12 @@ from ... import dims as _dims
 from ... import dtypes, errors, outs
 from ...call import HALVES, op
 from ...face import METHODS
+from ...graph import version
 from ...promote import default_float
 from ...tensor import Tensor, wrap
 from ..core import cast
 from . import checks
+from .into import COMPLEX_OUT, REAL_OUT, Style, into
 
 COMPLEX = {np.dtype("f4"): np.dtype("c8"), np.dtype("f8"): np.dtype("c16")}
 
@@ -185,15 +188,17 @@ def _several(name: str, t: Tensor, s: Any, dim: Any, half: bool) -> tuple[tuple,
         if at is not None and len(at) != len(s):
             raise RuntimeError("When given, dim and shape arguments must have the same length")
         if len(s) > ndim:
-            raise RuntimeError(
-                f"Got shape with {len(s)} values but input tensor only has {ndim} dimensions."
-            )
+            raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {ndim} dimensions.")
         if at is None:
             at = list(range(ndim - len(s), ndim))
     elif at is None:
         at = list(range(ndim))
     have = t._data.shape
-    sizes = [have[d] for d in at] if s is None else [have[d] if n == -1 else n for d, n in zip(at, s, strict=True)]
+    sizes = (
+        [have[d] for d in at]
+        if s is None
+        else [have[d] if n == -1 else n for d, n in zip(at, s, strict=True)]
+    )
     if half and at and (s is None or s[-1] == -1):
         sizes[-1] = 2 * (have[at[-1]] - 1)
     for n in sizes:
@@ -261,14 +266,40 @@ def _kind(name: str) -> str:
     return "real" if base in ("rfft", "ihfft") else "any"
 
 
+def _into(name: str, out: Any, input: Any, fn: Callable) -> Tensor:
+    """A transform into `out`: any complex type takes a complex result, any floating type a real one."""
+    real = name.rstrip("2n") in ("irfft", "hfft")
+    many = name[-1] in "2n"
+    dt = input._data.dtype if isinstance(input, Tensor) else None
+    said = "fftn" if name in ("ifft2", "ifftn") else name[:-1] + "n" if many else name
+    if isinstance(out, Tensor) and out._data.dtype.kind != ("f" if real else "c"):
+        style = Style(_row_of(name, dt), (REAL_OUT if real else COMPLEX_OUT).format(said))
+    elif dt is not None and dt.kind != "c" and name in ("ifft", "ihfft"):
+        # a conjugate is copied into `out`, which must then have its very type
+        style = Style(None, "Found dtype {got} but expected {want}")
+    else:
+        style = Style(_row_of(name, dt), "", None)
+        if dt is not None and dt.kind in "biu" and isinstance(out, Tensor) and out._data.dtype.itemsize == 16:
+            input = cast(input, np.dtype("f8"))
+    return into(out, style, (input,), fn, input)
+
+
+def _row_of(name: str, dt: Any) -> str:
+    """The transform that refuses gradients."""
+    base = name.rstrip("2n")
+    if base in ("irfft", "hfft"):
+        return "_fft_c2r"
+    half = base in ("rfft", "ihfft") or (base == name and dt is not None and dt.kind != "c")
+    return "_fft_r2c" if half else "_fft_c2c"
+
+
 def _one(name: str) -> Callable:
     """A transform of one dim."""
     half = name in ("irfft", "hfft")
 
     def call(input, n=None, dim=-1, norm=None, *, out=None):
         if out is not None:
-            outs.check_out(f"fft_{name}", out, (input,))
-            return outs.deliver(out, call(input, n, dim, norm))
+            return _into(name, out, input, lambda t: call(t, n, dim, norm))
         t = _input(name, input, _kind(name))
         at, n = _one_dim(name, t, n, dim, half)
         return _transform(name, t, (at,), [n], norm)
@@ -283,15 +314,20 @@ def _many(name: str) -> Callable:
 
     def call(input, s=None, dim=default, norm=None, *, out=None):
         if out is not None:
-            outs.check_out(f"fft_{name}", out, (input,))
-            return outs.deliver(out, call(input, s, dim, norm))
+            return _into(name, out, input, lambda t: call(t, s, dim, norm))
+        if not isinstance(input, Tensor):
+            raise errors.must_be_tensor(f"fft_{name}", "input", 1, input)
+        if _kind(name) == "real" and input._data.dtype.kind == "c":
+            _input(name, input, "real")
+        dims, sizes = _several(name, input, s, dim, half)
         t = _input(name, input, _kind(name))
-        dims, sizes = _several(name, t, s, dim, half)
         if not dims and name.rstrip("2n").lstrip("i") != "fft":
             raise RuntimeError(f"{name.rstrip('2n')}n must transform at least one axis")
         return _transform(name, t, dims, sizes, norm)
 
-    return _described(call, name, "s", "the sizes along `dim`; the input is padded with zeros or cut to them.")
+    return _described(
+        call, name, "s", "the sizes along `dim`; the input is padded with zeros or cut to them."
+    )
 
 
 WHAT = {
@@ -338,12 +374,20 @@ TRANSFORMS = {
 }
 
 
-def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, requires_grad: bool, out: Any, values: Any) -> Tensor:
+def _frequencies(
+    name: str, n: Any, d: Any, dtype: Any, device: Any, requires_grad: bool, out: Any, values: Any
+) -> Tensor:
     from ...places import place_of
 
     if n.__class__ is not int:
         raise TypeError(f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     kind = dtypes.get_default_dtype() if dtype is None else dtypes.to_dtype(dtype, f"fft_{name}")
+    if out is not None:
+        if dtype is not None and out.dtype is not kind:
+            raise RuntimeError(
+                f"dtype {kind.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
+            )
+        kind = out.dtype
     if not (kind.is_floating_point or kind.is_complex):
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if n < 0:
@@ -356,8 +400,28 @@ def _frequencies(name: str, n: Any, d: Any, dtype: Any, device: Any, requires_gr
         scaled = steps.astype(kind.np) * kind.np.type(np.float64(1) / (np.float64(n) * d))
     t = wrap(place.xp.asarray(scaled.astype(kind.np)), place)
     if out is not None:
-        return outs.deliver(out, t)
+        outs.refuse_grad(f"fft_{name}", (out,))
+        return _fill(out, t)
     return t.requires_grad_(requires_grad)
+
+
+def _fill(out: Tensor, t: Tensor) -> Tensor:
+    """Write into an `out` with as many elements, whatever its shape; resize any other, with PyTorch's warning."""
+    d, n = out._data, t._data.size
+    if d.size == n:
+        d[...] = t._data.reshape(d.shape)
+    else:
+        if d.size:
+            warnings.warn(
+                f"The number of elements in the out tensor of shape {errors.sizes(d.shape)} is {d.size} which does not "
+                f"match the computed number of elements {n}. Note that this may occur as a result of rounding error. "
+                f"The out tensor will be resized to a tensor of shape ({n},).",
+                UserWarning,
+                stacklevel=4,
+            )
+        out._data = t._data
+    version(out).n += 1
+    return out
 
 
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
@@ -377,6 +441,7 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
         >>> vistorch.fft.fftfreq(4)
         tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
+
     def values(n):
         return np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
 
@@ -400,18 +465,15 @@ def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requir
         >>> vistorch.fft.rfftfreq(4)
         tensor([0.0000, 0.2500, 0.5000])
     """
-    return _frequencies(
-        "rfftfreq", n, d, dtype, device, requires_grad, out, lambda n: np.arange(n // 2 + 1)
-    )
+    return _frequencies("rfftfreq", n, d, dtype, device, requires_grad, out, lambda n: np.arange(n // 2 + 1))
 
 
 def _shift(name: str, input: Any, dim: Any, back: bool) -> Tensor:
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor(f"fft_{name}", "input", 1, input)
     n = input._data.ndim
-    at = range(n) if dim is None else _dims.many(dim, n)
-    if n == 0:
-        at = ()
+    given = range(n) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
+    at = [checks.dim_of(input, d) for d in given]
     sizes = [input._data.shape[d] for d in at]
     return METHODS["roll"](input, tuple((k + 1) // 2 if back else k // 2 for k in sizes), tuple(at))
 
@@ -444,5 +506,3 @@ def ifftshift(input, dim=None):
         tensor([ 0,  1, -2, -1])
     """
     return _shift("ifftshift", input, dim, True)
-
-

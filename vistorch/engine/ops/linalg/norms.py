@@ -1,7 +1,7 @@
-"""Norms of vectors and matrices, and the condition number.
+"""Norms of vectors and of matrices.
 
-`vector_norm` is one row for every order; the norms of matrices are made of it and of singular values. Invariant: where
-a norm has a kink, its gradient is PyTorch's choice among the subgradients, and never NaN unless PyTorch's is.
+The norms of matrices are made of those of vectors (a row of the reductions) and of singular values. Invariant: which
+of them is computed, and what is refused, depends on order and dims alone.
 """
 
 from __future__ import annotations
@@ -9,108 +9,25 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-import numpy as np
-
 from ... import dims as _dims
-from ... import dtypes, outs
-from ...call import op
+from ... import dtypes
 from ...face import METHODS
 from ...tensor import Tensor
 from ..core import cast
-from ..shape.rows import permute
+from ..reduce.norms import vector_norm as _vector_norm
+from ..shape.rows import permute, unsqueeze
 from . import checks
 from .factor import svdvals
+from .into import NORM, Style, into
 
 
-def norm_of(xp, x, p, dim, keepdim):
-    """The norm of order `p` over some dims of an array."""
-    a = xp.abs(x)
-    if p == 2:
-        return xp.sqrt((a * a).sum(dim, dtype=a.dtype, keepdims=keepdim))
-    if p == 1:
-        return a.sum(dim, dtype=a.dtype, keepdims=keepdim)
-    if p == inf:
-        return a.max(dim, keepdims=keepdim)
-    if p == -inf:
-        return a.min(dim, keepdims=keepdim)
-    if p == 0:
-        return (a != 0).sum(dim, keepdims=keepdim).astype(a.dtype)
-    return (a**p).sum(dim, dtype=a.dtype, keepdims=keepdim) ** (1 / p)
-
-
-def norm_gradient(F: Any, g: Any, x: Any, out: Any, p: float, dims: tuple) -> Any:
-    """The vjp of a norm; `g` and `out` keep the dims that were reduced as ones."""
-    if p == 0:
-        return F.zeros_like(x)
-    if p == 1:
-        return F.sgn(x) * g
-    if p == 2:
-        return F.over(x, out) * g
-    a = F.abs(x)
-    if p in (inf, -inf):
-        mask = F.cast(F.eq(a, out), np.dtype("f4" if str(a.dtype).endswith("float32") else "f8"))
-        shape = tuple(1 if i in dims else n for i, n in enumerate(mask.shape))
-        return F.sgn(x) * (mask / F.sum_to(mask, shape)) * g
-    if p < 1:
-        return F.sgn(x) * F.without_poles(a, p - 1) * (g * F.without_poles(out, 1 - p))
-    if p < 2:
-        return F.sgn(x) * a ** (p - 1) * (g * F.without_poles(out, 1 - p))
-    return x * a ** (p - 2) * (g * F.without_poles(out, 1 - p))
-
-
-def _over(xp, x, y):
-    zero = y == 0
-    return xp.where(zero, 0, x / xp.where(zero, 1, y)).astype(x.dtype)
-
-
-def _without_poles(xp, input, power):
-    zero = input == 0
-    return xp.where(zero, 0, xp.where(zero, 1, input) ** power).astype(input.dtype)
-
-
-op(
-    "over",
-    _over,
-    inputs="x y",
-    name_in_graph="DivBackward0",
-    formula={"x": r"\bar x = \bar z / y", "y": r"\bar y = -\bar z\, x / y^2"},
-    x=lambda F, g, y: F.over(g, y),
-    y=lambda F, g, y, out: -F.over(g * out, y),
-)
-op(
-    "without_poles",
-    _without_poles,
-    name_in_graph="PowBackward0",
-    formula=r"\bar x = p\,\bar y\, x^{p-1},\ 0 \text{ at } 0",
-    input=lambda F, g, input, power: g * F.without_poles(input, power - 1) * power,
-)
-vector_norm_row = op(
-    "linalg_vector_norm",
-    norm_of,
-    inputs="x",
-    holomorphic=False,
-    formula=r"\bar x = \bar y\, \mathrm{sgn}(x)\, (|x| / y)^{p-1}",
-    x=lambda F, g, x, p, dim, keepdim, out: _vector_norm_gradient(F, g, x, p, dim, keepdim, out),
-)
-
-
-def _vector_norm_gradient(F: Any, g: Any, x: Any, p: float, dim: tuple, keepdim: bool, out: Any) -> Any:
-    if not keepdim:
-        shape = tuple(1 if i in dim else n for i, n in enumerate(x.shape))
-        g, out = F.reshape(g, shape), F.reshape(out, shape)
-    return norm_gradient(F, g, x, out, p, dim)
-
-
-def _typed(name: str, x: Tensor, dtype: Any, integers: bool) -> Tensor:
+def _typed(name: str, x: Tensor, dtype: Any) -> Tensor:
     """The tensor in the type the norm is computed in, or PyTorch's refusal."""
     given = x.dtype
     if not (given.is_floating_point or given.is_complex):
-        if dtype is None and integers and given is not dtypes.bool:
-            return checks.floating(name, x)
-        if dtype is None or not integers:
-            raise RuntimeError(
-                f"{name}: Expected a floating point or complex tensor as input. Got {given.scalar_name}"
-            )
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {given.scalar_name}"
+        )
     if dtype is None:
         return x
     dtype = dtypes.to_dtype(dtype, name)
@@ -149,25 +66,9 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
         kind = type(ord).__name__
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {kind}")
     if out is not None:
-        outs.check_out("linalg_vector_norm", out, (x,))
-        return outs.deliver(out, vector_norm(x, ord, dim, keepdim, dtype=dtype))
-    n = x._data.ndim
-    where = tuple(range(n)) if dim is None or dim == () or dim == [] else _dims.many(dim, n)
-    if n == 0:
-        where = ()
-    if x._data.size == 0 and (ord < 0 or ord == inf):
-        shown = "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
-        start = f"linalg.vector_norm cannot compute the {shown} norm on "
-        end = " because the operation does not have an identity"
-        if len(where) == n:
-            raise RuntimeError(f"{start}an empty tensor{end}")
-        for i in where:
-            if x._data.shape[i] == 0:
-                raise RuntimeError(
-                    f"{start}the dimension {i}because this dimension is empty and the operation does not have an identity"
-                )
-    x = _typed("linalg.vector_norm", x, dtype, True)
-    return vector_norm_row(x, float(ord), where, bool(keepdim))
+        style = Style("linalg_vector_norm")
+        return into(out, style, (x,), lambda: vector_norm(x, ord, dim, keepdim, dtype=dtype))
+    return _vector_norm(x, ord, dim, keepdim, dtype)
 
 
 def _matrix_dims(name: str, x: Tensor, dim: Any) -> tuple:
@@ -183,11 +84,11 @@ def _matrix_dims(name: str, x: Tensor, dim: Any) -> tuple:
     return p, q
 
 
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """The norm of matrices.
 
     Args:
-        A: (*, m, n).
+        input: (*, m, n).
         ord: "fro", "nuc", inf, -inf, 1, -1, 2 or -2.
         dim: which two dims are the matrices.
         keepdim: keep the reduced dims as ones.
@@ -199,33 +100,35 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
         >>> vistorch.linalg.matrix_norm(vistorch.tensor([[1., 2.], [2., 4.]]))
         tensor(5.)
     """
-    if not isinstance(A, Tensor):
-        raise checks.errors.must_be_tensor("linalg_matrix_norm", "input", 1, A)
+    if not isinstance(input, Tensor):
+        raise checks.errors.must_be_tensor("linalg_matrix_norm", "input", 1, input)
     if out is not None:
-        outs.check_out("linalg_matrix_norm", out, (A,))
-        return outs.deliver(out, matrix_norm(A, ord, dim, keepdim, dtype=dtype))
+        style = Style(None, NORM.format("linalg.matrix_norm"))
+        return into(out, style, (input,), lambda: matrix_norm(input, ord, dim, keepdim, dtype=dtype))
     name = "linalg.matrix_norm"
     words = isinstance(ord, str)
-    if words and ord not in ("fro", "nuc"):
-        _matrix_dims(name, A, dim)
-        raise RuntimeError(f"{name}: Order {ord} not supported.")
-    p, q = _matrix_dims(name, A, dim)
-    if not words and abs(ord) not in (1, 2, inf):
+    if ord not in ("fro", "nuc") if words else abs(ord) not in (1, 2, inf):
         shown = f"{ord:g}" if isinstance(ord, float) else ord
         raise RuntimeError(f"{name}: Order {shown} not supported.")
+    checks.matrix(name, input)
+    input = _typed(name, input, dtype)
+    p, q = _matrix_dims(name, input, dim)
     if ord == "fro":
-        A = _typed(name, A, dtype, True)
-        return vector_norm(A, 2, (p, q), keepdim)
-    A = _typed(name, A, dtype, ord == "nuc")
+        return vector_norm(input, 2, (p, q), keepdim)
+    if _no_largest(input, ord, p, q):
+        shape = tuple(
+            1 if i in (p, q) else n for i, n in enumerate(input._data.shape) if keepdim or i not in (p, q)
+        )
+        return norm_of_nothing(input, shape)
     if words or abs(ord) == 2:
-        if A._data.dtype in checks.HALVES and not words:
-            raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {checks.scalar(A)}")
-        s = svdvals(_moved_last(A, p, q))
+        if input._data.dtype in checks.HALVES:
+            raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {checks.scalar(input)}")
+        s = svdvals(_moved_last(input, p, q))
         result = s.sum(-1) if words else s.amax(-1) if ord > 0 else s.amin(-1)
         return _kept(result, p, q) if keepdim else result
     if abs(ord) == inf:
         p, q = q, p
-    sums = vector_norm(A, 1, p, keepdim)
+    sums = vector_norm(input, 1, p, keepdim)
     if not keepdim and p < q:
         q -= 1
     return sums.amax(q, keepdim) if ord > 0 else sums.amin(q, keepdim)
@@ -237,20 +140,33 @@ def _moved_last(x: Tensor, p: int, q: int) -> Tensor:
     return x if order == tuple(range(n)) else permute(x, order)
 
 
+def _no_largest(x: Tensor, ord: Any, p: int, q: int) -> bool:
+    """Whether a largest value is asked of nothing, which PyTorch takes to be zero."""
+    m, n = x._data.shape[p], x._data.shape[q]
+    return (ord == 2 and m * n == 0) or (ord == 1 and n == 0) or (ord == inf and m == 0)
+
+
+def norm_of_nothing(x: Tensor, shape: tuple) -> Tensor:
+    """Zeros: the norm of matrices without elements."""
+    return METHODS["new_zeros"](x, shape, dtype=x.dtype.to_real())
+
+
 def _kept(x: Tensor, p: int, q: int) -> Tensor:
     """Ones again where the two dims were."""
-    for i in sorted((p, q)):
-        x = METHODS["unsqueeze"](x, i)
-    return x
+    n = x._data.ndim
+    order = list(range(n))
+    for i, dim in sorted(((p, n), (q, n + 1))):
+        order.insert(i, dim)
+    return permute(unsqueeze(unsqueeze(x, n), n + 1), tuple(order))
 
 
-def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
     """The norm of a vector or a matrix, whichever `dim` and `ord` say.
 
     Args:
-        A: a tensor.
+        input: a tensor.
         ord: the order; None is the length of all elements.
-        dim: one dim for vectors, two for matrices; None by `A`'s dims.
+        dim: one dim for vectors, two for matrices; None by `input`'s dims.
         keepdim: keep the reduced dims as ones.
         out: where to put the result.
         dtype: the type to compute in.
@@ -260,21 +176,23 @@ def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
         >>> vistorch.linalg.norm(vistorch.tensor([[1., 2.], [2., 4.]]))
         tensor(5.)
     """
-    if not isinstance(A, Tensor):
-        raise checks.errors.must_be_tensor("linalg_norm", "input", 1, A)
+    if not isinstance(input, Tensor):
+        raise checks.errors.must_be_tensor("linalg_norm", "input", 1, input)
+    if out is not None:
+        style = Style(None, NORM.format("linalg.norm"))
+        return into(out, style, (input,), lambda: norm(input, ord, dim, keepdim, dtype=dtype))
     if dim is not None:
         dim = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
         if len(dim) not in (1, 2):
             raise RuntimeError(
                 f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {checks.errors.sizes(dim)}"
             )
-    elif ord is not None and A._data.ndim not in (1, 2):
+    elif ord is not None and input._data.ndim not in (1, 2):
         raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._data.ndim}D."
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {input._data.ndim}D."
         )
-    more = {"dtype": dtype, "out": out}
     if isinstance(ord, str):
-        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, **more)
-    if ord is not None and (len(dim) == 2 if dim is not None else A._data.ndim == 2):
-        return matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, **more)
-    return vector_norm(A, 2.0 if ord is None else ord, dim, keepdim, **more)
+        return matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    if ord is not None and (len(dim) == 2 if dim is not None else input._data.ndim == 2):
+        return matrix_norm(input, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
+    return vector_norm(input, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs
 from ...call import op
 from ...errors import sizes
 from ...events import hear
@@ -22,6 +21,7 @@ from ...tensor import Tensor, new
 from ..core import expand
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
+from .into import DOT, MV, TENSORDOT, Style, into
 from .rows import col, conj, mT, squeeze_product
 
 # `.T` of a matrix means the same on arrays and on Tensors, and on arrays it costs a tenth of a named row
@@ -136,22 +136,11 @@ def _straight(rest: Any) -> Any:
     return call
 
 
-def delivered(name: str, out: Any, operands: tuple, fn: Any, *args: Any) -> Tensor:
-    """`fn(*args)` into `out`."""
-    outs.check_out(name, out, operands)
-    result = fn(*args)
-    if out._data.dtype != result._data.dtype:
-        raise RuntimeError(
-            f"Expected out tensor to have dtype {checks.native(result)}, but got {checks.native(out)} instead"
-        )
-    return outs.deliver(out, result)
-
-
 def _mm(input: Any, mat2: Any, out: Any) -> Tensor:
     """`mm` off the fast path."""
     checks.tensors("mm", input=input, mat2=mat2)
     if out is not None:
-        return delivered("mm", out, (input, mat2), _mm, input, mat2, None)
+        return into(out, Style("mm"), (input, mat2), _mm, input, mat2, None)
     checks.same_place("mm", input, mat2)
     a, b = input._data, mat2._data
     if a.ndim != 2:
@@ -166,7 +155,8 @@ def _mm(input: Any, mat2: Any, out: Any) -> Tensor:
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {checks.native(input)} != {checks.native(mat2)}"
         )
-    checks.no_bool("addmm_impl_cpu_", input)
+    if a.size and b.size:
+        checks.no_bool("addmm_impl_cpu_", input)
     return mm_row(input, mat2)
 
 
@@ -202,7 +192,7 @@ def bmm(input, mat2, *, out=None):
     """
     checks.tensors("bmm", input=input, mat2=mat2)
     if out is not None:
-        return delivered("bmm", out, (input, mat2), bmm, input, mat2)
+        return into(out, Style("bmm"), (input, mat2), bmm, input, mat2)
     checks.same_place("bmm", input, mat2)
     batches(input, mat2)
     checks.no_bool("bmm", input)
@@ -240,7 +230,7 @@ def mv(input, vec, *, out=None):
     """
     checks.tensors("mv", input=input, vec=vec)
     if out is not None:
-        return delivered("mv", out, (input, vec), mv, input, vec)
+        return into(out, Style("mv", MV), (input, vec), mv, input, vec)
     checks.same_place("mv", input, vec)
     a, b = input._data, vec._data
     if a.ndim == 0:
@@ -292,7 +282,7 @@ def dot(input, tensor, *, out=None):
     """
     checks.tensors("dot", input=input, tensor=tensor)
     if out is not None:
-        return delivered("dot", out, (input, tensor), dot, input, tensor)
+        return into(out, Style("dot", DOT), (input, tensor), dot, input, tensor)
     checks.same_place("dot", input, tensor)
     _vectors(input, tensor)
     return dot_row(input, tensor)
@@ -314,7 +304,7 @@ def vdot(input, other, *, out=None):
     """
     checks.tensors("vdot", input=input, other=other)
     if out is not None:
-        return delivered("vdot", out, (input, other), vdot, input, other)
+        return into(out, Style("vdot", DOT), (input, other), vdot, input, other)
     checks.same_place("vdot", input, other)
     _vectors(input, other)
     return vdot_row(input, other)
@@ -336,9 +326,9 @@ def outer(input, vec2, *, out=None):
                 [6, 8]])
     """
     checks.tensors("outer", input=input, vec2=vec2)
-    for t, argument in ((input, "self"), (vec2, "vec2")):
-        if t._data.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {argument}, but got {t._data.ndim}-D")
+    for v, argument in ((input, "self"), (vec2, "vec2")):
+        if v._data.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {argument}, but got {v._data.ndim}-D")
     return FUNCTIONS["mul"](unsqueeze(input, 1), vec2, out=out)
 
 
@@ -366,7 +356,7 @@ def inner(input, other, *, out=None):
             f"{sizes(b.shape)}"
         )
     if out is not None:
-        return delivered("inner", out, (input, other), inner, input, other)
+        return into(out, Style(None, TENSORDOT), (input, other), inner, input, other)
     return FUNCTIONS["tensordot"](input, other, dims=([-1], [-1]))
 
 
@@ -374,7 +364,9 @@ def _matmul(input: Any, other: Any, out: Any) -> Tensor:
     """`matmul` for whatever is not two float matrices: vectors, batches, other types, `out=`."""
     checks.tensors("matmul", input=input, other=other)
     if out is not None:
-        return delivered("matmul", out, (input, other), _matmul, input, other, None)
+        plain = Style("matmul")
+        style = plain if other._data.ndim != 1 else Style("matmul", DOT if input._data.ndim == 1 else MV)
+        return into(out, style, (input, other), _matmul, input, other, None)
     m, n = input._data.ndim, other._data.ndim
     if m == 0 or n == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {m}D and {n}D")
@@ -466,9 +458,12 @@ def _operator(input: Any, other: Any, out: Any) -> Any:
     return _matmul(input, other, None)
 
 
-matmul = expose(_straight(_matmul), "matmul")
-matmul.__name__ = matmul.__qualname__ = "matmul"
-matmul.__doc__ = """The product of two tensors as vectors, matrices, or batches of matrices.
+_any_product = _straight(_matmul)
+
+
+@public()
+def matmul(input, other, *, out=None):
+    """The product of two tensors as vectors, matrices, or batches of matrices.
 
     Args:
         input: the left one; a vector is a row.
@@ -480,6 +475,9 @@ matmul.__doc__ = """The product of two tensors as vectors, matrices, or batches 
         >>> vistorch.matmul(vistorch.tensor([[1., 2.], [3., 4.]]), vistorch.tensor([1., 1.]))
         tensor([3., 7.])
     """
+    return _any_product(input, other, out=out)
+
+
 METHODS["__matmul__"] = _straight(_operator)
 METHODS["__matmul__"].__name__ = "__matmul__"
 
@@ -496,5 +494,3 @@ def _in_place(input, other):
 
 METHODS["__rmatmul__"] = _reflected
 METHODS["__imatmul__"] = _in_place
-
-

@@ -18,9 +18,10 @@ from ...tensor import Tensor, wrap
 from ..shape.rows import squeeze_dim
 from . import checks
 from .factor import svdvals
-from .norms import matrix_norm
+from .into import castable, into
+from .norms import matrix_norm, norm_of_nothing
 from .rows import mH
-from .solve import delivered, inv
+from .solve import inv
 
 
 def _number(value: Any) -> Any:
@@ -53,18 +54,21 @@ def _pinv(xp, A, atol, rtol, hermitian):
 
 
 def _pinv_gradient(F: Any, g: Any, A: Any, P: Any) -> Any:
-    """dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P."""
+    """DP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P."""
     ph, gh = mH(F, P), mH(F, g)
     a = F.bmm(F.bmm(gh, P), ph)
     b = F.bmm(F.bmm(ph, P), gh)
-    return (
-        a - F.bmm(A, F.bmm(P, a)) + b - F.bmm(F.bmm(b, P), A) - F.bmm(ph, F.bmm(g, ph))
-    )
+    return a - F.bmm(A, F.bmm(P, a)) + b - F.bmm(F.bmm(b, P), A) - F.bmm(ph, F.bmm(g, ph))
 
 
 pinv_row = op(
     "linalg_pinv",
-    checks.guarded(_pinv, lambda *_: "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."),
+    checks.guarded(
+        _pinv,
+        lambda *_: (
+            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+        ),
+    ),
     inputs="A",
     holomorphic=False,
     formula=r"\bar A = -P^H\bar P P^H + (I-AP)\bar P^H P P^H + P^H P \bar P^H (I-PA)",
@@ -72,13 +76,13 @@ pinv_row = op(
 )
 
 
-def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
+def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """The pseudo-inverse (Moore-Penrose) of matrices.
 
     Args:
-        A: (*, m, n).
+        input: (*, m, n).
         rcond: the old name of `rtol`.
-        hermitian: whether A is; eigenvalues are then used.
+        hermitian: whether input is; eigenvalues are then used.
         atol: singular values up to this are zero.
         rtol: singular values up to this share of the largest are zero.
         out: where to put the result.
@@ -89,21 +93,24 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
         tensor([[0.5000, 0.0000],
                 [0.0000, 0.0000]])
     """
-    checks.tensors("linalg_pinv", A=A)
+    checks.tensors("linalg_pinv", input=input)
     if out is not None:
-        return delivered(
-            "linalg_pinv", out, (A,), lambda: pinv(A, rcond, hermitian, atol=atol, rtol=rtol)
+        return into(
+            out,
+            castable("linalg.pinv", refuses=None if rtol or atol else "linalg_pinv"),
+            (input,),
+            lambda: pinv(input, rcond, hermitian, atol=atol, rtol=rtol),
         )
-    d = A._data
-    if d.ndim < 2 or d.dtype in HALVES or d.dtype.kind == "b":
+    d = input._data
+    if d.ndim < 2 or d.dtype in HALVES or d.dtype.kind in "biu":
         raise RuntimeError(
-            f"linalg.pinv({checks.scalar(A)}{{{errors.sizes(d.shape)}}}): expected a tensor with 2 or more dimensions "
-            "of float, double, cfloat or cdouble types"
+            f"linalg.pinv({checks.scalar(input)}{{{errors.sizes(d.shape)}}}): expected a tensor with 2 or more "
+            "dimensions of float, double, cfloat or cdouble types"
         )
     if hermitian:
-        checks.square("linalg.eigh", A)
-    A = checks.floating("linalg.pinv", A)
-    return pinv_row(A, atol, rtol if rtol is not None else rcond, bool(hermitian))
+        checks.square("linalg.eigh", input)
+    input = checks.floating("linalg.pinv", input)
+    return pinv_row(input, atol, rtol if rtol is not None else rcond, bool(hermitian))
 
 
 @public()
@@ -123,13 +130,13 @@ def pinverse(input, rcond=1e-15):
     return pinv(input, rcond)
 
 
-def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
+def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """How many singular values are not zero.
 
     Args:
-        A: (*, m, n).
+        input: (*, m, n).
         tol: the old name of `atol`.
-        hermitian: whether A is; eigenvalues are then used.
+        hermitian: whether input is; eigenvalues are then used.
         atol: singular values up to this are zero.
         rtol: singular values up to this share of the largest are zero.
         out: where to put the result.
@@ -139,34 +146,39 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
         >>> vistorch.linalg.matrix_rank(vistorch.tensor([[1., 2.], [2., 4.]]))
         tensor(1)
     """
-    checks.tensors("linalg_matrix_rank", A=A)
+    checks.tensors("linalg_matrix_rank", input=input)
     if out is not None:
-        return delivered(
-            "linalg_matrix_rank", out, (A,), lambda: matrix_rank(A, tol, hermitian, atol=atol, rtol=rtol)
+        return into(
+            out,
+            castable("vistorch.linalg.matrix_rank"),
+            (input,),
+            lambda: matrix_rank(input, tol, hermitian, atol=atol, rtol=rtol),
         )
-    d = A._data
-    if d.dtype in HALVES or d.dtype.kind == "b":
-        raise RuntimeError("This function doesn't handle types other than float and double")
-    checks.matrix("vistorch.linalg.matrix_rank", A, "input")
+    d = input._data
+    checks.matrix("vistorch.linalg.matrix_rank", input, "input")
+    if d.dtype in HALVES or d.dtype.kind in "biu":
+        if tol is None and rtol is None:
+            raise RuntimeError("This function doesn't handle types other than float and double")
+        checks.floating("linalg.svd", input, "linalg_svd_cpu")
     if hermitian:
-        checks.square("linalg.eigh", A)
-    a = checks.floating("linalg.matrix_rank", A)._data
-    xp = A._place.xp
+        checks.square("linalg.eigh", input)
+    a = checks.floating("linalg.matrix_rank", input)._data
+    xp = input._place.xp
     if a.size == 0:
-        return wrap(xp.zeros(a.shape[:-2], np.int64), A._place)
+        return wrap(xp.zeros(a.shape[:-2], np.int64), input._place)
     s = xp.abs(xp.linalg.eigvalsh(a)) if hermitian else xp.linalg.svd(a, compute_uv=False)
     if tol is not None:
         limit = _number(tol) if isinstance(tol, Tensor) else xp.asarray(tol)
     else:
         limit = _tolerance(a, s, atol, rtol)
-    return wrap(xp.asarray((s > limit).sum(-1, dtype=np.int64)), A._place)
+    return wrap(xp.asarray((s > limit).sum(-1, dtype=np.int64)), input._place)
 
 
-def cond(A, p=None, *, out=None):
-    """The condition number: the norm of A times the norm of its inverse.
+def cond(input, p=None, *, out=None):
+    """The condition number: the norm of input times the norm of its inverse.
 
     Args:
-        A: (*, m, n); square for every `p` but 2 and -2.
+        input: (*, m, n); square for every `p` but 2 and -2.
         p: which norm; None is 2.
         out: where to put the result.
 
@@ -175,19 +187,21 @@ def cond(A, p=None, *, out=None):
         >>> vistorch.linalg.cond(vistorch.tensor([[4., 0.], [0., 1.]]))
         tensor(4.)
     """
-    checks.tensors("linalg_cond", input=A)
+    checks.tensors("linalg_cond", input=input)
     if out is not None:
-        return delivered("linalg_cond", out, (A,), cond, A, p)
-    if A._data.ndim < 2:
+        return into(out, castable("linalg.cond"), (input,), cond, input, p)
+    if input._data.ndim < 2:
+        if isinstance(p, str):
+            checks.matrix(f"linalg.cond(ord={p})", input)
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if not isinstance(p, str) and p not in (None, 2, -2, 1, -1, inf, -inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
-    m, n = A._data.shape[-2:]
+    m, n = input._data.shape[-2:]
+    if input._data.size == 0 and not isinstance(p, str):
+        return norm_of_nothing(input, input._data.shape[:-2])
     if p in (None, 2, -2):
-        s = svdvals(A)
+        s = svdvals(input)
         k = s._data.shape[-1]
-        if k == 0:
-            return wrap(A._place.xp.zeros(A._data.shape[:-2], s._data.dtype), A._place)
         narrow = s.narrow
         first, last = narrow(-1, 0, 1), narrow(-1, k - 1, 1)
         ratio = last / first if p == -2 else first / last
@@ -199,15 +213,15 @@ def cond(A, p=None, *, out=None):
         )
     if p not in ("fro", "nuc") and isinstance(p, str):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
-    if A._data.size == 0:
-        return wrap(A._place.xp.zeros(A._data.shape[:-2], A._data.dtype), A._place)
+    if input._data.size == 0:
+        return norm_of_nothing(input, input._data.shape[:-2])
     if p == "nuc":
-        return matrix_norm(A, p) * matrix_norm(inv(A), p)
+        return matrix_norm(input, p) * matrix_norm(inv(input), p)
     try:
-        inverse = inv(A)
+        inverse = inv(input)
     except checks.LinAlgError:
-        inverse = FUNCTIONS["full_like"](A, inf)
-    return FUNCTIONS["nan_to_num"](matrix_norm(A, p) * matrix_norm(inverse, p), inf, inf, -inf)
+        inverse = FUNCTIONS["full_like"](input, inf)
+    return FUNCTIONS["nan_to_num"](matrix_norm(input, p) * matrix_norm(inverse, p), inf, inf, -inf)
 
 
 # ---- least squares ----------------------------------------------------------------------------------------------
@@ -265,56 +279,60 @@ lstsq_row = op(
 )
 
 
-def lstsq(A, B, rcond=None, *, driver=None):
+def lstsq(input, b, rcond=None, *, driver=None, out=None):
     """The X that makes A X - B smallest, by least squares.
 
     Args:
-        A: (*, m, n).
-        B: (*, m, k) or vectors (*, m).
+        input: (*, m, n).
+        b: (*, m, k) or vectors (*, m).
         rcond: singular values up to this share of the largest are zero.
         driver: "gels", "gelsy", "gelsd" or "gelss": which of the other results are there.
+        out: four tensors.
 
     Example:
         >>> import vistorch
         >>> vistorch.linalg.lstsq(vistorch.tensor([[1.], [1.]]), vistorch.tensor([[1.], [3.]])).solution
         tensor([[2.0000]])
     """
-    checks.tensors("linalg_lstsq", input=A, b=B)
+    checks.tensors("linalg_lstsq", input=input, b=b)
+    if out is not None:
+        style = castable("vistorch.linalg.lstsq", "solution", "linalg_lstsq")
+        return into(out, style, (input, b), lambda: lstsq(input, b, rcond, driver=driver))
     name = "vistorch.linalg.lstsq"
-    a, b = A._data, B._data
-    if a.ndim < 2:
+    x, y = input._data, b._data
+    if x.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
-    if b.ndim < 1:
+    if y.ndim < 1:
         raise RuntimeError(f"{name}: other must have at least 1 dimension.")
-    if a.dtype != b.dtype:
+    if x.dtype != y.dtype:
         raise RuntimeError(
-            f"{name}: Expected input and other to have the same dtype, but got input's dtype {checks.scalar(A)} and "
-            f"other's dtype {checks.scalar(B)}"
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype "
+            f"{checks.scalar(input)} and other's dtype {checks.scalar(b)}"
         )
-    gap = a.ndim - b.ndim
+    gap = x.ndim - y.ndim
     if not 0 <= gap <= 1:
         raise RuntimeError(
             f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1"
         )
-    vector = gap == 1 and a.shape[:-1] == b.shape
+    vector = gap == 1 and x.shape[:-1] == y.shape
     if gap == 1 and not vector:
-        if a.shape[-2] != b.shape[-1]:
+        if x.shape[-2] != y.shape[-1]:
             raise RuntimeError(f"{name}: input.size(-2) should match other.size(-1)")
-    elif not vector and a.shape[-2] != b.shape[-2]:
+    elif not vector and x.shape[-2] != y.shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
-    if a.dtype in HALVES or a.dtype.kind in "biu":
+    if x.dtype in HALVES or x.dtype.kind in "biu":
         raise RuntimeError("This function doesn't handle types other than float and double")
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    m, n = a.shape[-2:]
-    xp, place = A._place.xp, A._place
+    m, n = x.shape[-2:]
+    xp, place = input._place.xp, input._place
     if rcond is None:
-        rcond = float(np.finfo(a.dtype).eps) * max(m, n)
+        rcond = float(np.finfo(x.dtype).eps) * max(m, n)
     by_svd = driver in ("gelsd", "gelss")
-    s = xp.linalg.svd(a, compute_uv=False) if a.size else xp.zeros((*a.shape[:-2], 0), _real(a.dtype))
-    rank = (s > _tolerance(a, s, None, rcond)).sum(-1, dtype=np.int64)
+    s = xp.linalg.svd(x, compute_uv=False) if x.size else xp.zeros((*x.shape[:-2], 0), _real(x.dtype))
+    rank = (s > _tolerance(x, s, None, rcond)).sum(-1, dtype=np.int64)
     keep = m > n and driver not in (None, "gelsy") and bool((rank == n).all())
-    X, residuals = lstsq_row(A, FUNCTIONS["unsqueeze"](B, -1) if vector else B, rcond, keep)
+    X, residuals = lstsq_row(input, FUNCTIONS["unsqueeze"](b, -1) if vector else b, rcond, keep)
     if vector:
         X = FUNCTIONS["squeeze"](X, -1)
     none = xp.empty(0, np.int64)
@@ -324,8 +342,6 @@ def lstsq(A, B, rcond=None, *, driver=None):
             X,
             residuals,
             wrap(none if driver == "gels" else xp.asarray(rank), place),
-            wrap(s if by_svd else xp.empty(0, _real(a.dtype)), place),
+            wrap(s if by_svd else xp.empty(0, _real(x.dtype)), place),
         ),
     )
-
-

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ... import outs
-from ...call import HALVES, op
+from ...call import op
 from ...errors import broadcast
 from ...face import FUNCTIONS, METHODS, public
 from ...return_types import linalg_slogdet, make
 from ...return_types import slogdet as slogdet_type
 from ...tensor import Tensor
 from . import checks
-from .rows import col, conj, is_complex, mH, mT
+from .into import Style, castable, into
+from .rows import col, is_complex, mH, mT
 
 
 def _no_inverse(a):
@@ -61,9 +59,11 @@ def _cofactors(xp, input):
     """det(A) A^-T, also where A is singular: by the products of all singular values but one."""
     u, s, vh = xp.linalg.svd(input)
     n = s.shape[-1]
-    rest = xp.stack(
-        [s[..., [j for j in range(n) if j != i]].prod(-1, dtype=s.dtype) for i in range(n)], -1
-    ) if n else s
+    rest = (
+        xp.stack([s[..., [j for j in range(n) if j != i]].prod(-1, dtype=s.dtype) for i in range(n)], -1)
+        if n
+        else s
+    )
     sign = xp.linalg.det(u) * xp.linalg.det(vh)
     product = (u * rest[..., None, :]) @ vh
     return (product.conj() * sign[..., None, None]).astype(input.dtype)
@@ -135,10 +135,9 @@ slogdet_row = op(
 def _cholesky_gradient(F: Any, g: Any, L: Any, upper: bool) -> Any:
     if upper:
         g, L = mH(F, g), mH(F, L)
-    phi = F.lower(F.bmm(mH(F, L), g), 0.5)
-    turned = mH(F, L)
-    a = F.linalg_solve(turned, F.linalg_solve(L, (phi + mH(F, phi)) / 2, False, False), True, False)
-    return a
+    product = F.bmm(mH(F, L), g)
+    phi = (F.lower(product, 1) + mH(F, F.lower(product, 0))) / 2
+    return F.linalg_solve(mH(F, L), F.linalg_solve(L, phi, False, False), True, False)
 
 
 def _cholesky(xp, input, upper):
@@ -158,27 +157,6 @@ cholesky_row = op(
 )
 
 
-def delivered(name: str, out: Any, operands: tuple, fn: Any, *args: Any) -> Any:
-    """A result, or several, into `out`."""
-    if isinstance(out, (tuple, list)):
-        for o in out:
-            outs.check_out(name, o, operands)
-        results = fn(*args)
-        for o, r in zip(out, results, strict=True):
-            check_kind(name, o, r)
-        filled = tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)])
-        return make(type(results), filled) if type(results) is not tuple else filled
-    outs.check_out(name, out, operands)
-    result = fn(*args)
-    check_kind(name, out, result)
-    return outs.deliver(out, result)
-
-
-def check_kind(name: str, out: Tensor, result: Tensor) -> None:
-    """Refuse an `out` that cannot hold the result's type."""
-    outs.check_cast(result._data.dtype, out._data.dtype)
-
-
 def inv(A, *, out=None):
     """The inverse of square matrices.
 
@@ -194,7 +172,7 @@ def inv(A, *, out=None):
     """
     checks.tensors("linalg_inv", A=A)
     if out is not None:
-        return delivered("linalg_inv", out, (A,), inv, A)
+        return into(out, Style("linalg_inv_ex"), (A,), inv, A)
     checks.square("linalg.inv", A)
     return inv_row(checks.floating("linalg.inv", A))
 
@@ -232,11 +210,13 @@ def solve(A, B, *, left=True, out=None):
     """
     checks.tensors("linalg_solve", A=A, B=B)
     if out is not None:
-        return delivered("linalg_solve", out, (A, B), lambda: solve(A, B, left=left))
+        return into(out, Style("_linalg_solve_ex"), (A, B), lambda: solve(A, B, left=left))
     name = "linalg.solve"
     checks.same_place(name, A, B)
     if A._data.dtype.kind in "biu":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {checks.scalar(A)}")
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {checks.scalar(A)}"
+        )
     if A._data.dtype != B._data.dtype:
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {checks.scalar(A)} and B of type "
@@ -280,7 +260,7 @@ def det(A, *, out=None):
     """
     checks.tensors("linalg_det", A=A)
     if out is not None:
-        return delivered("linalg_det", out, (A,), det, A)
+        return into(out, Style("_linalg_det"), (A,), det, A)
     return _det(A)
 
 
@@ -303,7 +283,7 @@ def slogdet(A, *, out=None):
     """
     checks.tensors("linalg_slogdet", A=A)
     if out is not None:
-        return delivered("linalg_slogdet", out, (A,), slogdet, A)
+        return into(out, Style("_linalg_slogdet"), (A,), slogdet, A)
     return make(linalg_slogdet, _slogdet("linalg.slogdet", A))
 
 
@@ -343,7 +323,7 @@ def plain_slogdet(input, *, out=None):
     """
     checks.tensors("slogdet", input=input)
     if out is not None:
-        return delivered("slogdet", out, (input,), plain_slogdet, input)
+        return into(out, Style("_linalg_slogdet"), (input,), plain_slogdet, input)
     return make(slogdet_type, _slogdet("linalg.slogdet", input))
 
 
@@ -382,16 +362,24 @@ def cholesky(input, *, upper=False, out=None):
     """
     checks.tensors("linalg_cholesky", input=input)
     if out is not None:
-        return delivered("linalg_cholesky", out, (input,), lambda: cholesky(input, upper=upper))
+        return into(out, Style("linalg_cholesky_ex"), (input,), lambda: cholesky(input, upper=upper))
     checks.square("linalg.cholesky", input)
     return cholesky_row(checks.floating("linalg.cholesky", input, "cholesky_cpu"), bool(upper))
 
 
-def matrix_power(A, n, *, out=None):
-    """A square matrix multiplied with itself; negative powers are those of the inverse.
+def _power_style(n: int, out: Any) -> Style:
+    """How `matrix_power` words its refusal of an `out`."""
+    cast = castable("matrix_power")
+    if n == 0 or out._data.dtype.kind in "biu":
+        return cast
+    return Style("linalg_inv_ex" if n == -1 else "matmul")
+
+
+def matrix_power(input, n, *, out=None):
+    """Input square matrix multiplied with itself; negative powers are those of the inverse.
 
     Args:
-        A: (*, m, m).
+        input: (*, m, m).
         n: how many times.
         out: where to put the result.
 
@@ -401,25 +389,27 @@ def matrix_power(A, n, *, out=None):
         tensor([[1., 3.],
                 [0., 1.]])
     """
-    checks.tensors("linalg_matrix_power", A=A)
+    checks.tensors("linalg_matrix_power", input=input)
     if n.__class__ is not int:
-        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
+        raise TypeError(
+            f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
+        )
     if out is not None:
-        return delivered("linalg_matrix_power", out, (A,), matrix_power, A, n)
-    checks.square("linalg.matrix_power", A)
+        return into(out, _power_style(n, out), (input,), matrix_power, input, n)
+    checks.square("linalg.matrix_power", input)
     if n == 0:
-        return powers_start(A)
+        return powers_start(input)
     if n == 1:
-        return METHODS["clone"](A)
+        return METHODS["clone"](input)
     if n < 0:
-        A = inv(A)
+        input = inv(input)
         n = -n
     if n == 1:
-        return A
+        return input
     if n == 3:
-        return A @ A @ A
+        return input @ input @ input
     result = None
-    square = A
+    square = input
     while n:
         if n & 1:
             result = square if result is None else result @ square
@@ -460,5 +450,3 @@ def plain_matrix_power(input, n, *, out=None):
         tensor([[8.]])
     """
     return matrix_power(input, n, out=out)
-
-

@@ -11,8 +11,8 @@ from ...call import op
 from ...face import METHODS
 from ...tensor import Tensor
 from . import checks
+from .into import Style, into
 from .rows import mT
-from .solve import delivered
 
 
 def _read(xp, A, upper, unit):
@@ -67,14 +67,14 @@ solve_triangular_row = op(
 )
 
 
-def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
-    """The X for which A X = B, with a triangular A.
+def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
+    """The X for which input X = B, with a triangular input.
 
     Args:
-        A: (*, n, n), of which one triangle is read.
+        input: (*, n, n), of which one triangle is read.
         B: (*, n, k).
         upper: which one.
-        left: False for X A = B.
+        left: False for X input = B.
         unitriangular: read ones on the diagonal.
         out: where to put the result.
 
@@ -83,31 +83,32 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
         >>> vistorch.linalg.solve_triangular(vistorch.tensor([[2.]]), vistorch.tensor([[4.]]), upper=True)
         tensor([[2.]])
     """
-    checks.tensors("linalg_solve_triangular", A=A, B=B)
+    checks.tensors("linalg_solve_triangular", input=input, B=B)
     if out is not None:
         again = {"upper": upper, "left": left, "unitriangular": unitriangular}
-        return delivered(
-            "linalg_solve_triangular", out, (A, B), lambda: solve_triangular(A, B, **again)
+        return into(
+            out,
+            Style("linalg_solve_triangular", "expected scalar type {want} but found {got}"),
+            (input, B),
+            lambda: solve_triangular(input, B, **again),
         )
     name = "linalg.solve_triangular"
-    checks.same_place(name, A, B)
-    if A._data.dtype != B._data.dtype:
-        raise RuntimeError(
-            f"{name}: Expected A and B to have the same dtype, but found A of type {checks.scalar(A)} and B of type "
-            f"{checks.scalar(B)} instead"
-        )
-    checks.square(name, A)
+    checks.same_place(name, input, B)
+    checks.square(name, input)
     checks.matrix(name, B, "B")
-    a, b = A._data.shape, B._data.shape
+    a, b = input._data.shape, B._data.shape
     if b[-2 if left else -1] != a[-1]:
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(
-            f"{name}: Incompatible shapes of A and B for the equation {equation} ({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"
+            f"{name}: Incompatible shapes of A and B for the equation {equation} ({a[-2]}x{a[-1]} and "
+            f"{b[-2]}x{b[-1]})"
         )
     checks.broadcast(a[:-2], b[:-2])
-    if A._data.dtype.kind not in "fc" or A._data.dtype in checks.HALVES:
-        raise checks.not_implemented("triangular_solve_cpu", A)
-    return solve_triangular_row(A, B, bool(upper), bool(left), bool(unitriangular))
+    dt = input._data.dtype
+    if dt.kind not in "fc" or dt in checks.HALVES:
+        raise checks.not_implemented("triangular_solve_cpu", input)
+    checks.same_scalar(input, B)
+    return solve_triangular_row(input, B, bool(upper), bool(left), bool(unitriangular))
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1) -> Tensor:

@@ -1,6 +1,7 @@
 """Reductions, scans, sorting and counting."""
 
-from . import (  # noqa: F401
+from . import (
+    chosen,
     counting,
     differences,
     extremes,

@@ -36,7 +36,12 @@ def _runs(xp, input, inverse, counts, dim):
 
 
 unique_all = op(
-    "unique_all", _unique, inputs="input", outs=1, name_in_graph="Unique2Backward0", input=_refusing("_unique2")
+    "unique_all",
+    _unique,
+    inputs="input",
+    outs=1,
+    name_in_graph="Unique2Backward0",
+    input=_refusing("_unique2"),
 )
 unique_dim = op(
     "unique_rows", _unique, inputs="input", name_in_graph="UniqueDimBackward0", input=_refusing("unique_dim")
@@ -101,22 +106,14 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     return _distinct(unique_runs, input, return_inverse, return_counts, axis)
 
 
-def _titled(prim: Any) -> Any:
-    """`grad_fn.name()` of a node without a formula is spelt as PyTorch's C++ class."""
-    prim.rule.node_class.name = lambda self: "vistorch::autograd::NotImplemented"
-    return prim
-
-
 _count = op("bincount_of", lambda xp, input, minlength: counting.bincount(xp, input, None, minlength))
-_weigh = _titled(
-    op(
-        "bincount_by",
-        lambda xp, input, weights, minlength: counting.bincount(xp, input, weights, minlength),
-        inputs="input weights",
-        widen=False,
-        name_in_graph="NotImplemented",
-        weights=_refusing("bincount"),
-    )
+_weigh = op(
+    "bincount_by",
+    lambda xp, input, weights, minlength: counting.bincount(xp, input, weights, minlength),
+    inputs="input weights",
+    widen=False,
+    name_in_graph="NotImplemented",
+    weights=_refusing("bincount"),
 )
 
 
@@ -194,36 +191,65 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
 
 
 def _histogram(xp, input, edges, weight, density):
-    """Counts (or weights) in bins given by their edges, the last one closed."""
+    """Counts (or weights) in bins given by their edges, the last one closed; and the edges."""
     flat = input.reshape(-1)
     inside = (flat >= edges[0]) & (flat <= edges[-1])
     place = xp.searchsorted(edges, flat[inside], side="right") - 1
     place = xp.minimum(place, edges.shape[0] - 2)
     weights = None if weight is None else weight.reshape(-1)[inside].astype(xp.float64)
     hist = xp.bincount(place, weights, minlength=edges.shape[0] - 1).astype(input.dtype)
-    return hist / hist.sum() / xp.diff(edges) if density else hist
+    return (hist / hist.sum() / xp.diff(edges) if density else hist), edges.copy()
 
 
-_bins = op("histogram_bins", _histogram, inputs="input edges", widen=False)
+_none = _refusing("histogram")
+_counted = op(
+    "histogram_of",
+    lambda xp, input, edges, density: _histogram(xp, input, edges, None, density),
+    outs=2,
+    name_in_graph="NotImplemented",
+    input=_none,
+    edges=_none,
+)
+_weighed = op(
+    "histogram_by",
+    _histogram,
+    outs=2,
+    name_in_graph="NotImplemented",
+    input=_none,
+    edges=_none,
+    weight=_none,
+)
 
 
 def _edges(input: Tensor, bins: int, range: Any) -> Tensor:
+    """Equal bins over a range, or over the data."""
     a, xp = input._data, input._place.xp
     if bins <= 0:
         raise RuntimeError(f"vistorch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    if range is None:
-        low, high = (float(a.min()), float(a.max())) if a.size else (0.0, 1.0)
-    else:
+    if range is not None:
         low, high = range
-        if low > high:
-            raise RuntimeError(
-                f"vistorch.histogram(): min should not exceed max, but got min {low:g} max {high:g} for dimension 0"
-            )
+    elif a.dtype.char not in "fd":
+        raise missing("histogramdd", a.dtype)
+    else:
+        low, high = (float(a.min()), float(a.max())) if a.size else (0.0, 1.0)
     if not (abs(low) < float("inf") and abs(high) < float("inf")):
-        raise RuntimeError(f"vistorch.histogram(): dimension 0's range [{low:g}, {high:g}] is not finite")
+        raise RuntimeError(f"vistorch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError(
+            f"vistorch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension 0"
+        )
+    if a.dtype.str == "|u1" and low < 0:
+        raise RuntimeError("value cannot be converted to type uint8_t without overflow")
+    if a.dtype.kind == "b":
+        raise missing("linspace_cpu", a.dtype)
     if low == high:
         low, high = low - 0.5, high + 0.5
     return wrap(xp.linspace(low, high, bins + 1, dtype=a.dtype), input._place)
+
+
+def _same(dtype: Any, other: Any, sentence: str) -> None:
+    if dtype != other:
+        raise RuntimeError(sentence.format(spelled(dtype), spelled(other)))
 
 
 @public()
@@ -245,29 +271,41 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
     """
     a = tensor("histogram", input)
     if isinstance(bins, Tensor):
-        if bins._data.dtype != a.dtype:
-            raise RuntimeError(
-                "vistorch.histogramdd(): input tensor and bins tensors should have the same dtype, but got input with "
-                f"dtype {dtypes.of(a.dtype).scalar_name.lower()} and bins for dimension 0 with dtype "
-                f"{dtypes.of(bins._data.dtype).scalar_name.lower()}"
-            )
-        edges = bins.detach().clone()  # type: ignore[attr-defined]
-    else:
-        if a.dtype.char not in "fd":
-            raise missing("histogramdd", a.dtype)
-        edges = _edges(input, bins, range)
-    if a.dtype.char not in "fd":
-        raise missing("histogramdd", a.dtype)
-    if weight is not None and weight._data.dtype != a.dtype:
-        raise RuntimeError(
-            "vistorch.histogramdd(): if weight tensor is provided, input tensor and weight tensor should have the same "
-            f"dtype, but got input({dtypes.of(a.dtype).scalar_name.lower()}), and weight("
-            f"{dtypes.of(weight._data.dtype).scalar_name.lower()})"
+        _same(
+            a.dtype,
+            bins._data.dtype,
+            "vistorch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
+            "{} and bins for dimension 0 with dtype {}",
         )
-    hist = _bins(input, edges, None if weight is None else weight._data, bool(density))
+        edges = bins
+    else:
+        edges = _edges(input, bins, range)
+    if weight is not None:
+        _same(
+            a.dtype,
+            weight._data.dtype,
+            "vistorch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
+            "dtype, but got input({}), and weight({})",
+        )
     if out is not None:
-        hist, edges = outs.deliver(out[0], hist), outs.deliver(out[1], edges)
-    return return_types.make(return_types.histogram, (hist, edges))
+        for o, what in zip(out, ("hist", "bin_edges"), strict=True):
+            outs.check_out("aten::histogram", o)
+            _same(
+                a.dtype,
+                o._data.dtype,
+                "vistorch.histogram: input tensor and "
+                + what
+                + " tensor should have the same dtype, but got input {} "
+                "and " + what + " {}",
+            )
+    if a.dtype.kind == "c" or not promote.floating(a.dtype):
+        raise missing("histogram_cpu", a.dtype)
+    density = bool(density)
+    results = _counted(input, edges, density) if weight is None else _weighed(input, edges, weight, density)
+    if out is not None:
+        edges = outs.deliver(out[1], results[1])
+        results = (outs.deliver(out[0], results[0]), edges)
+    return return_types.make(return_types.histogram, results)
 
 
 _search = op(
@@ -280,13 +318,15 @@ _search = op(
 _narrow = op("as_int32", lambda xp, input: input.astype(xp.int32))
 
 
-def _found(name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: Any, short: bool, out: Any) -> Any:
+def _found(
+    name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: Any, short: bool, out: Any
+) -> Any:
     if not isinstance(values, Tensor):
         common = promote.result_type(row, values)
         values = wrap(row._place.xp.asarray(values, common), row._place)
     else:
         common = promote.result_type(row, values)
-    row, values = (t if t._data.dtype == common else cast(t.detach(), common) for t in (row, values))
+    row, values = (t if t._data.dtype == common else cast(t.detach(), common) for t in (row, values))  # type: ignore[attr-defined]
     o = _search(row, values, bool(right), side, sorter)
     if common.kind in "bc":
         raise missing("searchsorted_out_cpu", common)
@@ -296,8 +336,8 @@ def _found(name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: 
         outs.check_out(name, out)
         if out._data.dtype != o._data.dtype:
             raise RuntimeError(
-                f"vistorch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
-                f"whether out_int32 flag is True, but we got output tensor's dtype "
+                f"vistorch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
+                f"depending on whether out_int32 flag is True, but we got output tensor's dtype "
                 f"{dtypes.of(out._data.dtype).scalar_name} and out_int32 flag is {'True' if short else 'False'}"
             )
         return outs.deliver(out, o)

@@ -41,12 +41,13 @@ _copied = op(
     name_in_graph="CopyBackwards",
     input=lambda F, g: g,
 )
-_copied.rule.node_class.name = lambda self: "vistorch::autograd::CopyBackwards"
 
 
 def _ends(x: Tensor, dim: int) -> tuple:
     """All but the first along a dim, and all but the last."""
     n = x._data.shape[dim]
+    if not n:
+        return x, x
     return x.narrow(dim, 1, n - 1), x.narrow(dim, 0, n - 1)  # type: ignore[attr-defined]
 
 
@@ -91,7 +92,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
         if not x._data.shape[axis]:
             break
         late, early = _ends(x, axis)
-        x = FUNCTIONS["logical_xor"](late, early) if a.dtype.kind == "b" else late - early
+        x = FUNCTIONS["logical_xor"](late, early) if x._data.dtype.kind == "b" else late - early
     return x if out is None else outs.deliver(out, x)
 
 
@@ -117,6 +118,8 @@ def _checked(name: str, y: Any, x: Any, dx: Any, dim: Any) -> int:
     if not y._data.ndim:
         if x is not None:
             dim = axis_of(y, dim, name)
+        if name == "cumulative_trapezoid":
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(y, dim, name)
     if x is None:

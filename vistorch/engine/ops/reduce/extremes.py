@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ... import dtypes, outs, return_types
 from ...call import op
 from ...face import FUNCTIONS, public
-from ...kernels import order
+from ...kernels import order, totals
 from ...tensor import Tensor
-from .frame import MISSING, axes_of, axis_of, back, kept, label, missing, numpy_names, same_type, tensor
+from .chosen import selected
+from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, tensor
 
 _EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0."
 _NO_CAST = (
@@ -25,66 +24,6 @@ _NO_CAST = (
 _EMPTY_HINT = _EMPTY + " Specify the reduction dim with the 'dim' argument."
 
 
-def _along(xp, input, index, dim):
-    if input.ndim == 0:
-        return input.reshape(index.shape)
-    return xp.take_along_axis(input, index, axis=dim)
-
-
-def _put(xp, input, index, dim, shape):
-    """Zeros of a shape, with values added where the index points along an axis."""
-    out = xp.zeros(shape, input.dtype)
-    if not shape:
-        return out + input.reshape(()) if input.size else out
-    if input.size == 0:
-        return out
-    if index.shape[dim] == 1:
-        xp.put_along_axis(out, index, input, axis=dim)
-        return out
-    where = list(xp.ogrid[tuple([slice(n) for n in index.shape])])
-    where[dim] = index
-    xp.add.at(out, tuple(where), input)
-    return out
-
-
-take_at = op(
-    "take_at",
-    _along,
-    inputs="input index",
-    widen=False,
-    name_in_graph="GatherBackward0",
-    formula=r"\bar x_{i_k} = \bar y_k",
-    input=lambda F, g, index, dim, input_shape: F.put_at(g, index, dim, input_shape),
-)
-put_at = op(
-    "put_at",
-    _put,
-    inputs="input index",
-    name_in_graph="ValueSelectingReductionBackward0",
-    formula=r"\bar x_k = \bar y_{i_k}",
-    input=lambda F, g, index, dim: F.take_at(g, index, dim),
-)
-
-
-def selected(F: Any, g: Any, index: Any, dim: int, shape: tuple) -> Any:
-    """The gradient of a value chosen by an index: all of it goes there."""
-    if not shape:
-        return g
-    return F.put_at(back(F, g, dim, shape), back(F, index, dim, shape), dim, shape)
-
-
-def _share(xp, input, out, dims, nans):
-    """How the gradient of an extreme value is shared among those equal to it."""
-    if input.ndim:
-        out = xp.asarray(out).reshape(kept(input.shape, dims))
-    mask = input == out
-    if nans and input.dtype.kind != "c":
-        mask |= (input != input) & (out != out)
-    kind = input.dtype if input.dtype.kind in "fc" else xp.dtype("f4")
-    return mask.astype(kind) / mask.sum(dims if input.ndim else None, keepdims=True).astype(kind)
-
-
-share = op("tie_share", _share, inputs="input out")
 _EVENLY = r"\bar x_i = \bar y\,[x_i = y] / \#\{j : x_j = y\}"
 
 
@@ -100,23 +39,26 @@ def _evenly_all(F: Any, g: Any, input: Any, out: Any) -> Any:
 
 
 def _amax(xp, input, dims, keepdim):
-    # numpy's method would go the same way, after a detour through Python
-    if xp is np:
-        return np.maximum.reduce(input, dims, None, None, keepdim)
-    return input.max(dims, keepdims=keepdim)
+    return totals.extreme(xp, "maximum", input, dims, keepdim)
 
 
 def _amin(xp, input, dims, keepdim):
-    if xp is np:
-        return np.minimum.reduce(input, dims, None, None, keepdim)
-    return input.min(dims, keepdims=keepdim)
+    return totals.extreme(xp, "minimum", input, dims, keepdim)
 
 
 max_all = op(
-    "max_all", lambda xp, input: _amax(xp, input, None, False), name_in_graph="MaxBackward1", formula=_EVENLY, input=_evenly_all
+    "max_all",
+    lambda xp, input: _amax(xp, input, None, False),
+    name_in_graph="MaxBackward1",
+    formula=_EVENLY,
+    input=_evenly_all,
 )
 min_all = op(
-    "min_all", lambda xp, input: _amin(xp, input, None, False), name_in_graph="MinBackward1", formula=_EVENLY, input=_evenly_all
+    "min_all",
+    lambda xp, input: _amin(xp, input, None, False),
+    name_in_graph="MinBackward1",
+    formula=_EVENLY,
+    input=_evenly_all,
 )
 
 

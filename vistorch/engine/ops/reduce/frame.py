@@ -10,6 +10,7 @@ from typing import Any
 from ... import dims as _dims
 from ... import dtypes, errors, outs
 from ...call import op
+from ...modes import no_grad
 from ...tensor import Tensor
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<not given>", "__slots__": ()})()
@@ -86,18 +87,20 @@ def missing(kernel: str, dtype: Any) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{label(dtype)}'")
 
 
-def pair(name: str, out: Any, operands: tuple) -> None:
-    """Check a tuple given as `out=` before anything is computed."""
-    for o in out:
-        outs.check_out(name, o, operands)
-
-
 def same_type(out: Tensor, dtype: Any) -> None:
     """Refuse an `out` of another type than the result, as PyTorch's structured kernels do."""
     if out._data.dtype != dtype:
         raise RuntimeError(
             f"Expected out tensor to have dtype {spelled(dtype)}, but got {spelled(out._data.dtype)} instead"
         )
+
+
+def copied_into(out: Any, o: Tensor) -> Tensor:
+    """Into an `out` of a function that PyTorch ends with `copy_`: differentiable, unlike its other `out=`."""
+    if out._data.shape != o._data.shape:
+        with no_grad():
+            outs.deliver(out, o)
+    return out.copy_(o)
 
 
 _C_NAMES = {

@@ -17,7 +17,7 @@ from ...kernels import totals
 from ...promote import default_float, floating
 from ...tensor import Tensor
 from ..core import cast
-from .frame import MISSING, axes_of, back, label, same_type, tensor
+from .frame import MISSING, axes_of, back, copied_into, label, same_type, tensor
 
 
 def _size_power(xp, input, power):
@@ -30,7 +30,7 @@ def _size_power(xp, input, power):
 
 
 def _signed_power(xp, input, power):
-    """x |x|^(power - 1), zero where x is zero."""
+    """Compute x |x|^(power - 1), zero where x is zero."""
     if power == 1:
         return xp.array(input)
     if power == 0 and input.dtype.kind == "f":
@@ -91,11 +91,7 @@ def _norm(xp, input, ord, dims, keepdim):
         kind = input.real.dtype
         return (input != 0).astype(kind).sum(dims, keepdims=keepdim)
     if ord == 2:
-        if input.dtype.kind == "c":
-            square = input.real * input.real + input.imag * input.imag
-        else:
-            square = input * input
-        return xp.sqrt(totals.total(xp, square, dims, keepdim))
+        return xp.sqrt(totals.squares(xp, input, dims, keepdim))
     size = xp.abs(input)
     if ord == inf:
         return size.max(dims, keepdims=keepdim)
@@ -153,12 +149,16 @@ _NO_INF = "linalg.vector_norm cannot compute the {} norm on "
 _NO_IDENTITY = "empty and the operation does not have an identity"
 
 
-def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
     """A vector norm over dims (`linalg.vector_norm` and `norm` stand on this)."""
     a = x._data
     name = "linalg.vector_norm"
     if not floating(a.dtype):
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {label(a.dtype)}")
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {label(a.dtype)}"
+        )
     dims = axes_of(x, dim, name)
     if a.size == 0 and (ord < 0 or ord == inf):
         if dim is None or dim == ():
@@ -168,8 +168,7 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
         for d in dims:
             if a.shape[d] == 0:
                 raise RuntimeError(
-                    _NO_INF.format(f"{ord:g}")
-                    + f"the dimension {d}because this dimension is {_NO_IDENTITY}"
+                    _NO_INF.format(f"{ord:g}") + f"the dimension {d}because this dimension is {_NO_IDENTITY}"
                 )
     if dtype is not None:
         x = _converted(x, dtypes.as_np(dtype, name))
@@ -192,6 +191,28 @@ def _converted(x: Tensor, target: np.dtype) -> Tensor:
     return x if given == target else cast(x, target)
 
 
+def _nuclear(x: Tensor, dim: Any, keepdim: bool, out: Any, dtype: Any) -> Tensor:
+    """The sum of the singular values."""
+    from ..linalg.norms import matrix_norm  # linear algebra stands on the reductions
+
+    name, kind = "linalg.matrix_norm", x._data.dtype
+    if x._data.ndim > 1:
+        if not floating(kind):
+            raise RuntimeError(
+                f"{name}: Expected a floating point or complex tensor as input. Got {label(kind)}"
+            )
+        if kind.itemsize == 2:
+            raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {label(kind)}")
+    o = matrix_norm(x, "nuc", dim, keepdim, dtype=dtype)
+    if out is None:
+        return o
+    if out._data.dtype != o._data.dtype:
+        raise RuntimeError(
+            f"{name} expected out tensor dtype {label(o._data.dtype)} but got: {label(out._data.dtype)}"
+        )
+    return copied_into(out, o)
+
+
 @public()
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """A norm of all elements, or over dims.
@@ -210,13 +231,11 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
         tensor(5.)
     """
     tensor("norm", input)
+    if p == "nuc":
+        return _nuclear(input, (-2, -1) if dim is None else dim, keepdim, out, dtype)
     if out is not None:
         outs.check_out("linalg_vector_norm", out, (input,))
     if isinstance(p, str):
-        if p == "nuc":
-            from ..linalg import matrix_norm  # pyright: ignore[reportAttributeAccessIssue]
-
-            return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
         if p != "fro":
             raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
         p = 2
@@ -240,7 +259,7 @@ def logsumexp(input, dim=MISSING, keepdim=False, *, out=None):
     Example:
         >>> import vistorch
         >>> vistorch.tensor([1000.0, 1000.0]).logsumexp(0)
-        tensor(1000.6931)
+        tensor(1000.6932)
     """
     a = tensor("logsumexp", input)
     if dim is MISSING:

@@ -13,7 +13,8 @@ from ... import outs, return_types
 from ...call import op
 from ...face import public
 from ...kernels import order
-from .extremes import named, not_empty, selected
+from .chosen import selected
+from .extremes import named, not_empty
 from .frame import MISSING, axis_of, label, missing, numpy_names, same_type, tensor
 
 _PLACED = r"\bar x_{\mathrm{index}_k} = \bar y_k"
@@ -41,9 +42,9 @@ def _packed(xp, results):
 def _sort(xp, input, dim, descending):
     if input.ndim == 0:
         return order.sort(xp, input)
-    if xp is np and input.ndim == 1 and input.size < 200 and not descending:
-        index = input.argsort(kind="stable")  # numpy's order is ours, and few elements need no keys
-        return input[index], index
+    if xp is np and input.size < 1024 and not descending:
+        # numpy's order is ours, and few elements need no keys
+        return np.sort(input, dim, kind="stable"), input.argsort(dim, kind="stable")
     return _packed(xp, order.sort(xp, input, dim, descending))
 
 
@@ -380,5 +381,3 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
     if a.dtype.kind == "c":
         raise missing("mode_cpu", a.dtype)
     return _delivered("mode", return_types.mode, input, out, _mode_out, mode_dim, axis, bool(keepdim))
-
-

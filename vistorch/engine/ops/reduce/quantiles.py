@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import outs
 from ...call import op
 from ...face import public
 from ...kernels import search
-from ...modes import no_grad
 from ...tensor import Tensor, wrap
-from .frame import axis_of, tensor
+from .frame import axis_of, copied_into, tensor
 from .order import sort_dim
 
 
@@ -92,7 +90,10 @@ quantile_at = op(
     "quantile_at",
     lambda xp, placed, q, below, above, weight, span: _take(xp, placed, below, above, weight),
     inputs="placed q",
-    formula={"placed": _LERP, "q": r"\bar q = (n - 1) \sum \bar y (x_{\lceil r \rceil} - x_{\lfloor r \rfloor})"},
+    formula={
+        "placed": _LERP,
+        "q": r"\bar q = (n - 1) \sum \bar y (x_{\lceil r \rceil} - x_{\lfloor r \rfloor})",
+    },
     placed=lambda F, g, below, above, weight, placed_shape: F.quantile_put(
         g, below, above, weight, placed_shape
     ),
@@ -153,12 +154,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
     flat = q if q._data.ndim else q.reshape(1)  # type: ignore[attr-defined]
     o = quantile_at(placed, flat, below, above, weight, span)
     o = arranged(o, _shape(a.shape, q._data.shape, axis, keepdim))
-    if out is None:
-        return o
-    if out._data.shape != o._data.shape:
-        with no_grad():
-            outs.deliver(out, o)
-    return out.copy_(o)
+    return o if out is None else copied_into(out, o)
 
 
 def _shape(shape: tuple, q_shape: tuple, axis: int | None, keepdim: bool) -> tuple:

@@ -80,6 +80,22 @@ linear_scan = op(
 )
 
 
+def _in_wide(ufunc: np.ufunc, x: np.ndarray, dim: int, wide: Any) -> np.ndarray:
+    """Running values in a wider type: slice by slice where the slices are long, else along the memory."""
+    n = x.shape[dim]
+    if n > 1 and x.size > 256 * n and dim < x.ndim - 1:
+        out = np.empty_like(x, order="C")
+        at: list = [slice(None)] * dim
+        running = x[(*at, 0)].astype(wide)
+        out[(*at, 0)] = running
+        for i in range(1, n):
+            ufunc(running, x[(*at, i)], out=running)
+            out[(*at, i)] = running
+        return out
+    out = x.astype(wide, order="C")
+    return ufunc.accumulate(out, dim, out=out)
+
+
 def _accumulated(name: str) -> Any:
     def run(xp, input, dim, reverse):
         """Float32 runs in float64, as PyTorch does, integers in int64."""
@@ -88,7 +104,10 @@ def _accumulated(name: str) -> Any:
         if input.ndim == 0:
             return input.astype(xp.int64) if kind.kind in "biu" else input.copy()
         x = xp.flip(input, dim) if reverse else input
-        out = getattr(xp, name)(x, axis=dim, dtype=wide)
+        if xp is np and kind.kind in "fc":
+            out = _in_wide(np.add if name == "cumsum" else np.multiply, x, dim, wide)
+        else:
+            out = getattr(xp, name)(x, axis=dim, dtype=wide)
         if kind.kind in "fc":
             out = out.astype(kind, copy=False)
         return xp.ascontiguousarray(xp.flip(out, dim)) if reverse else out
@@ -338,7 +357,7 @@ def logcumsumexp(input, dim, *, out=None):
     Example:
         >>> import vistorch
         >>> vistorch.tensor([1000.0, 1000.0]).logcumsumexp(0)
-        tensor([1000.0000, 1000.6931])
+        tensor([1000.0000, 1000.6932])
     """
     a = tensor("logcumsumexp", input)
     axis = axis_of(input, dim, "logcumsumexp")

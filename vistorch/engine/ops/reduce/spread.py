@@ -21,9 +21,8 @@ def _moments(xp, input, dims, correction, keepdim):
     n = size_of(input.shape, dims)
     mean = totals.total(xp, input, dims, True) / input.dtype.type(n)
     away = input - mean
-    square = away * away if away.dtype.kind == "f" else away.real * away.real + away.imag * away.imag
-    ways = max(n - correction, 0)
-    out = totals.total(xp, square, dims, keepdim) / square.dtype.type(ways)
+    square = totals.squares(xp, away, dims, keepdim)
+    out = square / square.dtype.type(max(n - correction, 0))
     return out, mean if keepdim else xp.asarray(mean).reshape(out.shape)
 
 
@@ -123,7 +122,9 @@ std_mean_dims = op(
 
 
 # ---- the public functions ----------------------------------------------------------------------------------------
-def _asked(name: str, input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, more: dict) -> tuple:
+def _asked(
+    name: str, input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, more: dict
+) -> tuple:
     """(dims, correction, keepdim), whichever of the three ways to call was taken."""
     a = tensor(name, input)
     if more:

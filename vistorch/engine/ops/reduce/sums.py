@@ -109,7 +109,10 @@ def _prefix_vjp(F: Any, g: Any, input: Any, axis: int, reverse: bool) -> Any:
 
 
 prefix_product = op(
-    "prefix_product", _prefix, formula=r"\bar x_j = \sum_i \bar y_i\, \partial y_i/\partial x_j", input=_prefix_vjp
+    "prefix_product",
+    _prefix,
+    formula=r"\bar x_j = \sum_i \bar y_i\, \partial y_i/\partial x_j",
+    input=_prefix_vjp,
 )
 
 
@@ -120,19 +123,36 @@ def _prod_all(xp, input):
 
 
 def _prod_dim(xp, input, dim, keepdim):
-    axis = dim if input.ndim else None
-    if input.dtype.kind in "fc":
-        return input.prod(axis, keepdims=keepdim)
-    return input.prod(axis, dtype=xp.int64, keepdims=keepdim)
+    return totals.product(xp, input, dim, keepdim) if input.ndim else _prod_all(xp, input)
 
 
-def _others(F: Any, x: Any, dim: int) -> Any:
-    return F.prefix_product(x, dim, False) * F.prefix_product(x, dim, True)
+def _others(xp, input, axis):
+    """The product of all other elements along an axis."""
+    whole = xp.asarray(input.prod(axis, keepdims=True))
+    if ((whole != 0) & xp.isfinite(whole)).all():
+        return whole / input
+    return _prefix(xp, input, axis, False) * _prefix(xp, input, axis, True)
 
 
-def _prod_all_vjp(F: Any, g: Any, input: Any) -> Any:
+def _others_vjp(F: Any, g: Any, input: Any, axis: int) -> Any:
+    before, behind = F.prefix_product(input, axis, False), F.prefix_product(input, axis, True)
+    return _prefix_vjp(F, g * behind, input, axis, False) + _prefix_vjp(F, g * before, input, axis, True)
+
+
+op(
+    "product_of_others",
+    _others,
+    formula=r"\bar x_j = \sum_{i \ne j} \bar y_i \prod_{k \ne i, j} x_k",
+    input=_others_vjp,
+)
+
+
+# `out` is not read: PyTorch's formula divides by it, and refuses a backward pass after it was written
+def _prod_all_vjp(F: Any, g: Any, input: Any, out: Any) -> Any:
+    if input.ndim == 1:
+        return g * F.product_of_others(input, 0)
     flat = F.as_shape(input, (_prod(input.shape),))
-    return g * F.as_shape(_others(F, flat, 0), input.shape)
+    return g * F.as_shape(F.product_of_others(flat, 0), input.shape)
 
 
 prod_all = op(
@@ -147,8 +167,8 @@ prod_dim = op(
     _prod_dim,
     name_in_graph="ProdBackward1",
     formula=r"\bar x_i = \bar y \prod_{j \ne i} x_j",
-    input=lambda F, g, input, dim: (
-        back(F, g, dim, input.shape) * _others(F, input, dim) if input.ndim else g
+    input=lambda F, g, input, dim, out: (
+        back(F, g, dim, input.shape) * F.product_of_others(input, dim) if input.ndim else g
     ),
 )
 
@@ -232,13 +252,16 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if out is not None:
         outs.check_out("nansum", out, (input,))
-        if dtype is not None and floating(a.dtype) and dtypes.as_np(dtype, "nansum") != out._data.dtype:
+        wanted = a.dtype if dtype is None else dtypes.as_np(dtype, "nansum")
+        # integers have no nan: PyTorch calls `sum` then
+        if dtype is not None and floating(a.dtype) and floating(wanted) and wanted != out._data.dtype:
             raise RuntimeError(
                 f"nansum: provided dtype must match dtype of result. Got {label(out._data.dtype)} and "
-                f"{label(dtypes.as_np(dtype))}."
+                f"{label(wanted)}."
             )
-        if floating(a.dtype) and (out._data.dtype.kind == "c" or not floating(out._data.dtype)):
-            raise missing("nansum_cpu", out._data.dtype)
+        kind = out._data.dtype
+        if floating(a.dtype) and floating(wanted) and (kind.kind == "c" or not floating(kind)):
+            raise missing("nansum_cpu", kind)
     o = nansum_dims(typed("nansum", input, dtype, out), dims, keepdim)
     o = _as_asked(o, dtype, out)
     return o if out is None else outs.deliver(out, o)
@@ -353,6 +376,3 @@ def prod(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     o = prod_all(x) if dim is MISSING else prod_dim(x, axis_of(input, dim, "prod"), keepdim)
     o = _as_asked(o, dtype, out)
     return o if out is None else outs.deliver(out, o)
-
-
-

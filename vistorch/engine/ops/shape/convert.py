@@ -1,4 +1,4 @@
-"""Copies and conversions: clone, contiguous, to and its many short forms, copy_, detach_, resize_.
+"""Copies and conversions: clone, contiguous, to and its many short forms.
 
 Invariant: a conversion that changes nothing returns the very same tensor.
 """
@@ -6,31 +6,20 @@ Invariant: a conversion that changes nothing returns the very same tensor.
 from __future__ import annotations
 
 import warnings
-from math import prod
 from typing import Any
 
-from ... import dims, dtypes, errors, inplace
+from ... import dtypes
 from ...call import op
-from ...events import hear
 from ...face import FUNCTIONS, METHODS, public
-from ...graph import UNTRACKED, Version, version
-from ...kernels.strides import expand
 from ...layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
+from ...metadata import is_contiguous
 from ...places import place_of
-from ...promote import number, type_of
-from ...tensor import Tensor, asarray, wrap
+from ...tensor import Tensor, wrap
 from ..core import cast, clone_, to_place
 from . import rows
-from .inplace import become
-from .views import given, tensor
+from .views import tensor
 
 _said: list = []
-NO_DETACH = (
-    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
-    "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
-    "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-    "vistorch/optim/optimizer.py as the solution."
-)
 
 
 def _channels_last(xp, input):
@@ -106,12 +95,12 @@ def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
     if memory_format is contiguous_format:
         return self if self._data.flags.c_contiguous else rows.contiguous(self)
     check_format(memory_format, "contiguous")
-    if memory_format is preserve_format or self.is_contiguous(memory_format=memory_format):
+    if memory_format is preserve_format or is_contiguous(self, memory_format=memory_format):
         return self
     return arranged(self, memory_format, "contiguous")
 
 
-# ---- to ---------------------------------------------------------------------------------------------------------------
+# ---- to ---------------------------------------------------------------------------------------------------------
 def converted(x: Tensor, dtype: Any, place: Any = None, copy: bool = False, form: Any = None) -> Tensor:
     """`x` with a numpy dtype at a place (None leaves each as it is); `x` itself where nothing changes."""
     d = x._data
@@ -120,9 +109,11 @@ def converted(x: Tensor, dtype: Any, place: Any = None, copy: bool = False, form
         if form in RANKS:
             check_rank(form, d.ndim)
     moves = place is not None and place is not x._place
-    casts = dtype is not None and dtype != d.dtype
+    if dtype is None:
+        dtype = d.dtype
+    casts = dtype != d.dtype
     if not moves and not casts and not copy:
-        if form in RANKS and not x.is_contiguous(memory_format=form):
+        if form in RANKS and not is_contiguous(x, memory_format=form):
             return channels_last_row(x)
         return x
     o = x
@@ -174,7 +165,7 @@ def to(self: Tensor, *args: Any, **named: Any) -> Tensor:
     if isinstance(first, Tensor):
         dtype, place, rest, names = first._data.dtype, first._place, args[1:], ("non_blocking", "copy")
     elif first.__class__ is dtypes.dtype or (isinstance(first, type) and first in _NUMBERS):
-        kind = first if first.__class__ is dtypes.dtype else _NUMBERS[first]
+        kind: Any = first if first.__class__ is dtypes.dtype else _NUMBERS[first]
         if "dtype" in named:
             raise TypeError("to() received an invalid combination of arguments")
         dtype, place, rest, names = kind.np, None, args[1:], ("non_blocking", "copy")
@@ -304,160 +295,6 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     """
     tensor(other, "type_as", "other")
     return converted(self, other._data.dtype, other._place)
-
-
-# ---- in place ---------------------------------------------------------------------------------------------------------
-def _copy(xp, input, src):
-    if src.dtype.kind == "c" and input.dtype.kind != "c":
-        src = src != 0 if input.dtype.kind == "b" else src.real
-    return expand(xp, xp.asarray(src).astype(input.dtype, copy=False), input.shape)
-
-
-copy_row = op(
-    "copy",
-    _copy,
-    inputs="input src",
-    widen=False,
-    name_in_graph="CopyBackwards",
-    formula={"input": r"\bar x = 0", "src": r"\bar s = \bar y"},
-    input=lambda F, g: F.zeros_like(g),
-    src=lambda F, g: g,
-)
-
-
-@public(function=False)
-def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
-    """Write the elements of another tensor, broadcast and converted, into this one.
-
-    Args:
-        self: the tensor to write.
-        other: where the elements come from.
-        non_blocking: whether the host may go on meanwhile.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.zeros(2).copy_(vistorch.tensor([1, 2]))
-        tensor([1., 2.])
-    """
-    if not isinstance(other, Tensor):
-        n = number(other)
-        if n is None:
-            raise errors.must_be_tensor("copy_", "other", 1, other)
-        other = wrap(asarray(n, type_of(n)))
-    d, s = self._data, other._data
-    if d.shape != s.shape:
-        said = errors.broadcast(d.shape, s.shape)
-        if said is None and (s.ndim > d.ndim or _grows(d.shape, s.shape)):
-            full = _broadcast(d.shape, s.shape)
-            said = f"output with shape {errors.sizes(d.shape)} doesn't match the broadcast shape {errors.sizes(full)}"
-        if said is not None:
-            raise RuntimeError(said)
-        while s.ndim > d.ndim:  # only leading ones are left
-            other = rows.select(other, 0, 0)
-            s = other._data
-    if other._place is not self._place:
-        other = to_place(other, self._place)
-    if s.dtype.kind == "c" and d.dtype.kind not in "cb":
-        warn_imaginary()
-    if d.dtype not in DIFFERENTIABLE and other.requires_grad:
-        other = other.detach()
-    return inplace.replace(self, copy_row, (other,), {}, copy_row.rule)
-
-
-def _grows(shape: tuple, given_shape: tuple) -> bool:
-    return any(n == 1 and m != 1 for n, m in zip(shape[::-1], given_shape[::-1], strict=False)) or any(
-        m != 1 for m in given_shape[: max(len(given_shape) - len(shape), 0)]
-    )
-
-
-def _broadcast(a: tuple, b: tuple) -> tuple:
-    n = max(len(a), len(b))
-    a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
-    return tuple([q if p == 1 else p for p, q in zip(a, b, strict=True)])
-
-
-@public()
-def detach_(self: Tensor) -> Tensor:
-    """Make the tensor a leaf that does not require grad.
-
-    Args:
-        self: the tensor; no view.
-
-    Example:
-        >>> import vistorch
-        >>> x = vistorch.ones(2, requires_grad=True) * 2
-        >>> x.detach_()
-        tensor([2., 2.])
-    """
-    if self._is_view():
-        raise RuntimeError(NO_DETACH)
-    if (told := hear.cut) is not None:
-        told("detach", self)
-    self._node, self._rg = None, False
-    return self
-
-
-def _resized(x: Tensor, shape: tuple, form: Any) -> Tensor:
-    if x.requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
-    if any(n < 0 for n in shape):
-        raise RuntimeError("numel: integer multiplication overflow")
-    d, count = x._data, prod(shape)
-    if form is not None:
-        check_format(form, "resize_")
-    if d.shape == shape:
-        return x
-    stride, at = [], 1
-    for n in reversed(shape):
-        stride.insert(0, at)
-        at *= max(n, 1)
-    from .strided import as_strided, room
-
-    if count <= room(d):
-        return become(x, as_strided, (shape, tuple(stride)), {})
-    new = x._place.xp.zeros(count, d.dtype)
-    kept = as_strided(x.detach(), (room(d),), (1,))._data
-    new[: kept.size] = kept
-    x._data, x._view = new.reshape(shape), None
-    v = Version()
-    v.n = version(x).n + 1
-    if x._ver is not UNTRACKED:
-        x._ver = v
-    return x
-
-
-@public(function=False)
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None, **named: Any) -> Tensor:
-    """Give the tensor other sizes: its storage seen in row-major order, made longer where that does not suffice.
-
-    Unlike in PyTorch, a tensor that needs more memory than there is no longer shares it with its views.
-
-    Args:
-        self: the tensor.
-        *sizes: the sizes.
-        memory_format: accepted.
-        **named: `size=`.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.arange(6).resize_(2, 2)
-        tensor([[0, 1],
-                [2, 3]])
-    """
-    size = dims.sizes(given(sizes, named, "resize_", "size"), "resize_")
-    return _resized(self, size, memory_format)
-
-
-@public()
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
-    """`self.resize_(the_template.size())`.
-
-    Args:
-        self: the tensor.
-        the_template: the tensor whose sizes to take.
-        memory_format: accepted.
-    """
-    return _resized(self, tensor(the_template, "resize_as_", "the_template").shape, memory_format)
 
 
 FUNCTIONS["detach"] = METHODS["detach"]

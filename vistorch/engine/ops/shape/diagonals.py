@@ -5,6 +5,7 @@ Invariant: nothing here is a view; `diagonal`, the view, is in strided.py.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ... import dtypes, errors, inplace, outs, views
@@ -23,8 +24,16 @@ from .views import selected, tensor
 
 def _triangle(xp, input, diagonal, upper):
     n, m = input.shape[-2:]
+    keep = (_small_mask if n * m <= 4096 else _mask)(xp, n, m, diagonal, upper)
+    return xp.where(keep, input, xp.zeros((), input.dtype))
+
+
+def _mask(xp, n, m, diagonal, upper):
     keep = xp.tri(n, m, diagonal - 1 if upper else diagonal, dtype=bool)
-    return xp.where(~keep if upper else keep, input, xp.zeros((), input.dtype))
+    return ~keep if upper else keep
+
+
+_small_mask = functools.lru_cache(64)(_mask)
 
 
 tril_row = op(

@@ -7,12 +7,13 @@ views of then is a hidden tensor, of which the changed one is a view itself.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from ... import errors, views
 from ...events import hear
-from ...graph import UNTRACKED, version
+from ...graph import UNTRACKED, more, version
 from ...modes import mode
 from ...promote import sync_rg
 from ...tensor import Tensor, wrap
@@ -49,8 +50,12 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
     origin, made = x._view, o._view
     if origin is not None:
         x._view = type(origin)(made.base, made.steps, seen, origin.meta)
+        if origin.hidden:
+            x._view.root = origin.root
     elif with_views:
         x._view = HiddenView(old, made.steps, seen, None)
+        x._view.root = old._node
+        more(old).shown = weakref.ref(x)
     if records:
         n = x._node = o._node
         n.__class__ = _named_in_place(n.__class__)

@@ -14,7 +14,7 @@ from ...promote import result_type
 from ...tensor import Tensor
 from ..core import cast
 from . import rows
-from .reshape import each_tensor
+from .expand import each_tensor
 from .variadic import Variadic
 
 
@@ -23,7 +23,8 @@ def _cat(xp, tensors, dim, parts):
 
 
 def _stack(xp, tensors, dim, parts):
-    return xp.stack(tensors, dim)
+    at = (slice(None),) * dim + (None,)  # numpy.stack does the same, three times as slowly
+    return xp.concatenate([a[at] for a in tensors], dim)
 
 
 cat_row = Variadic(
@@ -56,13 +57,16 @@ block_row = Variadic(
 )
 
 
+EMPTY = ValueError("vistorch.cat(): expected a non-empty list of Tensors")
+
+
 def listed(tensors: Any, func: str, empty: Exception) -> list:
     """A non-empty list of tensors."""
     if not isinstance(tensors, (tuple, list)):
         kind = "NoneType" if tensors is None else type(tensors).__name__
         raise TypeError(f"{func}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
     if not tensors:
-        raise empty
+        raise type(empty)(*empty.args)
     each_tensor(tensors)
     return list(tensors)
 
@@ -91,15 +95,19 @@ def check_out_dtype(tensors: list, out: Tensor) -> None:
         )
 
 
-def joined(tensors: list, dim: int) -> Tensor:
-    """`cat` of tensors whose shapes were checked."""
+def _corners(tensors: Any, dim: int) -> tuple:
+    """Where each tensor of a `cat` begins and ends."""
     parts, at = [], 0
     for t in tensors:
         shape = t._data.shape
         n = 0 if len(shape) == 1 and not shape[0] else shape[dim]
         parts.append((at, at + n))
         at += n
-    return cat_row(tensors, dim, tuple(parts))
+    return tuple(parts)
+
+
+def _numbers(tensors: Any, dim: int) -> tuple:
+    return tuple(range(len(tensors)))
 
 
 def _empty(t: Tensor) -> bool:
@@ -123,7 +131,17 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
         tensor([[1, 2, 3, 4]])
     """
     dim = (0 if axis is None else axis) if dim is None else dim
-    tensors = listed(tensors, "cat", ValueError("vistorch.cat(): expected a non-empty list of Tensors"))
+    tensors = listed(tensors, "cat", EMPTY)
+    if dim.__class__ is int and out is None:
+        first = tensors[0]._data
+        shape, dtype, n = first.shape, first.dtype, first.ndim
+        if -n <= dim < n:
+            for t in tensors:
+                d = t._data
+                if d.shape != shape or d.dtype is not dtype:
+                    break
+            else:
+                return cat_row(tensors, dim + n if dim < 0 else dim, _corners)
     for at, t in enumerate(tensors):
         if not t._data.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {at}) cannot be concatenated")
@@ -139,8 +157,8 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
         for i, (n, m) in enumerate(zip(shape, other, strict=True)):
             if n != m and i != dim:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor "
-                    f"number {at} in the list."
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
+                    f"tensor number {at} in the list."
                 )
     if out is not None:
         outs.check_out("cat", out, tuple(tensors))
@@ -148,7 +166,7 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
     same = alike(tensors)
     if len(real) != len(tensors) and len(shape) > 1:
         same = [rows.reshape(t, _flat(shape, dim)) if _empty(t) else t for t in same]
-    return finish(joined(same, dim), out)
+    return finish(cat_row(same, dim, _corners), out)
 
 
 def _flat(shape: tuple, dim: int) -> tuple:
@@ -183,7 +201,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
         outs.check_out("stack", out, tuple(tensors))
         check_out_dtype(tensors, out)
     same = alike(tensors)
-    return finish(stack_row(same, dim, tuple(range(len(same)))), out)
+    return finish(stack_row(same, dim, _numbers), out)
 
 
 def _first_raised(tensors: Any, name: str, raised: Any, dim: Any, out: Any) -> Tensor:

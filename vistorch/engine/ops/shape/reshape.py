@@ -1,4 +1,4 @@
-"""Other shapes for the same elements: view, reshape, flatten, and broadcasting without copying.
+"""Other shapes for the same elements: view, reshape, flatten and their kin.
 
 Invariant: a result is memory of its input wherever the strides allow it; only `reshape` and its kin may copy.
 """
@@ -13,9 +13,7 @@ from ...face import METHODS, public
 from ...graph import version
 from ...kernels.strides import start, strides_of
 from ...metadata import owner
-from ...size import Size, size_of
 from ...tensor import Tensor, wrap
-from .. import core
 from . import rows
 from .views import given, tensor
 
@@ -35,6 +33,22 @@ def viewed(x: Tensor, shape: tuple) -> Tensor:
     raise RuntimeError(INCOMPATIBLE)
 
 
+def _plainly(d: Any, size: tuple) -> tuple | None:
+    """The shape where numpy finds it at once: a contiguous array and sizes that fit; None for all else."""
+    if size[0].__class__ is tuple:
+        size = size[0]
+    elif size[0].__class__ is not int:
+        return None
+    if d.flags.c_contiguous:
+        try:
+            shape = d.reshape(size).shape
+        except (ValueError, TypeError):
+            return None
+        if shape == size or -1 in size:  # numpy takes any negative size for a -1
+            return shape
+    return None
+
+
 @public(function=False)
 def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     """The same memory with another shape, or read as another dtype.
@@ -50,6 +64,10 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
         tensor([[0, 1, 2],
                 [3, 4, 5]])
     """
+    if size and not named:
+        shape = _plainly(self._data, size)
+        if shape is not None:
+            return rows.view(self, shape)
     if named or not size:
         if set(named) == {"dtype"} and not size:
             return retyped(self, named["dtype"])
@@ -143,6 +161,10 @@ def reshape(input: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _reshape(self: Tensor, *shape: Any, **named: Any) -> Tensor:
+    if shape and not named:
+        full = _plainly(self._data, shape)
+        if full is not None:
+            return rows.view(self, full)
     return reshaped(self, dims.sizes(given(shape, named, "reshape", "shape"), "reshape", "shape"))
 
 
@@ -214,8 +236,8 @@ def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     except RuntimeError as exc:
         if str(exc).startswith("shape"):
             raise RuntimeError(
-                f"unflatten: Provided sizes {errors.sizes(sizes)} don't multiply up to the size of dim {dim} ({n}) in the "
-                "input tensor"
+                f"unflatten: Provided sizes {errors.sizes(sizes)} don't multiply up to the size of dim {dim} ({n}) in "
+                "the input tensor"
             ) from None
         raise RuntimeError(f"unflatten got an unexpected error:\n{exc}") from None
     return viewed(input, (*shape[:dim], *full, *shape[dim + 1 :]))
@@ -235,155 +257,3 @@ def ravel(input: Tensor) -> Tensor:
     """
     d = tensor(input, "ravel")
     return rows.view(input if d.flags.c_contiguous else rows.contiguous(input), (d.size,))
-
-
-# ---- broadcasting -------------------------------------------------------------------------------------------------
-def expanded(x: Tensor, size: tuple) -> Tensor:
-    """`x.expand(size)`, where -1 leaves a dim as it is."""
-    d = tensor(x, "expand")
-    old = d.shape
-    if size == old:
-        return core.expand(x, size)
-    lead = len(size) - len(old)
-    if lead < 0:
-        kind = dtypes.of(d.dtype)
-        name = dtypes.type_name(kind, x._place.device.type)
-        if kind.is_complex or kind in (dtypes.bfloat16, dtypes.bool):  # types that have no class of their own
-            name = f"{x._place.device.type.upper()}{kind.scalar_name}Type"
-        raise RuntimeError(
-            f"expand({name}{{{errors.sizes(old)}}}, size={errors.sizes(size)}): the number of sizes provided "
-            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(old)})"
-        )
-    full = list(size)
-    for at in range(len(size) - 1, -1, -1):
-        n = size[at]
-        if at < lead:
-            if n == -1 and old:
-                raise RuntimeError(
-                    f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {at}"
-                )
-            if n < 0:
-                raise RuntimeError("numel: integer multiplication overflow")
-        elif n == -1:
-            full[at] = old[at - lead]
-        elif n != old[at - lead] and (old[at - lead] != 1 or n < 0):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({old[at - lead]}) at "
-                f"non-singleton dimension {at}.  Target sizes: {errors.sizes(size)}.  Tensor sizes: {errors.sizes(old)}"
-            )
-    return core.expand(x, tuple(full))
-
-
-@public(function=False)
-def expand(self: Tensor, *size: Any, **named: Any) -> Tensor:
-    """The tensor with dims of length one repeated, without copying.
-
-    Args:
-        self: the tensor.
-        *size: the new sizes; -1 leaves a dim as it is. New dims come in front.
-        **named: `size=`, and `implicit`, which is accepted.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.tensor([[1], [2]]).expand(-1, 3)
-        tensor([[1, 1, 1],
-                [2, 2, 2]])
-    """
-    named.pop("implicit", None)
-    return expanded(self, dims.sizes(given(size, named, "expand", "size"), "expand"))
-
-
-@public(function=False)
-def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """`self.expand(other.size())`.
-
-    Args:
-        self: the tensor.
-        other: the tensor whose shape to take.
-    """
-    return expanded(self, tensor(other, "expand_as", "other").shape)
-
-
-@public()
-def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
-    """`input.expand(size)`.
-
-    Args:
-        input: the tensor.
-        size: the sizes to broadcast to.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.broadcast_to(vistorch.tensor([1, 2]), (2, 2))
-        tensor([[1, 2],
-                [1, 2]])
-    """
-    return expanded(input, dims.sequence(size, "broadcast_to"))
-
-
-def each_tensor(tensors: Any) -> None:
-    """Refuse a sequence with something else in it."""
-    for at, t in enumerate(tensors):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {at} in argument 0, but got {type(t).__name__}")
-
-
-@public(method=False)
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Tensors expanded to their common shape.
-
-    Args:
-        *tensors: tensors whose shapes broadcast.
-
-    Example:
-        >>> import vistorch
-        >>> a, b = vistorch.broadcast_tensors(vistorch.zeros(2, 1), vistorch.zeros(3))
-        >>> a.shape, b.shape
-        (vistorch.Size([2, 3]), vistorch.Size([2, 3]))
-    """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    each_tensor(tensors)
-    shape: tuple = ()
-    for t in tensors:
-        said = errors.broadcast(shape, t._data.shape)
-        if said is not None:
-            raise RuntimeError(said)
-        shape = _common(shape, t._data.shape)
-    return tuple([t if t._data.shape == shape else core.expand(t, shape) for t in tensors])
-
-
-def _common(a: tuple, b: tuple) -> tuple:
-    n = max(len(a), len(b))
-    a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
-    return tuple([q if p == 1 else p for p, q in zip(a, b, strict=True)])
-
-
-@public(method=False)
-def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that shapes broadcast to.
-
-    Args:
-        *shapes: tuples of ints, or ints.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.broadcast_shapes((2, 1), (3,))
-        vistorch.Size([2, 3])
-    """
-    given_shapes = [Size((s,) if isinstance(s, int) else s) for s in shapes]
-    ndim = max(map(len, given_shapes), default=0)
-    result = [1] * ndim
-    for at, shape in enumerate(given_shapes):
-        for i in range(-1, -1 - len(shape), -1):
-            if shape[i] < 0:
-                raise ValueError("Attempting to broadcast a dimension with negative length!")
-            if shape[i] == 1 or shape[i] == result[i]:
-                continue
-            if result[i] != 1:
-                raise RuntimeError(
-                    f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
-                    f"{at} had {tuple(shape)!r}; but expected shape should be broadcastable to {result}"
-                )
-            result[i] = shape[i]
-    return size_of(result)

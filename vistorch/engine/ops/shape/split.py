@@ -14,11 +14,11 @@ from ... import errors
 from ...dims import one, sizes, whole
 from ...events import hear
 from ...face import METHODS, public
-from ...graph import record, sync
+from ...graph import record, sync, version
 from ...modes import mode
 from ...rules import define
-from ...tensor import Tensor, wrap
-from ...views import mark
+from ...tensor import Tensor, new
+from ...views import View
 from . import rows
 from .views import tensor
 
@@ -32,14 +32,23 @@ def pieces(rule: Any, x: Tensor, consts: tuple, steps: list) -> tuple[Tensor, ..
         consts: the row's constants.
         steps: for each output the single view (rule, constants) that it is.
     """
-    if x._view is not None:
+    origin = x._view
+    if origin is not None:
         sync(x)
-    place = x._place
+    place, ver = x._place, version(x)
     kind, d = place.kind, x._data
+    meta = "multi" if mode.on else "no_grad" if mode.on is False else "inference"
     made = []
     for step in steps:
-        o = wrap(step[0].kernels[kind](d, *step[1]), place)
-        mark(o, x, step, "multi" if mode.on else None)
+        o = new(Tensor)
+        o._data, o._place = step[0].kernels[kind](d, *step[1]), place
+        o._grad = o._more = o._node = None
+        o._rg = False
+        o._ver = ver
+        if origin is None:
+            o._view = View(x, (step,), ver.n, meta)
+        else:
+            o._view = View(origin.base, (*origin.steps, step), ver.n, meta)
         made.append(o)
     result = tuple(made)
     if mode.on and x._rg and result:
@@ -196,8 +205,8 @@ def _with_sizes(x: Tensor, lengths: Any, dim: int, position: int) -> tuple[Tenso
         )
     if sum(lengths) != shape[dim]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension {dim}), "
-            f"but got split_sizes={errors.sizes(lengths)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={errors.sizes(lengths)}"
         )
     return parted(sizes_rule, x, lengths, dim)
 
@@ -315,8 +324,8 @@ def _listed(t: Tensor) -> Any:
         )
     if d.ndim > 1:
         raise RuntimeError(
-            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got "
-            f"a tensor with {d.ndim} dims"
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+            f"got a tensor with {d.ndim} dims"
         )
     return d.tolist()
 
@@ -330,7 +339,8 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
         n = len(shape)
         if n < least:
             raise RuntimeError(
-                f"vistorch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} dimensions!"
+                f"vistorch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} "
+                "dimensions!"
             )
         dim = 0 if n == 1 else axis
         if not isinstance(what, (tuple, list)):

@@ -68,8 +68,8 @@ def as_strided(
     needed = (offset + extent(size, stride) + 1) * d.itemsize
     if 0 not in size and needed > held:
         raise RuntimeError(
-            f"setStorage: sizes {errors.sizes(size)}, strides {errors.sizes(stride)}, storage offset {offset}, and itemsize "
-            f"{d.itemsize} requiring a storage size of {needed} are out of bounds for storage of size {held}"
+            f"setStorage: sizes {errors.sizes(size)}, strides {errors.sizes(stride)}, storage offset {offset}, and "
+            f"itemsize {d.itemsize} requiring a storage size of {needed} are out of bounds for storage of size {held}"
         )
     return rows.as_strided(input, size, stride, offset - here, strides_of(d))
 

@@ -12,7 +12,6 @@ from ...call import common_place
 from ...events import hear
 from ...graph import CONST, Node, record, sync
 from ...modes import mode
-from ...quiet import hushed
 from ...rules import REC, Rule, define
 from ...tensor import Tensor, wrap
 
@@ -60,6 +59,7 @@ class Variadic:
         setattr(REC, name, self)
 
     def __call__(self, tensors: Any, dim: int, parts: Any) -> Tensor:
+        """Join the tensors, recorded; `parts` may be a function (tensors, dim) that finds them when needed."""
         ins = tuple(tensors)
         place = common_place(self.base, ins)
         needs = False
@@ -68,9 +68,11 @@ class Variadic:
                 sync(t)
             if t._rg:
                 needs = True
-        o = wrap(hushed(self.base.kernels[place.kind], [t._data for t in ins], dim, parts), place)
+        o = wrap(self.base.kernels[place.kind]([t._data for t in ins], dim, parts), place)
         if (needs and mode.on) or hear.op is not None:
             rule = self.rules.get(len(ins)) or self.rule(len(ins))
+            if parts.__class__ is not tuple:
+                parts = parts(ins, dim)
             if needs and mode.on:
                 record(rule, ins, (dim, parts), (o,))
             if (told := hear.op) is not None:

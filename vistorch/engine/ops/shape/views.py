@@ -230,6 +230,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     if not isinstance(source, (tuple, list)) or not isinstance(destination, (tuple, list)):
         source = (whole(source, "movedim", "source", 2),)
         destination = (whole(destination, "movedim", "destination", 3),)
+    source, destination = tuple(source), tuple(destination)
     if len(source) != len(destination):
         raise RuntimeError(
             "movedim: Invalid source or destination dims: source "
@@ -280,8 +281,8 @@ def _T(self: Tensor) -> Tensor:
     if n != 2:
         if n:
             _once(
-                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
-                "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
+                "will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
                 "`x.permute(*vistorch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
             )
         else:

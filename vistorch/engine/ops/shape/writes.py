@@ -1,0 +1,195 @@
+"""Writes that are not arithmetic: copy_, detach_, resize_.
+
+Invariant: what is refused is refused before anything is written.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ... import dims, errors, inplace, views
+from ...call import op
+from ...events import hear
+from ...face import public
+from ...graph import UNTRACKED, Version, version
+from ...kernels.strides import expand
+from ...modes import mode
+from ...promote import number, sync_rg, type_of
+from ...tensor import Tensor, asarray, wrap
+from ..core import to_place
+from . import rows
+from .convert import DIFFERENTIABLE, check_format, warn_imaginary
+from .inplace import become
+from .strided import as_strided, room
+from .views import given, tensor
+
+NO_DETACH = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+    "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+    "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+    "vistorch/optim/optimizer.py as the solution."
+)
+
+
+def _copy(xp, input, src):
+    if src.dtype.kind == "c" and input.dtype.kind != "c":
+        src = src != 0 if input.dtype.kind == "b" else src.real
+    return expand(xp, xp.asarray(src).astype(input.dtype, copy=False), input.shape)
+
+
+copy_row = op(
+    "copy",
+    _copy,
+    inputs="input src",
+    widen=False,
+    name_in_graph="CopyBackwards",
+    formula={"input": r"\bar x = 0", "src": r"\bar s = \bar y"},
+    input=lambda F, g: F.zeros_like(g),
+    src=lambda F, g: g,
+)
+
+
+@public(function=False)
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write the elements of another tensor, broadcast and converted, into this one.
+
+    Args:
+        self: the tensor to write.
+        other: where the elements come from.
+        non_blocking: whether the host may go on meanwhile.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2).copy_(vistorch.tensor([1, 2]))
+        tensor([1., 2.])
+    """
+    if other.__class__ is Tensor and not (mode.on and (sync_rg(self) or sync_rg(other))):
+        d, s = self._data, other._data
+        if d.shape == s.shape and d.dtype is s.dtype and self._place is other._place:
+            ver = version(self)
+            if ver is not other._ver and ver is not UNTRACKED and 0 not in d.strides:
+                d[...] = s
+                ver.n += 1
+                if (told := hear.write) is not None:
+                    told(self, copy_row.rule)
+                return self
+    if not isinstance(other, Tensor):
+        n = number(other)
+        if n is None:
+            raise errors.must_be_tensor("copy_", "other", 1, other)
+        other = wrap(asarray(n, type_of(n)))
+    d, s = self._data, other._data
+    if d.shape != s.shape:
+        said = errors.broadcast(d.shape, s.shape)
+        if said is None and (s.ndim > d.ndim or _grows(d.shape, s.shape)):
+            full = _broadcast(d.shape, s.shape)
+            said = f"output with shape {errors.sizes(d.shape)} doesn't match the broadcast shape {errors.sizes(full)}"
+        if said is not None:
+            raise RuntimeError(said)
+        while s.ndim > d.ndim:  # only leading ones are left
+            other = rows.select(other, 0, 0)
+            s = other._data
+    if views.aliased(d):
+        raise RuntimeError(errors.WRITE_ALIASED)
+    if other._place is not self._place:
+        other = to_place(other, self._place)
+    if s.dtype.kind == "c" and d.dtype.kind not in "cb":
+        warn_imaginary()
+    if d.dtype not in DIFFERENTIABLE and other.requires_grad:
+        other = wrap(s, self._place)
+    return inplace.replace(self, copy_row, (other,), {}, copy_row.rule)
+
+
+def _grows(shape: tuple, given_shape: tuple) -> bool:
+    return any(n == 1 and m != 1 for n, m in zip(shape[::-1], given_shape[::-1], strict=False)) or any(
+        m != 1 for m in given_shape[: max(len(given_shape) - len(shape), 0)]
+    )
+
+
+def _broadcast(a: tuple, b: tuple) -> tuple:
+    n = max(len(a), len(b))
+    a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    return tuple([q if p == 1 else p for p, q in zip(a, b, strict=True)])
+
+
+@public()
+def detach_(self: Tensor) -> Tensor:
+    """Make the tensor a leaf that does not require grad.
+
+    Args:
+        self: the tensor; no view.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(2, requires_grad=True) * 2
+        >>> x.detach_()
+        tensor([2., 2.])
+    """
+    if self._is_view():
+        raise RuntimeError(NO_DETACH)
+    if (told := hear.cut) is not None:
+        told("detach", self)
+    self._node, self._view, self._rg = None, None, False
+    return self
+
+
+def _resized(x: Tensor, shape: tuple, form: Any) -> Tensor:
+    if x.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    if any(n < 0 for n in shape):
+        raise RuntimeError("numel: integer multiplication overflow")
+    d, count = x._data, prod(shape)
+    if form is not None:
+        check_format(form, "resize_")
+    if d.shape == shape:
+        return x
+    stride, at = [], 1
+    for n in reversed(shape):
+        stride.insert(0, at)
+        at *= max(n, 1)
+    if count <= room(d):
+        return become(x, as_strided, (shape, tuple(stride)), {})
+    new = x._place.xp.zeros(count, d.dtype)
+    kept = as_strided(wrap(d, x._place), (room(d),), (1,))._data
+    new[: kept.size] = kept
+    x._data, x._view = new.reshape(shape), None
+    v = Version()
+    v.n = version(x).n + 1
+    if x._ver is not UNTRACKED:
+        x._ver = v
+    return x
+
+
+@public(function=False)
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None, **named: Any) -> Tensor:
+    """Give the tensor other sizes: its storage seen in row-major order, made longer where that does not suffice.
+
+    Unlike in PyTorch, a tensor that needs more memory than there is no longer shares it with its views.
+
+    Args:
+        self: the tensor.
+        *sizes: the sizes.
+        memory_format: accepted.
+        **named: `size=`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(6).resize_(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
+    """
+    size = dims.sizes(given(sizes, named, "resize_", "size"), "resize_")
+    return _resized(self, size, memory_format)
+
+
+@public()
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """`self.resize_(the_template.size())`.
+
+    Args:
+        self: the tensor.
+        the_template: the tensor whose sizes to take.
+        memory_format: accepted.
+    """
+    return _resized(self, tensor(the_template, "resize_as_", "the_template").shape, memory_format)

@@ -1,0 +1,3 @@
+"""What surrounds training: checkpointing, the handles of hooks."""
+
+from . import checkpoint, hooks

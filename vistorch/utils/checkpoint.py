@@ -1,0 +1,392 @@
+"""Checkpointing: run a part of the forward pass without keeping its saved tensors, and run it again in backward.
+
+Without reentrance, what the part saves is packed into empty holders; the first that backward unpacks runs the part
+again, which fills them all. With it, the part is one custom function whose backward runs it again and then runs a
+backward pass of its own. Invariant: a holder is known to its frame only weakly, so freeing a graph frees its frames.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from ..autograd.function import Function
+from ..autograd.run import backward
+from ..engine import errors, generators
+from ..engine.graph import UNTRACKED, Packed, save_input, unpacked
+from ..engine.hooks import saved_tensors_hooks
+from ..engine.modes import enable_grad, mode, no_grad
+from ..engine.tensor import Tensor, wrap
+
+NOT_SAID = (
+    "vistorch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
+    "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can "
+    "pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
+)
+SINCE = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
+SINCE_SEQUENTIAL = "In version 2.9 we will raise an exception if use_reentrant is not passed."
+NOT_WITH_GRAD = (
+    "When use_reentrant=True, vistorch.utils.checkpoint is incompatible with .grad() or passing an "
+    "`inputs` parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or "
+    "call .backward() without passing the `inputs` argument."
+)
+OTHER_NUMBER = (
+    "vistorch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+    "recomputation.\n"
+    "Number of tensors saved during forward: {}\nNumber of tensors saved during recomputation: {}."
+)
+OTHER_KIND = (
+    "vistorch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+    "during the forward pass.\n{}."
+)
+TOO_MANY = (
+    "vistorch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
+    "forward pass.\n"
+)
+SWALLOWED = (
+    "vistorch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised during the "
+    "checkpointed forward. This is not supported because checkpoint cannot return a value for a failed forward."
+)
+
+
+class CheckpointError(RuntimeError):
+    """The part did something else when it ran again."""
+
+
+class _Stop(Exception):
+    """All holders are filled: the rest of the part need not run again."""
+
+
+class _Settings:
+    early_stop = True
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Inside this context: whether running a part again stops when everything it saved is there.
+
+    Args:
+        enable: False runs it to its end.
+    """
+    before, _Settings.early_stop = _Settings.early_stop, enable
+    try:
+        yield
+    finally:
+        _Settings.early_stop = before
+
+
+def noop_context_fn() -> tuple[AbstractContextManager, AbstractContextManager]:
+    """Two contexts that do nothing: the default of `context_fn`."""
+    return nullcontext(), nullcontext()
+
+
+def check_backward_validity(inputs: Sequence) -> None:
+    """Warn if no input requires grad: nothing would reach what the part uses."""
+    if not any(isinstance(t, Tensor) and t.requires_grad for t in inputs):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+def detach_variable(inputs: Any) -> tuple:
+    """The inputs without history, requiring grad where they did."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
+        )
+    return tuple([_fresh(t, t.requires_grad) if isinstance(t, Tensor) else t for t in inputs])
+
+
+def _fresh(t: Tensor, requires_grad: bool) -> Tensor:
+    o = t.detach()
+    o.requires_grad = requires_grad
+    return o
+
+
+class _Chance:
+    """The random states at the beginning of a part, to run it again with the same numbers."""
+
+    def __init__(self, wanted: bool) -> None:
+        self.states = self._all() if wanted else []
+
+    def _all(self) -> list:
+        known = (generators.default_generator, *generators._of_devices.values())
+        return [(g, g.get_state()) for g in known]
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Set the states as they were then, and give the present ones back at the end."""
+        kept = self._all() if self.states else []
+        for g, state in self.states:
+            g.set_state(state)
+        try:
+            yield
+        finally:
+            for g, state in kept:
+                g.set_state(state)
+
+
+# ---- with reentrance -------------------------------------------------------------------------------------------
+class CheckpointFunction(Function):
+    """The part as one custom function."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Callable, preserve_rng_state: bool, *args: Any) -> Any:
+        """Run the part without recording."""
+        check_backward_validity(args)
+        ctx.run_function, ctx.chance = run_function, _Chance(preserve_rng_state)
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.save_for_backward(*[args[i] for i in ctx.places])
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run the part again and differentiate it."""
+        if mode.run is not None and mode.run.targets is not None:
+            raise RuntimeError(NOT_WITH_GRAD)
+        args = list(ctx.others)
+        for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
+            args[i] = t
+        args = detach_variable(tuple(args))
+        with ctx.chance.again(), enable_grad():
+            outs = ctx.run_function(*args)
+        outs = (outs,) if isinstance(outs, Tensor) else outs
+        pairs = [
+            (o, g) for o, g in zip(outs, grads, strict=True) if isinstance(o, Tensor) and o.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([o for o, _ in pairs], [g for _, g in pairs])
+        return (None, None, *[a.grad if isinstance(a, Tensor) else None for a in args])
+
+
+# ---- without reentrance ----------------------------------------------------------------------------------------
+class _Holder:
+    """Stands in the graph for the saved value number `index`."""
+
+    __slots__ = ("__weakref__", "index")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class _Frame:
+    """One call of checkpoint: what to run again, the holders it left behind and what was computed for them."""
+
+    def __init__(
+        self,
+        function: Callable,
+        args: tuple,
+        kwargs: dict,
+        chance: _Chance,
+        context: Any,
+        check: bool,
+        early: bool,
+    ) -> None:
+        self.function, self.chance, self.context = function, chance, context
+        self.check, self.early = check, early
+        self.args = [_kept(a) for a in args]
+        self.kwargs = {name: _kept(a) for name, a in kwargs.items()}
+        self.holders: list = []
+        self.kinds: list = []
+        self.ready: Any = WeakKeyDictionary()  # pass -> {index: value}
+
+    def pack(self, t: Tensor) -> _Holder:
+        """Leave a holder in place of a saved value."""
+        holder = _Holder(len(self.holders))
+        self.holders.append(ref(holder))
+        self.kinds.append(_kind(t))
+        return holder
+
+    def unpack(self, holder: _Holder) -> Tensor:
+        """The saved value, from running the part again if it is not there yet."""
+        run = mode.run
+        ready = {} if run is None else self.ready.setdefault(run, {})
+        if holder.index not in ready:
+            self._again(ready)
+        return ready.pop(holder.index)
+
+    def _again(self, ready: dict) -> None:
+        count = 0
+
+        def fill(t: Tensor) -> Tensor:
+            nonlocal count
+            index, count = count, count + 1
+            if index >= len(self.holders):
+                raise CheckpointError(TOO_MANY)
+            if self.check and _kind(t) != self.kinds[index]:
+                raise CheckpointError(OTHER_KIND.format(self._compared(index, t)))
+            kept = t.detach()
+            if self.holders[index]() is not None:
+                ready[index] = kept
+            if self.early and count == len(self.holders):
+                raise _Stop
+            return kept
+
+        try:
+            with enable_grad(), self.chance.again(), self.context:
+                args = [_restored(a) for a in self.args]
+                kwargs = {name: _restored(a) for name, a in self.kwargs.items()}
+                with saved_tensors_hooks(fill, lambda t: t):
+                    self.function(*args, **kwargs)
+        except _Stop:
+            return
+        if count != len(self.holders):
+            raise CheckpointError(OTHER_NUMBER.format(len(self.holders), count))
+
+    def _compared(self, index: int, t: Tensor) -> str:
+        names = "shape", "dtype", "device"
+        saved, now = (dict(zip(names, kind, strict=True)) for kind in (self.kinds[index], _kind(t)))
+        return f"tensor at position {index}:\nsaved metadata: {saved}\nrecomputed metadata: {now}"
+
+
+def _kind(t: Tensor) -> tuple:
+    return t.shape, t.dtype, t.device
+
+
+def _kept(value: Any) -> Any:
+    """An argument as a graph would save it: with its version, or packed by a checkpoint around this one."""
+    if not isinstance(value, Tensor) or value._ver is UNTRACKED:
+        return value
+    return _Kept(save_input(value), value.requires_grad)
+
+
+class _Kept:
+    """A tensor argument of a part."""
+
+    __slots__ = ("entry", "requires_grad")
+
+    def __init__(self, entry: Any, requires_grad: bool) -> None:
+        self.entry, self.requires_grad = entry, requires_grad
+
+
+def _restored(value: Any) -> Any:
+    """The argument again; it must not have been written since."""
+    if value.__class__ is not _Kept:
+        return value
+    if value.entry.__class__ is Packed:
+        t = unpacked(value.entry)
+    else:
+        t, then = value.entry
+        now = 0 if t._ver is None else t._ver.n
+        if now != then:
+            raise RuntimeError(errors.modified(t._data, t._place, t._node, now, then))
+    o = wrap(t._data, t._place)
+    o.requires_grad = value.requires_grad
+    return o
+
+
+def checkpoint(
+    function: Callable,
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Run a part of a model without keeping what its backward needs; backward runs the part again.
+
+    Args:
+        function: the part; it must do the same when it runs again.
+        *args: its arguments.
+        use_reentrant: True: one custom function; False (recommended): also for `grad`, keyword arguments and nesting.
+        context_fn: returns two contexts, for the first run and for the second.
+        determinism_check: "default" compares shapes, types and devices of what is saved; "none" does not.
+        debug: accepted; errors here always say which tensor differs.
+        early_stop: stop the second run when everything it must give is there.
+        **kwargs: keyword arguments of the part; `preserve_rng_state=False` leaves the random state alone.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = vistorch.utils.checkpoint.checkpoint(lambda t: (t * t).exp(), x, use_reentrant=False)
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([  5.4366, 218.3926])
+    """
+    if use_reentrant is None:
+        warnings.warn(NOT_SAID.format("", SINCE), stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug is not False:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return CheckpointFunction.apply(function, preserve, *args)
+    if determinism_check not in ("default", "none"):
+        raise ValueError(
+            f"determinism_check should be one of ['default', 'none'], but got {determinism_check}"
+        )
+    forward_context, second_context = context_fn()
+    if not mode.on:
+        with forward_context:
+            return function(*args, **kwargs)
+        raise RuntimeError(SWALLOWED)
+    early = early_stop and _Settings.early_stop
+    chance, check = _Chance(preserve), determinism_check == "default"
+    frame = _Frame(function, args, kwargs, chance, second_context, check, early)
+    with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
+        return function(*args, **kwargs)
+    raise RuntimeError(SWALLOWED)
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """Checkpoint a sequence of functions in segments; the last segment is not checkpointed.
+
+    Args:
+        functions: a Sequential, or a list of modules or functions.
+        segments: into how many parts to divide it.
+        input: the argument of the first.
+        use_reentrant: as in `checkpoint`.
+        **kwargs: `preserve_rng_state=False` leaves the random state alone.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.tensor([1.0], requires_grad=True)
+        >>> parts = [vistorch.exp, vistorch.sin, vistorch.cos]
+        >>> y = vistorch.utils.checkpoint.checkpoint_sequential(parts, 2, x, use_reentrant=False)
+        >>> y.backward()
+    """
+    if use_reentrant is None:
+        warnings.warn(NOT_SAID.format(".checkpoint_sequential", SINCE_SEQUENTIAL), stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(steps) // segments
+
+    def run(first: int, last: int) -> Callable:
+        def part(value: Any) -> Any:
+            for step in steps[first:last]:
+                value = step(value)
+            return value
+
+        return part
+
+    start = 0
+    for _ in range(segments - 1):
+        part = run(start, start + size)
+        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+        start += size
+    return run(start, len(steps))(input)
+
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "check_backward_validity",
+    "checkpoint",
+    "checkpoint_sequential",
+    "detach_variable",
+    "noop_context_fn",
+    "set_checkpoint_early_stop",
+]

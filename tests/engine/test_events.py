@@ -1,0 +1,441 @@
+"""What the engine tells: every kind, at the right moment, with the right subject and line."""
+
+import re
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import vistorch as L
+from vistorch.debug import Stepper, line_of
+from vistorch.engine.events import KINDS, Listener, hear, where
+from vistorch.engine.modes import mode
+
+
+class Heard(Listener):
+    """Writes down all it is told, with the text of the line."""
+
+    def __init__(self):
+        self.told = []
+
+    def _note(self, kind, *given):
+        place = line_of(where())
+        self.told.append((kind, *given, place.text if place else None))
+
+    def op(self, rule, ins, consts, outs):
+        self._note("op", rule, ins, consts, outs, bool(mode.on))
+
+    def cut(self, kind, tensor):
+        self._note("cut", kind, tensor, None if tensor is None else tensor.requires_grad)
+
+    def write(self, tensor, rule):
+        self._note("write", tensor, rule)
+
+    def backward(self, run, outputs):
+        self._note("backward", run, outputs)
+
+    def saved(self, node, entry, error):
+        self._note("saved", node, entry, error)
+
+    def of(self, kind):
+        return [t[1:] for t in self.told if t[0] == kind]
+
+
+@pytest.fixture(autouse=True)
+def nobody_listens():
+    assert all(getattr(hear, kind) is None for kind in KINDS)
+    yield
+    assert all(getattr(hear, kind) is None for kind in KINDS)
+
+
+X = L.rand(3, 3).add(0.5).requires_grad_()
+Y = L.rand(3, 3).requires_grad_()
+
+OPS = {
+    "add": (lambda: X + Y, "add"),
+    "scaled": (lambda: X * 2.0, "mul"),
+    "promoted": (lambda: X * L.arange(3), "mul"),
+    "reflected": (lambda: 2 - X, "rsub"),
+    "unary": (lambda: X.exp(), "exp"),
+    "integers": (lambda: L.arange(3).sin(), "sin"),
+    "reduction": (lambda: X.sum(0), "sum_dims"),
+    "matmul": (lambda: X @ Y, "mm"),
+    "row": (lambda: X[0], "select"),
+    "slice": (lambda: X[1:], "slice"),
+    "view": (lambda: X.view(9), "view"),
+    "transpose": (lambda: X.transpose(0, 1), "transpose"),
+    "pieces": (lambda: X.unbind(0), "unbind"),
+    "split": (lambda: X.split(1), "split"),
+    "cat": (lambda: L.cat([X, Y]), "cat"),
+    "where": (lambda: L.where(X > 0, X, Y), "where"),
+    "two results": (lambda: X.max(0), "max_dim"),
+}
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("case", OPS)
+def test_an_op_is_told_once_with_its_history_and_line(case, recorded):
+    make, name = OPS[case]
+    with L.set_grad_enabled(recorded), Heard() as heard:
+        made = make()
+    outs = made if isinstance(made, tuple) else (made,)
+    found = [t for t in heard.of("op") if t[0].name == name]
+    assert len(found) == 1
+    rule, ins, _, told, on, text = found[0]
+    assert len(told) == len(outs) and all(a is b for a, b in zip(told, outs, strict=True))
+    assert on is recorded
+    assert text.startswith(f'"{case}": (lambda')
+    tensors = [t for t in ins if isinstance(t, L.Tensor)]
+    if recorded and any(t.requires_grad for t in tensors):
+        assert outs[0].grad_fn is not None and outs[0].grad_fn.rule.name == rule.name
+    else:
+        assert outs[0].grad_fn is None
+
+
+@pytest.mark.parametrize("case", OPS)
+def test_listening_changes_no_result_and_no_history(case):
+    make, _ = OPS[case]
+    plain = make()
+    with Heard():
+        heard = make()
+    pairs = zip(plain, heard, strict=True) if isinstance(plain, tuple) else [(plain, heard)]
+    for a, b in pairs:
+        assert a.tolist() == b.tolist() and a._is_view() == b._is_view()
+        assert type(a.grad_fn) is type(b.grad_fn)
+
+
+class Square(L.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, power):
+        return x**power
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+
+
+def test_a_custom_function_is_told_with_all_it_was_given():
+    with Heard() as heard:
+        y = Square.apply(X, 2)
+    rule, ins, consts, outs, on, text = heard.of("op")[-1]
+    assert rule.name == "Square" and rule.function is Square and on
+    assert ins[0] is X and consts[0][0] is X and consts[0][1] == 2 and outs[0] is y
+    assert text == "y = Square.apply(X, 2)"
+    assert [t[0].name for t in heard.of("op")] == ["pow", "Square"]  # what happens inside is told, too
+    assert not heard.of("op")[0][4]
+
+
+CUTS = {
+    "detach": lambda x: x.detach(),
+    "data": lambda x: x.data,
+    "item": lambda x: x.sum().item(),
+    "tolist": lambda x: x.tolist(),
+    "numpy": lambda x: x.detach().numpy(),
+    "requires_grad_(False)": lambda x: x.requires_grad_(False),
+}
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_cuts(kind):
+    x = L.ones(3, requires_grad=True)
+    with Heard() as heard:
+        CUTS[kind](x)
+    kinds = {t[0]: t for t in heard.of("cut")}
+    _, tensor, required, text = kinds[kind]
+    assert text == f'"{kind}": {text.partition(": ")[2]}' and "lambda x" in text
+    assert required is (kind != "numpy")  # before it was cut
+    assert tensor is x or kind in ("item", "numpy")
+
+
+def test_cut_by_copying():
+    x = L.ones(3, requires_grad=True)
+    with pytest.warns(UserWarning, match="To copy construct from a tensor"), Heard() as heard:
+        L.tensor(x)
+    assert heard.of("cut") == [("tensor(t)", x, True, "L.tensor(x)")]
+
+
+def test_requires_grad_false_is_no_cut_where_there_was_none():
+    with Heard() as heard:
+        L.ones(3).requires_grad_(False)
+        L.ones(3).requires_grad_(True)
+    assert heard.of("cut") == []
+
+
+def test_no_grad_in_all_its_forms():
+    @L.no_grad()
+    def decorated():
+        return 1
+
+    with Heard() as heard:
+        with L.no_grad():
+            with L.no_grad():  # nothing is cut that was not cut before
+                pass
+            with L.enable_grad():
+                pass
+        L.set_grad_enabled(False)
+        L.set_grad_enabled(True)
+        with L.inference_mode():
+            pass
+        decorated()
+    assert [(t[0], t[-1]) for t in heard.of("cut")] == [
+        ("no_grad", "with L.no_grad():"),
+        ("no_grad", "L.set_grad_enabled(False)"),
+        ("inference_mode", "with L.inference_mode():"),
+        ("no_grad", "decorated()"),
+    ]
+
+
+class Dirty(L.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x._data += 1
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+def assign(x, index, value):
+    x[index] = value
+
+
+WRITES = {
+    "mul_": lambda x: x.mul_(2),
+    "add_": lambda x: x.add_(L.ones(3)),
+    "sin_": lambda x: x.sin_(),
+    "clamp_": lambda x: x.clamp_(0, 1),
+    "operator": lambda x: x.__iadd__(1),
+    "row": lambda x: assign(x, 0, 1.0),
+    "slice": lambda x: assign(x, slice(1), L.zeros(1, 3)),
+    "mask": lambda x: assign(x, x > 0, 2.0),
+    "indices": lambda x: assign(x, [0, 1], 2.0),
+    "copy_": lambda x: x.copy_(L.ones(3)),
+    "zero_": lambda x: x.zero_(),
+    "fill_": lambda x: x.fill_(3),
+    "normal_": lambda x: x.normal_(),
+    "t_": lambda x: x.t_(),
+    "out": lambda x: L.add(x.clone(), 1, out=x),
+    "arange": lambda x: L.arange(9, out=x),
+    "zeros": lambda x: L.zeros(3, 3, out=x),
+    "dirty": lambda x: Dirty.apply(x),
+}
+
+
+@pytest.mark.parametrize("history", [False, True])
+@pytest.mark.parametrize("case", WRITES)
+def test_writes(case, history):
+    x = L.ones(3, 3)
+    if history and case not in ("out", "arange", "zeros"):  # these refuse tensors with a history
+        x = x.requires_grad_() * 1.0
+    before = x._version
+    with Heard() as heard:
+        WRITES[case](x)
+    assert x._version == before + 1
+    told = [t for t in heard.of("write") if t[0]._ver is x._ver]
+    assert len(told) == 1
+    text = told[0][-1]
+    assert f'"{case}"' in text or text == "x[index] = value"
+
+
+def test_backward_is_told_before_it_starts():
+    x = L.ones(3, requires_grad=True)
+    passes = []
+
+    class Passes(Listener):
+        def backward(self, run, outputs):
+            assert run.at == 0 and x.grad is None
+            passes.append((run, outputs, line_of(where()).text))
+
+    y = x * 2
+    with Passes():
+        L.autograd.grad(y.sum(), x, retain_graph=True)
+        Stepper(y.sum())
+        y.sum().backward()
+    assert [p[2] for p in passes] == [
+        "L.autograd.grad(y.sum(), x, retain_graph=True)",
+        "Stepper(y.sum())",
+        "y.sum().backward()",
+    ]
+    assert all(len(p[1]) == 1 and p[1][0].shape == () for p in passes)
+    assert x.grad.tolist() == [2.0] * 3
+
+
+@pytest.mark.parametrize("custom", [False, True])
+def test_saved_is_told_with_the_error_about_to_be_raised(custom):
+    class Keeps(L.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx, g):
+            return ctx.saved_tensors[0].cos() * g
+
+    x = L.ones(3, requires_grad=True) * 1.0
+    y = Keeps.apply(x) if custom else x.sin()
+    x.add_(1)
+    with Heard() as heard, pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
+        y.sum().backward()
+    ((node, _, error, text),) = heard.of("saved")
+    assert node is y.grad_fn and error is caught.value
+    assert text == ("return ctx.saved_tensors[0].cos() * g" if custom else "y.sum().backward()")
+
+
+def named(name, into):
+    class Named(Listener):
+        def op(self, rule, ins, consts, outs):
+            into.append(name)
+
+    return Named()
+
+
+def test_several_listeners_come_in_order_and_leave_in_any():
+    into = []
+    a, b, c = (named(name, into) for name in "abc")
+    x = L.ones(2)
+    for one in (a, b, c):
+        one.__enter__()
+    x + x
+    assert into == ["a", "b", "c"]
+    into.clear()
+    a.__exit__()
+    x + x
+    assert into == ["b", "c"]
+    c.__exit__()
+    into.clear()
+    x + x
+    assert into == ["b"]
+    with b:
+        into.clear()
+        x + x
+        assert into == ["b", "b"]
+    b.__exit__()
+    into.clear()
+    x + x
+    assert into == []
+
+
+def test_equal_listeners_are_not_taken_for_each_other():
+    class Equal(Listener):
+        __hash__ = None
+
+        def __init__(self):
+            self.count = 0
+
+        def __eq__(self, other):
+            return True
+
+        def op(self, *told):
+            self.count += 1
+
+    a, b = Equal(), Equal()
+    a.__enter__()
+    b.__enter__()
+    L.ones(2) + 1
+    a.__exit__()
+    L.ones(2) + 1
+    b.__exit__()
+    assert a.count == 1 and b.count == 2
+
+
+def test_a_listener_that_raises_reaches_the_line_after_all_were_told():
+    into = []
+
+    class Raises(Listener):
+        def op(self, rule, ins, consts, outs):
+            raise ZeroDivisionError(rule.name)
+
+    x = L.ones(2, requires_grad=True)
+    y = x * 1.0
+    for listeners in ([Raises()], [Raises(), named("after", into)], [named("before", into), Raises()]):
+        with pytest.raises(ZeroDivisionError, match="exp"):
+            for one in listeners:
+                one.__enter__()
+            try:
+                x.exp()
+            finally:
+                for one in listeners:
+                    one.__exit__()
+    assert into == ["after", "before"]
+    y.sum().backward()  # what was there before is as it was
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_a_thread_is_heard_in_its_own_thread():
+    threads = []
+
+    class Where(Listener):
+        def op(self, *told):
+            threads.append(threading.get_ident())
+
+    def work():
+        L.ones(2) + 1
+
+    with Where():
+        other = threading.Thread(target=work)
+        other.start()
+        other.join()
+        assert len(threads) == 1 and threads[0] != threading.get_ident()
+
+
+def test_listening_may_end_while_others_work():
+    failures, stop = [], threading.Event()
+
+    def work():
+        x = L.ones(2, requires_grad=True)
+        try:
+            while not stop.is_set():
+                y = (x * 2).exp() + x.detach()
+                y.mul_(2)
+                y.sum().backward()
+        except BaseException as error:
+            failures.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    try:
+        for one in workers:
+            one.start()
+        for _ in range(300):
+            with Heard():
+                pass
+    finally:
+        stop.set()
+        for one in workers:
+            one.join()
+        sys.setswitchinterval(interval)
+    assert not failures, failures[0]
+
+
+def test_whoever_tells_reads_its_slot_once():
+    # between a test and a second reading another thread may stop to listen
+    for path in Path(L.__file__).parent.rglob("*.py"):
+        assert not re.search(r"\bhear\.\w+\(", path.read_text(encoding="utf-8")), path
+
+
+def test_where_is_the_place_above_who_tells():
+    def mine(x):
+        return x
+
+    def inner(x):
+        return x.exp()
+
+    places = []
+
+    class Places(Listener):
+        def op(self, *told):
+            places.append(line_of(where()))
+
+    x = L.ones(2)
+    with Places():
+        mine(x + x)
+        sum([x, x, x], x)
+        inner(x)
+    assert where() is None  # nobody tells
+    assert [p.text for p in places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
+    assert [p.function for p in places[-2:]] == ["test_where_is_the_place_above_who_tells", "inner"]

@@ -96,6 +96,7 @@ class Pass:
         "order",
         "owned",
         "pending",
+        "roots",
         "targets",
     )
 
@@ -129,9 +130,9 @@ class Pass:
         self.journal: list | None = [] if journal else None
         self.at = 0
         if targets is None:
-            self.targets = self.needed = None
+            self.targets = self.needed = self.roots = None
         else:
-            self.targets = set(targets)
+            self.targets, self.roots = set(targets), frozenset(roots)
             self.needed = self._needed()
         self.pending = pending = {}
         for root, g in zip(roots, grads):  # noqa: B905  hot
@@ -172,13 +173,13 @@ class Pass:
                     gi = p = results = values = None  # so that `g` may be the only reference to its array
                     self._leaf(n, g, undo)
                     yield n
-                elif n.hooks is not None:
+                elif n.hooks is not None and n in self.roots:
                     self._of_tensor(n, n.hooks, g, undo)
                 continue
             hooks = n.hooks
             if targets is not None:
-                if n not in needed:  # its tensor's hooks hear the gradient all the same, as in PyTorch
-                    if hooks is not None:
+                if n not in needed:
+                    if hooks is not None and (n in targets or n in self.roots):  # a root is always heard
                         g = self._of_tensor(n, hooks, g, undo)
                     if n in targets:
                         self._catch(n, g, undo)

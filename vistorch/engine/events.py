@@ -36,6 +36,12 @@ class Hear:
     """One slot per kind of event: None, or what to call."""
 
     __slots__ = KINDS
+    backward: Any
+    cut: Any
+    op: Any
+    phase: Any
+    saved: Any
+    write: Any
 
     def __init__(self) -> None:
         for kind in KINDS:

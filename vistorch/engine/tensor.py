@@ -7,7 +7,7 @@ Invariant: `_data` is an array of the library of `_place`; `_rg` is True exactly
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,15 @@ class Tensor:
         "_ver",
         "_view",
     )
+
+    if TYPE_CHECKING:  # methods and operators are bound from the op table
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
 
     __array_priority__ = 1000  # numpy's operators leave the operation to ours
 

@@ -40,6 +40,7 @@ class HiddenView(View):
     """
 
     __slots__ = ("root",)
+    root: Any
     hidden = True
 
 
@@ -72,7 +73,7 @@ def sync(t: Tensor) -> None:
             t._rg = t._more is not None and t._more.own  # the base that it had it from has it no more
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
-        if v.hidden and v.root is base._node:
+        if isinstance(v, HiddenView) and v.root is base._node:
             v.seen = t._ver.n
             return
         if v.meta is not None:
@@ -93,7 +94,7 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
-    if v.hidden:
+    if isinstance(v, HiddenView):
         v.root = base._node
     t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
     if t._more is not None and t._more.retains:

@@ -67,7 +67,7 @@ def tensordot(a, b, dims: Any = 2, out=None):
         dims = METHODS["tolist"](dims)
     if isinstance(dims, (tuple, list)) and len(dims) == 2:
         left, right = dims
-    elif dims.__class__ is int:
+    elif isinstance(dims, int):
         count: int = dims
         if count < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={count}")

@@ -213,8 +213,8 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         o._node, o._rg = None, False
         if inferring.threads and mode.on is None:
             o._ver = UNTRACKED
-    if hear.op is not None:
-        hear.op(_RULE, (input, mat1, mat2), (1, 1), (o,))
+    if (told := hear.op) is not None:
+        told(_RULE, (input, mat1, mat2), (1, 1), (o,))
     return o
 
 

@@ -1,7 +1,9 @@
 """The stepper against a plain backward of an identical graph, forwards and backwards, bit for bit."""
 
+import gc
 import random
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -344,6 +346,24 @@ def test_create_graph_can_be_differentiated_again():
     stepper.finish()
     assert x.grad.item() == 12.0
     assert L.autograd.grad(x.grad, x)[0].item() == 12.0
+
+
+@pytest.mark.parametrize("end", ["finish", "undo", "nothing"])
+def test_a_stepper_and_its_graph_are_freed_by_reference_counts(end):
+    x = L.ones(3, requires_grad=True)
+    y = (x * 2).exp().sum()
+    node = weakref.ref(y.grad_fn)
+    stepper = Stepper(y)
+    frame = stepper.step()
+    stepper.step()
+    if end != "nothing":
+        getattr(stepper, end)()
+    gc.disable()
+    try:
+        del y, stepper, frame
+        assert node() is None
+    finally:
+        gc.enable()
 
 
 def run_all(jobs):

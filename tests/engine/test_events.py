@@ -3,13 +3,17 @@
 import re
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import vistorch as L
+from tests.ops.library import attempt, prepare
+from tests.ops.samples import OPS as RECORDS
 from vistorch.debug import Stepper, line_of
 from vistorch.engine.events import KINDS, Listener, hear, where
+from vistorch.engine.face import METHODS
 from vistorch.engine.modes import mode
 
 
@@ -220,6 +224,7 @@ WRITES = {
     "out": lambda x: L.add(x.clone(), 1, out=x),
     "arange": lambda x: L.arange(9, out=x),
     "zeros": lambda x: L.zeros(3, 3, out=x),
+    "increment_version": lambda x: L.autograd.graph.increment_version(x),
     "dirty": lambda x: Dirty.apply(x),
 }
 
@@ -439,3 +444,40 @@ def test_where_is_the_place_above_who_tells():
     assert where() is None  # nobody tells
     assert [p.text for p in places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
     assert [p.function for p in places[-2:]] == ["test_where_is_the_place_above_who_tells", "inner"]
+
+
+class Written(Listener):
+    """Keeps the version cells of all writes."""
+
+    def __init__(self):
+        self.cells = []
+
+    def write(self, tensor, rule):
+        self.cells.append(tensor._ver)
+
+
+IN_PLACE = {label for label in METHODS if label.endswith("_") and not label.endswith("__")}
+
+
+def test_every_in_place_op_of_the_records_tells_each_write_once():
+    wrong, seen = [], set()
+    for op in RECORDS:
+        label = op.base if op.base.endswith("_") else op.base + "_"
+        if label not in IN_PLACE:
+            continue
+        for sample in op.samples:
+            call = attempt(prepare, L, sample, "float64").value
+            if call is None or not call.args or not call.tensors or call.args[0] is not call.tensors[0]:
+                continue
+            for history in (False, True):
+                x = call.args[0].detach().clone()
+                x = x.requires_grad_().clone() if history else x
+                before = x._version
+                with Written() as written:
+                    if attempt(partial(getattr(x, label), *call.args[1:], **call.kwargs)).error is not None:
+                        continue
+                seen.add(label)
+                if x._version - before != sum(cell is x._ver for cell in written.cells):
+                    wrong.append((label, sample, history))
+    assert not wrong
+    assert len(seen) > 100

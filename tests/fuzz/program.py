@@ -208,8 +208,10 @@ class Writer:
         if not found:
             return False
         x, y = (self.scope.get(n) for n in found.groups())
-        if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)) or x is y:
+        if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)):
             return False
+        if x is y:
+            return ".t()" in line and x.dim() > 1 and not x.is_contiguous()
         same = x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
         return same and (x.shape != y.shape or x.stride() != y.stride() or x.data_ptr() != y.data_ptr())
 

@@ -172,13 +172,15 @@ class Pass:
                     gi = p = results = values = None  # so that `g` may be the only reference to its array
                     self._leaf(n, g, undo)
                     yield n
+                elif n.hooks is not None:
+                    self._of_tensor(n, n.hooks, g, undo)
                 continue
             hooks = n.hooks
             if targets is not None:
-                if n not in needed:
+                if n not in needed:  # its tensor's hooks hear the gradient all the same, as in PyTorch
+                    if hooks is not None:
+                        g = self._of_tensor(n, hooks, g, undo)
                     if n in targets:
-                        if hooks is not None:
-                            g = self._of_tensor(n, hooks, g, undo)
                         self._catch(n, g, undo)
                     continue
                 if n in targets:  # a node that runs on is caught before its hooks, as in PyTorch
@@ -346,6 +348,8 @@ class Pass:
         t = leaf.variable
         if not t._rg:
             return  # requires_grad was switched off since
+        if t._node is not None and t._view is None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
         with _adding:
             before = t._grad
             if self.create_graph:

@@ -187,6 +187,7 @@ def define(op: Any) -> None:
         input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+    PUT.saves_tensors = True  # PyTorch's CopySlices lets go of the op it holds, and cannot run twice
     RESHAPED = twin(PICK, "CopySlices")
 
 
@@ -228,6 +229,19 @@ def _laid(xp: Any, data: Any, layout: tuple) -> Any:
 
 def _kind(xp: Any) -> int:
     return 0 if xp.__name__ == "numpy" else 1
+
+
+def origin_of(x: Tensor) -> Any:
+    """The node that an in-place op on `x` takes its old value from.
+
+    For a view that is the base itself, not the chain of views: hooks on those belong to reads through them.
+    """
+    v = x._view
+    if v is None or v.hidden:
+        return x._node
+    o = wrap(x._data, x._place)
+    graph.record(PICK, (v.base,), (v.steps, layout_of(v.base._data)), (o,))
+    return o._node
 
 
 def before_write(x: Tensor, requires_grad: bool) -> None:

@@ -145,7 +145,7 @@ def fill_(input: Tensor, value: Any) -> Tensor:
         done = _direct(input, fitted)
         if done is not None:
             return done
-    return replace(input, lambda old, v: _fill_with(_FILL_IN_PLACE, old, v, "fill_"), (value,), {})
+    return replace(input, lambda old, v: _fill_with(_FILL_IN_PLACE, old, v, "fill_"), (value,), {}, repeated=True)
 
 
 def zero_(input: Tensor) -> Tensor:
@@ -163,7 +163,7 @@ def zero_(input: Tensor) -> Tensor:
         done = _direct(input, 0)
         if done is not None:
             return done
-    return replace(input, _ZERO, (), {}, _ZERO.rule)
+    return replace(input, _ZERO, (), {}, _ZERO.rule, repeated=True)
 
 
 METHODS.update(fill_=fill_, zero_=zero_)

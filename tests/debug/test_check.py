@@ -11,7 +11,7 @@ import vistorch as L
 from tests.ops.cases import gradient_dtypes
 from tests.ops.library import prepare, run, tensors_of
 from tests.ops.samples import create, index, linalg, pointwise, random, reduce, shape
-from vistorch.debug import Lines, Stepper, check_node
+from vistorch.debug import Lines, Stepper, check_node, note_of
 from vistorch.engine.backward import order_of
 from vistorch.engine.graph import Leaf, Out, edge, record
 from vistorch.engine.rules import TABLE
@@ -73,6 +73,8 @@ def test_every_node_of_the_records(family):
                 if dtype not in ("float64", "complex128"):
                     continue
                 for node in recorded(op, sample, dtype):
+                    if "line" not in note_of(node):
+                        wrong.append((op.id, sample, dtype, node.name(), "no line"))
                     if judged[op.id, node.name(), dtype] == 6:
                         continue
                     try:

@@ -1,15 +1,15 @@
 """What the engine tells: every kind, at the right moment, with the right subject and line."""
 
-import re
-import sys
-import threading
-from pathlib import Path
+from functools import partial
 
 import pytest
 
 import vistorch as L
+from tests.ops.library import attempt, prepare
+from tests.ops.samples import OPS as RECORDS
 from vistorch.debug import Stepper, line_of
 from vistorch.engine.events import KINDS, Listener, hear, where
+from vistorch.engine.face import METHODS
 from vistorch.engine.modes import mode
 
 
@@ -220,6 +220,7 @@ WRITES = {
     "out": lambda x: L.add(x.clone(), 1, out=x),
     "arange": lambda x: L.arange(9, out=x),
     "zeros": lambda x: L.zeros(3, 3, out=x),
+    "increment_version": lambda x: L.autograd.graph.increment_version(x),
     "dirty": lambda x: Dirty.apply(x),
 }
 
@@ -285,157 +286,38 @@ def test_saved_is_told_with_the_error_about_to_be_raised(custom):
     assert text == ("return ctx.saved_tensors[0].cos() * g" if custom else "y.sum().backward()")
 
 
-def named(name, into):
-    class Named(Listener):
-        def op(self, rule, ins, consts, outs):
-            into.append(name)
+class Written(Listener):
+    """Keeps the version cells of all writes."""
 
-    return Named()
+    def __init__(self):
+        self.cells = []
 
-
-def test_several_listeners_come_in_order_and_leave_in_any():
-    into = []
-    a, b, c = (named(name, into) for name in "abc")
-    x = L.ones(2)
-    for one in (a, b, c):
-        one.__enter__()
-    x + x
-    assert into == ["a", "b", "c"]
-    into.clear()
-    a.__exit__()
-    x + x
-    assert into == ["b", "c"]
-    c.__exit__()
-    into.clear()
-    x + x
-    assert into == ["b"]
-    with b:
-        into.clear()
-        x + x
-        assert into == ["b", "b"]
-    b.__exit__()
-    into.clear()
-    x + x
-    assert into == []
+    def write(self, tensor, rule):
+        self.cells.append(tensor._ver)
 
 
-def test_equal_listeners_are_not_taken_for_each_other():
-    class Equal(Listener):
-        __hash__ = None
-
-        def __init__(self):
-            self.count = 0
-
-        def __eq__(self, other):
-            return True
-
-        def op(self, *told):
-            self.count += 1
-
-    a, b = Equal(), Equal()
-    a.__enter__()
-    b.__enter__()
-    L.ones(2) + 1
-    a.__exit__()
-    L.ones(2) + 1
-    b.__exit__()
-    assert a.count == 1 and b.count == 2
+IN_PLACE = {label for label in METHODS if label.endswith("_") and not label.endswith("__")}
 
 
-def test_a_listener_that_raises_reaches_the_line_after_all_were_told():
-    into = []
-
-    class Raises(Listener):
-        def op(self, rule, ins, consts, outs):
-            raise ZeroDivisionError(rule.name)
-
-    x = L.ones(2, requires_grad=True)
-    y = x * 1.0
-    for listeners in ([Raises()], [Raises(), named("after", into)], [named("before", into), Raises()]):
-        with pytest.raises(ZeroDivisionError, match="exp"):
-            for one in listeners:
-                one.__enter__()
-            try:
-                x.exp()
-            finally:
-                for one in listeners:
-                    one.__exit__()
-    assert into == ["after", "before"]
-    y.sum().backward()  # what was there before is as it was
-    assert x.grad.tolist() == [1.0, 1.0]
-
-
-def test_a_thread_is_heard_in_its_own_thread():
-    threads = []
-
-    class Where(Listener):
-        def op(self, *told):
-            threads.append(threading.get_ident())
-
-    def work():
-        L.ones(2) + 1
-
-    with Where():
-        other = threading.Thread(target=work)
-        other.start()
-        other.join()
-        assert len(threads) == 1 and threads[0] != threading.get_ident()
-
-
-def test_listening_may_end_while_others_work():
-    failures, stop = [], threading.Event()
-
-    def work():
-        x = L.ones(2, requires_grad=True)
-        try:
-            while not stop.is_set():
-                y = (x * 2).exp() + x.detach()
-                y.mul_(2)
-                y.sum().backward()
-        except BaseException as error:
-            failures.append(error)
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    workers = [threading.Thread(target=work) for _ in range(3)]
-    try:
-        for one in workers:
-            one.start()
-        for _ in range(300):
-            with Heard():
-                pass
-    finally:
-        stop.set()
-        for one in workers:
-            one.join()
-        sys.setswitchinterval(interval)
-    assert not failures, failures[0]
-
-
-def test_whoever_tells_reads_its_slot_once():
-    # between a test and a second reading another thread may stop to listen
-    for path in Path(L.__file__).parent.rglob("*.py"):
-        assert not re.search(r"\bhear\.\w+\(", path.read_text(encoding="utf-8")), path
-
-
-def test_where_is_the_place_above_who_tells():
-    def mine(x):
-        return x
-
-    def inner(x):
-        return x.exp()
-
-    places = []
-
-    class Places(Listener):
-        def op(self, *told):
-            places.append(line_of(where()))
-
-    x = L.ones(2)
-    with Places():
-        mine(x + x)
-        sum([x, x, x], x)
-        inner(x)
-    assert where() is None  # nobody tells
-    assert [p.text for p in places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
-    assert [p.function for p in places[-2:]] == ["test_where_is_the_place_above_who_tells", "inner"]
+def test_every_in_place_op_of_the_records_tells_each_write_once():
+    wrong, seen = [], set()
+    for op in RECORDS:
+        label = op.base if op.base.endswith("_") else op.base + "_"
+        if label not in IN_PLACE:
+            continue
+        for sample in op.samples:
+            call = attempt(prepare, L, sample, "float64").value
+            if call is None or not call.args or not call.tensors or call.args[0] is not call.tensors[0]:
+                continue
+            for history in (False, True):
+                x = call.args[0].detach().clone()
+                x = x.requires_grad_().clone() if history else x
+                before = x._version
+                with Written() as written:
+                    if attempt(partial(getattr(x, label), *call.args[1:], **call.kwargs)).error is not None:
+                        continue
+                seen.add(label)
+                if x._version - before != sum(cell is x._ver for cell in written.cells):
+                    wrong.append((label, sample, history))
+    assert not wrong
+    assert len(seen) > 100

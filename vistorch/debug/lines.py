@@ -87,7 +87,11 @@ class Lines(Listener):
         if tensor._ver is not UNTRACKED:
             tensor._ver.by = place
         base = tensor if tensor._view is None else tensor._view.base
-        for node in (tensor._node, base._node):
+        made = [tensor._node, base._node]
+        if base is not tensor and base._node is not None:
+            # what was put into the base may be a node of this write, too
+            made += [n for n in base._node.edges if n is not None and n.rule is not None and n.rule is rule]
+        for node in made:
             if node is not None and node.__class__ is not Out and "line" not in (note := note_of(node)):
                 node.note = {**note, "line": place}
 

@@ -50,9 +50,9 @@ def deliver(out: Tensor, result: Tensor) -> Tensor:
         if d.size:
             warnings.warn(
                 f"An output with one or more elements was resized since it had shape {errors.sizes(d.shape)}, which "
-                f"does not match the required output shape {errors.sizes(r.shape)}. This behavior is deprecated, and in a "
-                "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
-                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                f"does not match the required output shape {errors.sizes(r.shape)}. This behavior is deprecated, and "
+                "in a future PyTorch release outputs will not be resized unless they have zero elements. You can "
+                "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                 UserWarning,
                 stacklevel=3,
             )

@@ -254,3 +254,96 @@ def test_warnings_come_once_in_a_process():
         said.append(done.stdout.splitlines())
     assert len(said[1]) == 5
     assert said[0] == said[1]
+
+
+JOINED = {
+    "cat of transposed": lambda L, x: L.cat([x.t(), x.t()]),
+    "cat of transposed along the last": lambda L, x: L.cat([x.t(), x.t()], -1),
+    "stack of transposed": lambda L, x: L.stack([x.t(), x.t()]),
+    "stack of transposed in the middle": lambda L, x: L.stack((x.t(), x.t()), 1),
+    "stack of transposed at the end": lambda L, x: L.stack([x.t(), x.t()], -1),
+    "stack of numbers": lambda L, x: L.stack([x[0, 0], x[0, 1]]),
+    "cat of permuted": lambda L, x: L.cat([x.reshape(1, 2, 3).permute(2, 0, 1)] * 2, 1),
+    "cat channels last": lambda L, x: L.cat([make(L, 2, 3, 4, 5).to(memory_format=L.channels_last)] * 2, 1),
+    "stack channels last": lambda L, x: L.stack([make(L, 2, 3, 4, 5).to(memory_format=L.channels_last)] * 2),
+    "cat with one channels last": lambda L, x: L.cat(
+        [make(L, 2, 3, 4, 5).to(memory_format=L.channels_last), make(L, 2, 3, 4, 5)]
+    ),
+    "tril of transposed": lambda L, x: x.t().tril(),
+    "triu of a batch": lambda L, x: make(L, 2, 3, 4).permute(2, 0, 1).triu(),
+    "roll of transposed": lambda L, x: x.t().roll(1, 0),
+    "roll flat": lambda L, x: x.t().roll(-2),
+    "roll of both": lambda L, x: x.roll((1, 4), (0, 1)),
+    "flip of transposed": lambda L, x: x.t().flip(0),
+    "rot90": lambda L, x: x.t().rot90(),
+    "rot90 backwards": lambda L, x: x.t().rot90(-1),
+    "rot90 twice": lambda L, x: x.t().rot90(2),
+    "as_strided of all": lambda L, x: x.as_strided((2, 2), (1, 2)),
+    "as_strided of a part": lambda L, x: x[1].as_strided((2, 2), (1, 0)),
+    "as_strided of transposed": lambda L, x: x.t().as_strided((2, 2), (2, 1)),
+    "unfold of transposed": lambda L, x: x.t().unfold(0, 2, 1),
+    "expand of transposed": lambda L, x: x[:1].t().expand(-1, 4),
+    "expand in front": lambda L, x: x.expand(2, -1, 3),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_layout_is_torchs(name):
+    ours, theirs = [JOINED[name](L, make(L, 2, 3)) for L in BOTH]
+    assert ours.tolist() == theirs.tolist()
+    assert ours.stride() == theirs.stride()
+
+
+ODD_SIZES = {
+    "view of -2": lambda L, x: x.view(-2, 3),
+    "view of a Size": lambda L, x: x.view(L.Size([3, 2])),
+    "view of a list": lambda L, x: x.view([3, -1]),
+    "reshape of nothing": lambda L, x: x.reshape(),
+    "view of a transposed": lambda L, x: x.t().view(6),
+    "view of every other row": lambda L, x: x[::2].view(3, 1),
+    "permute twice the same": lambda L, x: x.permute(1, -1),
+    "transpose of a bool": lambda L, x: x.transpose(True, 0),
+    "expand to a negative size": lambda L, x: x[:, :1].expand(2, -3),
+    "expand of fewer": lambda L, x: x.expand(3),
+    "as_strided with a negative stride": lambda L, x: x.as_strided((2,), (-1,)),
+    "as_strided too far": lambda L, x: x.as_strided((3, 3), (3, 1)),
+    "as_strided of unequal lengths": lambda L, x: x.as_strided((2, 2), (1,)),
+    "stack of shapes that add up": lambda L, x: L.stack([x.view(6), x[0], make(L, 9)]),
+    "cat of an empty one": lambda L, x: L.cat([L.tensor([], dtype=L.float64), x]),
+    "cat of two dtypes": lambda L, x: L.cat([x, x.int()]),
+    "cat out of range": lambda L, x: L.cat([x, x], -3),
+    "cat of numbers": lambda L, x: L.cat([x[0, 0], x[0, 1]]),
+    "cat of a number": lambda L, x: L.cat([x, 1.0]),
+    "movedim of a number": lambda L, x: x[0, 0].movedim(-1, 0),
+    "chunk into many": lambda L, x: x.chunk(7, 1),
+    "split by zero": lambda L, x: x.split(0),
+    "split of nothing": lambda L, x: x[:0].split(2),
+}
+
+
+@pytest.mark.parametrize("name", ODD_SIZES)
+def test_odd_sizes(name):
+    ours, theirs = [outcome(ODD_SIZES[name], L, make(L, 2, 3)) for L in BOTH]
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("action", [lambda x: x.view((2, 3), 1), lambda x: x.permute(True, False)])
+def test_sizes_that_are_none(action):
+    for L in BOTH:
+        with pytest.raises(TypeError):
+            action(make(L, 2, 3))
+
+
+def test_gradients_through_the_pieces_of_one_node():
+    def run(L):
+        x = make(L, 4, 3, requires_grad=True)
+        a, _, c, _ = (x * x).unbind()
+        p, q = x.chunk(2, 1)
+        y = L.cat([p * 2, q * q], 1).sum() + (a * c).sum() + L.stack([x, x.t().reshape(4, 3)], 1)[:, 1].prod()
+        (g,) = L.autograd.grad(y, x, create_graph=True)
+        (h,) = L.autograd.grad((g * g).sum(), x)
+        return g.tolist(), h.tolist()
+
+    ours, theirs = run(vistorch), run(torch)
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-12)
+    np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-12)

@@ -81,16 +81,21 @@ def expand(xp: Any, a: Any, shape: tuple) -> Any:
     if old == shape:
         return a[...]
     lead = len(shape) - len(old)
-    steps = [0] * lead
-    for n, m, s in zip(old, shape[lead:] if lead else shape, a.strides, strict=True):
-        if n != m:
-            if n != 1:
-                raise ValueError(f"{old} does not broadcast to {shape}")
-            s = 0
-        steps.append(s)
+    if lead < 0:
+        raise ValueError(f"{old} does not broadcast to {shape}")
+    steps = a.strides if not lead else (0,) * lead + a.strides
+    if old != shape[lead:]:
+        steps = list(steps)
+        at = lead
+        for n in old:
+            if n != shape[at]:
+                if n != 1:
+                    raise ValueError(f"{old} does not broadcast to {shape}")
+                steps[at] = 0
+            at += 1
     # numpy.broadcast_to takes ten times as long as making the array of zero strides ourselves, and locks it
     if a.__class__ is ndarray and a.flags.c_contiguous and a.size:
-        return ndarray(shape, a.dtype, a, 0, tuple(steps))
+        return ndarray(shape, a.dtype, a, 0, steps)
     if min(shape, default=0) < 0:
         raise ValueError(f"negative sizes: {shape}")
     return xp.lib.stride_tricks.as_strided(a, shape, steps)

@@ -10,8 +10,10 @@ from . import (
     repeat,
     reshape,
     rows,
+    sections,
     split,
     strided,
+    transposes,
     views,
     writes,
 )

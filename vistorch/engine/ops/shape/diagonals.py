@@ -29,7 +29,7 @@ def _triangle(xp, input, diagonal, upper):
     if out.ndim == 2:
         xp.putmask(out, drop, 0)
     else:
-        xp.copyto(out, 0, where=drop)
+        out[..., drop] = 0
     return out
 
 

@@ -24,8 +24,8 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
     old = d.shape
     lead = len(size) - len(old)
     full = size
-    if -1 in size and lead == 0:
-        full = tuple([m if n == -1 else n for n, m in zip(size, old, strict=True)])
+    if lead == 0 and -1 in size:
+        full = tuple([old[i] if n == -1 else n for i, n in enumerate(size)])
     if lead >= 0:
         try:
             return expand_of(x, expand_array(x._place.xp, d, full), (full,))
@@ -52,7 +52,9 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
                 raise RuntimeError("numel: integer multiplication overflow")
         elif n == -1:
             full[at] = old[at - lead]
-        elif n != old[at - lead] and (old[at - lead] != 1 or n < 0):
+        elif n < 0 and old[at - lead] == 1:
+            raise RuntimeError("numel: integer multiplication overflow")
+        elif n != old[at - lead] and old[at - lead] != 1:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({old[at - lead]}) at "
                 f"non-singleton dimension {at}.  Target sizes: {errors.sizes(size)}.  Tensor sizes: {errors.sizes(old)}"

@@ -15,8 +15,6 @@ from .join import _cat
 from .views import given, tensor
 
 WHOLE = slice(None)
-
-
 REVERSED = slice(None, None, -1)
 
 

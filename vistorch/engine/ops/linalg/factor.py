@@ -27,13 +27,9 @@ def _array(x: Any) -> Any:
 
 def _refuse_phase(parts: Any, sentence: str) -> None:
     """Refuse a loss that depends on the phases of vectors: the imaginary parts then do not vanish."""
-    imag = np.abs(np.asarray(_host(_array(parts)).imag))
+    imag = np.abs(np.asarray(checks.host(_array(parts)).imag))
     if not (imag <= 1e-2).all():
         raise RuntimeError(sentence)
-
-
-def _host(a: Any) -> Any:
-    return a if isinstance(a, np.ndarray) else a.get()
 
 
 # ---- QR ---------------------------------------------------------------------------------------------------------

@@ -100,6 +100,34 @@ def posthook_gives_two(lib):
     y.backward()
 
 
+@bad("RuntimeError")
+def prehook_gives_another_shape(lib):
+    y = leaf(lib, 1.0) * 2
+    y.grad_fn.register_prehook(lambda g: (lib.ones(4),))
+    y.backward()
+
+
+@bad("RuntimeError")
+def posthook_gives_another_type(lib):
+    y = leaf(lib, 1.0).exp()
+    y.grad_fn.register_hook(lambda i, o: (i[0].double(),))
+    y.backward()
+
+
+@bad("RuntimeError")
+def posthook_fills_in_for_none(lib):
+    y = lib.tensor([2.0]) * leaf(lib, 1.0)
+    y.grad_fn.register_hook(lambda i, o: (i[1], i[1]))
+    y.backward()
+
+
+@bad("TypeError")
+def posthook_gives_a_number_inside(lib):
+    y = leaf(lib, 1.0).exp()
+    y.grad_fn.register_hook(lambda i, o: (3,))
+    y.backward()
+
+
 @bad("ZeroDivisionError")
 def error_inside(lib):
     x = leaf(lib, 1.0)

@@ -1,6 +1,7 @@
 """Deep graphs, graphs freed by reference counts, and several threads at once."""
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -96,22 +97,27 @@ def test_freed_by_reference_counts(index, run):
 
 
 def test_threads_add_up_exactly():
-    x = vistorch.ones(50, requires_grad=True)
+    x = vistorch.ones(400_000, requires_grad=True)
     start = threading.Barrier(8)
     failed = []
 
     def work():
         try:
             start.wait()
-            for _ in range(60):
+            for _ in range(30):
                 (x * 1.0 + x * 2.0).sum().backward()
         except Exception as error:  # a thread's error must fail the test
             failed.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(8)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    often = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        sys.setswitchinterval(often)
     assert not failed
-    assert x.grad.tolist() == [8 * 60 * 3.0] * 50
+    assert bool((x.grad == 8 * 30 * 3.0).all())

@@ -11,13 +11,15 @@ import vistorch as L
 from tests.ops.cases import gradient_dtypes
 from tests.ops.library import prepare, run, tensors_of
 from tests.ops.samples import create, index, linalg, pointwise, random, reduce, shape
-from vistorch.debug import Lines, Stepper, check_node
+from vistorch.debug import Lines, Stepper, check_node, note_of
 from vistorch.engine.backward import order_of
 from vistorch.engine.graph import Leaf, Out, edge, record
 from vistorch.engine.rules import TABLE
 from vistorch.engine.tensor import wrap
 
-FAMILIES = {f.__name__.rpartition(".")[2]: f.OPS for f in (create, index, linalg, pointwise, random, reduce, shape)}
+FAMILIES = {
+    f.__name__.rpartition(".")[2]: f.OPS for f in (create, index, linalg, pointwise, random, reduce, shape)
+}
 # What may be refused, and why the sentence is right.
 REFUSALS = re.compile(
     "is not finite at its inputs, so they cannot be compared"  # records with NaN, or a deviation of one number
@@ -71,6 +73,8 @@ def test_every_node_of_the_records(family):
                 if dtype not in ("float64", "complex128"):
                     continue
                 for node in recorded(op, sample, dtype):
+                    if "line" not in note_of(node):
+                        wrong.append((op.id, sample, dtype, node.name(), "no line"))
                     if judged[op.id, node.name(), dtype] == 6:
                         continue
                     try:
@@ -81,7 +85,7 @@ def test_every_node_of_the_records(family):
                         continue
                     judged[op.id, node.name(), dtype] += 1
                     # PyTorch defines a gradient for ties and for indices that meet twice; it is no derivative
-                    fine = check.ok and check.error <= 1e-5 or not sample.smooth
+                    fine = (check.ok and check.error <= 1e-5) or not sample.smooth
                     if not fine or not check.at.startswith("its inputs"):
                         wrong.append((op.id, sample, dtype, node.name(), str(check)))
     assert not wrong, "\n".join(map(str, wrong[:20]))
@@ -278,10 +282,16 @@ def relu_at_zero():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (no_gradient, "SinBackward0 was freed by a backward pass: check it before, or step with retain_graph=True"),
+        (
+            no_gradient,
+            "SinBackward0 was freed by a backward pass: check it before, or step with retain_graph=True",
+        ),
         (relu_at_zero, "ClampBackward1 has a kink or a jump at its inputs"),
         (lambda: L.tensor([-1.0], requires_grad=True).sqrt().square().grad_fn, "is not finite at its inputs"),
-        (lambda: Cube.apply(L.ones(1, requires_grad=True), 3, None)[0].grad_fn, "listen with Lines.values=True. when"),
+        (
+            lambda: Cube.apply(L.ones(1, requires_grad=True), 3, None)[0].grad_fn,
+            "listen with Lines.values=True. when",
+        ),
         (lambda: L.ones(1), "a node is needed, such as a tensor's grad_fn, not a leaf's tensor"),
         (lambda: None, "a node is needed, such as a tensor's grad_fn, not NoneType"),
         (lambda: L.ones(1, requires_grad=True).exp().grad_fn.edges[0], "AccumulateGrad computes no gradient"),
@@ -320,7 +330,13 @@ def test_stepper_checks_where_it_stands_and_elsewhere():
 def test_a_check_at_large_and_small_numbers():
     for value in (1e-6, 1e-3, 1.0, 1e3, 1e6):
         x = L.tensor([value, value * 2], dtype=L.float64, requires_grad=True)
-        for make in (lambda x: x.log(), lambda x: x.reciprocal(), lambda x: x.sqrt(), lambda x: x**2, lambda x: x / 3):
+        for make in (
+            lambda x: x.log(),
+            lambda x: x.reciprocal(),
+            lambda x: x.sqrt(),
+            lambda x: x**2,
+            lambda x: x / 3,
+        ):
             with Lines(values=True):
                 node = make(x).grad_fn
             assert check_node(node).ok, (value, node, check_node(node))

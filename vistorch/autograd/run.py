@@ -15,7 +15,7 @@ from ..engine import errors, views
 from ..engine.backward import Pass, drain, order_of, root_of
 from ..engine.events import hear
 from ..engine.face import FUNCTIONS, public
-from ..engine.graph import Leaf, Out, edge
+from ..engine.graph import Out, edge
 from ..engine.ops.core import expand
 from ..engine.places import CPU
 from ..engine.rules import REC
@@ -24,8 +24,8 @@ from .graph import GradientEdge, edge_of
 
 EXPAND = expand.rule
 SEEDS = {np.dtype(t): np.ones((), t) for t in ("f4", "f8")}
-for _seed in SEEDS.values():
-    _seed.flags.writeable = False
+for _one in SEEDS.values():
+    _one.flags.writeable = False
 
 UNUSED = (
     "The differentiated Tensor at index {} appears to not have been used in the graph. Set "
@@ -127,8 +127,7 @@ def _fit(g: Tensor, root: Any, nr: int, create_graph: bool) -> Any:
         )
     if create_graph:
         return g if g._data.dtype == root.dtype else REC.cast(g, root.dtype)
-    # what a leaf receives may become its .grad: never the user's own array
-    return g._data.astype(root.dtype, copy=root.__class__ is Leaf)
+    return g._data.astype(root.dtype, copy=False)
 
 
 def _target(t: Any, roots: list) -> Any:

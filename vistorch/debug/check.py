@@ -1,9 +1,9 @@
 """One node against finite differences: is its vjp the derivative of its forward?
 
 A node does not keep all it was given. Where the inputs are known (the formula saved them, or `Lines(values=True)`
-listened when the node was made) they are used; an unknown input that no formula reads may have any value, so a random
-one serves. A node that keeps only its output (exp, tanh) is checked at a random point: that checks the same formula, not
-the same numbers, and the result says so.
+listened when the node was made) they are used; an unknown input that no formula reads may have any value, so a
+random one serves. A node that keeps only its output (exp, tanh) is checked at a random point: that checks the same
+formula, not the same numbers, and the result says so.
 
 Invariant: everything runs on private copies in double precision: no graph, `.grad` or memory of the user's is touched.
 """
@@ -84,10 +84,12 @@ def check_node(node: Any, *, seed: int = 0, tolerance: float = 1e-5) -> Check:
             got = subject.gradients(cotangents)
         except Exception as exc:
             raise ValueError(f"the gradient of {node.name()} cannot be computed: {exc}") from exc
-        errors = tuple([
-            None if not wanted else _compare(subject, i, cotangents, g, tolerance)
-            for i, (wanted, g) in enumerate(zip(subject.wanted, got, strict=True))
-        ])
+        errors = tuple(
+            [
+                None if not wanted else _compare(subject, i, cotangents, g, tolerance)
+                for i, (wanted, g) in enumerate(zip(subject.wanted, got, strict=True))
+            ]
+        )
     worst = max((e for e in errors if e is not None), default=0.0)
     return Check(worst, worst <= tolerance, subject.at, errors)
 
@@ -119,7 +121,8 @@ class RuleNode:
         self.at = "its inputs"
         kept = self._kept(note)
         reads_output = any(
-            kind == OUT and entry is not None for entry, (kind, _, _) in zip(node.saved or (), rule.saves, strict=False)
+            kind == OUT and entry is not None
+            for entry, (kind, _, _) in zip(node.saved or (), rule.saves, strict=False)
         )
         self.consts = wide(tuple(note["consts"] if "ins" in note else _consts(node)))
         self.inputs = []
@@ -185,9 +188,7 @@ class RuleNode:
             private = record(rule, tuple(tensors), self.consts, outs)
         finally:
             mode.on, mode.packers, mode.anomaly = before, packers, anomaly
-        gs = [
-            place.xp.asarray(c.astype(o._data.dtype)) for c, o in zip(cotangents, outs, strict=False)
-        ]
+        gs = [place.xp.asarray(c.astype(o._data.dtype)) for c, o in zip(cotangents, outs, strict=False)]
         raw = vjps_of(private, gs[0] if rule.differentiable_outs == 1 else gs, False)
         return [
             None if e is None or g is None else host(fit(g, e, False))
@@ -218,7 +219,8 @@ def _double(dt: Any) -> np.dtype:
 
 
 def _random(rng: Any, like: Any) -> Any:
-    values = rng.uniform(0.25, 0.75, like.shape)  # inside the domain of every function that keeps only its output
+    # inside the domain of every function that keeps only its output
+    values = rng.uniform(0.25, 0.75, like.shape)
     return like.place.xp.asarray(values.astype(np.complex128 if like.dtype.kind == "c" else np.float64))
 
 
@@ -243,7 +245,9 @@ def _compare(subject: Any, i: int, cotangents: list, g: Any, tolerance: float) -
     sizes = np.clip(size, 1e-2, 1.0), np.where(size > 0, size, 1.0)
     outs = subject.forward(subject.inputs)
     # what rounding alone can feign: a gradient this small cannot be told from none
-    rounding = 1e-6 * sum(float(np.linalg.norm(np.ravel(c * d))) for c, d in zip(cotangents, outs, strict=True))
+    rounding = 1e-6 * sum(
+        float(np.linalg.norm(np.ravel(c * d))) for c, d in zip(cotangents, outs, strict=True)
+    )
     worst = 0.0
     for _ in range(DIRECTIONS):
         v = rng.standard_normal(x.shape)
@@ -314,7 +318,8 @@ def _at(subject: Any, i: int, cotangents: list, up: Any, down: Any) -> float:
 def _refuse_kink(subject: Any, i: int, cotangents: list, v: Any, told: float) -> None:
     """Refuse to judge where the slopes to both sides differ: there is no derivative to compare with."""
     h = 1e-7
-    right, left = _at(subject, i, cotangents, h * v, 0 * v) / h, _at(subject, i, cotangents, 0 * v, -h * v) / h
+    right = _at(subject, i, cotangents, h * v, 0 * v) / h
+    left = _at(subject, i, cotangents, 0 * v, -h * v) / h
     if abs(right - left) > 1e-3 * max(abs(right), abs(left), abs(told)):
         raise NotSmooth(
             f"{subject.node.name()} has a kink or a jump at {subject.at} (the slopes to both sides differ), so finite "

@@ -70,7 +70,8 @@ class Stepper:
         self.number = {n: i for i, n in enumerate(self.nodes)}
         self._journal: list = self.run.journal  # type: ignore[assignment]
         self._steps: Iterator[Any] | None = None
-        self._taken: list[tuple] = []  # per step: journal length and place in the order before it, its own entry
+        # per step: the journal's length and the place in the order before it, and its own entry
+        self._taken: list[tuple] = []
         self._done = False
 
     def _runs(self, n: Any) -> bool:
@@ -207,10 +208,11 @@ class Stepper:
         return self.frame
 
     def _number_of(self, node: Any) -> int:
-        asked = node
+        asked: Any = node
         if isinstance(node, Tensor):
             asked = edge(node) if node.requires_grad else None
-            asked = asked.node if asked.__class__ is Out else asked
+            if isinstance(asked, Out):
+                asked = asked.node
         number = asked if isinstance(asked, int) else self.number.get(asked)
         if number is None or not -self.count <= number < self.count:
             what = f"a tensor of shape {tuple(node.shape)}" if isinstance(node, Tensor) else repr(node)

@@ -3,7 +3,6 @@
 Invariant: every element that is printed is turned into text once, and no element that is not printed is read.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
@@ -111,8 +110,7 @@ def _corners(array: Any, axis: int, edge: int) -> Any:
         return array
     before = (slice(None),) * axis
     ends = (array[(*before, slice(None, edge))], array[(*before, slice(-edge, None))])
-    library = sys.modules[type(array).__module__.partition(".")[0]] if type(array) is not np.ndarray else np
-    return library.concatenate([_corners(end, axis + 1, edge) for end in ends], axis)
+    return np.concatenate([_corners(end, axis + 1, edge) for end in ends], axis)
 
 
 def _integer_texts(values: np.ndarray) -> tuple[list[str], int]:

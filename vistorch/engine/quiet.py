@@ -41,7 +41,7 @@ try:  # numpy's own words for what errstate does, without its parsing of five ar
 
     _SILENT = _make_extobj(all="ignore")
 
-    class quiet:
+    class quiet:  # pyright: ignore[reportRedeclaration]
         """`with quiet():` for a stretch of code rather than one kernel, such as a whole backward pass."""
 
         __slots__ = ("token",)

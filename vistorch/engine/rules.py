@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from .graph import CONST, DTYPE, IN, OUT, SHAPE, Node
 
 class Namespace:
     """Functions by op name, on raw arrays of one library or on Tensors."""
+
+    if TYPE_CHECKING:  # one attribute per row
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, xp: Any = None) -> None:
         self.xp = xp

@@ -40,6 +40,7 @@ class HiddenView(View):
     """
 
     __slots__ = ("root",)
+    root: Any
     hidden = True
 
 
@@ -68,9 +69,11 @@ def sync(t: Tensor) -> None:
     if base._view is not None:
         base = v.base = base._view.base  # the base became a view of its hidden self
     if t._node is None and not base._rg:
+        if t._rg:
+            t._rg = t._more is not None and t._more.own  # the base that it had it from has it no more
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
-        if v.hidden and v.root is base._node:
+        if isinstance(v, HiddenView) and v.root is base._node:
             v.seen = t._ver.n
             return
         if v.meta is not None:
@@ -91,7 +94,7 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
-    if v.hidden:
+    if isinstance(v, HiddenView):
         v.root = base._node
     t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
     if t._more is not None and t._more.retains:
@@ -185,6 +188,7 @@ def define(op: Any) -> None:
         input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+    PUT.saves_tensors = True  # PyTorch's CopySlices lets go of the op it holds, and cannot run twice
     RESHAPED = twin(PICK, "CopySlices")
 
 
@@ -226,6 +230,19 @@ def _laid(xp: Any, data: Any, layout: tuple) -> Any:
 
 def _kind(xp: Any) -> int:
     return 0 if xp.__name__ == "numpy" else 1
+
+
+def origin_of(x: Tensor) -> Any:
+    """The node that an in-place op on `x` takes its old value from.
+
+    For a view that is the base itself, not the chain of views: hooks on those belong to reads through them.
+    """
+    v = x._view
+    if v is None or v.hidden:
+        return x._node
+    o = wrap(x._data, x._place)
+    graph.record(PICK, (v.base,), (v.steps, layout_of(v.base._data)), (o,))
+    return o._node
 
 
 def before_write(x: Tensor, requires_grad: bool) -> None:

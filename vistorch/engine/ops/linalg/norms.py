@@ -44,7 +44,7 @@ def _typed(name: str, x: Tensor, dtype: Any) -> Tensor:
     return x if dtype is given else cast(x, dtype.np)
 
 
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+def vector_norm(x, ord: float = 2, dim: Any = None, keepdim=False, *, dtype=None, out=None):
     """The norm of vectors: of all elements, or along some dims.
 
     Args:
@@ -84,7 +84,7 @@ def _matrix_dims(name: str, x: Tensor, dim: Any) -> tuple:
     return p, q
 
 
-def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+def matrix_norm(input, ord: Any = "fro", dim: Any = (-2, -1), keepdim=False, *, dtype=None, out=None) -> Any:
     """The norm of matrices.
 
     Args:
@@ -123,12 +123,12 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, ou
     if words or abs(ord) == 2:
         if input._data.dtype in checks.HALVES:
             raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {checks.scalar(input)}")
-        s = svdvals(_moved_last(input, p, q))
+        s: Any = svdvals(_moved_last(input, p, q))
         result = s.sum(-1) if words else s.amax(-1) if ord > 0 else s.amin(-1)
         return _kept(result, p, q) if keepdim else result
     if abs(ord) == inf:
         p, q = q, p
-    sums = vector_norm(input, 1, p, keepdim)
+    sums: Any = vector_norm(input, 1, p, keepdim)
     if not keepdim and p < q:
         q -= 1
     return sums.amax(q, keepdim) if ord > 0 else sums.amin(q, keepdim)

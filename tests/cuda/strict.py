@@ -83,7 +83,11 @@ class Flags:
     """What cupy knows of an array's memory; nothing is ever locked."""
 
     def __init__(self, flags):
-        self.c_contiguous, self.f_contiguous, self.owndata = flags.c_contiguous, flags.f_contiguous, flags.owndata
+        self.c_contiguous, self.f_contiguous, self.owndata = (
+            flags.c_contiguous,
+            flags.f_contiguous,
+            flags.owndata,
+        )
         self.forc = flags.forc
 
 
@@ -139,7 +143,9 @@ class Array:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
 
     def __array_function__(self, func, types, args, kwargs):
-        if func is np.concatenate:  # how a summary is cut out before it crosses to the host (engine/format.py)
+        if (
+            func is np.concatenate
+        ):  # how a summary is cut out before it crosses to the host (engine/format.py)
             return cooked(func([raw(a, "concatenate") for a in args[0]], *args[1:], **kwargs))
         raise TypeError(f"numpy.{func.__name__} was called with a cupy array")
 
@@ -159,8 +165,12 @@ class Array:
     strides = property(lambda self: self._a.strides)
     flags = property(lambda self: Flags(self._a.flags))
     T = property(lambda self: cooked(self._a.T))
-    real = property(lambda self: cooked(self._a.real), lambda self, v: setattr(self._a, "real", raw(v, "real")))
-    imag = property(lambda self: cooked(self._a.imag), lambda self, v: setattr(self._a, "imag", raw(v, "imag")))
+    real = property(
+        lambda self: cooked(self._a.real), lambda self, v: setattr(self._a, "real", raw(v, "real"))
+    )
+    imag = property(
+        lambda self: cooked(self._a.imag), lambda self, v: setattr(self._a, "imag", raw(v, "imag"))
+    )
     data = property(lambda self: Pointer(self._a))
     device = property(lambda self: types.SimpleNamespace(id=self._id))
 
@@ -303,7 +313,15 @@ class Ufunc:
     def at(self, a, indices, b=None):
         if self.__name__ == "add" and a.dtype.name not in ATOMIC:
             raise TypeError(f"cupy.add.at does not support {a.dtype}")
-        if self.__name__ not in ("add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"):
+        if self.__name__ not in (
+            "add",
+            "subtract",
+            "maximum",
+            "minimum",
+            "bitwise_and",
+            "bitwise_or",
+            "bitwise_xor",
+        ):
             raise NotImplementedError(f"`{self.name}.at` is not supported yet")
         self.function.at(a._a, _key(indices), raw(b, self.__name__))
 
@@ -331,9 +349,7 @@ def _function(name, function, keywords):
         if short in MAKERS:
             return _made(short, *args, **kwargs)
         lists = short in ("concatenate", "stack", "result_type", "broadcast_arrays", "tensordot", "append")
-        out = function(
-            *[raw(a, name, lists) for a in args], **{k: raw(v, name) for k, v in kwargs.items()}
-        )
+        out = function(*[raw(a, name, lists) for a in args], **{k: raw(v, name) for k, v in kwargs.items()})
         return cooked(out)
 
     call.__name__ = short
@@ -369,7 +385,7 @@ def fill(cupy):
     for name, keywords in read_names().items():
         if name[0] == "." or name.startswith("cuda.") or name in ("ndarray", "asnumpy"):
             continue
-        holder, *rest = [cupy], *name.split(".")
+        rest = name.split(".")
         here, real = cupy, np
         for part in rest[:-1]:
             real = getattr(real, part)

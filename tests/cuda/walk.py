@@ -36,6 +36,11 @@ def name_of(node: ast.AST) -> str:
     return ".".join(parts[parts.index("xp") + 1 :]) if "xp" in parts else ""
 
 
+def branches(node: ast.AST) -> list[ast.AST]:
+    """Both sides of `a if ... else b`, or the expression itself."""
+    return [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node]
+
+
 def takes_xp(node: ast.AST) -> bool:
     """Whether a function has a parameter `xp`."""
     return isinstance(node, (ast.FunctionDef, ast.Lambda)) and "xp" in [a.arg for a in node.args.args]
@@ -46,8 +51,7 @@ def by_alias(function: ast.FunctionDef) -> Iterator[tuple[str, list[str]]]:
     names: dict[str, set[str]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            parts = [node.value.body, node.value.orelse] if isinstance(node.value, ast.IfExp) else [node.value]
-            found = {name for part in parts if (name := name_of(part))}
+            found = {name for part in branches(node.value) if (name := name_of(part))}
             names.setdefault(node.targets[0].id, set()).update(found)
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -61,8 +65,9 @@ def uses(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node not in inner and (name := name_of(node)):
             yield name, []
-        if isinstance(node, ast.Call) and (name := name_of(node.func)):
-            yield name, [k.arg for k in node.keywords if k.arg]
+        if isinstance(node, ast.Call):
+            for name in filter(None, map(name_of, branches(node.func))):
+                yield name, [k.arg for k in node.keywords if k.arg]
         if isinstance(node, ast.FunctionDef):
             yield from by_alias(node)
         if takes_xp(node):

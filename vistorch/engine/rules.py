@@ -177,9 +177,9 @@ def twin(rule: Rule, name_in_graph: str) -> Rule:
 
 
 def _to_cupy(rule: Rule, cupy: Any) -> None:
-    from .kernels import cupy_
+    from .kernels.cupy_ import chosen
 
-    rule.kernels[1] = bound = cupy_.chosen(rule.name, bind(rule.kernel, cupy))
+    rule.kernels[1] = bound = chosen(rule.name, bind(rule.kernel, cupy))
     setattr(RAW[1], rule.name, bound)
 
 

@@ -103,9 +103,10 @@ def _by_row(name: str) -> Callable:
 
 def raising(kernel: Callable) -> Callable:
     """Let a solver say that it failed: cupy ignores that unless asked, because finding out waits for the device."""
-    from cupyx import errstate
 
     def run(*args: Any) -> Any:
+        from cupyx import errstate
+
         with errstate(linalg="raise"):
             return kernel(*args)
 

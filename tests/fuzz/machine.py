@@ -97,7 +97,9 @@ REFUSALS = (
     # torch asks a saved view made in no_grad for a history that no gradient needs
     re.compile(r"A view was created in no_grad mode and its base or another view"),
     # torch compares stretches of memory; we read all operands before we write
-    re.compile(r"some elements of the input tensor and the written-to tensor refer to a single memory location"),
+    re.compile(
+        r"some elements of the input tensor and the written-to tensor refer to a single memory location"
+    ),
 )
 # A write through `.data` is silent: what a gradient is then depends on which of its values a formula reads.
 SILENT = re.compile(r"\.data\.")
@@ -108,8 +110,8 @@ RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
 def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, str]:
     """The verdict (same, both raise, torch refuses, sentence differs, outcome differs, WRONG) and what differs.
 
-    "sentence differs" is an error at the same line in other words: where a line has two faults, which one is named is no
-    promise. Types and sentences are pinned by the tests of each op.
+    "sentence differs" is an error at the same line in other words: where a line has two faults, which one is
+    named is no promise. Types and sentences are pinned by the tests of each op.
     """
     expected = [(i, kind, renamed(text, name)) for i, kind, text in theirs.errors]
     worst = ("", "")
@@ -149,7 +151,10 @@ def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, s
                 return "WRONG", f"{register}.{key}: {a}\n  torch: {b}"
             elif a != (renamed(b, name) if isinstance(b, str) else b) and worst[0] != "outcome differs":
                 both = key == "error" and a is not None and b is not None
-                worst = "sentence differs" if both else "outcome differs", f"{register}.{key}: {a}\n  torch: {b}"
+                worst = (
+                    "sentence differs" if both else "outcome differs",
+                    f"{register}.{key}: {a}\n  torch: {b}",
+                )
     if worst[0]:
         return worst
     return ("both raise" if theirs.errors else "same"), ""

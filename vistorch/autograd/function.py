@@ -266,7 +266,8 @@ def once_differentiable(fn: Callable) -> Callable:
 def _barred(t: Tensor) -> Tensor:
     o = wrap(t._data, t._place)
     n = Error()
-    n.edges, n.saved, n.hooks = (), (), None
+    n.edges, n.saved = (), ()
+    n.hooks = None  # type: ignore[assignment]
     n.shape, n.dtype, n.place = t._data.shape, t._data.dtype, t._place
     n.seq = draw()
     o._node, o._rg = n, True

@@ -134,7 +134,7 @@ def pointwise(fn: Any) -> Callable:
     direct = isinstance(rule.kernel, (str, np.ufunc)) and isinstance(rule.kernels[0], np.ufunc)
     run = rule.kernels[0]
     # a type no array has stands for "never direct"
-    f4, f8 = fn.plain_types and direct and (F4, F8) or (None, None)
+    f4, f8 = (fn.plain_types and direct and (F4, F8)) or (None, None)
 
     if len(rule.inputs) == 1:
 

@@ -55,5 +55,5 @@ try:  # numpy's own words for what errstate does, without its parsing of five ar
 except ImportError:  # a numpy that moved its private names
 
     def quiet() -> Any:
-        """`with quiet():` for a stretch of code rather than one kernel, such as a whole backward pass."""
+        """Silence a stretch of code rather than one kernel, such as a whole backward pass."""
         return np.errstate(all="ignore")

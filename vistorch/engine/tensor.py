@@ -58,6 +58,7 @@ class Tensor:
     __array_priority__ = 1000  # numpy's operators leave the operation to ours
 
     def __new__(cls, *data: Any, **kwargs: Any) -> Any:
+        """`Tensor(2, 3)` or `Tensor([1, 2])`, as in PyTorch of old."""
         from .ops.create import legacy_new
 
         return legacy_new(cls, *data, **kwargs)
@@ -233,8 +234,8 @@ def _check_grad(t: Tensor, value: Any) -> None:
     if value._place is not t._place:
         raise RuntimeError(
             "attempting to assign a gradient with device type "
-            f"'{value._place.device.type}' to a tensor with device type '{t._place.device.type}'. Please ensure that the "
-            "gradient and the tensor are on the same device"
+            f"'{value._place.device.type}' to a tensor with device type '{t._place.device.type}'. Please ensure "
+            "that the gradient and the tensor are on the same device"
         )
     if g.shape != d.shape:
         raise RuntimeError(

@@ -96,7 +96,10 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         mode.on = before
     if isinstance(v, HiddenView):
         v.root = base._node
-    t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    t._node, t._rg = (
+        o._node,
+        True,
+    )  # of a base that was detached since, a node that leads nowhere, as in PyTorch
     if t._more is not None and t._more.retains:
         from .hooks import follow
 

@@ -147,7 +147,13 @@ def fill_(input: Tensor, value: Any) -> Tensor:
         done = _direct(input, fitted)
         if done is not None:
             return done
-    return replace(input, lambda old, v: _fill_with(_FILL_IN_PLACE, old, v, "fill_"), (value,), {}, repeated=not isinstance(value, Tensor))
+    return replace(
+        input,
+        lambda old, v: _fill_with(_FILL_IN_PLACE, old, v, "fill_"),
+        (value,),
+        {},
+        repeated=not isinstance(value, Tensor),
+    )
 
 
 def zero_(input: Tensor) -> Tensor:

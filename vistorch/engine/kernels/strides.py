@@ -146,10 +146,10 @@ def restride(xp: Any, g: Any, source: tuple, target: tuple, shift: int, divide: 
     """
     a = places(*source) + shift
     b = places(*target)
-    low = min(int(a.min(initial=0)), int(b.min(initial=0)))
-    high = max(int(a.max(initial=0)), int(b.max(initial=0)))
+    low = min(0, *[int(at.min()) for at in (a, b) if at.size])
+    high = max(0, *[int(at.max()) for at in (a, b) if at.size])
     count = np.bincount((a if divide == "source" else b).ravel() - low, minlength=high - low + 1)
-    shared = xp.asarray(np.maximum(count, 1)) if count.max(initial=1) > 1 else None
+    shared = xp.asarray(np.maximum(count, 1)) if (count > 1).any() else None
     a, b = xp.asarray(a - low), xp.asarray(b - low)
     if shared is not None and divide == "source":
         g = (g / shared[a]).astype(g.dtype)

@@ -25,11 +25,10 @@ from .views import selected, tensor
 def _triangle(xp, input, diagonal, upper):
     n, m = input.shape[-2:]
     drop = (_small_mask if n * m <= 4096 else _mask)(xp, n, m, diagonal, upper)
+    if input.ndim > 2:
+        return xp.ascontiguousarray(xp.where(drop, xp.zeros((), input.dtype), input))
     out = input.copy()
-    if out.ndim == 2:
-        xp.putmask(out, drop, 0)
-    else:
-        out[..., drop] = 0
+    xp.putmask(out, drop, 0)
     return out
 
 

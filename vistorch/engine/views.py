@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import errors, graph
+from .events import hear
 from .kernels.strides import copied, laid_out, strides_of
 from .modes import mode
 from .tensor import Tensor, wrap
@@ -96,10 +97,8 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         mode.on = before
     if isinstance(v, HiddenView):
         v.root = base._node
-    t._node, t._rg = (
-        o._node,
-        True,
-    )  # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    t._node, t._rg = o._node, True
     if t._more is not None and t._more.retains:
         from .hooks import follow
 
@@ -244,7 +243,10 @@ def origin_of(x: Tensor) -> Any:
     if v is None or v.hidden:
         return x._node
     o = wrap(x._data, x._place)
-    graph.record(PICK, (v.base,), (v.steps, layout_of(v.base._data)), (o,))
+    consts = (v.steps, layout_of(v.base._data))
+    graph.record(PICK, (v.base,), consts, (o,))
+    if (told := hear.op) is not None:
+        told(PICK, (v.base,), consts, (o,))
     return o._node
 
 

@@ -6,22 +6,24 @@ Invariant: whatever arrives here gives the result type PyTorch gives, and one no
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import dtypes, errors, outs
 from .events import hear
-from .graph import NUMBERS, Promoted, record, sync
-from .modes import mode
-from .quiet import hushed
-from .tensor import Tensor, asarray, ndarray, wrap
+from .graph import NUMBERS, UNTRACKED, Promoted, record, sync
+from .modes import inferring, mode
+from .places import CPU
+from .quiet import aside, hushed, silently
+from .tensor import Tensor, asarray, ndarray, new, wrap
 
 BOOL = np.dtype(bool)
 INT64 = np.dtype("i8")
 HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
 FLOATS = frozenset((np.dtype("f4"), np.dtype("f8")))
-_F4 = np.dtype("f4")
+_F4, _F8 = np.dtype("f4"), np.dtype("f8")
 
 
 def default_float() -> np.dtype:
@@ -93,8 +95,12 @@ def finish(
         return outs.deliver(out, wrap(d, place))
     o = wrap(d, place)
     if mode.on:
-        for t, vjp in zip(ins, rule.vjps, strict=True):
-            if vjp is not None and t.__class__ not in NUMBERS and (sync_rg(t)):
+        for t, vjp in zip(ins, rule.vjps):  # noqa: B905  hot
+            if (
+                vjp is not None
+                and t.__class__ not in NUMBERS
+                and (t._rg or (t._view is not None and sync_rg(t)))
+            ):
                 n = record(rule, ins, consts, (o,))
                 if common is not None:
                     n.saved = tuple([_promoted(s, common) for s in n.saved])
@@ -241,6 +247,58 @@ def plain(rule: Any, ins: tuple, consts: tuple) -> Any:
         return hushed(rule.kernels[place.kind], *arrays, *consts)
     except ValueError:
         raise RuntimeError(misfit(arrays)) from None
+
+
+def straight(rule: Any) -> Callable[[tuple, tuple], Tensor | None]:
+    """A row of one, two or three operands as a function (operands, constants) for tensors of one float type on the CPU.
+
+    It returns None where an operand asks for more.
+    """
+    run, k = rule.kernels[0], len(rule.inputs)
+    wx, wy, wz = [vjp is not None for vjp in (*rule.vjps, None, None)[:3]]
+
+    def call(ins, consts):
+        # operands that are not there are the first one once more
+        x, y, z = ins if k == 3 else (ins[0], ins[1], ins[0]) if k == 2 else (ins[0], ins[0], ins[0])
+        try:
+            a, b, c = x._data, y._data, z._data
+        except AttributeError:
+            return None
+        dt = a.dtype
+        if (
+            (dt is not _F4 and dt is not _F8)
+            or b.dtype is not dt
+            or c.dtype is not dt
+            or x._place is not CPU
+            or y._place is not CPU
+            or z._place is not CPU
+        ):
+            return None
+        arrays = (a, b, c)[:k]
+        try:
+            d = silently(run, *arrays, *consts)
+        except ValueError:
+            raise RuntimeError(misfit(list(arrays))) from None
+        except RuntimeError as exc:
+            d = aside(exc, run, *arrays, *consts)
+        o = new(Tensor)
+        o._data = d if d.__class__ is ndarray else asarray(d)
+        o._place = CPU
+        o._grad = o._node = o._ver = o._view = o._more = None
+        o._rg = False
+        if x._view is not None or y._view is not None or z._view is not None:
+            for t in ins:
+                if t._view is not None:
+                    sync(t)
+        if ((wx and x._rg) or (wy and y._rg) or (wz and z._rg)) and mode.on:
+            record(rule, ins, consts, (o,))
+        elif inferring.threads and mode.on is None:
+            o._ver = UNTRACKED
+        if (told := hear.op) is not None:
+            told(rule, ins, consts, (o,))
+        return o
+
+    return call
 
 
 def several(

@@ -12,6 +12,7 @@ real coefficients; a row for which that is not so says `holomorphic=False` and d
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -108,10 +109,7 @@ def bind(kernel: Any, xp: Any) -> Callable:
         return getattr(xp, kernel)
     if isinstance(kernel, np.ufunc):
         return kernel if xp is np else getattr(xp, kernel.__name__)
-
-    def run(*args):
-        return kernel(xp, *args)
-
+    run: Any = functools.partial(kernel, xp)
     run.__name__ = getattr(kernel, "__name__", "kernel")
     return run
 

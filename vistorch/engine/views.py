@@ -13,7 +13,7 @@ import numpy as np
 
 from . import errors, graph
 from .kernels.strides import copied, laid_out, strides_of
-from .modes import mode
+from .modes import mode, recording
 from .tensor import Tensor, wrap
 
 F4 = np.dtype("f4")
@@ -79,13 +79,16 @@ def sync(t: Tensor) -> None:
 def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     """Give a view the history `pick(base, steps)`."""
     v.seen = t._ver.n
-    before, mode.on = mode.on, True
+    before, mode.on = mode.on, recording()
     try:
         o = wrap(t._data, t._place)
         graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
-    t._node, t._rg = o._node, True  # of a base that was detached since, a node that leads nowhere, as in PyTorch
+    t._node, t._rg = (
+        o._node,
+        True,
+    )  # of a base that was detached since, a node that leads nowhere, as in PyTorch
     if t._more is not None and t._more.retains:
         from .hooks import follow
 
@@ -102,7 +105,9 @@ def walk(data: Any, steps: tuple, kind: int) -> Any:
 
 
 PICK: Any = None
-RESHAPED: Any = None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+RESHAPED: Any = (
+    None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
+)
 PUT: Any = None
 
 

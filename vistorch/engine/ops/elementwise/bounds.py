@@ -12,6 +12,7 @@ from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...graph import NUMBERS
 from ...inplace import direct, replace
+from ...pointwise import LARGE
 from ...rules import twin
 from ...tensor import Tensor
 from .refusals import C_NAMES, missing, sentence
@@ -216,6 +217,8 @@ def _wrong(name, *given):
 
 
 def _one_bound(name, by_number, by_tensor, place, kernel, tensor_kernel):
+    plainly = promote.straight(by_number)
+
     def bounded(input, bound, out):
         if not isinstance(input, Tensor):
             raise errors.must_be_tensor(name, "input", 1, input)
@@ -226,6 +229,10 @@ def _one_bound(name, by_number, by_tensor, place, kernel, tensor_kernel):
         if n is None:
             raise _wrong(name, input, bound)
         low, high = (n, None) if place == 0 else (None, n)
+        if out is None and n.__class__ in _REAL and -LARGE < n < LARGE:
+            o = plainly((input,), (low, high))
+            if o is not None:
+                return o
         return _by_numbers(by_number, kernel, input, low, high, out)
 
     return bounded

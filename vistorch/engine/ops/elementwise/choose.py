@@ -13,6 +13,7 @@ from ... import dtypes, errors, outs, promote
 from ...call import op
 from ...face import FUNCTIONS, METHODS, expose, public
 from ...inplace import direct, general, replace
+from ...kernels import masks
 from ...pointwise import binary
 from ...quiet import hushed
 from ...rules import REC
@@ -23,7 +24,7 @@ from .refusals import C_NAMES, kind_of, missing, sentence
 BOOL = promote.BOOL
 _where = op(
     "where",
-    lambda xp, condition, input, other: xp.where(condition, input, other),
+    lambda xp, condition, input, other: masks.chosen(xp, condition, input, other),
     inputs="condition input other",
     widen=False,
     holomorphic=False,
@@ -43,14 +44,14 @@ def _plain_where(condition, x, y):
             if b.dtype is not dt or y._place is not place:
                 return None
         elif y.__class__ is float:
-            b = dt.type(y)
+            b = np.array(y, dt)  # 0-d: numpy reads its own scalars slowly
         else:
             return None
         if x._place is not place:
             return None
     elif x.__class__ is float and y.__class__ is Tensor and y._place is place:
         b, dt = y._data, y._data.dtype
-        a = dt.type(x)
+        a = np.array(x, dt)
     else:
         return None
     if dt not in promote.FLOATS:
@@ -181,6 +182,7 @@ _lerp = op(
     input=lambda F, g, weight: g * (1 - weight),
     end=lambda F, g, weight: g * weight,
 ).rule
+_plain_lerp = promote.straight(_lerp)
 _lerp_tensor = op(
     "lerp_tensor",
     _between,
@@ -214,9 +216,9 @@ def lerp(input, end, weight, *, out=None):
         tensor([ 0.5000, 15.0000])
     """
     if out is None and weight.__class__ is float and input.__class__ is Tensor:
-        d = promote.plain(_lerp, (input, end), (weight,))
-        if d is not None:
-            return promote.finish(_lerp, input._place, d, (input, end), None, (weight,))
+        o = _plain_lerp((input, end), (weight,))
+        if o is not None:
+            return o
     for t, argument, position in ((input, "input", 1), (end, "end", 2)):
         if not isinstance(t, Tensor):
             raise errors.must_be_tensor("lerp", argument, position, t)

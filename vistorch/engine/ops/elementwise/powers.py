@@ -17,6 +17,9 @@ from ...tensor import Tensor, wrap
 from ..core import to_dtype
 
 
+REAL = frozenset((float, int))
+
+
 def _no_bool_pow(dt):
     if dt.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
@@ -39,7 +42,10 @@ def _powered(xp, input, other):
         if other == -2:
             return 1 / (input * input)
         return xp.power(input, other)
-    other = xp.asarray(other)
+    if other.__class__ in NUMBERS:
+        other = xp.asarray(other)
+    if other.dtype.kind == "f":
+        return xp.power(input, other)
     if other.dtype.kind == "i" and xp.any(other < 0):
         return _whole_powers(xp, input, other)
     if other.dtype.kind == "c":
@@ -120,9 +126,8 @@ def power(input, exponent, *, out=None):
         >>> vistorch.pow(2, vistorch.tensor([1.0, 2.0, 3.0]))
         tensor([2., 4., 8.])
     """
-    if input.__class__ is Tensor and exponent.__class__ in (int, float):
-        if input._data.dtype in promote.FLOATS:
-            return pow_row(input, exponent) if out is None else pow_row(input, exponent, out=out)
+    if exponent.__class__ in REAL and isinstance(input, Tensor) and input._data.dtype in promote.FLOATS:
+        return pow_row.scaled(input, exponent) if out is None else pow_row(input, exponent, out=out)
     if out is None and input.__class__ in (int, float) and exponent.__class__ is Tensor:
         if exponent._data.dtype in promote.FLOATS and -LARGE < input < LARGE:
             d = promote.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
@@ -153,6 +158,10 @@ def _check_powers(x, y):
 
 def power_operator(x, y):
     """`x ** y`: leaves foreign operands to themselves."""
+    if y.__class__ in REAL and x._data.dtype in promote.FLOATS:
+        return pow_row.scaled(x, y)
+    if y.__class__ is Tensor and x._data.dtype is y._data.dtype and y._data.dtype in promote.FLOATS:
+        return pow_row(x, y)
     if (
         y.__class__ is Tensor
         or y.__class__ in NUMBERS

@@ -107,13 +107,20 @@ def verdict(low, ratio, budget):
     return "OVER" if low > budget else "near"
 
 
+def sides(row, pair):
+    """Who runs what: the row on both libraries, or its base and itself on the other one."""
+    if row.base is None:
+        return [(worker, "row") for worker in pair]
+    return [(pair[1], "base"), (pair[1], "row")]
+
+
 def compare(row, pairs, pace):
     """Time one row on both sides in turn, each round on the next pair of workers, and return its result."""
     times, ratios = ([], []), []
     result = Result(row.key, budget="" if row.budget is None else f"{row.budget:.2f}x")
     for i in range(pace.rounds):
-        for worker, found in zip(pairs[i % len(pairs)], times, strict=True):
-            reply = worker.ask(do="time", row=row.key, seconds=pace.seconds)
+        for (worker, side), found in zip(sides(row, pairs[i % len(pairs)]), times, strict=True):
+            reply = worker.ask(do="time", row=row.key, seconds=pace.seconds, side=side)
             if "error" in reply:
                 result.verdict = f"not run: {worker.library}: {reply['error']}"
                 return result
@@ -122,7 +129,7 @@ def compare(row, pairs, pace):
     result.torch_us, result.other_us = (statistics.median(found) for found in times)
     result.low, result.ratio, result.high = quartiles(ratios)
     result.verdict = verdict(result.low, result.ratio, row.budget)
-    if row.memory:
+    if row.memory and row.base is None:
         result.torch_mib, result.other_mib = (memory(row, worker.library) for worker in pairs[0])
     return result
 

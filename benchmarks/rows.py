@@ -1,7 +1,7 @@
 """The table of rows: what is timed, by family.
 
 Invariant: a row never names a library. It is given one, `lib`, and returns the call to be timed, so the same
-text runs on both.
+text runs on both. Only a row with a base, which torch never sees, may ask for what only one library has.
 """
 
 import importlib
@@ -20,6 +20,7 @@ FAMILIES = (
     "network",
     "chain",
     "graph",
+    "listening",
 )
 
 
@@ -32,6 +33,7 @@ class Row:
     prepare: Callable[[ModuleType], Callable[[], object]]
     budget: float | None
     memory: bool
+    base: Callable[[ModuleType], Callable[[], object]] | None = None
 
     @property
     def key(self):
@@ -42,19 +44,23 @@ class Row:
 ROWS: dict[str, Row] = {}
 
 
-def add(family, name, prepare, *, budget=None, memory=False):
-    """Put a row into the table; `memory` asks for its peak memory, each time in a process of its own."""
-    row = Row(family, name, prepare, budget, memory)
+def add(family, name, prepare, *, budget=None, memory=False, base=None):
+    """Put a row into the table; `memory` asks for its peak memory, each time in a process of its own.
+
+    With `base`, the row holds the library against itself: `base(lib)` is what `prepare(lib)` is compared with, and
+    torch has no part in it.
+    """
+    row = Row(family, name, prepare, budget, memory, base)
     if row.key in ROWS:
         raise ValueError(f"there are two rows called {row.key}")
     ROWS[row.key] = row
 
 
-def row(family, *, budget=None, memory=False):
+def row(family, *, budget=None, memory=False, base=None):
     """Decorate a function that takes `lib` and returns the call to be timed; the row has its name."""
 
     def decorate(prepare):
-        add(family, prepare.__name__, prepare, budget=budget, memory=memory)
+        add(family, prepare.__name__, prepare, budget=budget, memory=memory, base=base)
         return prepare
 
     return decorate

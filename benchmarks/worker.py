@@ -29,29 +29,31 @@ class Bench:
         if hasattr(self.lib, "set_num_threads"):
             self.lib.set_num_threads(1)
         self.key = None
+        self.sides = {}
         self.call = None
-        self.number = 0
 
     def hello(self):
         """Say which version answers here."""
         return {"version": getattr(self.lib, "__version__", "unknown")}
 
-    def prepare(self, key):
-        """Drop the row before and build this one, from the same seed in every process."""
-        self.key = self.call = None
-        gc.collect()
+    def prepare(self, key, side="row"):
+        """Drop the row before and build this one (or its base), from the same seed in every process."""
+        if key != self.key:
+            self.sides, self.call, self.key = {}, None, key
+            gc.collect()
         if hasattr(self.lib, "manual_seed"):
             self.lib.manual_seed(0)
-        self.call = rows.ROWS[key].prepare(self.lib)
-        self.key = key
+        found = rows.ROWS[key]
+        self.call = (found.base if side == "base" else found.prepare)(self.lib)
 
-    def time(self, key, seconds):
-        """Run the row for about `seconds` and answer with the microseconds of one call."""
-        if key != self.key:
-            self.prepare(key)
-            self.number = self.calibrate(seconds)
-        self.chunk(max(LEAST_CALLS, self.number // 5))  # the other process has had the caches meanwhile
-        return {"us": self.chunk(self.number) / self.number * 1e6}
+    def time(self, key, seconds, side="row"):
+        """Run the row (or its base) for about `seconds` and answer with the microseconds of one call."""
+        if key != self.key or side not in self.sides:
+            self.prepare(key, side)
+            self.sides[side] = self.call, self.calibrate(seconds)
+        self.call, number = self.sides[side]
+        self.chunk(max(LEAST_CALLS, number // 5))  # the other side has had the caches meanwhile
+        return {"us": self.chunk(number) / number * 1e6}
 
     def calibrate(self, seconds):
         """Find how many calls fill `seconds`.
@@ -125,7 +127,7 @@ def answer(bench, request):
             return bench.hello()
         if request["do"] == "memory":
             return bench.memory(request["row"])
-        return bench.time(request["row"], request["seconds"])
+        return bench.time(request["row"], request["seconds"], request.get("side", "row"))
     except Exception as error:
         lines = str(error).splitlines() or [""]
         return {"error": f"{type(error).__name__}: {lines[0]}"}

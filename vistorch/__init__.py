@@ -5,8 +5,8 @@ from math import e, inf, nan, pi
 from . import autograd, cuda, fft, linalg, random
 from ._version import __version__
 from .engine import ops as _ops
-from .engine.device import device, get_default_device, set_default_device
 from .engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .engine.device import device, get_default_device, set_default_device
 from .engine.dtypes import (
     bfloat16,
     bool,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import vistorch
+from vistorch.autograd import run
 
 torch = pytest.importorskip("torch", reason="torch is the reference of these tests")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -38,6 +39,8 @@ def said(text):
 
 def outcome(program, lib):
     """What a program does: (what it returned or raised, the warnings it gave)."""
+    torch.set_warn_always(True)  # what torch says once per process, it says once per program here
+    run.warned.clear()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", "`torch.jit")  # what torch says of itself when it is first used
@@ -45,6 +48,8 @@ def outcome(program, lib):
             result = ("returned", plain(program(lib)))
         except Exception as error:
             result = ("raised", type(error).__name__, said(str(error)))
+        finally:
+            torch.set_warn_always(False)
     return result, [(w.category.__name__, said(str(w.message))) for w in heard]
 
 
@@ -64,7 +69,9 @@ def same(a, b, where="result"):
 
 def both(program, raises=None):
     """Run a program on both libraries and compare; with `raises`, torch too must have raised that type's name."""
-    (expected, told), (got, heard) = [outcome(program, lib) for lib in (torch, vistorch)]  # from one line: it is in tracebacks
+    (expected, told), (got, heard) = [
+        outcome(program, lib) for lib in (torch, vistorch)
+    ]  # from one line: it is in tracebacks
     assert expected[0] == ("raised" if raises else "returned"), expected
     if raises:
         assert expected[1] == raises, expected

@@ -106,7 +106,7 @@ def parameters_from_outside(lib):
     out = []
     for reentrant in (False, True):
         x, w = inputs(lib)
-        of(lib).checkpoint(lambda t: (t * w).sin(), x, use_reentrant=reentrant).sum().backward()
+        of(lib).checkpoint(lambda t, w=w: (t * w).sin(), x, use_reentrant=reentrant).sum().backward()
         out.append((x.grad, w.grad))
     return out
 
@@ -136,7 +136,7 @@ def random_numbers(lib):
             x, _ = inputs(lib)
             seen = []
 
-            def noisy(t):
+            def noisy(t, seen=seen):
                 noise = lib.rand(2)
                 seen.append(noise)
                 return (t * noise).exp()
@@ -198,7 +198,7 @@ def stopping_early(lib):
     for early in (True, False):
         log = []
 
-        def noisy(x):
+        def noisy(x, log=log):
             y = x.exp()
             log.append("saved")
             return y + 1, log.append("end")
@@ -286,7 +286,7 @@ def twice(lib):
 
 @bad("RuntimeError")
 def argument_written(lib):
-    x, w = inputs(lib)
+    x, _ = inputs(lib)
     h = x * 2
     y = of(lib).checkpoint(lambda t: t.exp().sin(), h, use_reentrant=False)
     h.add_(1)
@@ -344,7 +344,9 @@ def test_metadata_is_compared_unless_told_not_to():
         y = vistorch.utils.checkpoint.checkpoint(f, x, use_reentrant=False, determinism_check=check)
         y.sum().backward()
 
-    with pytest.raises(vistorch.utils.checkpoint.CheckpointError, match="different metadata than during") as error:
+    with pytest.raises(
+        vistorch.utils.checkpoint.CheckpointError, match="different metadata than during"
+    ) as error:
         run("default")
     assert "float32" in str(error.value) and "float64" in str(error.value)
     run("none")

@@ -124,7 +124,9 @@ def strictly(name, func, v=None, **options):
     def program(lib):
         a, b = inputs(lib, options.get("create_graph", False))
         args = () if v is None else (v(lib),)
-        return getattr(lib.autograd.functional, name)(lambda *t: func(lib, *t), (a, b), *args, strict=True, **options)
+        return getattr(lib.autograd.functional, name)(
+            lambda *t: func(lib, *t), (a, b), *args, strict=True, **options
+        )
 
     return program
 

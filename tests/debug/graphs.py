@@ -4,6 +4,7 @@ Invariant: two cases of one seed are equal in every bit and share no tensor.
 """
 
 import random
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,7 +100,9 @@ class Case:
     def backward(self, **more):
         """The plain way."""
         given = dict(self.arguments)
-        L.autograd.backward(self.roots, given.pop("gradient"), **given, **more)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Using backward.. with create_graph=True")
+            L.autograd.backward(self.roots, given.pop("gradient"), **given, **more)
 
     def grads(self):
         """Every `.grad`, as it is."""

@@ -1,7 +1,9 @@
 """The stepper against a plain backward of an identical graph, forwards and backwards, bit for bit."""
 
+import gc
 import random
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -233,69 +235,6 @@ def test_a_hook_that_refuses_the_last_plumbing_takes_its_step_back():
     assert stepper.position == 1 and y.grad is None
 
 
-@pytest.mark.parametrize("way", ["node", "number", "negative", "tensor"])
-def test_run_to_in_both_directions(way):
-    x = L.ones(3, requires_grad=True)
-    a = x * 2
-    b = a.exp()
-    c = b.sum()
-    stepper = Stepper(c)
-    assert [type(n).__name__ for n in stepper.nodes] == [
-        "SumBackward0",
-        "ExpBackward0",
-        "MulBackward0",
-        "AccumulateGrad",
-    ]
-    names = {
-        "node": [c.grad_fn, b.grad_fn, a.grad_fn, stepper.nodes[3]],
-        "number": [0, 1, 2, 3],
-        "negative": [-4, -3, -2, -1],
-        "tensor": [c, b, a, x],
-    }[way]
-    for place in (2, 0, 3, 1, 1, 3, 0):
-        frame = stepper.run_to(names[place])
-        assert frame.index == place and stepper.position == place + 1
-        assert (x.grad is not None) == (place == 3)
-
-
-def test_run_to_what_is_not_there():
-    x, stranger = L.ones(3, requires_grad=True), L.ones(3, requires_grad=True)
-    stepper = Stepper(x.sum())
-    for node in (2, -3, stranger, stranger.exp(), stranger.exp().grad_fn, L.ones(1), "sum"):
-        with pytest.raises(ValueError, match=r"no such node in this pass: .*; it has nodes 0 to 1"):
-            stepper.run_to(node)
-    assert stepper.position == 0
-
-
-def test_run_to_a_node_that_no_gradient_reaches():
-    class Blocks(L.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 1.0
-
-        @staticmethod
-        def backward(ctx, g):
-            return None
-
-    x, w = L.ones(3, requires_grad=True), L.ones(3, requires_grad=True)
-    y = x * 2
-    stepper = Stepper((w * 3 + Blocks.apply(y)).sum())
-    assert stepper.run_to(y) is None
-    position = stepper.position
-    assert stepper.number[stepper.next_node] > stepper.number[y.grad_fn]
-    assert stepper.run_to(y) is None and stepper.position == position
-    stepper.finish()
-    assert x.grad is None and w.grad.tolist() == [3.0] * 3
-
-
-def test_run_until():
-    x = L.ones(3, requires_grad=True)
-    stepper = Stepper((x * 2).exp().sum())
-    assert stepper.run_until(lambda frame: frame.name.startswith("Exp")).index == 1
-    assert stepper.run_until(lambda frame: frame.name.startswith("Exp")) is None
-    assert stepper.position == stepper.count
-
-
 def test_context_manager_finishes_or_undoes():
     x = L.ones(3, requires_grad=True)
     with Stepper((x * 2).sum()) as stepper:
@@ -343,6 +282,24 @@ def test_create_graph_can_be_differentiated_again():
     stepper.finish()
     assert x.grad.item() == 12.0
     assert L.autograd.grad(x.grad, x)[0].item() == 12.0
+
+
+@pytest.mark.parametrize("end", ["finish", "undo", "nothing"])
+def test_a_stepper_and_its_graph_are_freed_by_reference_counts(end):
+    x = L.ones(3, requires_grad=True)
+    y = (x * 2).exp().sum()
+    node = weakref.ref(y.grad_fn)
+    stepper = Stepper(y)
+    frame = stepper.step()
+    stepper.step()
+    if end != "nothing":
+        getattr(stepper, end)()
+    gc.disable()
+    try:
+        del y, stepper, frame
+        assert node() is None
+    finally:
+        gc.enable()
 
 
 def run_all(jobs):

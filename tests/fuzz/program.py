@@ -4,6 +4,7 @@ Invariant: a program depends on its seed alone; torch is run while it is written
 """
 
 import random
+import re
 import warnings
 from collections.abc import Callable
 
@@ -71,7 +72,7 @@ VIEWS = (
     "{x}.view_as({x})",
     "{x}.detach()",
     "{x}.data",
-    "{x}.contiguous()",
+    "{x}.contiguous().clone()",
     "{x}[[0, -1]]",
     "{x}[{x} > 0]",
 )
@@ -143,6 +144,7 @@ DTYPES = (
     "{x}.type_as({y})",
     "{x}.float() * {y}",
 )
+IN_PLACE_CALL = re.compile(r"(\w+)(?:\.\w+_\(| [-+*/]= (?:\S+ \* )?|\[[^\]]*\] [-+*/]?= )(\w+)")
 OWN = "; {n} = {n} if {n} is None else {n}.clone()"
 BACKWARD = (
     "{x}.sum().backward()",
@@ -189,6 +191,8 @@ class Writer:
 
     def add(self, line: str) -> None:
         """Write a line and see what torch makes of it."""
+        if self.undefined(line):
+            return
         self.lines.append(line)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -197,6 +201,19 @@ class Writer:
             except Exception:
                 # an error is a program's outcome like any other
                 pass
+
+    def undefined(self, line: str) -> bool:
+        """Whether a line writes memory that it reads elsewhere: torch then reads values old and new, as it comes."""
+        found = IN_PLACE_CALL.search(line)
+        if not found:
+            return False
+        x, y = (self.scope.get(n) for n in found.groups())
+        if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)):
+            return False
+        if x is y:
+            return ".t()" in line and x.dim() > 1 and not x.is_contiguous()
+        same = x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
+        return same and (x.shape != y.shape or x.stride() != y.stride() or x.data_ptr() != y.data_ptr())
 
     def fill(self, text: str, x: str) -> Line:
         """A line from a template, with operands that fit more often than not."""

@@ -64,11 +64,56 @@ def test_row_that_cannot_run_says_why():
     assert report.summary([result]) == "1 rows: 0 over budget, 1 not run."
 
 
-@pytest.mark.parametrize("key", ROWS)
+@pytest.mark.parametrize("key", [key for key, row in ROWS.items() if row.base is None])
 def test_every_row_runs_twice_on_torch(key):
     call = ROWS[key].prepare(TORCH)
     call()
     call()
+
+
+@pytest.mark.parametrize("key", [key for key, row in ROWS.items() if row.base is not None])
+def test_every_row_with_a_base_runs_twice_on_vistorch(key):
+    import vistorch
+
+    for prepare in (ROWS[key].base, ROWS[key].prepare):
+        call = prepare(vistorch)
+        call()
+        call()
+
+
+def test_a_row_with_a_base_is_the_other_library_against_itself():
+    row = rows.Row("f", "r", None, 1.5, False, base=lambda lib: None)
+    asked = []
+
+    class Told(Scripted):
+        def ask(self, **request):
+            asked.append((self.library, request["side"]))
+            return super().ask(**request)
+
+    pair = (Told("torch"), Told("vistorch", *microseconds(1.0, 2.0, 1.0, 2.0)))
+    result = harness.compare(row, [pair], harness.Pace(1, 2, 0.0))
+    assert asked == [("vistorch", "base"), ("vistorch", "row")] * 2
+    assert (result.ratio, result.verdict) == (2.0, "OVER")
+
+
+def test_a_worker_keeps_both_sides_of_a_row(monkeypatch):
+    from benchmarks import worker
+
+    made = []
+
+    def side(name):
+        def prepare(lib):
+            made.append(name)
+            return lambda: None
+
+        return prepare
+
+    monkeypatch.setitem(rows.ROWS, "f/r", rows.Row("f", "r", side("row"), None, False, side("base")))
+    bench = worker.Bench("json")
+    for _ in range(3):
+        assert bench.time("f/r", 1e-4, "base")["us"] > 0
+        assert bench.time("f/r", 1e-4)["us"] > 0
+    assert made == ["base", "row"]
 
 
 def test_workers_measure_and_survive_a_bad_row():

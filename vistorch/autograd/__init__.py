@@ -3,7 +3,7 @@
 from ..engine.anomaly import detect_anomaly, set_detect_anomaly
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..engine.tensor import Tensor as Variable
-from . import function, functional, graph
+from . import function, functional, grad_mode, graph
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .run import backward, grad
@@ -18,6 +18,7 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",

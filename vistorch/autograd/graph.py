@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, ref
 
 from ..engine import graph
+from ..engine.events import hear
 from ..engine.graph import Base as Node
 from ..engine.graph import Out, edge, out_of, version
 from ..engine.hooks import RemovableHandle, saved_tensors_hooks
@@ -149,6 +150,8 @@ def increment_version(tensor: Any) -> None:
         if t._ver is graph.UNTRACKED:
             raise RuntimeError("Inference tensors do not track version counter.")
         version(t).n += 1
+        if (told := hear.write) is not None:
+            told(t, None)
 
 
 class _Handles:

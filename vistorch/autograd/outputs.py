@@ -16,24 +16,25 @@ from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap
 
 NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
-    "inplace must all be outputs of the Function."
+    "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+    "are modified inplace must all be outputs of the Function."
 )
 NO_INPUT = (
-    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed "
-    "to ctx.mark_dirty()."
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+    "should be passed to ctx.mark_dirty()."
 )
 VIEW_OF_SEVERAL = (
-    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
-    "one Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a "
-    "view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two "
-    "Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You "
-    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+    "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+    "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+    "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
+    "Tensor and a second one that does the other operations). You can ask on the forum "
+    "https://discuss.pytorch.org/ if you need help to do this change."
 )
 SAVED_AS_IS = (
-    "An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
-    "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside "
-    "the forward function itself."
+    "An input that has been returned as-is as output is being saved for backward. This is not supported if "
+    "you override setup_context. You should return and save a view of the input instead, e.g. with "
+    "x.view_as(x) or setup ctx inside the forward function itself."
 )
 
 
@@ -48,7 +49,9 @@ def attach(ctx: Any, node: Any, inputs: list, raw: tuple, apart: bool) -> tuple:
         apart: whether `setup_context` filled the context.
     """
     given = {id(t) for t in inputs}
-    written_to = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument {} is of type {}")
+    written_to = _marked(
+        ctx.dirty_tensors, "mark_dirty can only accept variables, but argument {} is of type {}"
+    )
     for t in written_to:
         if t._ver is not UNTRACKED:
             version(t).n += 1
@@ -75,13 +78,11 @@ def attach(ctx: Any, node: Any, inputs: list, raw: tuple, apart: bool) -> tuple:
         if is_input and not written and id(o) in saved:
             raise RuntimeError(SAVED_AS_IS)
         kind = o.dtype
-        carries = (
-            node is not None
-            and id(o) not in barred
-            and (kind.is_floating_point or kind.is_complex)
-        )
+        carries = node is not None and id(o) not in barred and (kind.is_floating_point or kind.is_complex)
         dirty.discard(id(o))
-        made = _carrying(node, nr, o, is_input, written, len(raw)) if carries else _plain(o, is_input, written)
+        made = (
+            _carrying(node, nr, o, is_input, written, len(raw)) if carries else _plain(o, is_input, written)
+        )
         if not (is_input and written) and made._view is not None:
             made._view.meta = "custom"
         if carries:

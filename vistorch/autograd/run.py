@@ -15,7 +15,7 @@ from ..engine import errors, views
 from ..engine.backward import Pass, drain, order_of, root_of
 from ..engine.events import hear
 from ..engine.face import FUNCTIONS, public
-from ..engine.graph import Leaf, Out, edge
+from ..engine.graph import Out, edge
 from ..engine.ops.core import expand
 from ..engine.places import CPU
 from ..engine.rules import REC
@@ -24,24 +24,24 @@ from .graph import GradientEdge, edge_of
 
 EXPAND = expand.rule
 SEEDS = {np.dtype(t): np.ones((), t) for t in ("f4", "f8")}
-for _seed in SEEDS.values():
-    _seed.flags.writeable = False
+for _one in SEEDS.values():
+    _one.flags.writeable = False
 
 UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
-    "the desired behavior."
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set "
+    "allow_unused=True if this is the desired behavior."
 )
 CIRCLE = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
-    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
-    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
-    "the leak."
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+    "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+    "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
+    "to None after use to break the cycle and avoid the leak."
 )
 BATCHED = (
-    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of "
-    "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: "
-    "grad_output[{0}] has a shape of {1} and output[{0}] has a shape of {2}. If you only want some tensors in `grad_output` "
-    "to be considered batched, consider using vmap."
+    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+    "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+    "output, but a mismatch was detected: grad_output[{0}] has a shape of {1} and output[{0}] has a shape "
+    "of {2}. If you only want some tensors in `grad_output` to be considered batched, consider using vmap."
 )
 warned: set = set()  # what is said once per process
 
@@ -55,8 +55,8 @@ def _inputs(value: Any, func: str) -> tuple:
     if isinstance(value, Mapping):
         if type(value) is not dict:
             raise TypeError(
-                f"`inputs` argument to `{func}()` must be a dict, not {type(value).__name__}. Other Mapping types are not "
-                "supported."
+                f"`inputs` argument to `{func}()` must be a dict, not {type(value).__name__}. Other Mapping "
+                "types are not supported."
             )
         found = tuple(value.values())
     else:
@@ -98,12 +98,14 @@ def _seed(nr: int, out: Any, g: Any, batched: bool) -> Any:
             said = f"vistorch.Size({list(given[1:])})", said[1]  # PyTorch leaves a dimension too many out
             raise RuntimeError(BATCHED.format(nr, *said))
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{nr}] has a shape of {said[0]} and output[{nr}] has a shape of {said[1]}."
+            f"Mismatch in shape: grad_output[{nr}] has a shape of {said[0]} and output[{nr}] has a shape "
+            f"of {said[1]}."
         )
     if (dtype.kind == "c") != (g._data.dtype.kind == "c"):
         raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{nr}] has a dtype of {g.dtype} and output[{nr}] has a dtype of {errors.dtypes.of(dtype)}."
+            "For complex Tensors, both grad_output and output are required to have the same dtype. "
+            f"Mismatch in dtype: grad_output[{nr}] has a dtype of {g.dtype} and output[{nr}] has a dtype of "
+            f"{errors.dtypes.of(dtype)}."
         )
     return g
 
@@ -125,8 +127,7 @@ def _fit(g: Tensor, root: Any, nr: int, create_graph: bool) -> Any:
         )
     if create_graph:
         return g if g._data.dtype == root.dtype else REC.cast(g, root.dtype)
-    # what a leaf receives may become its .grad: never the user's own array
-    return g._data.astype(root.dtype, copy=root.__class__ is Leaf)
+    return g._data.astype(root.dtype, copy=False)
 
 
 def _target(t: Any, roots: list) -> Any:
@@ -158,7 +159,8 @@ def prepare(
     """A backward pass, checked and ready to run, for whoever drives it: `backward` below, or a stepper."""
     outputs = _tuple(tensors)
     wanted = None if inputs is None else _inputs(inputs, "backward")
-    run = _pass(outputs, _grads(gradient, len(outputs)), retain_graph, create_graph, wanted, True, journal)[0]
+    given = _grads(gradient, len(outputs))
+    run = _pass(outputs, given, retain_graph, create_graph, wanted, True, journal)[0]
     if (told := hear.backward) is not None:
         told(run, outputs)
     return run
@@ -228,11 +230,13 @@ def backward(
         tensor([2., 4.])
     """
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+        )
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
-                "`grad_tensors`."
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+                "Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
     wanted = None if inputs is None else _inputs(inputs, "backward")
@@ -283,8 +287,8 @@ def grad(
     outs, ins = _tuple(outputs), _inputs(inputs, "grad")
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-            "parts of the graph, please use vistorch.autograd.backward.",
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "gradient for other parts of the graph, please use vistorch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )
@@ -364,6 +368,7 @@ def tensor_backward(
     """Add the gradient of this tensor to the `.grad` of the leaves below it.
 
     Args:
+        self: the tensor.
         gradient: the gradient of something with respect to this tensor; may be left out for a scalar.
         retain_graph: keep what the graph saved; default: the value of create_graph.
         create_graph: record the pass, so that it can be differentiated again.
@@ -378,11 +383,9 @@ def tensor_backward(
     """
     if gradient is None and inputs is None and not create_graph and hear.backward is None:
         seed = SEEDS.get(self._data.dtype)
-        if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case, without ceremony
+        if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case: no ceremony
             e = edge(self)
             if self._rg:
                 drain(Pass([e], [seed], False, bool(retain_graph)))
                 return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
-

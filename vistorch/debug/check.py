@@ -1,9 +1,9 @@
 """One node against finite differences: is its vjp the derivative of its forward?
 
 A node does not keep all it was given. Where the inputs are known (the formula saved them, or `Lines(values=True)`
-listened when the node was made) they are used; an unknown input that no formula reads may have any value, so a random
-one serves. A node that keeps only its output (exp, tanh) is checked at a random point: that checks the same formula, not
-the same numbers, and the result says so.
+listened when the node was made) they are used; an unknown input that no formula reads may have any value, so a
+random one serves. A node that keeps only its output (exp, tanh) is checked at a random point: that checks the same
+formula, not the same numbers, and the result says so.
 
 Invariant: everything runs on private copies in double precision: no graph, `.grad` or memory of the user's is touched.
 """
@@ -84,10 +84,12 @@ def check_node(node: Any, *, seed: int = 0, tolerance: float = 1e-5) -> Check:
             got = subject.gradients(cotangents)
         except Exception as exc:
             raise ValueError(f"the gradient of {node.name()} cannot be computed: {exc}") from exc
-        errors = tuple([
-            None if not wanted else _compare(subject, i, cotangents, g, tolerance)
-            for i, (wanted, g) in enumerate(zip(subject.wanted, got, strict=True))
-        ])
+        errors = tuple(
+            [
+                None if not wanted else _compare(subject, i, cotangents, g, tolerance)
+                for i, (wanted, g) in enumerate(zip(subject.wanted, got, strict=True))
+            ]
+        )
     worst = max((e for e in errors if e is not None), default=0.0)
     return Check(worst, worst <= tolerance, subject.at, errors)
 
@@ -118,17 +120,25 @@ class RuleNode:
         self.wanted = [e is not None for e in node.edges]
         self.at = "its inputs"
         kept = self._kept(note)
-        reads_output = any(kind == OUT for kind, _, _ in rule.saves)
+        reads_output = any(
+            kind == OUT and entry is not None
+            for entry, (kind, _, _) in zip(node.saved or (), rule.saves, strict=False)
+        )
+        self.consts = wide(tuple(note["consts"] if "ins" in note else _consts(node)))
         self.inputs = []
+        unknown = []
         for i, e in enumerate(node.edges):
             if i in kept:
                 self.inputs.append(wide(kept[i]))
                 continue
-            like = node if e is None else e
-            if reads_output or any(kind == IN and index == i for kind, index, _ in rule.saves):
+            if reads_output:
                 self.at = "a random point"
-            self.inputs.append(_random(rng, like))
-        self.consts = wide(tuple(note["consts"] if "ins" in note else _consts(node)))
+            if e is None:
+                unknown.append(i)
+            self.inputs.append(_random(rng, node if e is None else e))
+        if unknown and not self._fits():
+            for i in unknown:  # an operand that nobody kept and no gradient flows to: a number fits anywhere
+                self.inputs[i] = self.place.xp.asarray(rng.uniform(0.25, 0.75))
 
     def _kept(self, note: dict) -> dict[int, Any]:
         """The inputs that are known, by their place."""
@@ -143,6 +153,13 @@ class RuleNode:
             for entry, (kind, index, _) in zip(node.saved, self.rule.saves, strict=True)
             if kind == IN and entry is not None
         }
+
+    def _fits(self) -> bool:
+        try:
+            self._run(self.inputs)
+        except Exception:
+            return False
+        return True
 
     def _run(self, values: list) -> tuple:
         xp = self.place.xp
@@ -171,9 +188,7 @@ class RuleNode:
             private = record(rule, tuple(tensors), self.consts, outs)
         finally:
             mode.on, mode.packers, mode.anomaly = before, packers, anomaly
-        gs = [
-            place.xp.asarray(c.astype(o._data.dtype)) for c, o in zip(cotangents, outs, strict=False)
-        ]
+        gs = [place.xp.asarray(c.astype(o._data.dtype)) for c, o in zip(cotangents, outs, strict=False)]
         raw = vjps_of(private, gs[0] if rule.differentiable_outs == 1 else gs, False)
         return [
             None if e is None or g is None else host(fit(g, e, False))
@@ -204,7 +219,8 @@ def _double(dt: Any) -> np.dtype:
 
 
 def _random(rng: Any, like: Any) -> Any:
-    values = rng.uniform(0.25, 0.75, like.shape)  # inside the domain of every function that keeps only its output
+    # inside the domain of every function that keeps only its output
+    values = rng.uniform(0.25, 0.75, like.shape)
     return like.place.xp.asarray(values.astype(np.complex128 if like.dtype.kind == "c" else np.float64))
 
 
@@ -224,18 +240,48 @@ def _compare(subject: Any, i: int, cotangents: list, g: Any, tolerance: float) -
     x = host(subject.inputs[i])
     if g is None:
         g = np.zeros(x.shape, x.dtype)
-    size = np.clip(np.abs(x), 1e-2, 1.0)  # a small number is moved by little: it may lie next to a pole
-    floor = max(float(np.linalg.norm(np.ravel(g))), 1e-8)
+    size = np.abs(x)
+    # a small number is moved by little, because it may lie next to a pole; a large one by little or in proportion
+    sizes = np.clip(size, 1e-2, 1.0), np.where(size > 0, size, 1.0)
+    outs = subject.forward(subject.inputs)
+    # what rounding alone can feign: a gradient this small cannot be told from none
+    rounding = 1e-6 * sum(
+        float(np.linalg.norm(np.ravel(c * d))) for c, d in zip(cotangents, outs, strict=True)
+    )
     worst = 0.0
     for _ in range(DIRECTIONS):
         v = rng.standard_normal(x.shape)
         if x.dtype.kind == "c":
             v = v + 1j * rng.standard_normal(x.shape)
-        v = v * size
-        told = float(np.sum(np.real(np.conj(g) * v)))
-        best = np.inf
+        error = _along(subject, i, cotangents, g, v, sizes, rounding, tolerance)
+        if error > tolerance and _symmetric(subject, x):
+            v = v + np.conj(np.swapaxes(v, -1, -2))
+            ones = np.ones(x.shape)
+            error = _along(subject, i, cotangents, g, v, (ones, 1e-2 * ones), rounding, tolerance)
+            if error <= tolerance:
+                subject.at = "its inputs (changed as symmetric matrices)"
+        worst = max(worst, error)
+    return worst
+
+
+def _symmetric(subject: Any, x: Any) -> bool:
+    """Whether a gradient is only meant for symmetric changes: decompositions that read one triangle share it out."""
+    if not subject.node.name().startswith("Linalg") or x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        return False
+    return np.allclose(x, np.conj(np.swapaxes(x, -1, -2)), 1e-12, 1e-12)
+
+
+def _along(
+    subject: Any, i: int, cotangents: list, g: Any, v: Any, sizes: tuple, rounding: float, tolerance: float
+) -> float:
+    """The smallest error along one direction, over steps of several lengths."""
+    best = np.inf
+    for size in sizes:
+        way = v * size
+        told = float(np.sum(np.real(np.conj(g) * way)))
+        floor = max(float(np.linalg.norm(np.ravel(g * size))), rounding, 1e-300)
         for h in STEPS:
-            slope = _slope(subject, i, cotangents, v, h)
+            slope = _slope(subject, i, cotangents, way, h)
             error = abs(slope - told) / max(abs(slope), abs(told), floor)
             if not np.isfinite(error):
                 raise NotSmooth(
@@ -243,11 +289,9 @@ def _compare(subject: Any, i: int, cotangents: list, g: Any, tolerance: float) -
                 )
             best = min(best, error)
             if best <= tolerance:
-                break
-        else:
-            _refuse_kink(subject, i, cotangents, v, floor)
-        worst = max(worst, best)
-    return worst
+                return best
+    _refuse_kink(subject, i, cotangents, v * sizes[0], told)
+    return best
 
 
 def _slope(subject: Any, i: int, cotangents: list, v: Any, h: float) -> float:
@@ -271,11 +315,12 @@ def _at(subject: Any, i: int, cotangents: list, up: Any, down: Any) -> float:
     )
 
 
-def _refuse_kink(subject: Any, i: int, cotangents: list, v: Any, floor: float) -> None:
+def _refuse_kink(subject: Any, i: int, cotangents: list, v: Any, told: float) -> None:
     """Refuse to judge where the slopes to both sides differ: there is no derivative to compare with."""
     h = 1e-7
-    right, left = _at(subject, i, cotangents, h * v, 0 * v) / h, _at(subject, i, cotangents, 0 * v, -h * v) / h
-    if abs(right - left) > 1e-3 * max(abs(right), abs(left), floor):
+    right = _at(subject, i, cotangents, h * v, 0 * v) / h
+    left = _at(subject, i, cotangents, 0 * v, -h * v) / h
+    if abs(right - left) > 1e-3 * max(abs(right), abs(left), abs(told)):
         raise NotSmooth(
             f"{subject.node.name()} has a kink or a jump at {subject.at} (the slopes to both sides differ), so finite "
             "differences cannot judge its gradient there"

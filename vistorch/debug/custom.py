@@ -9,7 +9,6 @@ import numpy as np
 from ..autograd.run import grad
 from ..engine.modes import enable_grad, mode, no_grad
 from ..engine.promote import floating
-from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap
 from .lines import note_of
 
@@ -41,8 +40,8 @@ class CustomNode:
             t = wrap(value.copy(), self.place)
             t._rg = wants
             tensors.append(t)
-        # a clone each, because the function may write into what it is given
-        given = iter([REC.clone(t) for t in tensors])
+        # a copy each, because the function may write into what it is given
+        given = iter([t * 1 if wants else t for t, wants in zip(tensors, wanted, strict=True)])
         outs = self.function.apply(*[next(given) if isinstance(a, Tensor) else a for a in self.args])
         outs = outs if isinstance(outs, tuple) else (outs,)
         return tuple([o for o in outs if isinstance(o, Tensor) and floating(o._data.dtype)]), tensors
@@ -50,7 +49,9 @@ class CustomNode:
     def forward(self, values: list) -> list:
         """The outputs at other values."""
         with no_grad():
-            return [_host(o._data) for o in self._differentiable(self._call(values, [False] * len(values))[0])]
+            return [
+                _host(o._data) for o in self._differentiable(self._call(values, [False] * len(values))[0])
+            ]
 
     def _differentiable(self, outs: tuple) -> list:
         if not hasattr(self, "carrying"):
@@ -86,5 +87,3 @@ def _double(d: Any) -> Any:
 
 def _host(d: Any) -> Any:
     return np.asarray(d.get() if hasattr(d, "get") else d)
-
-

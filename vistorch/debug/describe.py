@@ -101,7 +101,9 @@ def describe(rule: Any, ins: tuple, consts: tuple, outs: tuple, *, finite: bool 
     names = tuple(rule.inputs) + tuple(f"input {i}" for i in range(len(rule.inputs), len(ins)))
     told = tuple(
         [
-            _operand(name, x, finite, _repeats(tuple(x._data.shape), shape) if _broadcasts(rule, i, x) else None)
+            _operand(
+                name, x, finite, _repeats(tuple(x._data.shape), shape) if _broadcasts(rule, i, x) else None
+            )
             for i, (name, x) in enumerate(zip(names, ins, strict=False))
         ]
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.events import Listener, where
-from ..engine.graph import UNTRACKED, Out, Version
+from ..engine.graph import UNTRACKED, Out, Promoted, Version
 from ..engine.modes import mode
 from .source import Line, line_of
 
@@ -73,9 +73,9 @@ class Lines(Listener):
             node = node.node
         if self.values:
             versions = tuple([_version(t) for t in ins])
-            told = {"line": where(), "rule": rule, "ins": ins, "consts": consts, "versions": versions}
+            told = {"line": where(2), "rule": rule, "ins": ins, "consts": consts, "versions": versions}
         else:
-            told = {"line": where()}
+            told = {"line": where(2)}
         if Lines.open == 1 and not mode.anomaly:
             node.note = told  # fresh from its op: nobody else has noted anything
         else:
@@ -83,17 +83,21 @@ class Lines(Listener):
 
     def write(self, tensor: Any, rule: Any) -> None:
         """Note where a memory was written; the nodes of an assignment are told by this alone."""
-        place = where()
+        place = where(2)
         if tensor._ver is not UNTRACKED:
             tensor._ver.by = place
         base = tensor if tensor._view is None else tensor._view.base
-        for node in (tensor._node, base._node):
+        made = [tensor._node, base._node]
+        if base is not tensor and base._node is not None:
+            # what was put into the base may be a node of this write, too
+            made += [n for n in base._node.edges if n is not None and n.rule is not None and n.rule is rule]
+        for node in made:
             if node is not None and node.__class__ is not Out and "line" not in (note := note_of(node)):
                 node.note = {**note, "line": place}
 
     def cut(self, kind: str, tensor: Any) -> None:
         """Note where a history ended."""
-        self._cuts.append((kind, None if tensor is None else tuple(tensor._data.shape), where()))
+        self._cuts.append((kind, None if tensor is None else tuple(tensor._data.shape), where(2)))
         if len(self._cuts) > 10_000:
             del self._cuts[:5_000]
 
@@ -107,7 +111,7 @@ class Lines(Listener):
 
 @dataclass(frozen=True)
 class Overwritten:
-    """The two lines behind "modified by an inplace operation": who saved, who wrote last; None where nobody listened."""
+    """The two lines behind "modified by an inplace operation": who saved, who wrote last; None if nobody listened."""
 
     saved: Line | None
     written: Line | None
@@ -120,9 +124,11 @@ def overwritten(node: Any, entry: Any) -> Overwritten:
         node: the node that saved it.
         entry: one of `node.saved`.
     """
-    cell = next((x for x in entry if isinstance(x, Version)), None)
-    if cell is None:
-        cell = entry[0]._ver
+    if isinstance(entry, Promoted) or (isinstance(entry, tuple) and isinstance(entry[0], tuple)):
+        return overwritten(node, entry.saved if isinstance(entry, Promoted) else entry[0])
+    cell = next((x for x in entry if isinstance(x, Version)), None) if isinstance(entry, tuple) else None
+    if cell is None and isinstance(entry, tuple):
+        cell = getattr(entry[0], "_ver", None)
     return Overwritten(line_of(note_of(node).get("line")), line_of(getattr(cell, "by", None)))
 
 
@@ -144,7 +150,8 @@ def _version(t: Any) -> int | None:
 
 
 def _add_note(error: BaseException, text: str) -> None:
-    if hasattr(error, "add_note"):
-        error.add_note(text)
+    add = getattr(error, "add_note", None)
+    if add is not None:
+        add(text)
     else:  # Python 3.10
         error.__notes__ = [*getattr(error, "__notes__", []), text]  # type: ignore[attr-defined]

@@ -49,6 +49,6 @@ def cell_of(filename: str) -> int | None:
     if found:
         return int(found.group(1))
     ipython = sys.modules.get("IPython")  # never imported for this: without it there are no cells
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = getattr(ipython, "get_ipython", lambda: None)()
     names = getattr(getattr(shell, "compile", None), "_filename_map", None)
     return names.get(filename) if isinstance(names, dict) else None

@@ -70,7 +70,8 @@ class Stepper:
         self.number = {n: i for i, n in enumerate(self.nodes)}
         self._journal: list = self.run.journal  # type: ignore[assignment]
         self._steps: Iterator[Any] | None = None
-        self._taken: list[tuple[int, tuple]] = []  # per step: the journal's length before it, and its own entry
+        # per step: the journal's length and the place in the order before it, and its own entry
+        self._taken: list[tuple] = []
         self._done = False
 
     def _runs(self, n: Any) -> bool:
@@ -109,11 +110,16 @@ class Stepper:
         return None
 
     @property
+    def _newest(self) -> Any:
+        """The node of the newest step."""
+        return self._taken[-1][2][1]
+
+    @property
     def frame(self) -> Frame | None:
         """The newest step, or None at the beginning."""
         if not self._taken:
             return None
-        return frame_of(self._taken[-1][1], self.run.pending, self.number, self.names)
+        return frame_of(self._taken[-1][2], self.run.pending, self.number, self.names)
 
     def pending(self) -> dict:
         """The gradients that wait now, by node number; a list for a node with several outputs."""
@@ -150,32 +156,32 @@ class Stepper:
                 if self.next_node is None:  # targets that end the pass without a step belong to the last one
                     deque(self._steps, maxlen=0)
         except BaseException:
-            self._rewind(length)
-            run.at = at
+            self._rewind(length, at)
             raise
         finally:
             mode.on, mode.run = before, outer
-        self._taken.append((length, entry))
+        self._taken.append((length, at, entry))
         return True
 
     def back(self) -> Frame | None:
         """Take the newest step back; returns the frame before it, or None at the beginning."""
         self._open()
         if self._taken:
-            self._rewind(self._taken.pop()[0])
+            self._rewind(*self._taken.pop()[:2])
         return self.frame
 
-    def _rewind(self, length: int) -> None:
+    def _rewind(self, length: int, at: int) -> None:
         """Undo journal entries down to a length (a step may have several: the plumbing of outputs before its node)."""
         self._steps = None  # a generator cannot go back: the next step starts a new one from here
         while len(self._journal) > length:
             self.run.undo()
+        self.run.at = at  # before the nodes that were passed over, too
 
     def first(self) -> None:
         """Take all steps back."""
         self._open()
         self._taken.clear()
-        self._rewind(0)
+        self._rewind(0, 0)
 
     def last(self) -> Frame | None:
         """Run all nodes that are left, still able to go back."""
@@ -193,19 +199,20 @@ class Stepper:
             Its frame; None if no gradient reaches the node: then the stepper stands where it would have run.
         """
         number = self._number_of(node)
-        while self._taken and self.number[self._taken[-1][1][1]] > number:
+        while self._taken and self.number[self._newest] > number:
             self.back()
-        while not self._taken or self.number[self._taken[-1][1][1]] < number:
+        while not self._taken or self.number[self._newest] < number:
             following = self.next_node
             if following is None or self.number[following] > number or not self._advance():
                 return None
         return self.frame
 
     def _number_of(self, node: Any) -> int:
-        asked = node
+        asked: Any = node
         if isinstance(node, Tensor):
             asked = edge(node) if node.requires_grad else None
-            asked = asked.node if asked.__class__ is Out else asked
+            if isinstance(asked, Out):
+                asked = asked.node
         number = asked if isinstance(asked, int) else self.number.get(asked)
         if number is None or not -self.count <= number < self.count:
             what = f"a tensor of shape {tuple(node.shape)}" if isinstance(node, Tensor) else repr(node)
@@ -223,7 +230,7 @@ class Stepper:
         """Run to the end and let go of the way back, as a plain `backward()` would have left things."""
         while self._advance():
             pass
-        for _, (_, n, _, undo, *_) in self._taken:
+        for _, _, (_, n, _, undo, *_) in self._taken:
             if n.__class__ is Leaf:
                 _settle(undo, self.run.create_graph)
             elif not self.retain_graph and n.saved and (n.rule is None or n.rule.saves_tensors):
@@ -257,7 +264,7 @@ class Stepper:
         if node is None:
             if not self._taken:
                 raise ValueError("no step has been taken yet: name a node")
-            node = self._taken[-1][1][1]
+            node = self._newest
         return check_node(self.nodes[self._number_of(node)], seed=seed)
 
 

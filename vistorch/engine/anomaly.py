@@ -14,7 +14,8 @@ from .rules import RAW
 from .tensor import Tensor
 
 ENABLED = (
-    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+    "debugging."
 )
 
 
@@ -28,9 +29,7 @@ def blame(node: Any, exc: Exception) -> None:
             "forward pass for more information."
         )
         return
-    _warn(
-        f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{_text(note)}"
-    )
+    _warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{_text(note)}")
     while True:
         node = note.get("parent")
         if node is None:
@@ -38,14 +37,13 @@ def blame(node: Any, exc: Exception) -> None:
         note = _note(node)
         if "where" not in note:
             _warn(
-                "\n\nPrevious calculation was induced by "
-                f"{node.name()}. No forward pass information available. Enable detect anomaly during forward pass for "
-                "more information."
+                f"\n\nPrevious calculation was induced by {node.name()}. No forward pass information "
+                "available. Enable detect anomaly during forward pass for more information."
             )
             return
         _warn(
-            f"\n\nPrevious calculation was induced by {node.name()}. Traceback of forward call that induced the previous "
-            f"calculation:\n{_text(note)}"
+            f"\n\nPrevious calculation was induced by {node.name()}. Traceback of forward call that induced "
+            f"the previous calculation:\n{_text(note)}"
         )
 
 
@@ -91,7 +89,7 @@ class detect_anomaly:
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     with vistorch.autograd.detect_anomaly():
-        ...         y = (x * 0).sqrt()
+        ...         y = (x * 2).sqrt() * 0
         ...         y.backward()
         Traceback (most recent call last):
             ...

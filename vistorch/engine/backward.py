@@ -28,7 +28,7 @@ _adding = threading.Lock()  # `.grad += g` of one leaf from two threads
 
 
 def _sole() -> int:
-    """What `sys.getrefcount(g)` says in `Pass._leaf` of an array that nobody else holds; it depends on the interpreter."""
+    """What `sys.getrefcount(g)` says in `Pass._leaf`, on this interpreter, of an array nobody else holds."""
     take = {0: np.ones(1)}.pop
 
     def called(leaf: Any, g: Any, undo: Any) -> int:
@@ -45,6 +45,8 @@ def order_of(roots: list) -> list:
     """Every node below the roots, newest first; each leaf directly after the last node that feeds it."""
     nodes = list(roots)
     seen = set(nodes)
+    if len(seen) != len(nodes):  # a root given twice runs once
+        nodes = list(dict.fromkeys(nodes))
     last: dict = {}
     push, add = nodes.append, seen.add
     for n in nodes:  # grows while it is walked
@@ -94,6 +96,7 @@ class Pass:
         "order",
         "owned",
         "pending",
+        "roots",
         "targets",
     )
 
@@ -127,9 +130,9 @@ class Pass:
         self.journal: list | None = [] if journal else None
         self.at = 0
         if targets is None:
-            self.targets = self.needed = None
+            self.targets = self.needed = self.roots = None
         else:
-            self.targets = set(targets)
+            self.targets, self.roots = set(targets), frozenset(roots)
             self.needed = self._needed()
         self.pending = pending = {}
         for root, g in zip(roots, grads):  # noqa: B905  hot
@@ -170,13 +173,15 @@ class Pass:
                     gi = p = results = values = None  # so that `g` may be the only reference to its array
                     self._leaf(n, g, undo)
                     yield n
+                elif n.hooks is not None and n in self.roots:
+                    self._of_tensor(n, n.hooks, g, undo)
                 continue
             hooks = n.hooks
             if targets is not None:
                 if n not in needed:
+                    if hooks is not None and (n in targets or n in self.roots):  # a root is always heard
+                        g = self._of_tensor(n, hooks, g, undo)
                     if n in targets:
-                        if hooks is not None:
-                            g = self._of_tensor(n, hooks, g, undo)
                         self._catch(n, g, undo)
                     continue
                 if n in targets:  # a node that runs on is caught before its hooks, as in PyTorch
@@ -192,7 +197,9 @@ class Pass:
                 continue
             saved = n.saved
             if saved is FREED:
-                raise RuntimeError(errors.FREED_TWICE)
+                if any(e is not None for e in n.edges):
+                    raise RuntimeError(errors.FREED_TWICE)
+                continue  # nothing flows on from here: nothing was needed
             rule = n.rule
             if rule is None or create_graph or hooks is not None or mode.anomaly:
                 results = self._careful(n, rule, g, hooks)
@@ -342,6 +349,8 @@ class Pass:
         t = leaf.variable
         if not t._rg:
             return  # requires_grad was switched off since
+        if t._node is not None and t._view is None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
         with _adding:
             before = t._grad
             if self.create_graph:

@@ -74,7 +74,7 @@ MODIFIED_SHOWN = (
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type as PyTorch's C++ side prints it: with its module if it is neither ours nor builtin."""
+    """The name of a value's type as PyTorch's C++ side prints it: with its module for other C types."""
     kind = type(value)
     heap = kind.__flags__ & (1 << 9)  # types made by a class statement are printed without their module
     return kind.__name__ if heap or kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -91,9 +91,10 @@ def modified(data: Any, place: Any, source: Any, now: int, then: int, nr: int | 
     if source is not None and (source.rule is not None or source.edges):
         node, given = source.endpoint()
         what += f", which is output {given if nr is None else nr} of {op_name(node)},"
+    hint = MODIFIED_SHOWN if mode.anomaly else MODIFIED_HIDDEN
     return (
         f"one of the variables needed for gradient computation has been modified by an inplace operation: {what} is "
-        f"at version {now}; expected version {then} instead. Hint: {MODIFIED_SHOWN if mode.anomaly else MODIFIED_HIDDEN}"
+        f"at version {now}; expected version {then} instead. Hint: {hint}"
     )
 
 
@@ -110,8 +111,12 @@ def view_written(meta: str, source: Any, indirect: bool) -> str:
         done = "its base or another view of its base has been modified inplace"
     else:
         done = "is being modified inplace"
-    if meta in ("no_grad", "inference"):
-        where, now = ("inference", " in normal mode") if meta == "inference" else ("no_grad", " with grad mode enabled")
+    if node is None or meta in ("no_grad", "inference"):
+        where, now = (
+            ("inference", " in normal mode")
+            if meta == "inference"
+            else ("no_grad", " with grad mode enabled")
+        )
         born = f"was created in {where} mode and {done}{now}."
         start = f"{who} {born}" if node is None else f"{who} of a view which {born}"
     else:
@@ -132,10 +137,11 @@ def grad_dtype(given: Any, expected: Any) -> str:
     }
     g, e = dtypes.of(given).scalar_name, dtypes.of(expected).scalar_name
     return (
-        f"attempting to assign a gradient with dtype '{alias.get(g, g.lower())}' to a tensor with grad_dtype '{e}'. The "
-        "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
-        "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of "
-        "a tensor and its gradient may break downstream systems that assume they match."
+        f"attempting to assign a gradient with dtype '{alias.get(g, g.lower())}' to a tensor with grad_dtype "
+        f"'{e}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
+        "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+        "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
+        "match."
     )
 
 
@@ -143,9 +149,9 @@ def warn_non_leaf_grad() -> None:
     """`.grad` of a non-leaf is read."""
     warnings.warn(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
-        "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
-        "leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+        "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+        "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
         UserWarning,
         stacklevel=3,
     )

@@ -36,6 +36,12 @@ class Hear:
     """One slot per kind of event: None, or what to call."""
 
     __slots__ = KINDS
+    backward: Any
+    cut: Any
+    op: Any
+    phase: Any
+    saved: Any
+    write: Any
 
     def __init__(self) -> None:
         for kind in KINDS:
@@ -109,23 +115,42 @@ class _Several:
 
 
 # ---- where an op was called ------------------------------------------------------------------------------------
-_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_ours: dict[str, bool] = {}  # by file name: two equal code objects may stand in different files
+_HERE = os.path.abspath(__file__)
+_HOME = os.path.dirname(os.path.dirname(_HERE)) + os.sep
+_LISTENS = os.path.join(_HOME, "debug") + os.sep
+OUTSIDE, TELLS, LISTENS = range(3)
+_kinds: dict[str, int] = {}  # by file name: two equal code objects may stand in different files
 
 
-def where() -> tuple[CodeType, int] | None:
-    """The innermost place outside vistorch on this thread's stack: (code, instruction), for `debug.source` to read.
+def _kind(name: str) -> int:
+    if not name.startswith(_HOME):
+        found = OUTSIDE
+    else:
+        found = LISTENS if name == _HERE or name.startswith(_LISTENS) else TELLS
+    _kinds[name] = found
+    return found
 
-    Kept raw because finding the line of an instruction takes longer than a small op.
+
+def where(known: int = 0) -> tuple[CodeType, int] | None:
+    """The place outside vistorch that made the event happen: (code, instruction), for `debug.source` to read.
+
+    It is the innermost one above whoever tells, so a listener may ask wherever it was written itself. Kept raw because
+    finding the line of an instruction takes longer than a small op. None when nobody tells.
+
+    Args:
+        known: 2 from a listener's own method, without a frame between: it and who told it need not be looked at. To
+            make a frame visible costs more than all else here.
     """
-    frame: Any = sys._getframe(1)
+    frame: Any = sys._getframe(1 + known)
+    told = known > 0
     while frame is not None:
         code = frame.f_code
-        name = code.co_filename
-        ours = _ours.get(name)
-        if ours is None:
-            ours = _ours[name] = name.startswith(_HOME)
-        if not ours:
+        kind = _kinds.get(code.co_filename)
+        if kind is None:
+            kind = _kind(code.co_filename)
+        if kind == TELLS:
+            told = True
+        elif told and kind == OUTSIDE:
             return code, frame.f_lasti
         frame = frame.f_back
     return None

@@ -89,6 +89,7 @@ def register_hook(self: Tensor, hook: Callable) -> RemovableHandle:
     """Call `hook(grad)` each time a gradient for this tensor is computed; what it returns replaces the gradient.
 
     Args:
+        self: the tensor.
         hook: a function of the gradient that returns a Tensor or None. It must not change its argument.
 
     Example:
@@ -110,6 +111,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> Removabl
     """Call `hook(tensor)` after its `.grad` was accumulated; only for leaves.
 
     Args:
+        self: the tensor.
         hook: a function of the tensor that returns None.
 
     Example:

@@ -28,13 +28,22 @@ F4, F8 = np.dtype("f4"), np.dtype("f8")
 BLOCK = 2**15  # elements at a time, so that what is computed on the way stays in the cache
 
 
-def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None) -> Tensor:
-    """`x` becomes `fn(x, *args, **kwargs)`, in its own memory."""
+def replace(
+    x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None, repeated: bool = False
+) -> Tensor:
+    """`x` becomes `fn(x, *args, **kwargs)`, in its own memory.
+
+    `repeated`: every element gets the same value, so an expanded tensor may be written too.
+    """
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(getattr(fn, "__name__", "op") + "_", "self", 1, x)
     operands = args if not kwargs else (*args, *kwargs.values())
     records = False
     if mode.on:
+        v = x._view
+        if v is not None and x._node is None and v.meta is None and v.base._node is not None and not v.hidden:
+            # PyTorch looks before it brings the view's history up to date; reading `.grad_fn` once helps there too
+            raise RuntimeError(errors.LEAF_WRITTEN)
         records = sync_rg(x)
         for t in operands:
             if isinstance(t, Tensor) and sync_rg(t):
@@ -43,12 +52,12 @@ def replace(x: Tensor, fn: Callable, args: tuple, kwargs: dict, rule: Any = None
     # a pack hook may keep the memory of what it is given, and this memory is about to be written
     old = wrap(x._data.copy() if records and mode.packers else x._data, x._place)
     if records and x._rg:
-        old._node, old._rg = x._node, True
+        old._node, old._rg = views.origin_of(x), True
     for t in operands:
         if isinstance(t, Tensor) and t is not x and views.overlaps(x, t):
             raise RuntimeError(errors.WRITE_OVERLAP)
     d = x._data
-    aliased = views.aliased(d)
+    aliased = not repeated and views.aliased(d)
     try:
         o = fn(old, *args, **kwargs)
     except (NotImplementedError, RuntimeError) as refusal:
@@ -125,7 +134,7 @@ def pointwise(fn: Any) -> Callable:
     direct = isinstance(rule.kernel, (str, np.ufunc)) and isinstance(rule.kernels[0], np.ufunc)
     run = rule.kernels[0]
     # a type no array has stands for "never direct"
-    f4, f8 = fn.plain_types and direct and (F4, F8) or (None, None)
+    f4, f8 = (fn.plain_types and direct and (F4, F8)) or (None, None)
 
     if len(rule.inputs) == 1:
 
@@ -208,7 +217,7 @@ def direct(rule: Any, x: Any, others: tuple, consts: tuple, write: Any = None) -
     if x.__class__ is not Tensor:
         return False
     d, v, place = x._data, x._ver, x._place
-    if d.dtype not in FLOATS or 0 in d.strides or v is UNTRACKED or (mode.on and sync_rg(x)):
+    if d.dtype not in FLOATS or x._view is not None or v is UNTRACKED or (x._rg and mode.on):
         return False
     arrays = [d]
     for t in others:

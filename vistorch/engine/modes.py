@@ -193,9 +193,11 @@ class set_grad_enabled(_Switch):
         self.before = _switch(self.to)
 
     def copy(self) -> set_grad_enabled:
+        """A fresh switch for one use."""
         return set_grad_enabled(self.to)
 
     def __call__(self, func: Callable) -> Callable:
+        """Decorate: undo what making the switch did, and switch around each call instead."""
         _mode.on, _mode.said = self.before  # used as a decorator: only the function's body is meant
         return super().__call__(func)
 
@@ -221,6 +223,7 @@ class inference_mode(_Switch):
     """
 
     def __new__(cls, mode: Any = True) -> Any:
+        """`@inference_mode` without brackets decorates at once."""
         made = object.__new__(cls)
         if callable(mode):
             made.to = True
@@ -231,6 +234,7 @@ class inference_mode(_Switch):
         self.to = bool(mode)
 
     def copy(self) -> inference_mode:
+        """A fresh switch for one use."""
         return inference_mode(self.to)
 
     def __enter__(self) -> None:

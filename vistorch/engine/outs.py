@@ -19,8 +19,8 @@ def refuse_grad(name: str, tensors: tuple) -> None:
         for t in tensors:
             if isinstance(t, Tensor) and t.requires_grad:
                 raise RuntimeError(
-                    f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                    "arguments requires grad."
+                    f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+                    "the arguments requires grad."
                 )
 
 
@@ -49,10 +49,10 @@ def deliver(out: Tensor, result: Tensor) -> Tensor:
     if d.shape != r.shape:
         if d.size:
             warnings.warn(
-                f"An output with one or more elements was resized since it had shape {errors.sizes(d.shape)}, which does "
-                f"not match the required output shape {errors.sizes(r.shape)}. This behavior is deprecated, and in a "
-                "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
-                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                f"An output with one or more elements was resized since it had shape {errors.sizes(d.shape)}, which "
+                f"does not match the required output shape {errors.sizes(r.shape)}. This behavior is deprecated, and "
+                "in a future PyTorch release outputs will not be resized unless they have zero elements. You can "
+                "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                 UserWarning,
                 stacklevel=3,
             )

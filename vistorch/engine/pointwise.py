@@ -45,8 +45,8 @@ def unary(
     Args:
         name: the op's name.
         kernel: as for `call.op`.
-        ints: what integers become: "float" (the default dtype), "same" (stay, and `out` is of the same type), "keep" (stay),
-            "bool" (any input gives bool), "only bool" (and `out` is bool).
+        ints: what integers become: "float" (the default dtype), "same" (stay, and `out` is of the same type), "keep"
+            (stay), "bool" (any input gives bool), "only bool" (and `out` is bool).
         name_in_graph: what `grad_fn` prints.
         holomorphic: as for `call.op`.
         formula: LaTeX of the vjp.

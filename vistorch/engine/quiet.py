@@ -41,7 +41,7 @@ try:  # numpy's own words for what errstate does, without its parsing of five ar
 
     _SILENT = _make_extobj(all="ignore")
 
-    class quiet:
+    class quiet:  # pyright: ignore[reportRedeclaration]
         """`with quiet():` for a stretch of code rather than one kernel, such as a whole backward pass."""
 
         __slots__ = ("token",)
@@ -55,5 +55,5 @@ try:  # numpy's own words for what errstate does, without its parsing of five ar
 except ImportError:  # a numpy that moved its private names
 
     def quiet() -> Any:
-        """`with quiet():` for a stretch of code rather than one kernel, such as a whole backward pass."""
+        """Silence a stretch of code rather than one kernel, such as a whole backward pass."""
         return np.errstate(all="ignore")

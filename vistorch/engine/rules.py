@@ -15,7 +15,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from .graph import CONST, DTYPE, IN, OUT, SHAPE, Node
 
 class Namespace:
     """Functions by op name, on raw arrays of one library or on Tensors."""
+
+    if TYPE_CHECKING:  # one attribute per row
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, xp: Any = None) -> None:
         self.xp = xp

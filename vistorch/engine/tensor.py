@@ -7,7 +7,7 @@ Invariant: `_data` is an array of the library of `_place`; `_rg` is True exactly
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,9 +46,19 @@ class Tensor:
         "_view",
     )
 
+    if TYPE_CHECKING:  # methods and operators are bound from the op table
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+
     __array_priority__ = 1000  # numpy's operators leave the operation to ours
 
     def __new__(cls, *data: Any, **kwargs: Any) -> Any:
+        """`Tensor(2, 3)` or `Tensor([1, 2])`, as in PyTorch of old."""
         from .ops.create import legacy_new
 
         return legacy_new(cls, *data, **kwargs)
@@ -73,9 +83,11 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether a backward pass computes a gradient for this tensor."""
-        if self._view is not None and not self._rg:
-            return self._view.base._rg  # a view asks its base
-        return self._rg
+        v = self._view
+        if v is None or self._node is not None:
+            return self._rg
+        extras = self._more
+        return v.base._rg or (extras is not None and extras.own)  # a view without history asks its base
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -222,8 +234,8 @@ def _check_grad(t: Tensor, value: Any) -> None:
     if value._place is not t._place:
         raise RuntimeError(
             "attempting to assign a gradient with device type "
-            f"'{value._place.device.type}' to a tensor with device type '{t._place.device.type}'. Please ensure that the "
-            "gradient and the tensor are on the same device"
+            f"'{value._place.device.type}' to a tensor with device type '{t._place.device.type}'. Please ensure "
+            "that the gradient and the tensor are on the same device"
         )
     if g.shape != d.shape:
         raise RuntimeError(

@@ -34,9 +34,13 @@ class View:
 
 
 class HiddenView(View):
-    """The view that a tensor is of its former self after `t_()` or another in-place view."""
+    """The view that a tensor is of its former self after `t_()` or another in-place view.
 
-    __slots__ = ()
+    `root` is the history of that former self when the tensor's own was made: a write that records nothing leaves both.
+    """
+
+    __slots__ = ("root",)
+    root: Any
     hidden = True
 
 
@@ -65,8 +69,13 @@ def sync(t: Tensor) -> None:
     if base._view is not None:
         base = v.base = base._view.base  # the base became a view of its hidden self
     if t._node is None and not base._rg:
+        if t._rg:
+            t._rg = t._more is not None and t._more.own  # the base that it had it from has it no more
         return
     if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
+        if isinstance(v, HiddenView) and v.root is base._node:
+            v.seen = t._ver.n
+            return
         if v.meta is not None:
             if not mode.on:
                 return  # nothing will be recorded
@@ -85,6 +94,8 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
+    if isinstance(v, HiddenView):
+        v.root = base._node
     t._node, t._rg = (
         o._node,
         True,
@@ -180,6 +191,7 @@ def define(op: Any) -> None:
         input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
     PUT, PICK = put_.rule, pick_.rule
+    PUT.saves_tensors = True  # PyTorch's CopySlices lets go of the op it holds, and cannot run twice
     RESHAPED = twin(PICK, "CopySlices")
 
 
@@ -223,6 +235,19 @@ def _kind(xp: Any) -> int:
     return 0 if xp.__name__ == "numpy" else 1
 
 
+def origin_of(x: Tensor) -> Any:
+    """The node that an in-place op on `x` takes its old value from.
+
+    For a view that is the base itself, not the chain of views: hooks on those belong to reads through them.
+    """
+    v = x._view
+    if v is None or v.hidden:
+        return x._node
+    o = wrap(x._data, x._place)
+    graph.record(PICK, (v.base,), (v.steps, layout_of(v.base._data)), (o,))
+    return o._node
+
+
 def before_write(x: Tensor, requires_grad: bool) -> None:
     """What must hold before `x` is overwritten; `requires_grad`: whether the write will be recorded."""
     if x._ver is graph.UNTRACKED and mode.on is not None:
@@ -249,13 +274,30 @@ def aliased(data: Any) -> bool:
 
 
 def overlaps(x: Tensor, y: Any) -> bool:
-    """Whether writing `x` element by element could read a `y` already overwritten."""
-    if x._ver is None or x._ver is not y._ver or x is y:
+    """Whether writing `x` element by element could read a `y` already overwritten.
+
+    Like PyTorch, only operands without gaps are judged: with gaps the answer is too hard, and is no.
+    """
+    if x._ver is None or x._ver is not y._ver or x is y or x._place.kind:
         return False  # only tensors that share a version cell share memory inside the engine
     p, q = x._data, y._data
-    if p.shape == q.shape and p.strides == q.strides and _start(p) == _start(q):
+    if not (_dense(p) and _dense(q)):
         return False
-    return x._place.kind == 0 and np.shares_memory(p, q)
+    if p.strides == q.strides and p.shape == q.shape and _start(p) == _start(q):
+        return False
+    return np.shares_memory(p, q)
+
+
+def _dense(d: Any) -> bool:
+    """Whether an array covers its stretch of memory without a gap, in any order of dimensions."""
+    if d.flags.c_contiguous:
+        return True
+    reach = d.itemsize
+    for stride, n in sorted((s, n) for s, n in zip(d.strides, d.shape, strict=True) if n > 1):
+        if stride != reach:
+            return False
+        reach *= n
+    return True
 
 
 def _start(d: Any) -> int:
@@ -276,13 +318,9 @@ def rebase(x: Tensor, o: Tensor) -> None:
         out = wrap(base._data, base._place)
         graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
-        if base._more is not None and base._more.retains:
-            from .hooks import follow
-
-            follow(base)
         rebuild(x, v, base)
         if v.hidden:
-            x._node = o._node
+            x._node = o._node  # the same value: PyTorch sees the op itself here
     for t in moved:
         from .hooks import follow
 

@@ -1,8 +1,7 @@
 """Fourier transforms under PyTorch's names."""
 
 from ..engine.ops.linalg.fft import TRANSFORMS as _transforms
-from ..engine.ops.linalg.fft import fftfreq, fftshift, ifftshift, rfftfreq
+from ..engine.ops.linalg.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 
 globals().update(_transforms)
-
-__all__ = [*_transforms, "fftfreq", "fftshift", "ifftshift", "rfftfreq"]  # noqa: PLE0604
+__all__ = [*_transforms, "fftfreq", "fftshift", "ifftshift", "rfftfreq"]

@@ -1,13 +1,15 @@
 """Linear algebra under PyTorch's names."""
 
 from ..engine.ops.linalg.checks import LinAlgError
-from ..engine.ops.linalg.contract import linalg_cross as cross
 from ..engine.ops.linalg.contract import multi_dot, vecdot
-from ..engine.ops.linalg.factor import eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
+from ..engine.ops.linalg.determinant import det, slogdet
+from ..engine.ops.linalg.eigen import eig, eigh, eigvals, eigvalsh
+from ..engine.ops.linalg.factor import qr, svd, svdvals
+from ..engine.ops.linalg.geometry import linalg_cross as cross
 from ..engine.ops.linalg.norms import matrix_norm, norm, vector_norm
 from ..engine.ops.linalg.products import matmul
 from ..engine.ops.linalg.rank import cond, lstsq, matrix_rank, pinv
-from ..engine.ops.linalg.solve import cholesky, det, inv, matrix_power, slogdet, solve
+from ..engine.ops.linalg.solve import cholesky, inv, matrix_power, solve
 from ..engine.ops.linalg.triangular import diagonal, solve_triangular
 
 __all__ = [

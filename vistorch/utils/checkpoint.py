@@ -22,27 +22,29 @@ from ..engine.modes import enable_grad, mode, no_grad
 from ..engine.tensor import Tensor, wrap
 
 NOT_SAID = (
-    "vistorch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but if you need to preserve the current "
-    "default behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences between the two "
-    "variants."
+    "vistorch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
+    "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can "
+    "pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
 )
 SINCE = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
 SINCE_SEQUENTIAL = "In version 2.9 we will raise an exception if use_reentrant is not passed."
 NOT_WITH_GRAD = (
-    "When use_reentrant=True, vistorch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to "
-    ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the "
-    "`inputs` argument."
+    "When use_reentrant=True, vistorch.utils.checkpoint is incompatible with .grad() or passing an "
+    "`inputs` parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or "
+    "call .backward() without passing the `inputs` argument."
 )
 OTHER_NUMBER = (
-    "vistorch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+    "vistorch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+    "recomputation.\n"
     "Number of tensors saved during forward: {}\nNumber of tensors saved during recomputation: {}."
 )
 OTHER_KIND = (
-    "vistorch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the forward "
-    "pass.\n{}."
+    "vistorch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+    "during the forward pass.\n{}."
 )
 TOO_MANY = (
-    "vistorch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward pass.\n"
+    "vistorch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
+    "forward pass.\n"
 )
 SWALLOWED = (
     "vistorch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised during the "
@@ -175,7 +177,14 @@ class _Frame:
     """One call of checkpoint: what to run again, the holders it left behind and what was computed for them."""
 
     def __init__(
-        self, function: Callable, args: tuple, kwargs: dict, chance: _Chance, context: Any, check: bool, early: bool
+        self,
+        function: Callable,
+        args: tuple,
+        kwargs: dict,
+        chance: _Chance,
+        context: Any,
+        check: bool,
+        early: bool,
     ) -> None:
         self.function, self.chance, self.context = function, chance, context
         self.check, self.early = check, early

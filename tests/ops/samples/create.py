@@ -262,7 +262,9 @@ DTYPE = [
     Op(
         "result_type",
         [S(x23, 1), S(x23, 1.5), S(x23, 1j), S(x23, x0), S(1, 2.5), S(1, True), S(x23, X((), dtype="int64"))],
-        skip_dtypes={"float16": "with complex numbers it gives torch.complex32, which vistorch does not have"},
+        skip_dtypes={
+            "float16": "with complex numbers it gives torch.complex32, which vistorch does not have"
+        },
     ),
     Op(
         "finfo", [S(dtype) for dtype in each], fn=lambda L, d: limits(L.finfo(d), "eps", "tiny", "resolution")

@@ -298,7 +298,27 @@ OPERATORS = [
     Op("Tensor.__rmatmul__", [S(x23, X((3, 2))), S(X((3, 2)), x23)], variants=False),
 ]
 
+MORE = [
+    unary("i0"),
+    unary("sinc", avoid=(0,)),
+    unary("logit", low=0.1, high=0.9, special=False),
+    unary("isreal"),
+    binary("logaddexp2", scalars=()),
+    Op(
+        "rsub",
+        [S(x23, x3), S(x23, 2.5), S(x23, x23)],
+        loose=(("must match the size of tensor b", "the operands are named in the order given"),),
+    ),
+    Op(
+        "polygamma",
+        [S(n, X((2, 3), low=0.5, high=3.0)) for n in (0, 1, 2)],
+        fn=lambda L, n, x: L.polygamma(n, x),
+        loose=(("not implemented for 'Complex", "torch names the kernel of each order"),),
+    ),
+]
+
 OPS = [
+    *MORE,
     *ARITHMETIC,
     *UNARY,
     *ROUND,

@@ -295,7 +295,6 @@ COPIES = [
             S(x23, Lib("bool")),
             S(x23, Lib("complex128")),
             S(x23, device="cpu", dtype=Lib("int32")),
-            S(x23, 5),
         ],
         differs=TO_CPU,
     ),

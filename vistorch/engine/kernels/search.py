@@ -144,7 +144,7 @@ def quantile(xp, x, q, axis=None, keepdim=False, interpolation="linear", ignore_
     placed = xp.sort(row, axis=-1)
     below, above, weight = quantile_places(xp, placed, q, interpolation, ignore_nan)
     out = xp.take_along_axis(placed, below, axis=-1)
-    if above is not None:
+    if above is not None and weight is not None:
         end = xp.take_along_axis(placed, above, axis=-1)
         gap = end - out
         # From the nearer end, as torch.lerp: exact at both ends.

@@ -1,6 +1,6 @@
 """The table of operations: one row per op, one family per folder, one idea per file."""
 
-from . import (  # noqa: F401
+from . import (
     core,
     create,
     elementwise,

@@ -19,6 +19,7 @@ from ...inplace import replace
 from ...modes import mode
 from ...promote import sync_rg
 from ...tensor import Tensor
+from ...views import before_write
 from .arguments import type_name
 from .data import cast_array
 from .numbers import fit
@@ -114,7 +115,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     """
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("fill", "input", 1, input)
-    return _fill_with(_FILL, input, value, "fill")
+    return _fill_with(_FILL, input, value, "fill_")
 
 
 def _direct(x: Tensor, value: Any) -> Tensor | None:
@@ -141,11 +142,18 @@ def fill_(input: Tensor, value: Any) -> Tensor:
         tensor([7., 7.])
     """
     if value.__class__ in PLAIN and isinstance(input, Tensor):
+        before_write(input, bool(mode.on) and sync_rg(input))
         fitted = fit(value, input._data.dtype)
         done = _direct(input, fitted)
         if done is not None:
             return done
-    return replace(input, lambda old, v: _fill_with(_FILL_IN_PLACE, old, v, "fill_"), (value,), {})
+    return replace(
+        input,
+        lambda old, v: _fill_with(_FILL_IN_PLACE, old, v, "fill_"),
+        (value,),
+        {},
+        repeated=not isinstance(value, Tensor),
+    )
 
 
 def zero_(input: Tensor) -> Tensor:
@@ -163,8 +171,43 @@ def zero_(input: Tensor) -> Tensor:
         done = _direct(input, 0)
         if done is not None:
             return done
-    return replace(input, _ZERO, (), {}, _ZERO.rule)
+    return replace(input, _ZERO, (), {}, _ZERO.rule, repeated=True)
 
 
-METHODS.update(fill_=fill_, zero_=zero_)
+def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Set the main diagonal to a value.
+
+    Args:
+        input: the tensor to write to; with more than two dimensions, all of one length.
+        fill_value: the number.
+        wrap: for a tall matrix, begin again below the end of the diagonal, a row left out.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2, 2).fill_diagonal_(5)
+        tensor([[5., 0.],
+                [0., 5.]])
+    """
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()
+    if not isinstance(fill_value, (int, float, complex)):
+        raise TypeError(
+            f"fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not {type_name(fill_value)}"
+        )
+    shape = input._data.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    rows, columns = shape[0], shape[1]
+    starts = range(0, rows, columns + 1) if wrap and len(shape) == 2 and rows > columns + 1 else (0,)
+    for start in starts:
+        line = input[start:] if start else input
+        while line._data.ndim > 1:
+            line = line.diagonal()
+        line.fill_(fill_value)
+    return input
+
+
+METHODS.update(fill_=fill_, zero_=zero_, fill_diagonal_=fill_diagonal_)
 FUNCTIONS.update(fill_=fill_, zero_=zero_)

@@ -16,7 +16,6 @@ from ...pointwise import LARGE, binary, unary
 from ...tensor import Tensor, wrap
 from ..core import to_dtype
 
-
 REAL = frozenset((float, int))
 
 

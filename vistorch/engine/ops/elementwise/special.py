@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ... import errors
+from ... import errors, outs
 from ...call import op
 from ...face import public
 from ...kernels import special
@@ -251,6 +251,8 @@ def logit(input, eps=None, *, out=None):
     """
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("logit", "input", 1, input)
+    if out is not None:
+        outs.check_out("logit", out, (input,))
     a = input._data
     missing("logit_cpu", "c")(a.dtype)
     common = a.dtype if floating(a.dtype) else default_float()

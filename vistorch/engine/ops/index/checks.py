@@ -115,7 +115,10 @@ def written(fn: Callable, x: Any, args: tuple) -> Tensor:
     if not isinstance(x, Tensor) or not views.aliased(x._data):
         return replace(x, fn, args, {})
     inner = wrap(x._data.copy(), x._place)
-    views.before_write(x, mode.on and sync_rg(x))
+    records = bool(mode.on) and sync_rg(x)
+    views.before_write(x, records)
+    if records:
+        inner._node, inner._rg = x._node, True
     result = fn(inner, *args)
     warnings.warn(
         f"Use of {fn.__name__}_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
@@ -127,6 +130,8 @@ def written(fn: Callable, x: Any, args: tuple) -> Tensor:
     changed = result._data != x._data
     x._data[changed] = result._data[changed]
     version(x).n += 1
+    if result._rg:
+        views.rebase(x, result)
     return x
 
 

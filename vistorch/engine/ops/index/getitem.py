@@ -52,6 +52,7 @@ op(
     formula=r"\bar x = \bar y_{i}",
     g=lambda F, g, where: F.index(g, where),
 )
+index.rule.saves_tensors = True  # the indices: PyTorch frees them with the graph, and says so the second time
 BASIC = basic.rule
 
 

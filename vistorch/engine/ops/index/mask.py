@@ -14,11 +14,10 @@ import numpy as np
 from ... import dtypes, errors, outs
 from ...call import op
 from ...face import METHODS, public
-from ...modes import mode
 from ...kernels import masks
-from ...promote import FLOATS
+from ...modes import mode
+from ...promote import FLOATS, sync_rg
 from ...promote import number as plain_number
-from ...promote import sync_rg
 from ...tensor import Tensor, wrap
 from ..core import to_dtype, to_place
 from ..create.arguments import type_name

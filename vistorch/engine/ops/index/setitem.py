@@ -87,6 +87,7 @@ index_put_row = op(
     input=lambda F, g, where, accumulate: g if accumulate else F.index_cleared(g, where),
     values=lambda F, g, where: F.index(g, where),
 )
+index_put_row.rule.saves_tensors = True  # the indices
 op(
     "index_cleared",
     _cleared,

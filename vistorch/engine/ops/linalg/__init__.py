@@ -1,3 +1,21 @@
 """Products, decompositions and Fourier transforms."""
 
-from . import added, contract, einsum, factor, fft, norms, products, rank, solve, triangular
+from . import (
+    added,
+    added_batches,
+    contract,
+    determinant,
+    eigen,
+    einsum,
+    factor,
+    fft,
+    frequencies,
+    geometry,
+    norms,
+    products,
+    rank,
+    solve,
+    triangular,
+    vectors,
+)
+from .norms import matrix_norm

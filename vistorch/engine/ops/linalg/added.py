@@ -7,22 +7,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import outs
 from ...call import op
-from ...errors import sizes
-from ...face import FUNCTIONS, METHODS, public
-from ...inplace import general
-from ...pointwise import FLOATS
+from ...events import hear
+from ...face import public
+from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
+from ...modes import inferring, mode
+from ...places import CPU
 from ...promote import result_type
-from ...tensor import Tensor
+from ...quiet import aside, silently
+from ...tensor import Tensor, new
 from ..core import cast
 from . import checks
 from .into import Style, into
-from .products import batches
-from .rows import col, mT
+from .rows import col
 
 
-def _sum(product, input, beta, alpha):
+def total(product, input, beta, alpha):
     """`product` is ours to overwrite."""
     if alpha != 1:
         product *= alpha
@@ -33,70 +36,46 @@ def _sum(product, input, beta, alpha):
     return product
 
 
-def _scaled(g: Any, factor: Any) -> Any:
+def scaled(g: Any, factor: Any) -> Any:
+    """`factor * g`, or `g` itself."""
     return g if factor == 1 else g * factor
+
+
+F4, F8, np_dot, np_add = np.dtype("f4"), np.dtype("f8"), np.dot, np.add
 
 
 addmm_row = op(
     "addmm",
-    lambda xp, input, mat1, mat2, beta, alpha: _sum(xp.dot(mat1, mat2), input, beta, alpha),
+    lambda xp, input, mat1, mat2, beta, alpha: total(xp.dot(mat1, mat2), input, beta, alpha),
     inputs="input mat1 mat2",
     formula={
         "input": r"\bar x = \beta\bar z",
         "mat1": r"\bar a = \alpha\,\bar z\, b^T",
         "mat2": r"\bar b = \alpha\, a^T \bar z",
     },
-    input=lambda F, g, beta: _scaled(g, beta),
-    mat1=lambda F, g, mat2, alpha: _scaled(F.mm(g, mat2.T), alpha),
-    mat2=lambda F, g, mat1, alpha: _scaled(F.mm(mat1.T, g), alpha),
+    input=lambda F, g, beta: scaled(g, beta),
+    mat1=lambda F, g, mat2, alpha: scaled(F.mm(g, mat2.T), alpha),
+    mat2=lambda F, g, mat1, alpha: scaled(F.mm(mat1.T, g), alpha),
 )
 addmv_row = op(
     "addmv",
-    lambda xp, input, mat, vec, beta, alpha: _sum(xp.dot(mat, vec), input, beta, alpha),
+    lambda xp, input, mat, vec, beta, alpha: total(xp.dot(mat, vec), input, beta, alpha),
     inputs="input mat vec",
     formula={
         "input": r"\bar x = \beta\bar z",
         "mat": r"\bar a = \alpha\,\bar z\, v^T",
         "vec": r"\bar v = \alpha\, a^T \bar z",
     },
-    input=lambda F, g, beta: _scaled(g, beta),
-    mat=lambda F, g, vec, alpha: _scaled(col(F, g) * vec, alpha),
-    vec=lambda F, g, mat, alpha: _scaled(F.mv(mat.T, g), alpha),
-)
-baddbmm_row = op(
-    "baddbmm",
-    lambda xp, input, batch1, batch2, beta, alpha: _sum(xp.matmul(batch1, batch2), input, beta, alpha),
-    inputs="input batch1 batch2",
-    formula={
-        "input": r"\bar x = \beta\bar z",
-        "batch1": r"\bar a_b = \alpha\,\bar z_b\, b_b^T",
-        "batch2": r"\bar b_b = \alpha\, a_b^T \bar z_b",
-    },
-    input=lambda F, g, beta: _scaled(g, beta),
-    batch1=lambda F, g, batch2, alpha: _scaled(F.bmm(g, mT(F, batch2)), alpha),
-    batch2=lambda F, g, batch1, alpha: _scaled(F.bmm(mT(F, batch1), g), alpha),
-)
-addbmm_row = op(
-    "addbmm",
-    lambda xp, input, batch1, batch2, beta, alpha: _sum(
-        xp.tensordot(batch1, batch2, ([0, 2], [0, 1])), input, beta, alpha
-    ),
-    inputs="input batch1 batch2",
-    formula={
-        "input": r"\bar x = \beta\bar z",
-        "batch1": r"\bar a_b = \alpha\,\bar z\, b_b^T",
-        "batch2": r"\bar b_b = \alpha\, a_b^T \bar z",
-    },
-    input=lambda F, g, beta: _scaled(g, beta),
-    batch1=lambda F, g, batch2, alpha: _scaled(F.bmm(g, mT(F, batch2)), alpha),
-    batch2=lambda F, g, batch1, alpha: _scaled(F.bmm(mT(F, batch1), g), alpha),
+    input=lambda F, g, beta: scaled(g, beta),
+    mat=lambda F, g, vec, alpha: scaled(col(F, g) * vec, alpha),
+    vec=lambda F, g, mat, alpha: scaled(F.mv(mat.T, g), alpha),
 )
 
 
 def _addr(xp, input, vec1, vec2, beta, alpha):
     product = xp.multiply(vec1[:, None], vec2)
     if product.dtype.kind != "b":
-        return _sum(product, input, beta, alpha)
+        return total(product, input, beta, alpha)
     product &= bool(alpha)
     return product | input if beta else product
 
@@ -110,9 +89,9 @@ addr_row = op(
         "vec1": r"\bar u = \alpha\,\bar z\, v",
         "vec2": r"\bar v = \alpha\,\bar z^T u",
     },
-    input=lambda F, g, beta: _scaled(g, beta),
-    vec1=lambda F, g, vec2, alpha: _scaled(F.mv(g, vec2), alpha),
-    vec2=lambda F, g, vec1, alpha: _scaled(F.mv(g.T, vec1), alpha),
+    input=lambda F, g, beta: scaled(g, beta),
+    vec1=lambda F, g, vec2, alpha: scaled(F.mv(g, vec2), alpha),
+    vec2=lambda F, g, vec1, alpha: scaled(F.mv(g.T, vec1), alpha),
 )
 
 
@@ -135,23 +114,81 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     """
     try:
         x, a, b = input._data, mat1._data, mat2._data
-        plain = (
-            out is None
-            and a.ndim == 2
-            and b.ndim == 2
-            and a.dtype in FLOATS
-            and x.dtype is a.dtype
-            and a.dtype is b.dtype
-            and a.shape[1] == b.shape[0]
-            and (x.shape == b.shape[1:] or x.shape == (a.shape[0], b.shape[1]))
-            and beta.__class__ is int
-            and alpha.__class__ is int
-        )
     except AttributeError:
-        plain = False
-    if not plain:
         return _addmm(input, mat1, mat2, beta, alpha, out)
-    return addmm_row(input, mat1, mat2, beta, alpha)
+    dt = a.dtype
+    if (
+        (dt is not F4 and dt is not F8)
+        or dt is not b.dtype
+        or dt is not x.dtype
+        or a.ndim != 2
+        or b.ndim != 2
+        or a.shape[1] != b.shape[0]
+        or (x.shape != b.shape[1:] and x.shape != (a.shape[0], b.shape[1]))
+        or beta.__class__ is not int
+        or alpha.__class__ is not int
+        or beta != 1
+        or alpha != 1
+        or input._place is not CPU
+        or mat1._place is not CPU
+        or mat2._place is not CPU
+        or out is not None
+    ):
+        return _addmm(input, mat1, mat2, beta, alpha, out)
+    d = np_dot(a, b)
+    try:
+        silently(np_add, d, x, d)
+    except RuntimeError as exc:
+        aside(exc, np_add, d, x, d)
+    o = new(Tensor)
+    o._data = d
+    o._place = CPU
+    o._grad = o._ver = o._view = o._more = None
+    if input._view is not None:
+        sync(input)
+    if mat1._view is not None:
+        sync(mat1)
+    if mat2._view is not None:
+        sync(mat2)
+    if (input._rg or mat1._rg or mat2._rg) and mode.on:
+        if mode.on is True:
+            n = new(_NODE)
+            ex = ea = eb = None
+            if input._rg:
+                ex = input._node
+                if ex is None:
+                    ex = leaf_of(input)
+            if mat1._rg:
+                ea = mat1._node
+                if ea is None:
+                    ea = leaf_of(mat1)
+            if mat2._rg:
+                eb = mat2._node
+                if eb is None:
+                    eb = leaf_of(mat2)
+            n.edges = (ex, ea, eb)
+            n.saved = (  # in the order of _RULE.saved_names
+                1,
+                None if ea is None else save_input(mat2),
+                1,
+                None if eb is None else save_input(mat1),
+            )
+            n.consts = (1, 1)
+            n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
+            n.seq = draw()
+            o._node, o._rg = n, True
+        else:
+            record(_RULE, (input, mat1, mat2), (1, 1), (o,))
+    else:
+        o._node, o._rg = None, False
+        if inferring.threads and mode.on is None:
+            o._ver = UNTRACKED
+    if (told := hear.op) is not None:
+        told(_RULE, (input, mat1, mat2), (1, 1), (o,))
+    return o
+
+
+_RULE, _NODE = addmm_row.rule, addmm_row.rule.node_class
 
 
 def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, out: Any) -> Tensor:
@@ -168,13 +205,13 @@ def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, out: Any) ->
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
         )
-    _same_types(input, mat1, mat2)
+    same_types(input, mat1, mat2)
     checks.expands(input, (a.shape[0], b.shape[1]))
     checks.no_bool("addmm_impl_cpu_", input)
     return addmm_row(input, mat1, mat2, checks.factor(beta, input), checks.factor(alpha, input))
 
 
-def _same_types(x: Tensor, a: Tensor, b: Tensor) -> None:
+def same_types(x: Tensor, a: Tensor, b: Tensor) -> None:
     """Refuse mixed element types in `addmm`'s words."""
     for name, other in (("self", x), ("mat1", a)):
         if other._data.dtype != b._data.dtype:
@@ -263,136 +300,3 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     x, u, v = [p if p._data.dtype == common else cast(p, common) for p in (input, vec1, vec2)]
     result = addr_row(x, u, v, beta, alpha)
     return result if out is None else outs.deliver(out, result)
-
-
-def _batched(name: str, row: Any, kernel: str, style: Style) -> Any:
-    """`addbmm` and `baddbmm`, which differ in whether the batch is summed."""
-
-    def call(input, batch1, batch2, *, beta=1, alpha=1, out=None):
-        checks.tensors(name, input=input, batch1=batch1, batch2=batch2)
-        if out is not None:
-            return into(
-                out,
-                style,
-                (input, batch1, batch2),
-                lambda: call(input, batch1, batch2, beta=beta, alpha=alpha),
-            )
-        checks.same_place(name, input, batch1, batch2)
-        a, b = batch1._data, batch2._data
-        if a.ndim < 2 or b.ndim < 3:
-            first = 1 if name == "addbmm" else 0
-            checks.dim_of(batch1, first if a.ndim == 0 else 1)
-            checks.dim_of(batch2, 2)
-        if name == "addbmm":
-            checks.expands(input, (a.shape[1], b.shape[2]))
-            _addbmm_shapes(batch1, batch2)
-            _same_types(input, batch1, batch2)
-        else:
-            checks.expands(input, (a.shape[0], a.shape[1], b.shape[2]))
-            batches(batch1, batch2)
-            if not input._data.dtype == a.dtype:
-                types = [checks.native(t) for t in (input, batch1, batch2)]
-                given = "input {}, batch1: {}, batch2: {}".format(*types)
-                raise RuntimeError(f"Input dtypes must be the same, got: {given}")
-            checks.no_bool(kernel, input)
-            checks.same_scalar(input, batch2)
-        checks.no_bool(kernel, input)
-        return row(input, batch1, batch2, checks.factor(beta, input), checks.factor(alpha, input))
-
-    call.__name__ = call.__qualname__ = name
-    return call
-
-
-def _addbmm_shapes(x: Tensor, y: Tensor) -> None:
-    a, b = x._data, y._data
-    for name, d in (("batch1", a), ("batch2", b)):
-        if d.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
-    if a.shape[0] != b.shape[0]:
-        raise RuntimeError(
-            f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}"
-        )
-    if a.shape[2] != b.shape[1]:
-        raise RuntimeError(
-            f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and {b.shape[1]}x{b.shape[2]})"
-        )
-
-
-addbmm = _batched(
-    "addbmm",
-    addbmm_row,
-    "addmm_impl_cpu_",
-    Style("addbmm", "self and mat2 must have the same dtype, but got {got} and {want}"),
-)
-addbmm.__doc__ = """`beta * input + alpha *` the sum of all products of two batches of matrices.
-
-    Args:
-        input: what is added; broadcast to (n, p).
-        batch1: (b, n, m).
-        batch2: (b, m, p).
-        beta: factor of `input`; with 0, `input` is ignored.
-        alpha: factor of the products.
-        out: where to put the result.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.addbmm(vistorch.tensor(1), vistorch.tensor([[[2]], [[3]]]), vistorch.tensor([[[4]], [[5]]]))
-        tensor([[24]])
-    """
-baddbmm = _batched("baddbmm", baddbmm_row, "baddbmm", Style("baddbmm"))
-baddbmm.__doc__ = """`beta * input + alpha *` the products of two batches of matrices.
-
-    Args:
-        input: what is added; broadcast to (b, n, p).
-        batch1: (b, n, m).
-        batch2: (b, m, p).
-        beta: factor of `input`; with 0, `input` is ignored.
-        alpha: factor of the products.
-        out: where to put the result.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.baddbmm(vistorch.tensor(1), vistorch.tensor([[[2]]]), vistorch.tensor([[[4]]]))
-        tensor([[[9]]])
-    """
-public()(addbmm)
-public()(baddbmm)
-
-
-def _in_place(fn: Any) -> Any:
-    """`fn_`, which refuses a `self` of another shape than the result's in its own words."""
-
-    def fitted(input, *args, **kwargs):
-        try:
-            result = fn(input, *args, **kwargs)
-        except RuntimeError as refused:
-            if fn is addmm and str(refused).startswith("The expanded size"):
-                raise _misfit(input, (args[0]._data.shape[0], args[1]._data.shape[1])) from None
-            raise
-        if result._data.shape != input._data.shape:
-            raise _misfit(input, result._data.shape)
-        return result
-
-    return general(fitted, fn.__name__ + "_")
-
-
-def _misfit(t: Tensor, shape: tuple) -> RuntimeError:
-    given = f"input tensor size {sizes(t._data.shape)} and output tensor size {sizes(shape)}"
-    return RuntimeError(f"Bad in-place call: {given} should match")
-
-
-def _addr_in_place(input, *args, **kwargs):
-    """`addr` on an `input` that has the shape of the outer product already."""
-    if len(args) == 2 and all(isinstance(v, Tensor) and v._data.ndim == 1 for v in args):
-        n, m = (v._data.shape[0] for v in args)
-        if input._data.ndim != 2:
-            raise RuntimeError(f"2D tensor expected, got {input._data.ndim}D tensor for input")
-        if input._data.shape != (n, m):
-            raise RuntimeError(f"size mismatch, input: {sizes(input._data.shape)}, v1: [{n}], v2: [{m}]")
-    return addr(input, *args, **kwargs)
-
-
-for _fn in (addmm, addmv, addbmm, baddbmm):
-    METHODS[_fn.__name__ + "_"] = _in_place(_fn)
-METHODS["addr_"] = general(_addr_in_place, "addr_")
-FUNCTIONS["addmv_"] = METHODS["addmv_"]

@@ -102,7 +102,7 @@ def expands(t: Tensor, target: tuple) -> None:
 def factor(value: Any, t: Tensor) -> Any:
     """`alpha` or `beta` as a number of the tensor's kind."""
     kind = t._data.dtype.kind
-    if isinstance(value, complex) and kind != "c":
+    if value.__class__ is complex and kind != "c":
         target = NATIVE["Double"] if kind != "i" else "int64_t"
         raise RuntimeError(f"value cannot be converted to type {target} without overflow")
     return int(value) if kind in "iu" else value

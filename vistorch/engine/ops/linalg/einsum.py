@@ -211,7 +211,7 @@ def _misfit(i: int, dim: int, label: Any, n: int, before: int) -> str:
     )
 
 
-def _product(x: Tensor, y: Tensor, inner: list) -> Tensor:
+def _product(x: Any, y: Any, inner: list) -> Tensor:
     """The product of two aligned operands, summed over `inner`, whose dims stay as ones."""
     if not inner:
         return x * y

@@ -1,7 +1,6 @@
-"""Fourier transforms: three rows (complex to complex, real to complex, complex to real) and their public names.
+"""Fourier transforms under their public names: which rows, dims, sizes and factor each stands for.
 
-A transform pads or cuts its input first, so a row only ever sees the size it transforms. Invariant: rows take the
-dims, the direction and the factor; whatever the norm is called, it is that factor.
+Invariant: a transform pads or cuts its input first, so a row only ever sees the size it transforms.
 """
 
 from __future__ import annotations
@@ -13,126 +12,15 @@ from typing import Any
 import numpy as np
 
 from ... import dims as _dims
-from ... import dtypes, errors, outs
-from ...call import HALVES, op
+from ... import errors
+from ...call import HALVES
 from ...face import METHODS
-from ...graph import version
 from ...promote import default_float
-from ...tensor import Tensor, wrap
+from ...tensor import Tensor
 from ..core import cast
 from . import checks
+from .fft_rows import c2c, c2r, pad_end, r2c, to_complex
 from .into import COMPLEX_OUT, REAL_OUT, Style, into
-
-COMPLEX = {np.dtype("f4"): np.dtype("c8"), np.dtype("f8"): np.dtype("c16")}
-
-
-def _c2c(xp, input, dims, scale, forward):
-    """Without dims there is nothing to transform."""
-    if not dims:
-        return xp.array(input)
-    run = xp.fft.fftn if forward else xp.fft.ifftn
-    out = run(input, axes=dims, norm="backward" if forward else "forward")
-    return out if scale == 1 else out * input.dtype.type(scale)
-
-
-def _r2c(xp, input, dims, scale, onesided):
-    run = xp.fft.rfftn if onesided else xp.fft.fftn
-    out = run(input, axes=dims)
-    return out if scale == 1 else out * out.dtype.type(scale)
-
-
-def _c2r(xp, input, dims, scale, last):
-    s = [input.shape[d] for d in dims[:-1]] + [last]
-    out = xp.fft.irfftn(input, s=s, axes=dims, norm="forward")
-    return out if scale == 1 else out * out.dtype.type(scale)
-
-
-def _half_weights(xp, input, dim, last):
-    """Twice what a half spectrum stands for twice: all but the first frequency and, for even sizes, the last."""
-    out = xp.array(input)
-    at = (slice(None),) * dim
-    out[(*at, slice(1, (last + 1) // 2))] *= 2
-    return out
-
-
-def _pad_end(xp, input, dim, n):
-    """Zeros behind, or a cut, up to size `n`."""
-    have = input.shape[dim]
-    at = (slice(None),) * dim
-    if n <= have:
-        return xp.array(input[(*at, slice(0, n))])
-    out = xp.zeros((*input.shape[:dim], n, *input.shape[dim + 1 :]), input.dtype)
-    out[(*at, slice(0, have))] = input
-    return out
-
-
-def _r2c_gradient(F: Any, g: Any, dims: tuple, scale: float, onesided: bool, shape: tuple) -> Any:
-    if onesided:
-        g = F.pad_end(g, dims[-1], shape[dims[-1]])
-    return F.real_part_of(F.fft_c2c(g, dims, scale, False))
-
-
-def _c2r_gradient(F: Any, g: Any, dims: tuple, scale: float, last: int) -> Any:
-    return F.half_weights(F.fft_r2c(g, dims, scale, True), dims[-1], last)
-
-
-c2c = op(
-    "fft_c2c",
-    _c2c,
-    holomorphic=False,
-    name_in_graph="FftC2CBackward0",
-    formula=r"\bar x = \mathcal F^H \bar y",
-    input=lambda F, g, dims, scale, forward: F.fft_c2c(g, dims, scale, not forward),
-)
-r2c = op(
-    "fft_r2c",
-    _r2c,
-    holomorphic=False,
-    name_in_graph="FftR2CBackward0",
-    formula=r"\bar x = \mathrm{Re}\,\mathcal F^H \bar y",
-    input=lambda F, g, dims, scale, onesided, input_shape: _r2c_gradient(
-        F, g, dims, scale, onesided, input_shape
-    ),
-)
-c2r = op(
-    "fft_c2r",
-    _c2r,
-    holomorphic=False,
-    name_in_graph="FftC2RBackward0",
-    formula=r"\bar x_k = w_k (\mathcal F \bar y)_k,\ w_k = 2 \text{ inside the half spectrum}",
-    input=lambda F, g, dims, scale, last: _c2r_gradient(F, g, dims, scale, last),
-)
-op(
-    "half_weights",
-    _half_weights,
-    name_in_graph="MulBackward0",
-    formula=r"\bar x = w \bar y",
-    input=lambda F, g, dim, last: F.half_weights(g, dim, last),
-)
-pad_end = op(
-    "pad_end",
-    _pad_end,
-    widen=False,
-    name_in_graph="ConstantPadNdBackward0",
-    formula=r"\bar x = \mathrm{cut}(\bar y)",
-    input=lambda F, g, dim, input_shape: F.pad_end(g, dim, input_shape[dim]),
-)
-op(
-    "real_part_of",
-    lambda xp, input: xp.array(input.real),
-    holomorphic=False,
-    name_in_graph="RealBackward0",
-    formula=r"\bar x = \bar y",
-    input=lambda F, g: F.to_complex(g),
-)
-to_complex = op(
-    "to_complex",
-    lambda xp, input: input.astype(COMPLEX[input.dtype]),
-    holomorphic=False,
-    name_in_graph="ToCopyBackward0",
-    formula=r"\bar x = \mathrm{Re}\,\bar y",
-    input=lambda F, g: F.real_part_of(g),
-)
 
 
 def _input(name: str, t: Any, kind: str) -> Tensor:
@@ -371,122 +259,3 @@ TRANSFORMS = {
     **{name: _one(name) for name in ONE},
     **{name + end: _many(name + end) for name in ONE for end in "2n"},
 }
-
-
-def _frequencies(
-    name: str, n: Any, d: Any, dtype: Any, device: Any, requires_grad: bool, out: Any, values: Any
-) -> Tensor:
-    from ...places import place_of
-
-    if n.__class__ is not int:
-        raise TypeError(f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
-    kind = dtypes.get_default_dtype() if dtype is None else dtypes.to_dtype(dtype, f"fft_{name}")
-    if out is not None:
-        if dtype is not None and out.dtype is not kind:
-            raise RuntimeError(
-                f"dtype {kind.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
-            )
-        kind = out.dtype
-    if not (kind.is_floating_point or kind.is_complex):
-        raise RuntimeError(f"{name} requires a floating point or complex dtype")
-    if n < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    if kind.is_complex:
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{kind.scalar_name}'")
-    place = place_of(device)
-    steps = values(n)
-    with np.errstate(all="ignore"):
-        scaled = steps.astype(kind.np) * kind.np.type(np.float64(1) / (np.float64(n) * d))
-    t = wrap(place.xp.asarray(scaled.astype(kind.np)), place)
-    if out is not None:
-        outs.refuse_grad(f"fft_{name}", (out,))
-        if out._data.shape == t._data.shape:
-            return outs.deliver(out, t)
-        out._data = t._data  # resized without a warning
-        version(out).n += 1
-        return out
-    return t.requires_grad_(requires_grad)
-
-
-def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """The frequencies of a transform of size `n`, in the order `fft` has them.
-
-    Args:
-        n: the size.
-        d: the time between two samples.
-        out: where to put the result.
-        dtype: the element type.
-        layout: accepted.
-        device: where the tensor will be.
-        requires_grad: whether backward passes compute its gradient.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.fft.fftfreq(4)
-        tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
-    """
-
-    def values(n):
-        return np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
-
-    return _frequencies("fftfreq", n, d, dtype, device, requires_grad, out, values)
-
-
-def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """The frequencies of a half spectrum, in the order `rfft` has them.
-
-    Args:
-        n: the size of the signal.
-        d: the time between two samples.
-        out: where to put the result.
-        dtype: the element type.
-        layout: accepted.
-        device: where the tensor will be.
-        requires_grad: whether backward passes compute its gradient.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.fft.rfftfreq(4)
-        tensor([0.0000, 0.2500, 0.5000])
-    """
-    return _frequencies("rfftfreq", n, d, dtype, device, requires_grad, out, lambda n: np.arange(n // 2 + 1))
-
-
-def _shift(name: str, input: Any, dim: Any, back: bool) -> Tensor:
-    if not isinstance(input, Tensor):
-        raise errors.must_be_tensor(f"fft_{name}", "input", 1, input)
-    n = input._data.ndim
-    given = range(n) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
-    at = [checks.dim_of(input, d) for d in given]
-    sizes = [input._data.shape[d] for d in at]
-    return METHODS["roll"](input, tuple((k + 1) // 2 if back else k // 2 for k in sizes), tuple(at))
-
-
-def fftshift(input, dim=None):
-    """The zero frequency in the middle.
-
-    Args:
-        input: a spectrum.
-        dim: along which dims; None for all.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.fft.fftshift(vistorch.tensor([0, 1, -2, -1]))
-        tensor([-2, -1,  0,  1])
-    """
-    return _shift("fftshift", input, dim, False)
-
-
-def ifftshift(input, dim=None):
-    """The zero frequency in front again: the inverse of `fftshift`.
-
-    Args:
-        input: a spectrum.
-        dim: along which dims; None for all.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.fft.ifftshift(vistorch.tensor([-2, -1, 0, 1]))
-        tensor([ 0,  1, -2, -1])
-    """
-    return _shift("ifftshift", input, dim, True)

@@ -1,7 +1,7 @@
-"""Norms of vectors and matrices, and the condition number.
+"""Norms of vectors and of matrices.
 
-`vector_norm` is one row for every order; the norms of matrices are made of it and of singular values. Invariant: where
-a norm has a kink, its gradient is PyTorch's choice among the subgradients, and never NaN unless PyTorch's is.
+The norms of matrices are made of those of vectors (a row of the reductions) and of singular values. Invariant: which
+of them is computed, and what is refused, depends on order and dims alone.
 """
 
 from __future__ import annotations
@@ -9,101 +9,16 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-import numpy as np
-
 from ... import dims as _dims
 from ... import dtypes
-from ...call import op
 from ...face import METHODS
 from ...tensor import Tensor
 from ..core import cast
+from ..reduce.norms import vector_norm as _vector_norm
 from ..shape.rows import permute, unsqueeze
 from . import checks
 from .factor import svdvals
 from .into import NORM, Style, into
-
-
-def norm_of(xp, x, p, dim, keepdim):
-    """The norm of order `p` over some dims of an array."""
-    a = xp.abs(x)
-    if p == 2:
-        return xp.sqrt((a * a).sum(dim, dtype=a.dtype, keepdims=keepdim))
-    if p == 1:
-        return a.sum(dim, dtype=a.dtype, keepdims=keepdim)
-    if p == inf:
-        return a.max(dim, keepdims=keepdim)
-    if p == -inf:
-        return a.min(dim, keepdims=keepdim)
-    if p == 0:
-        return (a != 0).sum(dim, keepdims=keepdim).astype(a.dtype)
-    return (a**p).sum(dim, dtype=a.dtype, keepdims=keepdim) ** (1 / p)
-
-
-def norm_gradient(F: Any, g: Any, x: Any, out: Any, p: float, dims: tuple, share: bool = True) -> Any:
-    """The vjp of a norm; `g` and `out` keep the dims that were reduced as ones.
-
-    Where several elements have the modulus that inf and -inf look for, they `share` the gradient, or each gets it all.
-    """
-    if p == 0:
-        return None
-    if p == 1:
-        return F.sgn(x) * g
-    if p == 2:
-        return F.over(x, out) * g
-    a = F.abs(x)
-    if p in (inf, -inf):
-        mask = F.cast(F.eq(a, out), np.dtype("f4" if str(a.dtype).endswith("float32") else "f8"))
-        if share:
-            mask = mask / F.sum_to(mask, tuple(1 if i in dims else n for i, n in enumerate(mask.shape)))
-        return F.sgn(x) * mask * g
-    if p < 1:
-        return F.sgn(x) * F.without_poles(a, p - 1) * (g * F.without_poles(out, 1 - p))
-    if p < 2:
-        return F.sgn(x) * a ** (p - 1) * (g * F.without_poles(out, 1 - p))
-    return x * a ** (p - 2) * (g * F.without_poles(out, 1 - p))
-
-
-def _over(xp, x, y):
-    zero = y == 0
-    return xp.where(zero, 0, x / xp.where(zero, 1, y)).astype(x.dtype)
-
-
-def _without_poles(xp, input, power):
-    zero = input == 0
-    return xp.where(zero, 0, xp.where(zero, 1, input) ** power).astype(input.dtype)
-
-
-op(
-    "over",
-    _over,
-    inputs="x y",
-    name_in_graph="DivBackward0",
-    formula={"x": r"\bar x = \bar z / y", "y": r"\bar y = -\bar z\, x / y^2"},
-    x=lambda F, g, y: F.over(g, y),
-    y=lambda F, g, y, out: -F.over(g * out, y),
-)
-op(
-    "without_poles",
-    _without_poles,
-    name_in_graph="PowBackward0",
-    formula=r"\bar x = p\,\bar y\, x^{p-1},\ 0 \text{ at } 0",
-    input=lambda F, g, input, power: g * F.without_poles(input, power - 1) * power,
-)
-vector_norm_row = op(
-    "linalg_vector_norm",
-    norm_of,
-    inputs="x",
-    holomorphic=False,
-    formula=r"\bar x = \bar y\, \mathrm{sgn}(x)\, (|x| / y)^{p-1}",
-    x=lambda F, g, x, p, dim, keepdim, out: _vector_norm_gradient(F, g, x, p, dim, keepdim, out),
-)
-
-
-def _vector_norm_gradient(F: Any, g: Any, x: Any, p: float, dim: tuple, keepdim: bool, out: Any) -> Any:
-    if not keepdim:
-        shape = tuple(1 if i in dim else n for i, n in enumerate(x.shape))
-        g, out = F.reshape(g, shape), F.reshape(out, shape)
-    return norm_gradient(F, g, x, out, p, dim)
 
 
 def _typed(name: str, x: Tensor, dtype: Any) -> Tensor:
@@ -129,7 +44,7 @@ def _typed(name: str, x: Tensor, dtype: Any) -> Tensor:
     return x if dtype is given else cast(x, dtype.np)
 
 
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+def vector_norm(x, ord: float = 2, dim: Any = None, keepdim=False, *, dtype=None, out=None):
     """The norm of vectors: of all elements, or along some dims.
 
     Args:
@@ -153,24 +68,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
     if out is not None:
         style = Style("linalg_vector_norm")
         return into(out, style, (x,), lambda: vector_norm(x, ord, dim, keepdim, dtype=dtype))
-    x = _typed("linalg.vector_norm", x, dtype)
-    n = x._data.ndim
-    where = tuple(range(n)) if dim is None or dim == () or dim == [] else _dims.many(dim, n)
-    if n == 0:
-        where = ()
-    if x._data.size == 0 and (ord < 0 or ord == inf):
-        shown = "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
-        start = f"linalg.vector_norm cannot compute the {shown} norm on "
-        end = " because the operation does not have an identity"
-        if dim is None:
-            raise RuntimeError(f"{start}an empty tensor{end}")
-        for i in where:
-            if x._data.shape[i] == 0:
-                raise RuntimeError(
-                    f"{start}the dimension {i}because this dimension is empty and the operation does not have an "
-                    "identity"
-                )
-    return vector_norm_row(x, float(ord), where, bool(keepdim))
+    return _vector_norm(x, ord, dim, keepdim, dtype)
 
 
 def _matrix_dims(name: str, x: Tensor, dim: Any) -> tuple:
@@ -186,7 +84,7 @@ def _matrix_dims(name: str, x: Tensor, dim: Any) -> tuple:
     return p, q
 
 
-def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+def matrix_norm(input, ord: Any = "fro", dim: Any = (-2, -1), keepdim=False, *, dtype=None, out=None) -> Any:
     """The norm of matrices.
 
     Args:
@@ -225,12 +123,12 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, ou
     if words or abs(ord) == 2:
         if input._data.dtype in checks.HALVES:
             raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {checks.scalar(input)}")
-        s = svdvals(_moved_last(input, p, q))
+        s: Any = svdvals(_moved_last(input, p, q))
         result = s.sum(-1) if words else s.amax(-1) if ord > 0 else s.amin(-1)
         return _kept(result, p, q) if keepdim else result
     if abs(ord) == inf:
         p, q = q, p
-    sums = vector_norm(input, 1, p, keepdim)
+    sums: Any = vector_norm(input, 1, p, keepdim)
     if not keepdim and p < q:
         q -= 1
     return sums.amax(q, keepdim) if ord > 0 else sums.amin(q, keepdim)

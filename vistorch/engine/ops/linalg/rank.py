@@ -174,7 +174,7 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
     return wrap(xp.asarray((s > limit).sum(-1, dtype=np.int64)), input._place)
 
 
-def cond(input, p=None, *, out=None):
+def cond(input, p: Any = None, *, out: Any = None) -> Any:
     """The condition number: the norm of input times the norm of its inverse.
 
     Args:
@@ -200,7 +200,7 @@ def cond(input, p=None, *, out=None):
     if input._data.size == 0 and not isinstance(p, str):
         return norm_of_nothing(input, input._data.shape[:-2])
     if p in (None, 2, -2):
-        s = svdvals(input)
+        s: Any = svdvals(input)
         k = s._data.shape[-1]
         narrow = s.narrow
         first, last = narrow(-1, 0, 1), narrow(-1, k - 1, 1)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...call import op
 
 
@@ -67,6 +69,22 @@ def pad_cols(F: Any, x: Any, start: int, total: int) -> Any:
 def half_upper(F: Any, x: Any) -> Any:
     """The upper triangle with its diagonal halved."""
     return mT(F, F.lower(mT(F, x), 0.5))
+
+
+def _array(x: Any) -> Any:
+    """The numbers of an array or a Tensor."""
+    return getattr(x, "_data", x)
+
+
+def refuse_phase(parts: Any, sentence: str) -> None:
+    """Refuse a loss that depends on the phases of vectors: the imaginary parts then do not vanish."""
+    imag = np.abs(np.asarray(_host(_array(parts)).imag))
+    if not (imag <= 1e-2).all():
+        raise RuntimeError(sentence)
+
+
+def _host(a: Any) -> Any:
+    return a if isinstance(a, np.ndarray) else a.get()
 
 
 def _lower(xp, input, weight):

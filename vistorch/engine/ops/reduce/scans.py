@@ -22,7 +22,6 @@ from .extremes import named
 from .frame import axis_of, label, missing, numpy_names, spelled, tensor
 from .sums import typed
 
-
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
 

@@ -1,3 +1,17 @@
 """Views, joining, splitting and the copies that change a shape."""
 
-from . import convert, diagonals, flip, grid, join, repeat, reshape, rows, split, strided, views, writes
+from . import (
+    convert,
+    diagonals,
+    expand,
+    flip,
+    grid,
+    join,
+    repeat,
+    reshape,
+    rows,
+    split,
+    strided,
+    views,
+    writes,
+)

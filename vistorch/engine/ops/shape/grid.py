@@ -18,9 +18,9 @@ from ...places import place_of
 from ...tensor import Tensor, wrap
 from ..core import expand
 from . import rows
+from .expand import each_tensor
 from .join import stack_row
 from .repeat import taken
-from .reshape import each_tensor
 from .views import tensor
 
 _asked: list = []

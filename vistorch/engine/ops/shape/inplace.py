@@ -50,8 +50,11 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
     origin, made = x._view, o._view
     if origin is not None:
         x._view = type(origin)(made.base, made.steps, seen, origin.meta)
+        if origin.hidden:
+            x._view.root = origin.root  # type: ignore[union-attr]
     elif with_views:
         x._view = HiddenView(old, made.steps, seen, None)
+        x._view.root = old._node  # type: ignore[union-attr]
         more(old).shown = weakref.ref(x)
     if records:
         n = x._node = o._node

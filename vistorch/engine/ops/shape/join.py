@@ -14,7 +14,7 @@ from ...promote import result_type
 from ...tensor import Tensor
 from ..core import cast
 from . import rows
-from .reshape import each_tensor
+from .expand import each_tensor
 from .variadic import Variadic
 
 

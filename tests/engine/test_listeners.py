@@ -1,0 +1,184 @@
+"""Listeners: several, in any order, that raise, in threads, and where each of them stands."""
+
+import re
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import vistorch as L
+from vistorch.debug import line_of
+from vistorch.engine.events import KINDS, Listener, hear, where
+
+
+@pytest.fixture(autouse=True)
+def nobody_listens():
+    assert all(getattr(hear, kind) is None for kind in KINDS)
+    yield
+    assert all(getattr(hear, kind) is None for kind in KINDS)
+
+
+class Heard(Listener):
+    """Hears all there is."""
+
+    def ignore(self, *told):
+        pass
+
+    op = cut = write = backward = saved = phase = ignore
+
+
+def named(name, into):
+    class Named(Listener):
+        def op(self, rule, ins, consts, outs):
+            into.append(name)
+
+    return Named()
+
+
+def test_several_listeners_come_in_order_and_leave_in_any():
+    into = []
+    a, b, c = (named(name, into) for name in "abc")
+    x = L.ones(2)
+    for one in (a, b, c):
+        one.__enter__()
+    x + x
+    assert into == ["a", "b", "c"]
+    into.clear()
+    a.__exit__()
+    x + x
+    assert into == ["b", "c"]
+    c.__exit__()
+    into.clear()
+    x + x
+    assert into == ["b"]
+    with b:
+        into.clear()
+        x + x
+        assert into == ["b", "b"]
+    b.__exit__()
+    into.clear()
+    x + x
+    assert into == []
+
+
+def test_equal_listeners_are_not_taken_for_each_other():
+    class Equal(Listener):
+        __hash__ = None
+
+        def __init__(self):
+            self.count = 0
+
+        def __eq__(self, other):
+            return True
+
+        def op(self, *told):
+            self.count += 1
+
+    a, b = Equal(), Equal()
+    a.__enter__()
+    b.__enter__()
+    L.ones(2) + 1
+    a.__exit__()
+    L.ones(2) + 1
+    b.__exit__()
+    assert a.count == 1 and b.count == 2
+
+
+def test_a_listener_that_raises_reaches_the_line_after_all_were_told():
+    into = []
+
+    class Raises(Listener):
+        def op(self, rule, ins, consts, outs):
+            raise ZeroDivisionError(rule.name)
+
+    x = L.ones(2, requires_grad=True)
+    y = x * 1.0
+    for listeners in ([Raises()], [Raises(), named("after", into)], [named("before", into), Raises()]):
+        with pytest.raises(ZeroDivisionError, match="exp"):
+            for one in listeners:
+                one.__enter__()
+            try:
+                x.exp()
+            finally:
+                for one in listeners:
+                    one.__exit__()
+    assert into == ["after", "before"]
+    y.sum().backward()  # what was there before is as it was
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_a_thread_is_heard_in_its_own_thread():
+    threads = []
+
+    class Where(Listener):
+        def op(self, *told):
+            threads.append(threading.get_ident())
+
+    def work():
+        L.ones(2) + 1
+
+    with Where():
+        other = threading.Thread(target=work)
+        other.start()
+        other.join()
+        assert len(threads) == 1 and threads[0] != threading.get_ident()
+
+
+def test_listening_may_end_while_others_work():
+    failures, stop = [], threading.Event()
+
+    def work():
+        x = L.ones(2, requires_grad=True)
+        try:
+            while not stop.is_set():
+                y = (x * 2).exp() + x.detach()
+                y.mul_(2)
+                y.sum().backward()
+        except BaseException as error:
+            failures.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    try:
+        for one in workers:
+            one.start()
+        for _ in range(300):
+            with Heard():
+                pass
+    finally:
+        stop.set()
+        for one in workers:
+            one.join()
+        sys.setswitchinterval(interval)
+    assert not failures, failures[0]
+
+
+def test_whoever_tells_reads_its_slot_once():
+    # between a test and a second reading another thread may stop to listen
+    for path in Path(L.__file__).parent.rglob("*.py"):
+        assert not re.search(r"\bhear\.\w+\(", path.read_text(encoding="utf-8")), path
+
+
+def test_where_is_the_place_above_who_tells():
+    def mine(x):
+        return x
+
+    def inner(x):
+        return x.exp()
+
+    places = []
+
+    class Places(Listener):
+        def op(self, *told):
+            places.append(line_of(where()))
+
+    x = L.ones(2)
+    with Places():
+        mine(x + x)
+        sum([x, x, x], x)
+        inner(x)
+    assert where() is None  # nobody tells
+    assert [p.text for p in places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
+    assert [p.function for p in places[-2:]] == ["test_where_is_the_place_above_who_tells", "inner"]

@@ -1,0 +1,173 @@
+"""Broadcasting without copying: expand and its kin, and the shapes that shapes broadcast to.
+
+Invariant: an expanded dim has stride 0, so nobody may write through it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dims, dtypes, errors
+from ...face import public
+from ...size import Size, size_of
+from ...tensor import Tensor
+from .. import core
+from .views import given, tensor
+
+
+def expanded(x: Tensor, size: tuple) -> Tensor:
+    """`x.expand(size)`, where -1 leaves a dim as it is."""
+    d = tensor(x, "expand")
+    old = d.shape
+    if size == old:
+        return core.expand(x, size)
+    lead = len(size) - len(old)
+    if lead >= 0 and min(size) >= 0:
+        try:
+            return core.expand(x, size)
+        except ValueError:
+            pass  # the sentence is found below
+    if lead < 0:
+        kind = dtypes.of(d.dtype)
+        name = dtypes.type_name(kind, x._place.device.type)
+        if kind.is_complex or kind in (dtypes.bfloat16, dtypes.bool):  # types that have no class of their own
+            name = f"{x._place.device.type.upper()}{kind.scalar_name}Type"
+        raise RuntimeError(
+            f"expand({name}{{{errors.sizes(old)}}}, size={errors.sizes(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(old)})"
+        )
+    full = list(size)
+    for at in range(len(size) - 1, -1, -1):
+        n = size[at]
+        if at < lead:
+            if n == -1 and old:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {at}"
+                )
+            if n < 0:
+                raise RuntimeError("numel: integer multiplication overflow")
+        elif n == -1:
+            full[at] = old[at - lead]
+        elif n != old[at - lead] and (old[at - lead] != 1 or n < 0):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({old[at - lead]}) at "
+                f"non-singleton dimension {at}.  Target sizes: {errors.sizes(size)}.  Tensor sizes: {errors.sizes(old)}"
+            )
+    return core.expand(x, tuple(full))
+
+
+@public(function=False)
+def expand(self: Tensor, *size: Any, **named: Any) -> Tensor:
+    """The tensor with dims of length one repeated, without copying.
+
+    Args:
+        self: the tensor.
+        *size: the new sizes; -1 leaves a dim as it is. New dims come in front.
+        **named: `size=`, and `implicit`, which is accepted.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1], [2]]).expand(-1, 3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+    """
+    if named or not size:
+        named.pop("implicit", None)
+        size = given(size, named, "expand", "size")
+    return expanded(self, dims.sizes(size, "expand"))
+
+
+@public(function=False)
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """`self.expand(other.size())`.
+
+    Args:
+        self: the tensor.
+        other: the tensor whose shape to take.
+    """
+    return expanded(self, tensor(other, "expand_as", "other").shape)
+
+
+@public()
+def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
+    """`input.expand(size)`.
+
+    Args:
+        input: the tensor.
+        size: the sizes to broadcast to.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.broadcast_to(vistorch.tensor([1, 2]), (2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """
+    return expanded(input, dims.sequence(size, "broadcast_to"))
+
+
+def each_tensor(tensors: Any) -> None:
+    """Refuse a sequence with something else in it."""
+    for at, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {at} in argument 0, but got {type(t).__name__}")
+
+
+@public(method=False)
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Tensors expanded to their common shape.
+
+    Args:
+        *tensors: tensors whose shapes broadcast.
+
+    Example:
+        >>> import vistorch
+        >>> a, b = vistorch.broadcast_tensors(vistorch.zeros(2, 1), vistorch.zeros(3))
+        >>> a.shape, b.shape
+        (vistorch.Size([2, 3]), vistorch.Size([2, 3]))
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    each_tensor(tensors)
+    shape: tuple = ()
+    for t in tensors:
+        said = errors.broadcast(shape, t._data.shape)
+        if said is not None:
+            raise RuntimeError(said)
+        shape = _common(shape, t._data.shape)
+    return tuple([t if t._data.shape == shape else core.expand(t, shape) for t in tensors])
+
+
+def _common(a: tuple, b: tuple) -> tuple:
+    n = max(len(a), len(b))
+    a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    return tuple([q if p == 1 else p for p, q in zip(a, b, strict=True)])
+
+
+@public(method=False)
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that shapes broadcast to.
+
+    Args:
+        *shapes: tuples of ints, or ints.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.broadcast_shapes((2, 1), (3,))
+        vistorch.Size([2, 3])
+    """
+    given_shapes = [Size((s,) if isinstance(s, int) else s) for s in shapes]
+    ndim = max(map(len, given_shapes), default=0)
+    result = [1] * ndim
+    for at, shape in enumerate(given_shapes):
+        for i in range(-1, -1 - len(shape), -1):
+            if shape[i] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if shape[i] == 1 or shape[i] == result[i]:
+                continue
+            if result[i] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
+                    f"{at} had {tuple(shape)!r}; but expected shape should be broadcastable to {result}"
+                )
+            result[i] = shape[i]
+    return size_of(result)

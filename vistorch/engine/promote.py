@@ -13,7 +13,7 @@ import numpy as np
 
 from . import dtypes, errors, outs
 from .events import hear
-from .graph import NUMBERS, UNTRACKED, Promoted, record, sync
+from .graph import CONST, IN, NUMBERS, UNTRACKED, Promoted, draw, leaf_of, record, save_input, sync
 from .modes import inferring, mode
 from .places import CPU
 from .quiet import aside, hushed, silently
@@ -249,12 +249,14 @@ def plain(rule: Any, ins: tuple, consts: tuple) -> Any:
         raise RuntimeError(misfit(arrays)) from None
 
 
-def straight(rule: Any) -> Callable[[tuple, tuple], Tensor | None]:
+def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor | None]:
     """A row of one, two or three operands as a function (operands, constants) for tensors of one float type on the CPU.
 
-    It returns None where an operand asks for more.
+    It returns None where an operand asks for more. `free`: the first operand may be of another type.
     """
-    run, k = rule.kernels[0], len(rule.inputs)
+    run, cls, k = rule.kernels[0], rule.node_class, len(rule.inputs)
+    saves = [(kind, i) for kind, i, _ in rule.saves]
+    simple = all(kind in (IN, CONST) for kind, _ in saves)
     wx, wy, wz = [vjp is not None for vjp in (*rule.vjps, None, None)[:3]]
 
     def call(ins, consts):
@@ -264,10 +266,10 @@ def straight(rule: Any) -> Callable[[tuple, tuple], Tensor | None]:
             a, b, c = x._data, y._data, z._data
         except AttributeError:
             return None
-        dt = a.dtype
+        dt = b.dtype
         if (
             (dt is not _F4 and dt is not _F8)
-            or b.dtype is not dt
+            or (a.dtype is not dt and not free)
             or c.dtype is not dt
             or x._place is not CPU
             or y._place is not CPU
@@ -290,8 +292,32 @@ def straight(rule: Any) -> Callable[[tuple, tuple], Tensor | None]:
             for t in ins:
                 if t._view is not None:
                     sync(t)
-        if ((wx and x._rg) or (wy and y._rg) or (wz and z._rg)) and mode.on:
-            record(rule, ins, consts, (o,))
+        rx, ry, rz = x._rg, y._rg, z._rg
+        if ((wx and rx) or (wy and ry) or (wz and rz)) and mode.on:
+            if mode.on is True and simple and (rx or not wx) and (ry or not wy) and (rz or not wz):
+                # what `record` does where every operand that can have a gradient wants it
+                n = new(cls)
+                ex = ey = ez = None
+                if wx:
+                    ex = x._node
+                    if ex is None:
+                        ex = leaf_of(x)
+                if wy:
+                    ey = y._node
+                    if ey is None:
+                        ey = leaf_of(y)
+                if wz:
+                    ez = z._node
+                    if ez is None:
+                        ez = leaf_of(z)
+                n.edges = (ex, ey, ez)[:k]
+                n.saved = tuple([save_input(ins[i]) if kind == IN else consts[i] for kind, i in saves])
+                d = o._data
+                n.consts, n.shape, n.dtype, n.place, n.hooks = consts, d.shape, dt, CPU, None
+                n.seq = draw()
+                o._node, o._rg = n, True
+            else:
+                record(rule, ins, consts, (o,))
         elif inferring.threads and mode.on is None:
             o._ver = UNTRACKED
         if (told := hear.op) is not None:

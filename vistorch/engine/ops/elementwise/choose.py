@@ -34,6 +34,9 @@ _where = op(
 ).rule
 
 
+_straight_where = promote.straight(_where, free=True)
+
+
 def _plain_where(condition, x, y):
     """One float type, one place, at most one real number: numpy's own promotion is right. None if not so."""
     place = condition._place
@@ -80,7 +83,9 @@ def where(condition, input=None, other=None, *, out=None):
         tensor([0., 2.])
     """
     if out is None and condition.__class__ is Tensor and condition._data.dtype is BOOL:
-        done = _plain_where(condition, input, other)
+        done = _straight_where((condition, input, other), ())
+        if done is None:
+            done = _plain_where(condition, input, other)
         if done is not None:
             return done
     if not isinstance(condition, Tensor):

@@ -98,6 +98,7 @@ class Pass:
         "pending",
         "roots",
         "targets",
+        "wanted",
     )
 
     def __init__(
@@ -130,10 +131,12 @@ class Pass:
         self.journal: list | None = [] if journal else None
         self.at = 0
         if targets is None:
-            self.targets = self.needed = self.roots = None
+            self.targets = self.needed = self.roots = self.wanted = None
         else:
             self.targets, self.roots = set(targets), frozenset(roots)
             self.needed = self._needed()
+            # no gradient is computed for nothing, except where somebody watches; a root's hooks are always heard
+            self.wanted = None if journal else {*self.needed, *self.targets, *self.roots}
         self.pending = pending = {}
         for root, g in zip(roots, grads):  # noqa: B905  hot
             held = pending.get(root)
@@ -154,8 +157,7 @@ class Pass:
         create_graph, journal, free = self.create_graph, self.journal, self.free
         pending, owned, needed, targets = self.pending, self.owned, self.needed, self.targets
         get, take = pending.get, pending.pop
-        # no gradient is computed for nothing, except where somebody watches
-        wanted = None if targets is None or journal is not None else needed | targets
+        wanted = self.wanted
         steal = journal is None and not create_graph
         order = self.order
         undo: list | None = None

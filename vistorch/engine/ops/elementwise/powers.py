@@ -5,6 +5,8 @@ Invariant: small whole exponents and halves are computed by products and roots, 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ... import dtypes, errors, outs, promote
@@ -110,7 +112,7 @@ op(
 
 
 @public(name="pow")
-def power(input, exponent, *, out=None):
+def power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """Raise to a power.
 
     Args:
@@ -127,7 +129,7 @@ def power(input, exponent, *, out=None):
     """
     if exponent.__class__ in REAL and isinstance(input, Tensor) and input._data.dtype in promote.FLOATS:
         return pow_row.scaled(input, exponent) if out is None else pow_row(input, exponent, out=out)
-    if out is None and input.__class__ in (int, float) and exponent.__class__ is Tensor:
+    if out is None and input.__class__ in REAL and exponent.__class__ is Tensor:
         if exponent._data.dtype in promote.FLOATS and -LARGE < input < LARGE:
             d = promote.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
             return promote.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)

@@ -20,6 +20,7 @@ from ..core import cast
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, size_of, tensor
 
 _SMALL = 4096
+_add: Any = np.add.reduce
 
 
 def _spread_all(xp, input, shape):
@@ -51,7 +52,7 @@ sum_all = op(
 
 def _sum_dims(xp, input, dims, keepdim):
     if xp is np and input.size < 256 and input.dtype in FLOATS:  # as `total` does, after fewer questions
-        return np.add.reduce(input, dims, None, None, keepdim)
+        return _add(input, dims, None, None, keepdim)
     return totals.total(xp, input, dims, keepdim)
 
 

@@ -130,7 +130,8 @@ def power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     if exponent.__class__ in REAL and isinstance(input, Tensor) and input._data.dtype in promote.FLOATS:
         return pow_row.scaled(input, exponent) if out is None else pow_row(input, exponent, out=out)
     if out is None and input.__class__ in REAL and exponent.__class__ is Tensor:
-        if exponent._data.dtype in promote.FLOATS and -LARGE < input < LARGE:
+        number: Any = input
+        if exponent._data.dtype in promote.FLOATS and -LARGE < number < LARGE:
             d = promote.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
             return promote.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)
     _check_powers(input, exponent)

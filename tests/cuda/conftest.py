@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cuda import strict
 from vistorch.cuda import memory, random, streams
-from vistorch.engine import places, probe
+from vistorch.engine import places, probe, rules
 from vistorch.engine.device import default
 from vistorch.engine.kernels import simulated
 
@@ -47,6 +48,15 @@ def clean(monkeypatch):
     places._before.stack.clear()
     default.base, default.stack[:] = None, []
     default.settle()
+    unbind()
+
+
+def unbind():
+    """Take the rows' second kernels away: they are bound to a stand-in."""
+    rules.RAW[1].__dict__.clear()
+    rules.RAW[1].xp = None
+    for rule in rules.TABLE.values():
+        rule.kernels[1] = None
 
 
 class RuntimeFailure(Exception):
@@ -207,6 +217,8 @@ def make_cupy(runtime):
         np.add.at(np.asarray(a), where, np.asarray(value))
 
     cupy = types.ModuleType("cupy")
+    cupy.__getattr__ = lambda name: getattr(np, name)  # so that the rows can be bound
+    cupy.__version__ = "14.0"
     cupy.ndarray, cupy.array, cupy.ogrid, cupy.log = Array, made, np.ogrid, log
     cupy.asnumpy = lambda array, order="C": np.array(np.asarray(array), order=order)
     cupy.ElementwiseKernel = ElementwiseKernel
@@ -267,6 +279,17 @@ def install(monkeypatch):
 def two_gpus(install):
     """A stand-in for cupy with two GPUs."""
     return install(2)
+
+
+@pytest.fixture
+def strict_gpu(install):
+    """The one place of a cupy that refuses what the real one refuses (see strict.py)."""
+    cupy = install(1)
+    del cupy.__getattr__
+    strict.fill(cupy)
+    sys.modules["cupyx"].errstate = lambda **_: contextlib.nullcontext()
+    strict.special(sys.modules["cupyx.scipy.special"])
+    return places.place_of("cuda:0")
 
 
 class Compiler:

@@ -3,6 +3,7 @@
 What the kernels compute is tested on a GPU only.
 """
 
+import contextlib
 import importlib
 import sys
 
@@ -10,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import vistorch
 from vistorch.engine.kernels.cuda_source import ELEMENTWISE
 
 torch = pytest.importorskip("torch")
@@ -83,8 +85,8 @@ def test_special_functions_keep_the_dtype(two_gpus, kernels, dtype):
         expected = torch.erf(torch.tensor(x.astype("f"))).numpy().astype(kind)
         assert np.array_equal(out, expected)
         assert kernels.overrides["lgamma"](x).dtype == kind
-    assert kernels.polygamma(2, x).dtype == kind
-    assert kernels.polygamma(0, x)[0] == kind.type(7)  # the stand-in's digamma
+    assert kernels.polygamma_at(x, 2).dtype == kind
+    assert kernels.polygamma_at(x, 0)[0] == kind.type(7)  # the stand-in's digamma
     assert np.array_equal(x, before)
 
 
@@ -92,7 +94,7 @@ def test_special_functions_keep_the_dtype(two_gpus, kernels, dtype):
 def test_polygamma(kernels, n):
     x = np.array([0.5, 1.5, 3.0])
     expected = torch.polygamma(n, torch.tensor(x)).numpy()
-    assert np.allclose(kernels.polygamma(n, x), expected, rtol=1e-3 if n == 1 else 1e-6)
+    assert np.allclose(kernels.polygamma_at(x, n), expected, rtol=1e-3 if n == 1 else 1e-6)
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
@@ -109,57 +111,60 @@ def test_fused_kernels_are_built_once_and_late(two_gpus, kernels, name):
     assert kernels.fused(name).inputs == ", ".join(["T x", *(f"float64 {s}" for s in row.scalars)])
 
 
-DTYPES = ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bfloat16"]
+DTYPES = ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool", "bfloat16"]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("dim", [0, 1, -1])
-def test_index_add(kernels, dtype, dim):
+def added(lib, name, dtype, dim, device):
+    """`index_add` or `scatter_add` of fixed numbers, with places that come twice, as float64."""
     rng = np.random.default_rng(0)
-    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
-    x = rng.integers(0, 20, (4, 3, 5)).astype(kind)
-    index = np.array([2, 0, 2])
-    shape = list(x.shape)
-    shape[dim] = 3
-    source = rng.integers(0, 9, shape).astype(kind)
-    if dtype == "int64":
-        source -= 5
-    before = x.copy()
-    theirs = torch.tensor(x.astype("f8")).index_add(
-        dim, torch.tensor(index), torch.tensor(source.astype("f8")), alpha=2
-    )
-    out = kernels.overrides["index_add"](x, dim, index, source, 2)
+    kind = getattr(lib, dtype)
+    x = lib.tensor(rng.integers(0, 20, (4, 3, 5)) - 9).to(kind).to(device)
+    shape = [2, 3, 4]
+    index = rng.integers(0, 3, shape)
+    if name == "index_add":
+        index = np.array([2, 0, 2])
+        shape = list(x.shape)
+        shape[dim] = 3
+    source = lib.tensor(rng.integers(0, 9, shape) - 3).to(kind).to(device)
+    before = x.clone()
+    out = getattr(x, name)(dim, lib.tensor(index).to(device), source)
     assert out.dtype == kind
-    assert np.array_equal(out.astype("f8"), theirs.numpy())
-    assert np.array_equal(x, before)
+    assert (x == before).all()
+    return out.cpu().double().tolist()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("dim", [0, 1, -1])
-def test_scatter_add(kernels, dtype, dim):
-    rng = np.random.default_rng(1)
-    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
-    x = rng.integers(0, 20, (4, 3, 5)).astype(kind)
-    index = rng.integers(0, 3, (2, 3, 4))
-    source = rng.integers(0, 9, (3, 3, 5)).astype(kind)
-    before = x.copy()
-    theirs = torch.tensor(x.astype("f8")).scatter_add(
-        dim, torch.tensor(index), torch.tensor(source.astype("f8"))
+@pytest.mark.parametrize("name", ["index_add", "scatter_add"])
+def test_adding_at_places(strict_gpu, name, dtype, dim):
+    """In every dtype, also in those that cupy cannot add to in place."""
+    if dtype == "bool" and name == "scatter_add":
+        dtype = "int8"
+    assert added(vistorch, name, dtype, dim, "cuda:0") == added(torch, name, dtype, dim, "cpu")
+
+
+def test_negative_sums_of_int64_survive_the_unsigned_detour(strict_gpu):
+    x = vistorch.tensor([-(2**62), 3]).to("cuda:0")
+    index, source = vistorch.tensor([0, 1, 1]).to("cuda:0"), vistorch.tensor([-5, -10, 2]).to("cuda:0")
+    assert x.index_add(0, index, source).tolist() == [-(2**62) - 5, -5]
+
+
+def test_complex_numbers_leave_the_fused_kernels(strict_gpu):
+    z = [0.5 - 1j, 2 + 0.25j]
+    mine = vistorch.tensor(z, device="cuda:0").sigmoid().tolist()
+    assert np.allclose(mine, torch.tensor(z).sigmoid().tolist(), rtol=1e-6)
+
+
+def test_a_solver_that_fails_says_so(strict_gpu, monkeypatch):
+    """The failure is asked for (cupy ignores it otherwise), and told in words that look at the matrix on the host."""
+    asked = []
+    monkeypatch.setattr(
+        sys.modules["cupyx"], "errstate", lambda **how: asked.append(how) or contextlib.nullcontext()
     )
-    out = kernels.overrides["scatter_add"](x, dim, index, source)
-    assert out.dtype == kind
-    assert np.array_equal(out.astype("f8"), theirs.numpy())
-    assert np.array_equal(x, before)
-
-
-def test_scattering_onto_a_scalar(kernels):
-    x = np.array(1.0)
-    assert kernels.index_add(x, 0, np.array([0]), np.array([2.5])) == 3.5
-    assert kernels.scatter_add(x, 0, np.array(0), np.array(2.5)) == 3.5
-    assert x == 1.0
-
-
-def test_negative_sums_of_int64_survive_the_unsigned_detour(kernels):
-    x = np.array([-(2**62), 3])
-    out = kernels.index_add(x, 0, np.array([0, 1, 1]), np.array([-5, -10, 2]))
-    assert out.tolist() == [-(2**62) - 5, -5]
+    singular = vistorch.zeros(2, 2, device="cuda:0")
+    with pytest.raises(vistorch.linalg.LinAlgError, match="The diagonal element 1 is zero") as caught:
+        vistorch.linalg.inv(singular)
+    with pytest.raises(torch.linalg.LinAlgError) as theirs:
+        torch.linalg.inv(torch.zeros(2, 2))
+    assert str(caught.value) == str(theirs.value)
+    assert asked == [{"linalg": "raise"}]

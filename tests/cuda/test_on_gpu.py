@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import vistorch
 from vistorch import cuda
 from vistorch.engine.places import CPU, array_place, move, place_of
 
@@ -105,28 +106,52 @@ def test_kernels_at_the_ends(gpu, name):
 def test_polygamma(gpu, n):
     kernels = importlib.import_module("vistorch.engine.kernels.cupy_")
     x = np.linspace(0.5, 8, 50)
-    out = move(kernels.polygamma(n, move(x, CPU, gpu)), gpu, CPU)
+    out = move(kernels.polygamma_at(move(x, CPU, gpu), n), gpu, CPU)
     assert np.allclose(out, torch.polygamma(n, torch.tensor(x)).numpy(), rtol=1e-10)
 
 
 @pytest.mark.parametrize(
-    "dtype", ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8"]
+    "dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8"]
 )
 def test_scattered_addition(gpu, dtype):
-    kernels = importlib.import_module("vistorch.engine.kernels.cupy_")
     rng = np.random.default_rng(0)
-    x = rng.integers(0, 20, (4, 3, 5)).astype(dtype).transpose(1, 0, 2)
-    index = np.array([2, 0, 2, 1])
-    source = rng.integers(0, 9, (3, 4, 5)).astype(dtype)
-    theirs = torch.tensor(x).index_add(1, torch.tensor(index), torch.tensor(source)).numpy()
-    there, where, what = (move(array, CPU, gpu) for array in (x, index, source))
-    assert np.array_equal(move(kernels.index_add(there, 1, where, what), gpu, CPU), theirs)
-    grid = rng.integers(0, 3, (2, 3, 4))
-    source = rng.integers(0, 9, (3, 3, 5)).astype(dtype)
-    theirs = torch.tensor(x).scatter_add(0, torch.tensor(grid), torch.tensor(source)).numpy()
-    where, what = (move(array, CPU, gpu) for array in (grid, source))
-    assert np.array_equal(move(kernels.scatter_add(there, 0, where, what), gpu, CPU), theirs)
-    assert np.array_equal(move(there, gpu, CPU), x)
+    x, source = rng.integers(0, 20, (4, 3, 5)), rng.integers(0, 9, (4, 4, 5))
+    index, grid = np.array([2, 0, 2, 1]), rng.integers(0, 3, (2, 3, 4))
+
+    def both(lib, device):
+        a, b = (lib.tensor(v).to(getattr(lib, dtype)).to(device) for v in (x, source))
+        i, j = (lib.tensor(v).to(device) for v in (index, grid))
+        turned = a.transpose(0, 1)
+        outs = turned.index_add(1, i, b.transpose(0, 1)[:3]), a.scatter_add(0, j, b)
+        return [out.cpu().double().tolist() for out in outs]
+
+    assert both(vistorch, "cuda:0") == both(torch, "cpu")
+
+
+def test_every_kind_of_kernel_once(gpu):
+    """A first look at a new machine: one op of each family, forward and backward, against torch on the CPU."""
+    x = np.linspace(-0.9, 1.4, 12).reshape(3, 4)
+
+    def run(lib, device):
+        a = lib.tensor(x).to(device).requires_grad_()
+        square = a @ a.transpose(0, 1) + 3 * lib.eye(3, dtype=lib.float64).to(device)
+        parts = [
+            (a.sigmoid() * a.exp()).sum(0),
+            a.sort(1)[0].cumsum(0).max(1)[0],
+            lib.linalg.solve(square, a).logsumexp(1),
+            lib.linalg.svdvals(square),
+            lib.fft.rfft(a).abs().sum(1),
+            a[:, [0, 0, 2]].prod(1),
+            lib.where(a > 0, a, a * a).std(1),
+            a.as_strided((3, 3), (2, 1)).erf().mean(1),
+        ]
+        lib.cat(parts).sum().backward()
+        return [p.detach().cpu().tolist() for p in parts], a.grad.cpu().tolist()
+
+    (mine, grad), (theirs, expected) = run(vistorch, "cuda:0"), run(torch, "cpu")
+    for a, b in zip(mine, theirs, strict=True):
+        assert np.allclose(a, b, rtol=1e-9)
+    assert np.allclose(grad, expected, rtol=1e-8)
 
 
 def test_memory_and_events(gpu):

@@ -77,6 +77,11 @@ def test_import_fails_with_the_first_error_of_the_chain(monkeypatch, tmp_path):
     assert "=====" not in reason
 
 
+def test_cupy_is_too_old(install):
+    install().__version__ = "13.6.0"
+    refused(AssertionError, "cupy 13.6.0 is too old: 14 is the first that knows bfloat16")
+
+
 def test_no_driver(install):
     install(driver=0)
     refused(RuntimeError, "Found no NVIDIA driver on your system")

@@ -232,30 +232,35 @@ def _several(rule: Rule, input: Tensor, consts: tuple, results: tuple) -> tuple:
 
 
 def _view(rule: Rule) -> Callable:
-    """One tensor, constants, one output that is the input's memory."""
+    """One tensor, constants, one output that is the input's memory.
+
+    The callable's `of(input, array, consts)` does the same for an array that the caller has made already.
+    """
     kernels, cls = rule.kernels, rule.node_class
-    light = all(kind >= CONST for kind, _, _ in rule.saves)
-    wanted = [(kind, i) for kind, i, _ in rule.saves]
-    differentiable = rule.vjps[0] is not None
     if rule.differentiable_outs != 1:
         raise TypeError(
             f"the view {rule.name!r} has several outputs: make it of single views, as ops/shape/split.py does"
         )
+    light = all(kind >= CONST for kind, _, _ in rule.saves)
+    wanted = [(kind, i) for kind, i, _ in rule.saves]
+    keeps_shape = wanted[:1] == [(SHAPE, 0)]
+    rest = wanted[keeps_shape:]
+    keeps_all = bool(rest) and rest == [(CONST, i) for i in range(len(rule.consts))]
+    regular = keeps_all or not rest  # then `saved` is made of whole tuples
+    differentiable = rule.vjps[0] is not None
 
-    def call(input, *consts):
-        place = input._place
-        a = input._data
-        d = kernels[place.kind](a, *consts)
+    def of(input, d, consts):
         o = new(Tensor)
         o._data = d
-        o._place = place
+        o._place = place = input._place
         o._grad = o._more = None
         origin = input._view
         if origin is not None:
             sync(input)
         ver = input._ver
         if ver is None:
-            ver = input._ver = Version()
+            ver = input._ver = new(Version)
+            ver.n = 0
         o._ver = ver
         o._view = v = new(View)
         v.seen = ver.n
@@ -272,9 +277,18 @@ def _view(rule: Rule) -> Callable:
                 n = new(cls)
                 e = input._node
                 n.edges = (e if e is not None else leaf_of(input),)
-                n.saved = tuple(
-                    [consts[i] if k == CONST else a.shape if k == SHAPE else a.dtype for k, i in wanted]
-                )
+                if regular:
+                    if not keeps_shape:
+                        n.saved = consts if keeps_all else ()
+                    elif keeps_all:
+                        n.saved = (input._data.shape, *consts)
+                    else:
+                        n.saved = (input._data.shape,)
+                else:
+                    a = input._data
+                    n.saved = tuple(
+                        [consts[i] if k == CONST else a.shape if k == SHAPE else a.dtype for k, i in wanted]
+                    )
                 n.consts = consts
                 n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
                 n.seq = draw()
@@ -287,4 +301,8 @@ def _view(rule: Rule) -> Callable:
             told(rule, (input,), consts, (o,))
         return o
 
+    def call(input, *consts):
+        return of(input, kernels[input._place.kind](input._data, *consts), consts)
+
+    call.of = of  # type: ignore[attr-defined]
     return call

@@ -143,6 +143,9 @@ def cuda_place(index: int) -> Place:
         else:
             import cupy
 
+            from .rules import open_cupy  # late: the rows are built on places
+
+            open_cupy()
             place = Place(where, CUPY, cupy)
         place = places.setdefault(index, place)
     return place

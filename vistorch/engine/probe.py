@@ -16,6 +16,7 @@ INSTALL = (
     'pip install "vistorch[cuda13]" (or "vistorch[cuda12]" for an NVIDIA driver older than 580) '
     "brings cupy with the libraries it needs"
 )
+OLDEST = 14
 NO_GPU_NEEDED = (
     "Simulated devices need no GPU: call vistorch.cuda.simulate(4), "
     f"or set {simulated.VARIABLE}=4 before the start."
@@ -142,6 +143,10 @@ def _ask_cupy() -> Finding:
             runtime_calls = runtime()
     except Exception as error:
         return Finding(False, 0, f"cupy import failed: {_first_line(error)}; {INSTALL}", AssertionError)
+    release = importlib.import_module("cupy").__version__
+    if int(release.partition(".")[0]) < OLDEST:
+        why = f"cupy {release} is too old: {OLDEST} is the first that knows bfloat16"
+        return Finding(False, 0, f"{why}; {INSTALL}", AssertionError)
     version = runtime_calls.driverGetVersion()
     if version == 0:
         return Finding(

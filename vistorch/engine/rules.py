@@ -115,6 +115,7 @@ def bind(kernel: Any, xp: Any) -> Callable:
         return kernel if xp is np else getattr(xp, kernel.__name__)
     run: Any = functools.partial(kernel, xp)
     run.__name__ = getattr(kernel, "__name__", "kernel")
+    run.raises = getattr(kernel, "raises", False)
     return run
 
 
@@ -159,7 +160,7 @@ def define(
     TABLE[name] = rule
     setattr(RAW[0], name, bound)
     if RAW[1].xp is not None:
-        _to_cupy(rule)
+        _to_cupy(rule, RAW[1].xp)
     return rule
 
 
@@ -173,20 +174,18 @@ def twin(rule: Rule, name_in_graph: str) -> Rule:
     return other
 
 
-def _to_cupy(rule: Rule) -> None:
-    from .kernels import cupy_
+def _to_cupy(rule: Rule, cupy: Any) -> None:
+    from .kernels.cupy_ import chosen
 
-    own = cupy_.overrides.get(rule.name)
-    bound = cupy_.guard(own if own is not None else bind(rule.kernel, RAW[1].xp))
-    rule.kernels[1] = bound
+    rule.kernels[1] = bound = chosen(rule.name, bind(rule.kernel, cupy))
     setattr(RAW[1], rule.name, bound)
 
 
 def open_cupy() -> None:
-    """Bind every row to cupy, when the first CUDA device is asked for."""
+    """Bind every row to cupy: `places.cuda_place` does so before it hands out the first real CUDA place."""
     if RAW[1].xp is None:
         import cupy  # pyright: ignore[reportMissingImports]
 
-        RAW[1].xp = cupy
-        for rule in TABLE.values():
-            _to_cupy(rule)
+        for rule in tuple(TABLE.values()):
+            _to_cupy(rule, cupy)
+        RAW[1].xp = cupy  # last: whoever finds it finds every row bound

@@ -1,7 +1,8 @@
-"""What cupy does differently from the shared kernels: special functions, fused kernels, scattered addition.
+"""What cupy does differently from the shared kernels: special functions, fused kernels, solvers that report failure.
 
 Imported at the first use of a CUDA place, never before: it imports cupy.
-Invariant: `overrides` maps a name to a function of raw arrays that returns a new array, changing no argument.
+Invariant: `overrides` maps a row's name to a function called as the row's kernel is, `(*arrays, *constants)`, that
+returns a new array and changes no argument.
 """
 
 import functools
@@ -73,7 +74,7 @@ def _through(name: str) -> Callable:
     return kernel
 
 
-def polygamma(n: int, x: Any) -> Any:
+def polygamma_at(x: Any, n: int) -> Any:
     """Return the n-th derivative of digamma, by the Hurwitz zeta function."""
     if n == 0:
         return overrides["digamma"](x)
@@ -100,46 +101,30 @@ def _by_row(name: str) -> Callable:
     return kernel
 
 
-def index_add(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
-    """Return x with the slices of source added at the positions in index along dim; equal ones add up."""
-    value = source if alpha == 1 else (source * x.dtype.type(alpha)).astype(x.dtype, copy=False)
-    if x.ndim == 0:
-        return x + value.sum().astype(x.dtype, copy=False)
-    return _added(x, (slice(None),) * (dim % x.ndim) + (index.reshape(-1),), value)
+def raising(kernel: Callable) -> Callable:
+    """Let a solver say that it failed: cupy ignores that unless asked, because finding out waits for the device."""
+
+    def run(*args: Any) -> Any:
+        from cupyx import errstate
+
+        with errstate(linalg="raise"):
+            return kernel(*args)
+
+    return functools.wraps(kernel)(run)
 
 
-def scatter_add(x: Any, dim: int, index: Any, source: Any) -> Any:
-    """Return x with each value of source added where index points along dim; equal places add up."""
-    if x.ndim == 0:
-        return x + source.reshape(-1)[: index.size].sum().astype(x.dtype, copy=False)
-    where = list(cupy.ogrid[tuple(slice(0, size) for size in index.shape)])
-    where[dim] = index
-    return _added(x, tuple(where), source[tuple(slice(0, size) for size in index.shape)])
+def chosen(name: str, shared: Callable) -> Callable:
+    """Return what a row runs on cupy: the kernel from here, else the shared one; fused ones know no complex numbers."""
+    own = overrides.get(name)
+    if own is None:
+        return guard(raising(shared) if getattr(shared, "raises", False) else shared)
+    if name not in ELEMENTWISE:
+        return guard(own)
 
+    def kernel(x: Any, *scalars: float) -> Any:
+        return (shared if x.dtype.kind == "c" else own)(x, *scalars)
 
-def _added(x: Any, where: tuple, value: Any) -> Any:
-    """Return a copy of x with value added at `where`, by atomic additions on the device."""
-    import cupyx
-
-    kind = _atomic_kind(x.dtype)
-    if kind is not None and kind.itemsize == x.dtype.itemsize:
-        out = x.copy()
-        cupyx.scatter_add(out.view(kind), where, value.view(kind))
-        return out
-    wide = x.astype(kind)
-    cupyx.scatter_add(wide, where, value.astype(kind))
-    return wide.astype(x.dtype)
-
-
-def _atomic_kind(dtype: Any) -> Any:
-    """Return the dtype in which atomic addition comes out right: itself, the same bits, or a wider one."""
-    if dtype.name in ("float16", "float32", "float64", "int32"):
-        return dtype
-    if dtype.name == "int64":
-        return np.dtype(np.uint64)  # two's complement: the same bits add up to the same bits
-    if dtype.kind in "iub":
-        return np.dtype(np.int32)
-    return np.dtype(np.float32)  # bfloat16
+    return guard(functools.wraps(own)(kernel))
 
 
 overrides: dict[str, Callable] = {
@@ -147,9 +132,7 @@ overrides: dict[str, Callable] = {
     "erf": _through("erf"),
     "erfc": _through("erfc"),
     "erfinv": _through("erfinv"),
-    "index_add": index_add,
     "lgamma": _through("gammaln"),
-    "polygamma": polygamma,
-    "scatter_add": scatter_add,
+    "polygamma_at": polygamma_at,
     **{name: _by_row(name) for name in ELEMENTWISE},
 }

@@ -37,7 +37,7 @@ def _packed(xp, key):
     """Return words that hold a 32 bit key above its position, or None where they do not fit."""
     if key.dtype.itemsize > 4 or key.shape[-1] >= _PACKABLE_LENGTH:
         return None
-    word = key.astype(xp.int64)
+    word = key.astype(xp.int64, order="C")  # cupy sorts in place what is contiguous only
     word <<= 32
     word |= xp.arange(key.shape[-1], dtype=xp.int64)
     return word

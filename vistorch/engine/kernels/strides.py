@@ -52,6 +52,11 @@ def strided(xp: Any, a: Any, shape: tuple, strides: tuple, shift: int = 0) -> An
         return a.reshape(-1)[:0].reshape(shape) if a.flags.c_contiguous else xp.empty(shape, a.dtype)
     if xp is not np:
         return xp.ndarray(shape, a.dtype, a.data + shift * size, strides=steps)
+    if shift == 0 and a.flags.c_contiguous:
+        try:
+            return ndarray(shape, a.dtype, a, 0, steps)
+        except ValueError:
+            pass  # it reaches further than `a` does
     whole = owner(a)
     at = start(a) - start(whole) + shift * size
     if not whole.flags.c_contiguous:
@@ -62,6 +67,14 @@ def strided(xp: Any, a: Any, shape: tuple, strides: tuple, shift: int = 0) -> An
     return ndarray(shape, a.dtype, whole, at, steps)
 
 
+def same_memory(xp: Any, made: Any, a: Any) -> bool:
+    """Whether a reshape of `a` is a view of it; so is one without elements."""
+    root = made.base  # numpy gives a view the base of what it is a view of; a copy is its own
+    if root is not None and (root is a or root is a.base):
+        return True
+    return not a.size or xp.may_share_memory(made, a)
+
+
 def expand(xp: Any, a: Any, shape: tuple) -> Any:
     """`a` broadcast to `shape` without copying."""
     old = a.shape
@@ -69,16 +82,17 @@ def expand(xp: Any, a: Any, shape: tuple) -> Any:
         return a[...]
     lead = len(shape) - len(old)
     steps = [0] * lead
-    for n, m, s in zip(old, shape[lead:], a.strides, strict=True):
-        if n == m:
-            steps.append(s)
-        elif n == 1:
-            steps.append(0)
-        else:
-            raise ValueError(f"{old} does not broadcast to {shape}")
+    for n, m, s in zip(old, shape[lead:] if lead else shape, a.strides, strict=True):
+        if n != m:
+            if n != 1:
+                raise ValueError(f"{old} does not broadcast to {shape}")
+            s = 0
+        steps.append(s)
     # numpy.broadcast_to takes ten times as long as making the array of zero strides ourselves, and locks it
     if a.__class__ is ndarray and a.flags.c_contiguous and a.size:
-        return ndarray(shape, a.dtype, a, 0, steps)
+        return ndarray(shape, a.dtype, a, 0, tuple(steps))
+    if min(shape, default=0) < 0:
+        raise ValueError(f"negative sizes: {shape}")
     return xp.lib.stride_tricks.as_strided(a, shape, steps)
 
 
@@ -127,10 +141,10 @@ def restride(xp: Any, g: Any, source: tuple, target: tuple, shift: int, divide: 
     """
     a = places(*source) + shift
     b = places(*target)
-    low = min(int(a.min(initial=0)), int(b.min(initial=0)))
-    high = max(int(a.max(initial=0)), int(b.max(initial=0)))
+    low = min(0, *[int(at.min()) for at in (a, b) if at.size])
+    high = max(0, *[int(at.max()) for at in (a, b) if at.size])
     count = np.bincount((a if divide == "source" else b).ravel() - low, minlength=high - low + 1)
-    shared = xp.asarray(np.maximum(count, 1)) if count.max(initial=1) > 1 else None
+    shared = xp.asarray(np.maximum(count, 1)) if (count > 1).any() else None
     a, b = xp.asarray(a - low), xp.asarray(b - low)
     if shared is not None and divide == "source":
         g = (g / shared[a]).astype(g.dtype)

@@ -37,17 +37,19 @@ def add_at(xp: Any, out: Any, index: Any, values: Any) -> None:
         out[...] = flat.reshape(out.shape)
 
 
+ATOMIC = frozenset(("float32", "float64", "complex64", "complex128", "int32"))  # what cupy adds in place
+
+
 def _add_on_device(xp: Any, out: Any, index: Any, values: Any) -> None:
-    if out.dtype.name in ("float16", "float32", "float64", "complex64", "complex128", "int32"):
-        import cupyx  # pyright: ignore[reportMissingImports]
-
-        cupyx.scatter_add(out, index, values)
+    if out.dtype.name in ATOMIC:
+        xp.add.at(out, index, values)
     elif out.dtype.name == "int64":  # two's complement: the same bits add up to the same bits
-        import cupyx  # pyright: ignore[reportMissingImports]
-
-        cupyx.scatter_add(out.view("u8"), index, values.view("u8"))
+        xp.add.at(out.view("u8"), index, values.view("u8"))
     else:
-        combine_at(xp, "add", out, index, values)
+        wide = np.int32 if out.dtype.kind in "iub" else np.float32
+        sums = out.astype(wide)
+        xp.add.at(sums, index, values.astype(wide))
+        out[...] = sums.astype(out.dtype)
 
 
 def combine_at(xp: Any, ufunc: str, out: Any, index: Any, values: Any) -> None:

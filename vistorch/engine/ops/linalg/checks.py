@@ -149,6 +149,11 @@ def broadcast(x: tuple, y: tuple) -> tuple:
     return np.broadcast_shapes(x, y)
 
 
+def host(a: Any) -> Any:
+    """An array on the host; anything else as it is."""
+    return a.get() if hasattr(a, "__cuda_array_interface__") else a
+
+
 def guarded(kernel: Callable, explain: Callable) -> Callable:
     """A kernel whose numpy LinAlgError becomes ours; `explain(*arrays)` finds the sentence, and why it failed."""
 
@@ -156,10 +161,11 @@ def guarded(kernel: Callable, explain: Callable) -> Callable:
         try:
             return kernel(xp, *args)
         except np.linalg.LinAlgError:
-            raise LinAlgError(explain(*args)) from None
+            raise LinAlgError(explain(*map(host, args))) from None
 
     import inspect
 
+    run.raises = True  # type: ignore[attr-defined]  cupy is silent about it unless asked
     run.__signature__ = inspect.signature(kernel)  # type: ignore[attr-defined]
     return run
 

@@ -24,13 +24,19 @@ from .views import selected, tensor
 
 def _triangle(xp, input, diagonal, upper):
     n, m = input.shape[-2:]
-    keep = (_small_mask if n * m <= 4096 else _mask)(xp, n, m, diagonal, upper)
-    return xp.where(keep, input, xp.zeros((), input.dtype))
+    drop = (_small_mask if n * m <= 4096 else _mask)(xp, n, m, diagonal, upper)
+    out = input.copy()
+    if out.ndim == 2:
+        xp.putmask(out, drop, 0)
+    else:
+        xp.copyto(out, 0, where=drop)
+    return out
 
 
 def _mask(xp, n, m, diagonal, upper):
-    keep = xp.tri(n, m, diagonal - 1 if upper else diagonal, dtype=bool)
-    return ~keep if upper else keep
+    """Where a triangle has its zeros."""
+    below = xp.tri(n, m, diagonal - 1 if upper else diagonal, dtype=bool)
+    return below if upper else ~below
 
 
 _small_mask = functools.lru_cache(64)(_mask)

@@ -9,22 +9,26 @@ from typing import Any
 
 from ... import dims, dtypes, errors
 from ...face import public
+from ...kernels.strides import expand as expand_array
 from ...size import Size, size_of
 from ...tensor import Tensor
 from .. import core
 from .views import given, tensor
 
+expand_of = core.expand.of
+
 
 def expanded(x: Tensor, size: tuple) -> Tensor:
     """`x.expand(size)`, where -1 leaves a dim as it is."""
-    d = tensor(x, "expand")
+    d = x._data
     old = d.shape
-    if size == old:
-        return core.expand(x, size)
     lead = len(size) - len(old)
-    if lead >= 0 and min(size) >= 0:
+    full = size
+    if -1 in size and lead == 0:
+        full = tuple([m if n == -1 else n for n, m in zip(size, old, strict=True)])
+    if lead >= 0:
         try:
-            return core.expand(x, size)
+            return expand_of(x, expand_array(x._place.xp, d, full), (full,))
         except ValueError:
             pass  # the sentence is found below
     if lead < 0:
@@ -74,7 +78,13 @@ def expand(self: Tensor, *size: Any, **named: Any) -> Tensor:
     if named or not size:
         named.pop("implicit", None)
         size = given(size, named, "expand", "size")
-    return expanded(self, dims.sizes(size, "expand"))
+    elif size[0].__class__ is tuple and len(size) == 1:
+        size = size[0]
+    for n in size:
+        if n.__class__ is not int:
+            size = dims.sizes(size, "expand")
+            break
+    return expanded(self, size)
 
 
 @public(function=False)
@@ -102,6 +112,7 @@ def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
         tensor([[1, 2],
                 [1, 2]])
     """
+    tensor(input, "broadcast_to")
     return expanded(input, dims.sequence(size, "broadcast_to"))
 
 

@@ -11,20 +11,49 @@ from ...call import op
 from ...dims import many, one, sequence, sizes, whole
 from ...face import METHODS, public
 from ...tensor import Tensor
+from .join import _cat
 from .views import given, tensor
+
+WHOLE = slice(None)
+
+
+REVERSED = slice(None, None, -1)
+
+
+def _flip(xp, input, dims):
+    key = [WHOLE] * input.ndim
+    for dim in dims:
+        key[dim] = REVERSED
+    return input[tuple(key)].copy("K")
 
 
 def _rot90(xp, input, k, dim0, dim1):
-    out = xp.rot90(input, k, (dim0, dim1))
-    if k % 2 == 0:
-        return xp.array(out)
-    # PyTorch flips a copy and transposes it, and the strides show it
-    return xp.array(out.swapaxes(dim0, dim1), order="C").swapaxes(dim0, dim1)
+    k %= 4
+    if k == 0:
+        return input.copy()
+    if k == 2:
+        return _flip(xp, input, (dim0, dim1))
+    return _flip(xp, input, (dim1 if k == 1 else dim0,)).swapaxes(dim0, dim1)
+
+
+def _roll(xp, input, shifts, dims):
+    if dims is None:
+        return _rolled(xp, input.reshape(-1), shifts, 0).reshape(input.shape)
+    for shift, dim in zip(shifts, dims, strict=True):
+        input = _rolled(xp, input, shift, dim)
+    return input
+
+
+def _rolled(xp, a, shift, dim):
+    n = a.shape[dim]
+    at = n - shift % n if n else 0
+    head = (WHOLE,) * dim
+    return _cat(xp, (a[(*head, slice(at, None))], a[(*head, slice(at))]), dim, None)
 
 
 flip_row = op(
     "flip",
-    lambda xp, input, dims: xp.array(xp.flip(input, dims), order="K"),
+    _flip,
     widen=False,
     formula=r"\bar x = \mathrm{flip}(\bar y)",
     input=lambda F, g, dims: F.flip(g, dims),
@@ -38,7 +67,7 @@ rot90_row = op(
 )
 roll_row = op(
     "roll",
-    lambda xp, input, shifts, dims: xp.roll(input, shifts, dims),
+    _roll,
     widen=False,
     formula=r"\bar x = \mathrm{roll}(\bar y, -s)",
     input=lambda F, g, shifts, dims: F.roll(g, _negative(shifts), dims),
@@ -72,11 +101,11 @@ def flip(input: Tensor, dims: tuple[int, ...]) -> Tensor:
     return flipped(input, sequence(dims, "flip", "dims"))
 
 
-def _flip(self: Tensor, *dims: Any, **named: Any) -> Tensor:
+def _flip_method(self: Tensor, *dims: Any, **named: Any) -> Tensor:
     return flipped(self, sizes(given(dims, named, "flip", "dims"), "flip", "dims"))
 
 
-METHODS["flip"] = _flip
+METHODS["flip"] = _flip_method
 
 
 @public()
@@ -168,6 +197,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
         tensor([3, 1, 2])
     """
     shape = tensor(input, "roll").shape
+    if shifts.__class__ is int and dims.__class__ is int and shape and input._data.size:
+        return roll_row(input, (shifts,), (one(dims, len(shape)),))
     shifts = _ints(shifts, "shifts", 1)
     dims = () if dims is None else _ints(dims, "dims", 2)
     if not shifts:

@@ -10,6 +10,7 @@ from typing import Any
 from ... import dtypes, errors, outs
 from ...dims import one
 from ...face import public
+from ...layout import axes_last
 from ...promote import result_type
 from ...tensor import Tensor
 from ..core import cast
@@ -19,12 +20,28 @@ from .variadic import Variadic
 
 
 def _cat(xp, tensors, dim, parts):
-    return xp.concatenate(tensors, dim)
+    out = xp.concatenate(tensors, dim)
+    if out.flags.c_contiguous:
+        return out
+    # numpy keeps whatever order of dims its inputs share in memory, PyTorch only channels last
+    if out.ndim == 4 or out.ndim == 5:
+        there = axes_last(out.ndim)[0]
+        if all(a.transpose(there).flags.c_contiguous for a in tensors):
+            return out
+    return xp.ascontiguousarray(out)
 
 
 def _stack(xp, tensors, dim, parts):
-    at = (slice(None),) * dim + (None,)  # numpy.stack does the same, three times as slowly
-    return xp.concatenate([a[at] for a in tensors], dim)
+    # numpy.stack takes three times as long
+    first = tensors[0]
+    n = first.ndim
+    if dim == n:
+        at = (..., None)
+        return _cat(xp, [a[at] for a in tensors], dim, None)
+    if dim == 0 and first.flags.c_contiguous:
+        return xp.array(tensors)
+    shape = first.shape
+    return _cat(xp, tensors, dim, None).reshape((*shape[:dim], len(tensors), *shape[dim:]))
 
 
 cat_row = Variadic(
@@ -95,18 +112,19 @@ def check_out_dtype(tensors: list, out: Tensor) -> None:
         )
 
 
-def _corners(tensors: Any, dim: int) -> tuple:
+def corners(tensors: Any, dim: int) -> tuple:
     """Where each tensor of a `cat` begins and ends."""
     parts, at = [], 0
     for t in tensors:
         shape = t._data.shape
-        n = 0 if len(shape) == 1 and not shape[0] else shape[dim]
-        parts.append((at, at + n))
-        at += n
+        end = at if shape == (0,) else at + shape[dim]
+        parts.append((at, end))
+        at = end
     return tuple(parts)
 
 
-def _numbers(tensors: Any, dim: int) -> tuple:
+def numbers(tensors: Any, dim: int) -> tuple:
+    """The index of each tensor of a `stack`."""
     return tuple(range(len(tensors)))
 
 
@@ -131,17 +149,11 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
         tensor([[1, 2, 3, 4]])
     """
     dim = (0 if axis is None else axis) if dim is None else dim
-    tensors = listed(tensors, "cat", EMPTY)
     if dim.__class__ is int and out is None:
-        first = tensors[0]._data
-        shape, dtype, n = first.shape, first.dtype, first.ndim
-        if -n <= dim < n:
-            for t in tensors:
-                d = t._data
-                if d.shape != shape or d.dtype is not dtype:
-                    break
-            else:
-                return cat_row(tensors, dim + n if dim < 0 else dim, _corners)
+        o = cat_row.of_like(tensors, dim, corners)
+        if o is not None:
+            return o
+    tensors = listed(tensors, "cat", EMPTY)
     for at, t in enumerate(tensors):
         if not t._data.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {at}) cannot be concatenated")
@@ -166,7 +178,7 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
     same = alike(tensors)
     if len(real) != len(tensors) and len(shape) > 1:
         same = [rows.reshape(t, _flat(shape, dim)) if _empty(t) else t for t in same]
-    return finish(cat_row(same, dim, _corners), out)
+    return finish(cat_row(same, dim, corners), out)
 
 
 def _flat(shape: tuple, dim: int) -> tuple:
@@ -188,6 +200,10 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
         tensor([[1, 2],
                 [3, 4]])
     """
+    if dim.__class__ is int and out is None:
+        o = stack_row.of_like(tensors, dim, numbers, True)
+        if o is not None:
+            return o
     tensors = listed(tensors, "stack", RuntimeError("stack expects a non-empty TensorList"))
     shape = tensors[0]._data.shape
     dim = one(dim, len(shape) + 1, "stack", "dim", 2)
@@ -201,13 +217,24 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
         outs.check_out("stack", out, tuple(tensors))
         check_out_dtype(tensors, out)
     same = alike(tensors)
-    return finish(stack_row(same, dim, _numbers), out)
+    return finish(stack_row(same, dim, numbers), out)
 
 
-def _first_raised(tensors: Any, name: str, raised: Any, dim: Any, out: Any) -> Tensor:
-    given = listed(tensors, name, RuntimeError(f"{name} expects a non-empty TensorList"))
-    ready = [raised(t) for t in given]
+def _raised_cat(name: str, raised: Any, least: int, dim: Any, tensors: Any, out: Any) -> Tensor:
+    """`cat` of tensors that get `least` dims at least; `dim` may be a function of them."""
+    if tensors.__class__ is tuple or tensors.__class__ is list:
+        for t in tensors:
+            if t.__class__ is not Tensor or t._data.ndim < least:
+                break
+        else:
+            if tensors:
+                return cat(tensors, dim(tensors) if callable(dim) else dim, out=out)
+    ready = [raised(t) for t in listed(tensors, name, RuntimeError(f"{name} expects a non-empty TensorList"))]
     return cat(ready, dim(ready) if callable(dim) else dim, out=out)
+
+
+def _side(tensors: Any) -> int:
+    return 0 if tensors[0]._data.ndim == 1 else 1
 
 
 def _one_dim(t: Tensor) -> Tensor:
@@ -243,7 +270,7 @@ def hstack(tensors: Any, *, out: Any = None) -> Tensor:
         >>> vistorch.hstack([vistorch.tensor([1, 2]), vistorch.tensor([3])])
         tensor([1, 2, 3])
     """
-    return _first_raised(tensors, "hstack", _one_dim, lambda ts: 0 if ts[0]._data.ndim == 1 else 1, out)
+    return _raised_cat("hstack", _one_dim, 1, _side, tensors, out)
 
 
 @public(method=False, aliases="row_stack")
@@ -260,7 +287,7 @@ def vstack(tensors: Any, *, out: Any = None) -> Tensor:
         tensor([[1, 2],
                 [3, 4]])
     """
-    return _first_raised(tensors, "vstack", _two_dims, 0, out)
+    return _raised_cat("vstack", _two_dims, 2, 0, tensors, out)
 
 
 @public(method=False)
@@ -276,7 +303,7 @@ def dstack(tensors: Any, *, out: Any = None) -> Tensor:
         >>> vistorch.dstack([vistorch.tensor([1, 2]), vistorch.tensor([3, 4])]).shape
         vistorch.Size([1, 2, 2])
     """
-    return _first_raised(tensors, "dstack", _three_dims, 2, out)
+    return _raised_cat("dstack", _three_dims, 3, 2, tensors, out)
 
 
 @public(method=False)
@@ -293,7 +320,7 @@ def column_stack(tensors: Any, *, out: Any = None) -> Tensor:
         tensor([[1, 3],
                 [2, 4]])
     """
-    return _first_raised(tensors, "column_stack", _column, 1, out)
+    return _raised_cat("column_stack", _column, 2, 1, tensors, out)
 
 
 @public(method=False)

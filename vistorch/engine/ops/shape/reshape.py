@@ -5,18 +5,21 @@ Invariant: a result is memory of its input wherever the strides allow it; only `
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 from ... import dims, dtypes, errors
 from ...face import METHODS, public
 from ...graph import version
-from ...kernels.strides import start, strides_of
+from ...kernels.strides import same_memory, start, strides_of
 from ...metadata import owner
 from ...tensor import Tensor, wrap
 from . import rows
 from .views import given, tensor
 
+view_of = rows.view.of
 INCOMPATIBLE = (
     "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
     "contiguous subspaces). Use .reshape(...) instead."
@@ -28,28 +31,35 @@ def viewed(x: Tensor, shape: tuple) -> Tensor:
     d = x._data
     if -1 in shape or prod(shape) != d.size or min(shape, default=0) < 0:
         shape = dims.inferred(shape, d.size)
-    if d.flags.c_contiguous or not d.size or x._place.xp.may_share_memory(d.reshape(shape), d):
-        return rows.view(x, shape)
+    made = d.reshape(shape)
+    if d.flags.c_contiguous or same_memory(x._place.xp, made, d):
+        return view_of(x, made, (shape,))
     raise RuntimeError(INCOMPATIBLE)
 
 
-def _plainly(d: Any, size: tuple) -> tuple | None:
-    """The shape where numpy finds it at once: a contiguous array and sizes that fit; None for all else."""
-    if size[0].__class__ is tuple:
-        size = size[0]
-    elif size[0].__class__ is not int:
-        return None
-    if d.flags.c_contiguous:
-        try:
-            shape = d.reshape(size).shape
-        except (ValueError, TypeError):
-            return None
-        if shape == size or -1 in size:  # numpy takes any negative size for a -1
-            return shape
-    return None
+def _plainly(general: Callable) -> Callable:
+    """`view` or `reshape`: what numpy finds at once, a contiguous array and sizes that fit; `general` for all else."""
+
+    @functools.wraps(general)
+    def call(self: Tensor, *size: Any, **named: Any) -> Tensor:
+        d = self._data
+        if size and not named and d.flags.c_contiguous:
+            shape = size
+            if size[0].__class__ is not int and len(size) == 1 and isinstance(size[0], tuple):
+                shape = size[0]
+            try:
+                made = d.reshape(shape)
+            except (ValueError, TypeError):
+                return general(self, *size)
+            if made.shape == shape or -1 in shape:  # numpy takes any negative size for a -1
+                return view_of(self, made, (made.shape,))
+        return general(self, *size, **named)
+
+    return call
 
 
 @public(function=False)
+@_plainly
 def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     """The same memory with another shape, or read as another dtype.
 
@@ -64,10 +74,6 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
         tensor([[0, 1, 2],
                 [3, 4, 5]])
     """
-    if size and not named:
-        shape = _plainly(self._data, size)
-        if shape is not None:
-            return rows.view(self, shape)
     if named or not size:
         if set(named) == {"dtype"} and not size:
             return retyped(self, named["dtype"])
@@ -132,7 +138,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
         >>> vistorch.arange(6).view_as(vistorch.zeros(3, 2)).shape
         vistorch.Size([3, 2])
     """
-    return viewed(self, tensor(other, "view_as", "other").shape)
+    return view(self, tensor(other, "view_as", "other").shape)
 
 
 def reshaped(x: Tensor, shape: tuple) -> Tensor:
@@ -157,14 +163,11 @@ def reshape(input: Tensor, shape: tuple[int, ...]) -> Tensor:
         tensor([[0, 1],
                 [2, 3]])
     """
-    return reshaped(input, dims.sequence(shape, "reshape", "shape"))
+    return _reshape(input, dims.sequence(shape, "reshape", "shape"))
 
 
+@_plainly
 def _reshape(self: Tensor, *shape: Any, **named: Any) -> Tensor:
-    if shape and not named:
-        full = _plainly(self._data, shape)
-        if full is not None:
-            return rows.view(self, full)
     return reshaped(self, dims.sizes(given(shape, named, "reshape", "shape"), "reshape", "shape"))
 
 
@@ -179,7 +182,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
         self: the tensor.
         other: the tensor whose shape to take.
     """
-    return reshaped(self, tensor(other, "reshape_as", "other").shape)
+    return _reshape(self, tensor(other, "reshape_as", "other").shape)
 
 
 @public()
@@ -196,8 +199,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         >>> vistorch.zeros(2, 3, 4).flatten(1).shape
         vistorch.Size([2, 12])
     """
-    shape = tensor(input, "flatten").shape
+    d = tensor(input, "flatten")
+    shape = d.shape
     n = len(shape)
+    if n > 1 and start_dim == 0 and end_dim == -1 and d.flags.c_contiguous:
+        return view_of(input, d.reshape(-1), ((d.size,),))
     first = dims.one(start_dim, n, "flatten", "start_dim")
     last = dims.one(end_dim, n, "flatten", "end_dim", 2)
     if first > last:
@@ -256,4 +262,6 @@ def ravel(input: Tensor) -> Tensor:
         tensor([1, 2, 3, 4])
     """
     d = tensor(input, "ravel")
-    return rows.view(input if d.flags.c_contiguous else rows.contiguous(input), (d.size,))
+    if d.flags.c_contiguous:
+        return view_of(input, d.reshape(-1), ((d.size,),))
+    return rows.view(rows.contiguous(input), (d.size,))

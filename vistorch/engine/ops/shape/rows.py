@@ -9,27 +9,31 @@ from __future__ import annotations
 from ...call import op
 from ...kernels import strides as _strides
 from ...rules import REC
+from ...tensor import ndarray
+
+WHOLE = (slice(None),)
 
 
-def _at(dim, what):
-    return (slice(None),) * dim + (what, ...)
+def key(dim, what):
+    """What to index an array with for `what` at one dim, and everything elsewhere; always a view, never a scalar."""
+    return (WHOLE * dim + (what, ...)) if dim else (what, ...)
 
 
 def _select_backward(xp, g, shape, dim, index):
     out = xp.zeros(shape, g.dtype)
-    out[_at(dim, index)] = g
+    out[key(dim, index)] = g
     return out
 
 
 def _slice_backward(xp, g, shape, dim, start, stop, step):
     out = xp.zeros(shape, g.dtype)
-    out[_at(dim, slice(start, stop, step))] = g
+    out[key(dim, slice(start, stop, step))] = g
     return out
 
 
 select = op(
     "select",
-    lambda xp, input, dim, index: input[_at(dim, index)],
+    lambda xp, input, dim, index: input[key(dim, index)],
     view=True,
     formula=r"\bar x_{i} = \bar y,\ 0\text{ elsewhere}",
     input=lambda F, g, input_shape, dim, index: F.select_backward(g, input_shape, dim, index),
@@ -44,7 +48,7 @@ op(
 )
 slice_ = op(
     "slice",
-    lambda xp, input, dim, start, stop, step: input[_at(dim, slice(start, stop, step))],
+    lambda xp, input, dim, start, stop, step: input[key(dim, slice(start, stop, step))],
     view=True,
     formula=r"\bar x_{a:b} = \bar y,\ 0\text{ elsewhere}",
     input=lambda F, g, input_shape, dim, start, stop, step: F.slice_backward(
@@ -74,7 +78,7 @@ squeeze, squeeze_dim, squeeze_dims = (
 )
 unsqueeze = op(
     "unsqueeze",
-    lambda xp, input, dim: input[_at(dim, None)],
+    lambda xp, input, dim: input[key(dim, None)],
     view=True,
     formula=r"\bar x = \mathrm{squeeze}(\bar y)",
     input=lambda F, g, dim: F.squeeze_dim(g, (dim,)),
@@ -136,11 +140,11 @@ contiguous = op(
 def reshape(x, shape):
     """The tensor as `shape`, whose sizes are all known: a view where the strides allow it."""
     d = x._data
+    made = d.reshape(shape)
     if d.flags.c_contiguous:
-        return view(x, shape)
-    xp = x._place.xp
-    if not d.size or xp.may_share_memory(d.reshape(shape), d):
-        return reshape_alias(x, shape)
+        return view.of(x, made, (shape,))
+    if _strides.same_memory(x._place.xp, made, d):
+        return reshape_alias.of(x, made, (shape,))
     return unsafe_view(contiguous(x), shape)
 
 
@@ -148,21 +152,26 @@ REC.reshape = reshape  # type: ignore[attr-defined]
 
 
 # ---- any strides ------------------------------------------------------------------------------------------------
-def _as_strided_backward(xp, g, size, stride, shift, shape, source):
-    return _strides.restride(xp, g, (size, stride), (shape, source), shift, "target")
+# `source` is how the input itself lies: its strides in bytes, and the bytes of an element
+def _as_strided_backward(xp, g, shape, size, stride, shift, source):
+    return _strides.restride(xp, g, (size, stride), (shape, _counted(source)), shift, "target")
 
 
-def _as_strided_again(xp, g, size, stride, shift, shape, source):
-    return _strides.restride(xp, g, (shape, source), (size, stride), -shift, "source")
+def _as_strided_again(xp, g, shape, size, stride, shift, source):
+    return _strides.restride(xp, g, (shape, _counted(source)), (size, stride), -shift, "source")
+
+
+def _counted(source):
+    return tuple([s // source[1] for s in source[0]])
 
 
 as_strided = op(
-    "as_strided",  # source: the input's own strides
+    "as_strided",
     lambda xp, input, size, stride, shift, source: _strides.strided(xp, input, size, stride, shift),
     view=True,
     formula=r"\bar x = \textstyle\sum_{\text{same place}} \bar y",
-    input=lambda F, g, size, stride, shift, input_shape, source: F.as_strided_backward(
-        g, size, stride, shift, input_shape, source
+    input=lambda F, g, input_shape, size, stride, shift, source: F.as_strided_backward(
+        g, input_shape, size, stride, shift, source
     ),
 )
 op(
@@ -170,8 +179,8 @@ op(
     _as_strided_backward,
     name_in_graph="AsStridedBackwardBackward0",
     formula=r"\bar x = \mathrm{as\_strided}(\bar y)",
-    g=lambda F, g, size, stride, shift, shape, source: F.as_strided_again(
-        g, size, stride, shift, shape, source
+    g=lambda F, g, shape, size, stride, shift, source: F.as_strided_again(
+        g, shape, size, stride, shift, source
     ),
 )
 op(
@@ -179,8 +188,8 @@ op(
     _as_strided_again,
     name_in_graph="AsStridedBackward0",
     formula=r"\bar x = \textstyle\sum_{\text{same place}} \bar y",
-    g=lambda F, g, size, stride, shift, shape, source: F.as_strided_backward(
-        g, size, stride, shift, shape, source
+    g=lambda F, g, shape, size, stride, shift, source: F.as_strided_backward(
+        g, shape, size, stride, shift, source
     ),
 )
 
@@ -188,7 +197,7 @@ op(
 def writable_diagonal(xp, input, offset, dim1, dim2):
     """The diagonal as memory of its input."""
     out = input.diagonal(offset, dim1, dim2)
-    if xp.__name__ == "numpy" and input.flags.writeable:
+    if out.__class__ is ndarray and input.flags.writeable:
         out.flags.writeable = True  # numpy hands out its diagonal locked
     return out
 
@@ -219,13 +228,15 @@ op(
 
 
 def _unfold(xp, input, dim, size, step):
-    a = input if input.ndim else input.reshape(1)
-    count = (a.shape[dim] - size) // step + 1
-    shape = (*a.shape[:dim], count, *a.shape[dim + 1 :], size)
-    s = _strides.strides_of(a)
     if not input.ndim:
-        shape, s = (size,), (1,)
-        return _strides.strided(xp, a, shape, s)
+        return _strides.strided(xp, input.reshape(1), (size,), (1,))
+    a = input
+    lengths = a.shape
+    shape = (*lengths[:dim], (lengths[dim] - size) // step + 1, *lengths[dim + 1 :], size)
+    if a.__class__ is ndarray and a.flags.c_contiguous and a.size:
+        s = a.strides
+        return ndarray(shape, a.dtype, a, 0, (*s[:dim], s[dim] * step, *s[dim + 1 :], s[dim]))
+    s = _strides.strides_of(a)
     return _strides.strided(xp, a, shape, (*s[:dim], s[dim] * step, *s[dim + 1 :], s[dim]))
 
 
@@ -235,7 +246,7 @@ def _unfold_backward(xp, g, shape, dim, size, step):
     out = xp.zeros(shape, g.dtype)
     n = g.shape[dim]
     for i in range(size):
-        out[_at(dim, slice(i, i + (n - 1) * step + 1, step))] += g[..., i]
+        out[key(dim, slice(i, i + (n - 1) * step + 1, step))] += g[..., i]
     return out
 
 

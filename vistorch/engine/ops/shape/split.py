@@ -7,6 +7,7 @@ that would need history; `tensor_split` is one slice, and one node, per piece.
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref as ref_to
 
 import numpy as np
 
@@ -14,80 +15,108 @@ from ... import errors
 from ...dims import one, sizes, whole
 from ...events import hear
 from ...face import METHODS, public
-from ...graph import record, sync, version
+from ...graph import Out, draw, leaf_of, record, sync, version
 from ...modes import mode
 from ...rules import define
 from ...tensor import Tensor, new
 from ...views import View
 from . import rows
-from .views import tensor
+from .join import corners, numbers
+from .rows import key
+from .views import slice_of, tensor
 
 
-def pieces(rule: Any, x: Tensor, consts: tuple, steps: list) -> tuple[Tensor, ...]:
+def pieces(rule: Any, x: Tensor, consts: tuple, steps: list, arrays: list) -> tuple[Tensor, ...]:
     """Several views of `x` that are the outputs of one node.
 
     Args:
-        rule: the row of that node.
+        rule: the row of that node, which saves its constants and the shape of `x`.
         x: the tensor.
         consts: the row's constants.
         steps: for each output the single view (rule, constants) that it is.
+        arrays: what these give.
     """
     origin = x._view
     if origin is not None:
         sync(x)
-    place, ver = x._place, version(x)
-    kind, d = place.kind, x._data
-    meta = "multi" if mode.on else "no_grad" if mode.on is False else "inference"
+    place, ver, on = x._place, version(x), mode.on
+    seen = ver.n
+    meta = "multi" if on else "no_grad" if on is False else "inference"
+    base, before = (x, ()) if origin is None else (origin.base, origin.steps)
+    n = None
+    if on is True and x._rg and arrays:
+        n = new(rule.node_class)
+        e = x._node
+        n.edges = (e if e is not None else leaf_of(x),)
+        n.consts = consts
+        n.saved = (*consts, x._data.shape)
+        n.outs = len(arrays)
+        n.place, n.hooks = place, None
+        n.shape, n.dtype = arrays[0].shape, arrays[0].dtype
+        n.seq = draw()
+        n.live = live = {}
+        own = (n,)
     made = []
-    for step in steps:
+    for step, d in zip(steps, arrays):  # noqa: B905  hot
         o = new(Tensor)
-        o._data, o._place = step[0].kernels[kind](d, *step[1]), place
-        o._grad = o._more = o._node = None
-        o._rg = False
-        o._ver = ver
-        if origin is None:
-            o._view = View(x, (step,), ver.n, meta)
+        o._data, o._place, o._ver = d, place, ver
+        o._grad = o._more = None
+        o._view = v = new(View)
+        v.base, v.steps, v.seen, v.meta = base, (*before, step), seen, meta
+        if n is None:
+            o._node, o._rg = None, False
         else:
-            o._view = View(origin.base, (*origin.steps, step), ver.n, meta)
+            o._node = out = new(Out)
+            nr = len(made)
+            out.node, out.nr, out.place, out.edges = n, nr, place, own
+            out.shape, out.dtype, out.hooks = d.shape, n.dtype, None
+            out.seq = draw()
+            live[nr] = ref_to(out)
+            o._rg = True
         made.append(o)
     result = tuple(made)
-    if mode.on and x._rg and result:
+    if n is None and on and x._rg and result:
         record(rule, (x,), consts, result)
     if (told := hear.op) is not None:
         told(rule, (x,), consts, result)
     return result
 
 
-def _filled(F, g, sizes_of):
+def _filled(F, g, shape_of):
     """The gradients of all pieces, with zeros for those that have none."""
-    like = next(p for p in g if p is not None)
-    return [F.zeros_of(like, shape) if p is None else p for p, shape in zip(g, sizes_of, strict=True)]
+    for like in g:
+        if like is not None:
+            break
+    return [F.zeros_of(like, shape_of(i)) if p is None else p for i, p in enumerate(g)]
 
 
 def _unbind(xp, input, dim):
-    return tuple([input[(slice(None),) * dim + (i, ...)] for i in range(input.shape[dim])])
+    return tuple([input[key(dim, i)] for i in range(input.shape[dim])])
 
 
 def _unbind_vjp(F, g, dim, input_shape):
-    shape = input_shape[:dim] + input_shape[dim + 1 :]
-    return F.stack(_filled(F, g, [shape] * len(g)), dim, tuple(range(len(g))))
+    for p in g:
+        if p is None:
+            shape = input_shape[:dim] + input_shape[dim + 1 :]
+            g = _filled(F, g, lambda i: shape)
+            break
+    return F.stack(g, dim, numbers)
 
 
 def _cut(xp, input, dim, lengths):
     at, found = 0, []
     for n in lengths:
-        found.append(input[(slice(None),) * dim + (slice(at, at + n),)])
+        found.append(input[key(dim, slice(at, at + n))])
         at += n
     return tuple(found)
 
 
 def _split_vjp(F, g, dim, lengths, input_shape):
-    shapes = [(*input_shape[:dim], n, *input_shape[dim + 1 :]) for n in lengths]
-    parts, at = [], 0
-    for n in lengths:
-        parts.append((at, at + n))
-        at += n
-    return F.cat(_filled(F, g, shapes), dim, tuple(parts))
+    for p in g:
+        if p is None:
+            g = _filled(F, g, lambda i: (*input_shape[:dim], lengths[i], *input_shape[dim + 1 :]))
+            break
+    return F.cat(g, dim, corners)
 
 
 unbind_rule = define(
@@ -109,15 +138,22 @@ split_rule, sizes_rule = (
     )
     for name in ("split", "split_with_sizes")
 )
+SELECT, SLICE = rows.select.rule, rows.slice_.rule
+for _rule in (unbind_rule, split_rule, sizes_rule):
+    assert _rule.saved_names == (*_rule.consts, "input_shape"), "what `pieces` saves"
 
 
 def parted(rule: Any, x: Tensor, lengths: tuple, dim: int) -> tuple[Tensor, ...]:
     """Pieces of the given lengths along a dim."""
-    steps, at = [], 0
+    d = x._data
+    steps, arrays, at = [], [], 0
+    head = rows.WHOLE * dim
     for n in lengths:
-        steps.append((rows.slice_.rule, (dim, at, at + n, 1)))
-        at += n
-    return pieces(rule, x, (dim, lengths), steps)
+        end = at + n
+        steps.append((SLICE, (dim, at, end, 1)))
+        arrays.append(d[(*head, slice(at, end))] if dim else d[at:end])
+        at = end
+    return pieces(rule, x, (dim, lengths), steps, arrays)
 
 
 @public()
@@ -133,11 +169,17 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         >>> vistorch.tensor([[1, 2], [3, 4]]).unbind()
         (tensor([1, 2]), tensor([3, 4]))
     """
-    shape = tensor(input, "unbind").shape
+    d = tensor(input, "unbind")
+    shape = d.shape
     dim = one(dim, len(shape), "unbind")
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return pieces(unbind_rule, input, (dim,), [(rows.select.rule, (dim, i)) for i in range(shape[dim])])
+    every = range(shape[dim])
+    if dim or len(shape) == 1:
+        arrays = [d[key(dim, i)] for i in every]
+    else:
+        arrays = [d[i] for i in every]
+    return pieces(unbind_rule, input, (dim,), [(SELECT, (dim, i)) for i in every], arrays)
 
 
 @public(method=False)
@@ -177,14 +219,17 @@ def equal_pieces(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     dim = one(dim, len(shape), "split", "dim", 3)
     n = shape[dim]
-    if size == 0:
-        if n:
-            raise RuntimeError(
-                f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
-            )
-        return parted(split_rule, x, (0,), dim)
-    lengths: tuple = (size,) * (n // size) + ((n % size,) if n % size else ())
-    return parted(split_rule, x, lengths or (0,), dim)
+    if size == 0 and n:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+    return parted(split_rule, x, _lengths(n, size), dim)
+
+
+def _lengths(n: int, size: int) -> tuple:
+    """How long the pieces of a dim are when they are `size` long; one, if empty, at least."""
+    if not n:
+        return (0,)
+    whole_ones, rest = divmod(n, size)
+    return (size,) * whole_ones + (rest,) if rest else (size,) * whole_ones
 
 
 def _with_sizes(x: Tensor, lengths: Any, dim: int, position: int) -> tuple[Tensor, ...]:
@@ -238,7 +283,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         (tensor([0, 1, 2]), tensor([3, 4]))
     """
     shape = tensor(input, "chunk").shape
-    chunks = whole(chunks, "chunk", "chunks")
+    if chunks.__class__ is not int:
+        chunks = whole(chunks, "chunk", "chunks")
     if not shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -248,16 +294,18 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     size = -(-n // chunks)
     if size == 0:
         return parted(sizes_rule, input, (0,) * chunks, dim)
-    return equal_pieces(input, size, dim)
+    return parted(split_rule, input, _lengths(n, size), dim)
 
 
 def sliced(x: Tensor, ends: list, dim: int) -> tuple[Tensor, ...]:
     """Slices of their own between the given indices (as Python's slices read them)."""
-    n = x._data.shape[dim]
+    d = x._data
+    n = d.shape[dim]
     found, at = [], 0
     for end in [*ends, n]:
         start, stop, _ = slice(at, end).indices(n)
-        found.append(rows.slice_(x, dim, start, max(start, stop), 1))
+        stop = max(start, stop)
+        found.append(slice_of(x, d[key(dim, slice(start, stop))], (dim, start, stop, 1)))
         at = end
     return tuple(found)
 

@@ -10,12 +10,24 @@ from typing import Any
 from ... import errors
 from ...dims import one, sequence, whole
 from ...face import METHODS, public
-from ...kernels.strides import extent, start, strides_of
+from ...kernels.strides import extent, start
 from ...metadata import owner
-from ...tensor import Tensor
+from ...tensor import Tensor, ndarray
 from . import rows
 from .inplace import reshaped
 from .views import tensor
+
+as_strided_of = rows.as_strided.of
+diagonal_of_input = rows.diagonal.of
+
+
+def _all_there_is(d: Any) -> bool:
+    """Whether an array is its whole storage, in row-major order."""
+    root = d.base
+    return d.flags.c_contiguous and (
+        root is None
+        or (root.__class__ is ndarray and root.nbytes == d.nbytes and root.flags.c_contiguous and d.size > 0)
+    )
 
 
 def room(d: Any) -> int:
@@ -47,6 +59,14 @@ def as_strided(
                 [2, 3]])
     """
     d = tensor(input, "as_strided")
+    if storage_offset is None and d.__class__ is ndarray and _all_there_is(d):
+        try:  # numpy checks the bounds itself
+            if min(stride) >= 0:
+                made = ndarray(size, d.dtype, d, 0, [s * d.itemsize for s in stride])
+                size, stride = made.shape, tuple(stride)
+                return as_strided_of(input, made, (size, stride, 0, (d.strides, d.itemsize)))
+        except (TypeError, ValueError):
+            pass
     size, stride = sequence(size, "as_strided"), sequence(stride, "as_strided", "stride", 3)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -71,7 +91,7 @@ def as_strided(
             f"setStorage: sizes {errors.sizes(size)}, strides {errors.sizes(stride)}, storage offset {offset}, and "
             f"itemsize {d.itemsize} requiring a storage size of {needed} are out of bounds for storage of size {held}"
         )
-    return rows.as_strided(input, size, stride, offset - here, strides_of(d))
+    return rows.as_strided(input, size, stride, offset - here, (d.strides, d.itemsize))
 
 
 METHODS["as_strided_"] = reshaped(as_strided, "as_strided_")
@@ -132,4 +152,9 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
         >>> vistorch.tensor([[1, 2], [3, 4]]).diagonal()
         tensor([1, 4])
     """
-    return rows.diagonal(input, *diagonal_of(input, offset, dim1, dim2))
+    d = tensor(input, "diagonal")
+    if offset.__class__ is int and dim1 == 0 and dim2 == 1 and d.ndim == 2:
+        at = (offset, 0, 1)
+    else:
+        at = diagonal_of(input, offset, dim1, dim2)
+    return diagonal_of_input(input, rows.writable_diagonal(None, d, *at), at)

@@ -10,10 +10,10 @@ from typing import Any
 
 from ...call import common_place
 from ...events import hear
-from ...graph import CONST, Node, record, sync
+from ...graph import CONST, Node, draw, leaf_of, record, sync
 from ...modes import mode
 from ...rules import REC, Rule, define
-from ...tensor import Tensor, wrap
+from ...tensor import Tensor, new, wrap
 
 
 class _Kernels:
@@ -68,15 +68,70 @@ class Variadic:
                 sync(t)
             if t._rg:
                 needs = True
-        o = wrap(self.base.kernels[place.kind]([t._data for t in ins], dim, parts), place)
-        if (needs and mode.on) or hear.op is not None:
-            rule = self.rules.get(len(ins)) or self.rule(len(ins))
-            if parts.__class__ is not tuple:
-                parts = parts(ins, dim)
-            if needs and mode.on:
-                record(rule, ins, (dim, parts), (o,))
-            if (told := hear.op) is not None:
-                told(rule, ins, (dim, parts), (o,))
+        d = self.base.kernels[place.kind]([t._data for t in ins], dim, parts)
+        return self._born(d, place, ins, dim, parts, needs)
+
+    def of_like(self, tensors: Any, dim: int, parts: Callable, new_dim: bool = False) -> Tensor | None:
+        """The same for tensors of one dtype at one place; None, and nothing done, for whatever is not plain.
+
+        Args:
+            tensors: what a user gave.
+            dim: the same; if negative, counted from the end.
+            parts: as in a call.
+            new_dim: the shapes must agree, and the result has one dim more.
+        """
+        cls = tensors.__class__
+        if (cls is not list and cls is not tuple) or not tensors:
+            return None
+        needs, arrays = False, []
+        try:
+            first = tensors[0]._data
+            dtype, place, shape = first.dtype, tensors[0]._place, first.shape
+            if dim < 0:
+                dim += len(shape) + new_dim
+                if dim < 0:
+                    return None
+            for t in tensors:
+                d = t._data
+                if d.dtype is not dtype or t._place is not place or (new_dim and d.shape != shape):
+                    return None
+                if t._view is not None:
+                    sync(t)
+                if t._rg:
+                    needs = True
+                arrays.append(d)
+            d = self.base.kernels[place.kind](arrays, dim, parts)
+        except (AttributeError, IndexError, ValueError):
+            return None
+        return self._born(d, place, tensors, dim, parts, needs)
+
+    def _born(self, d: Any, place: Any, ins: Any, dim: int, parts: Any, needs: bool) -> Tensor:
+        o = wrap(d, place)
+        on = mode.on
+        needs = needs and on
+        if not needs and hear.op is None:
+            return o
+        rule = self.rules.get(len(ins)) or self.rule(len(ins))
+        if parts.__class__ is not tuple:
+            parts = parts(ins, dim)
+        if needs and on is not True:
+            record(rule, ins, (dim, parts), (o,))
+        elif needs:
+            n = new(rule.node_class)
+            edges = []
+            for t in ins:
+                if t._rg:
+                    e = t._node
+                    edges.append(e if e is not None else leaf_of(t))
+                else:
+                    edges.append(None)
+            n.edges = tuple(edges)
+            n.saved = n.consts = (dim, parts)
+            n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
+            n.seq = draw()
+            o._node, o._rg = n, True
+        if (told := hear.op) is not None:
+            told(rule, tuple(ins), (dim, parts), (o,))
         return o
 
     def rule(self, n: int) -> Rule:

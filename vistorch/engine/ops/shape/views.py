@@ -17,6 +17,19 @@ from . import rows
 from .inplace import reshaped
 
 _warned: set = set()
+select_of, slice_of, squeeze_of, squeeze_dim_of, unsqueeze_of, transpose_of, t_of, permute_of = [
+    row.of
+    for row in (
+        rows.select,
+        rows.slice_,
+        rows.squeeze,
+        rows.squeeze_dim,
+        rows.unsqueeze,
+        rows.transpose,
+        rows.t,
+        rows.permute,
+    )
+]
 
 
 def tensor(t: Any, func: str, name: str = "input", position: int = 1) -> Any:
@@ -41,7 +54,9 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         >>> vistorch.tensor([[1, 2], [3, 4]]).select(1, 0)
         tensor([1, 3])
     """
-    return rows.select(input, *selected(tensor(input, "select").shape, dim, index))
+    d = tensor(input, "select")
+    at = selected(d.shape, dim, index)
+    return select_of(input, d[rows.key(at[0], at[1])], at)
 
 
 def selected(shape: tuple, dim: Any, index: Any) -> tuple[int, int]:
@@ -73,7 +88,8 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
         >>> vistorch.tensor([1, 2, 3, 4]).narrow(0, 1, 2)
         tensor([2, 3])
     """
-    shape = tensor(input, "narrow").shape
+    d = tensor(input, "narrow")
+    shape = d.shape
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     length = whole(length, "narrow", "length", 3)
@@ -87,7 +103,7 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     at = at + n if at < 0 else at
     if at + length > n:
         raise RuntimeError(f"start ({at}) + length ({length}) exceeds dimension size ({n}).")
-    return rows.slice_(input, dim, at, at + length, 1)
+    return slice_of(input, d[rows.key(dim, slice(at, at + length))], (dim, at, at + length, 1))
 
 
 @public()
@@ -104,9 +120,16 @@ def squeeze(input: Tensor, dim: Any = ...) -> Tensor:
         >>> x.squeeze().shape, x.squeeze(0).shape
         (vistorch.Size([3]), vistorch.Size([3, 1]))
     """
-    shape = tensor(input, "squeeze").shape
+    d = tensor(input, "squeeze")
+    shape = d.shape
     if dim is ...:
-        return rows.squeeze(input, tuple([i for i, n in enumerate(shape) if n == 1]))
+        ones = tuple([i for i, n in enumerate(shape) if n == 1]) if 1 in shape else ()
+        return squeeze_of(input, d.squeeze(ones), (ones,))
+    if dim.__class__ is int and -len(shape) <= dim < len(shape):
+        if dim < 0:
+            dim += len(shape)
+        ones = (dim,) if shape[dim] == 1 else ()
+        return squeeze_dim_of(input, d.squeeze(ones), (ones,))
     found = many(dim, len(shape), "squeeze")
     row = rows.squeeze_dims if isinstance(dim, (tuple, list)) else rows.squeeze_dim
     return row(input, tuple([i for i in found if shape and shape[i] == 1]))
@@ -125,7 +148,9 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
         >>> vistorch.tensor([1, 2]).unsqueeze(-1).shape
         vistorch.Size([2, 1])
     """
-    return rows.unsqueeze(input, one(dim, tensor(input, "unsqueeze").ndim + 1, "unsqueeze"))
+    d = tensor(input, "unsqueeze")
+    dim = one(dim, d.ndim + 1, "unsqueeze")
+    return unsqueeze_of(input, d[rows.key(dim, None)], (dim,))
 
 
 @public()
@@ -143,8 +168,13 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
         tensor([[1, 3],
                 [2, 4]])
     """
-    n = tensor(input, "transpose").ndim
-    return rows.transpose(input, one(dim0, n, "transpose", "dim0"), one(dim1, n, "transpose", "dim1", 2))
+    d = tensor(input, "transpose")
+    n = d.ndim
+    if dim0.__class__ is not int or not 0 <= dim0 < n:
+        dim0 = one(dim0, n, "transpose", "dim0")
+    if dim1.__class__ is not int or not 0 <= dim1 < n:
+        dim1 = one(dim1, n, "transpose", "dim1", 2)
+    return transpose_of(input, d.swapaxes(dim0, dim1) if n else d[...], (dim0, dim1))
 
 
 expose(transpose, "swapdims")
@@ -164,16 +194,23 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 def permuted(input: Tensor, dims: tuple) -> Tensor:
     """`permute` once the dims are a tuple."""
-    n = tensor(input, "permute").ndim
+    d = tensor(input, "permute")
+    n = d.ndim
     if len(dims) != n:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(dims)}"
         )
-    order = tuple([one(dim, n) for dim in dims])
-    if len(set(order)) != n:
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return rows.permute(input, order)
+    order = dims
+    for dim in dims:
+        if dim.__class__ is not int or not 0 <= dim < n:
+            order = tuple([one(dim, n) for dim in dims])
+            break
+    try:
+        made = d.transpose(order)
+    except ValueError:
+        raise RuntimeError("permute(): duplicate dims are not allowed.") from None
+    return permute_of(input, made, (order,))
 
 
 @public(method=False)
@@ -189,10 +226,16 @@ def permute(input: Tensor, dims: tuple[int, ...]) -> Tensor:
         >>> vistorch.zeros(2, 3, 4).permute(2, 0, 1).shape
         vistorch.Size([4, 2, 3])
     """
-    return permuted(input, sequence(dims, "permute", "dims"))
+    return permuted(input, dims if dims.__class__ is tuple else sequence(dims, "permute", "dims"))
 
 
 def _permute(self: Tensor, *dims: Any, **named: Any) -> Tensor:
+    if not named and len(dims) > 1:
+        for dim in dims:
+            if dim.__class__ is not int:
+                break
+        else:
+            return permuted(self, dims)
     return permuted(self, sizes(given(dims, named, "permute", "dims"), "permute", "dims"))
 
 
@@ -226,7 +269,12 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         >>> vistorch.zeros(2, 3, 4).movedim(0, -1).shape
         vistorch.Size([3, 4, 2])
     """
-    n = tensor(input, "movedim").ndim
+    d = tensor(input, "movedim")
+    n = d.ndim
+    if source.__class__ is int and destination.__class__ is int and n:
+        order = list(range(n))
+        order.insert(one(destination, n, "movedim"), order.pop(one(source, n, "movedim")))
+        return permute_of(input, d.transpose(order), (tuple(order),))
     if not isinstance(source, (tuple, list)) or not isinstance(destination, (tuple, list)):
         source = (whole(source, "movedim", "source", 2),)
         destination = (whole(destination, "movedim", "destination", 3),)
@@ -241,9 +289,15 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     for dims, label, said in ((p, "source", source), (q, "destination", destination)):
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{label}` ({errors.sizes(said)})")
-    rest = iter([d for d in range(n) if d not in p])
-    order = dict(zip(q, p, strict=True))
-    return rows.permute(input, tuple([order[d] if d in order else next(rest) for d in range(n)]))
+    return rows.permute(input, _moved(p, q, n))
+
+
+def _moved(source: list, destination: list, n: int) -> tuple:
+    """Which dim comes to each place when some are moved."""
+    order = [d for d in range(n) if d not in source]
+    for at, dim in sorted(zip(destination, source, strict=True)):
+        order.insert(at, dim)
+    return tuple(order)
 
 
 expose(movedim, "moveaxis")
@@ -262,10 +316,10 @@ def t(input: Tensor) -> Tensor:
         tensor([[1],
                 [2]])
     """
-    n = tensor(input, "t").ndim
-    if n > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {n}D")
-    return rows.t(input)
+    d = tensor(input, "t")
+    if d.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {d.ndim}D")
+    return t_of(input, d.T, ())
 
 
 def _once(text: str) -> None:
@@ -277,7 +331,8 @@ def _once(text: str) -> None:
 
 def _T(self: Tensor) -> Tensor:
     """The tensor with its dims reversed."""
-    n = self._data.ndim
+    d = self._data
+    n = d.ndim
     if n != 2:
         if n:
             _once(
@@ -287,7 +342,7 @@ def _T(self: Tensor) -> Tensor:
             )
         else:
             _once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
-    return rows.permute(self, tuple(range(n - 1, -1, -1)))
+    return permute_of(self, d.T, (tuple(range(n - 1, -1, -1)) if n != 2 else (1, 0),))
 
 
 def _conjugated(x: Tensor) -> Tensor:
@@ -295,7 +350,8 @@ def _conjugated(x: Tensor) -> Tensor:
 
 
 def _matrices(x: Tensor, name: str) -> Tensor:
-    n = tensor(x, "adjoint").ndim
+    d = tensor(x, "adjoint")
+    n = d.ndim
     if n < 2:
         if n == 0 and name != "adjoint()":
             _once(
@@ -308,7 +364,7 @@ def _matrices(x: Tensor, name: str) -> Tensor:
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got {n}-D tensor."
         )
-    return rows.transpose(x, n - 2, n - 1)
+    return transpose_of(x, d.swapaxes(n - 2, n - 1), (n - 2, n - 1))
 
 
 def _H(self: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from ...call import op
 from ...face import METHODS, public
 from ...graph import NUMBERS
 from ...inplace import direct, replace
+from ...straight import straight
 from ...tensor import Tensor
 from .arithmetic import REAL
 from .refusals import missing
@@ -51,7 +52,7 @@ _addcdiv = op(
     tensor1=lambda F, g, tensor2, value: g * (value / tensor2),
     tensor2=lambda F, g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
 ).rule
-_plain_addcmul, _plain_addcdiv = promote.straight(_addcmul), promote.straight(_addcdiv)
+_plain_addcmul, _plain_addcdiv = straight(_addcmul), straight(_addcdiv)
 _no_bool_products = missing("addcmul_cpu_out", "b")
 
 

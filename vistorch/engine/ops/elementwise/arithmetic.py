@@ -12,6 +12,7 @@ from ...call import op
 from ...face import METHODS, expose, public
 from ...inplace import direct, pointwise, replace
 from ...pointwise import binary, unary
+from ...straight import straight
 from ...tensor import Tensor
 from .refusals import sentence
 
@@ -119,7 +120,7 @@ def _scaled_rows():
 
 
 _PLUS, _MINUS, _FROM = _scaled_rows()
-_STRAIGHT = {rule: promote.straight(rule) for rule in (_PLUS, _MINUS, _FROM)}
+_STRAIGHT = {rule: straight(rule) for rule in (_PLUS, _MINUS, _FROM)}
 _PLUS.public, _MINUS.public, _FROM.public = "add", "sub", "rsub"
 
 

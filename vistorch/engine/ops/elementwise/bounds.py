@@ -15,6 +15,7 @@ from ...inplace import direct, replace
 from ...kernels import masks
 from ...pointwise import LARGE
 from ...rules import twin
+from ...straight import straight
 from ...tensor import Tensor
 from .refusals import C_NAMES, missing, sentence
 from .rows import two
@@ -230,7 +231,7 @@ def _wrong(name, *given):
 
 
 def _one_bound(name, by_number, by_tensor, place, kernel, tensor_kernel):
-    plainly = promote.straight(by_number)
+    plainly = straight(by_number)
 
     def bounded(input, bound, out):
         if not isinstance(input, Tensor):

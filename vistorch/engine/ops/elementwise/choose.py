@@ -17,6 +17,7 @@ from ...kernels import masks
 from ...pointwise import binary
 from ...quiet import hushed
 from ...rules import REC
+from ...straight import straight
 from ...tensor import Tensor, wrap
 from .division import name_undifferentiable, undifferentiable
 from .refusals import C_NAMES, kind_of, missing, sentence
@@ -34,7 +35,7 @@ _where = op(
 ).rule
 
 
-_straight_where = promote.straight(_where, free=True)
+_straight_where = straight(_where, free=True)
 
 
 def _plain_where(condition, x, y):
@@ -187,7 +188,7 @@ _lerp = op(
     input=lambda F, g, weight: g * (1 - weight),
     end=lambda F, g, weight: g * weight,
 ).rule
-_plain_lerp = promote.straight(_lerp)
+_plain_lerp = straight(_lerp)
 _lerp_tensor = op(
     "lerp_tensor",
     _between,

@@ -98,6 +98,7 @@ class Pass:
         "pending",
         "roots",
         "targets",
+        "wanted",
     )
 
     def __init__(
@@ -130,10 +131,12 @@ class Pass:
         self.journal: list | None = [] if journal else None
         self.at = 0
         if targets is None:
-            self.targets = self.needed = self.roots = None
+            self.targets = self.needed = self.roots = self.wanted = None
         else:
             self.targets, self.roots = set(targets), frozenset(roots)
             self.needed = self._needed()
+            # no gradient is computed for nothing, except where somebody watches; a root's hooks are always heard
+            self.wanted = None if journal else {*self.needed, *self.targets, *self.roots}
         self.pending = pending = {}
         for root, g in zip(roots, grads):  # noqa: B905  hot
             held = pending.get(root)
@@ -154,6 +157,7 @@ class Pass:
         create_graph, journal, free = self.create_graph, self.journal, self.free
         pending, owned, needed, targets = self.pending, self.owned, self.needed, self.targets
         get, take = pending.get, pending.pop
+        wanted = self.wanted
         steal = journal is None and not create_graph
         order = self.order
         undo: list | None = None
@@ -201,7 +205,9 @@ class Pass:
                     raise RuntimeError(errors.FREED_TWICE)
                 continue  # nothing flows on from here: nothing was needed
             rule = n.rule
-            if rule is None or create_graph or hooks is not None or mode.anomaly:
+            if create_graph and rule is not None and hooks is None and not mode.anomaly:
+                self._recorded(n, rule, g, wanted, undo)
+            elif rule is None or hooks is not None or mode.anomaly:
                 results = self._careful(n, rule, g, hooks)
                 for e, gi in zip(n.edges, results, strict=True):
                     if e is not None and gi is not None:
@@ -227,7 +233,7 @@ class Pass:
                 if dt is not F4 and dt is not F8:
                     g, values = _softened(rule, g, values, dt)
                 for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
-                    if e is None:
+                    if e is None or (wanted is not None and e not in wanted):
                         continue
                     if not pick:
                         gi = vjp(F, g)
@@ -379,6 +385,15 @@ class Pass:
             for hook in list(hooks.after.values()):
                 run_node_hook(hook, ((), (_tensor(g, t._place),)), ())
 
+    def _recorded(self, n: Any, rule: Any, g: Any, wanted: Any, undo: list | None) -> None:
+        """One plain node of a pass that is itself recorded."""
+        values = recorded_values(n, rule)
+        for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
+            if e is not None and (wanted is None or e in wanted):
+                gi = vjp(REC, g, *[values[i] for i in pick])
+                if gi is not None:
+                    self._send(e, gi, undo)
+
     def _careful(self, n: Any, rule: Any, g: Any, hooks: Any) -> list:
         """One node off the fast path: recorded, hooked, custom or watched by anomaly mode."""
         before, mode.node = mode.node, n
@@ -434,21 +449,40 @@ def fit(gi: Any, e: Any, create_graph: bool) -> Any:
     return gi if gi.dtype == e.dtype else _cast(F, gi, e.dtype)
 
 
+def recorded_values(n: Any, rule: Any) -> list:
+    """What the formulas of a recorded pass see of what a node saved: Tensors with their history, and constants."""
+    values: list = []
+    for s, (kind, index, _) in zip(n.saved, rule.saves):  # noqa: B905  hot
+        if kind == IN and s.__class__ is tuple:
+            t, was = s
+            v = t._ver
+            if v is not None and v.n != was:
+                unpack_raw(n, s, kind, index)
+            values.append(t)
+        elif kind == CONST:
+            values.append(s)
+        else:
+            values.append(unpack_recorded(n, s, kind, index))
+    if rule.holomorphic and n.dtype.kind == "c":
+        values = [
+            v.conj() if isinstance(v, Tensor) else v.conjugate() if v.__class__ is complex else v
+            for v in values
+        ]
+    return values
+
+
 def vjps_of(n: Any, g: Any, create_graph: bool) -> list:
     """All gradients one node sends, before they are fitted to their edges."""
     if n.saved is FREED:
         raise RuntimeError(errors.FREED_TWICE)
     rule = n.rule
-    unpack = unpack_recorded if create_graph else unpack_raw
-    values = [unpack(n, s, kind, index) for s, (kind, index, _) in zip(n.saved, rule.saves, strict=True)]
     if create_graph:
         F: Any = REC
-        if n.dtype.kind == "c" and rule.holomorphic:
-            values = [
-                v.conj() if isinstance(v, Tensor) else v.conjugate() if v.__class__ is complex else v
-                for v in values
-            ]
+        values: Any = recorded_values(n, rule)
     else:
+        values = [
+            unpack_raw(n, s, kind, index) for s, (kind, index, _) in zip(n.saved, rule.saves, strict=True)
+        ]
         F = RAW[n.place.kind]
         if n.dtype is not F4 and n.dtype is not F8:
             g, values = _softened(rule, g, values, n.dtype)

@@ -16,14 +16,15 @@ import numpy as np
 
 from . import dtypes, errors
 from .events import hear
-from .graph import CONST, SHAPE, UNTRACKED, Version, draw, leaf_of, record, sync
+from .graph import CONST, IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of, record, save_input, sync
 from .modes import inferring, mode
 from .quiet import aside, hushed, silently
 from .rules import REC, Rule, define
 from .tensor import Tensor, asarray, ndarray, new, wrap
 from .views import View
 
-FLOATS = frozenset((np.dtype("f4"), np.dtype("f8")))
+F4, F8 = np.dtype("f4"), np.dtype("f8")
+FLOATS = frozenset((F4, F8))
 HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
 
 
@@ -111,18 +112,29 @@ def common_place(rule: Rule, ins: tuple) -> Any:
 def _general(rule: Rule) -> Callable:
     """Any number of tensors, any number of outputs."""
     k = len(rule.inputs)
-    vjps = rule.vjps
+    kernels, widen = rule.kernels, rule.widen
+    wants = [vjp is not None for vjp in rule.vjps]
 
     def call(*args):
         ins, consts = args[:k], args[k:]
-        place = common_place(rule, ins)
-        needs = False
-        for t, vjp in zip(ins, vjps):  # noqa: B905  hot
+        place = ins[0]._place
+        needs, floats = False, True
+        raw = []
+        for t, wanted in zip(ins, wants):  # noqa: B905  hot
+            if t._place is not place:
+                raise RuntimeError(errors.devices(place, t._place, rule.name))
             if t._view is not None:
                 sync(t)
-            if t._rg and vjp is not None:
+            if wanted and t._rg:
                 needs = True
-        result = run(rule, place, [t._data for t in ins], consts)
+            a = t._data
+            raw.append(a)
+            if a.dtype is not F4 and a.dtype is not F8:
+                floats = False
+        if widen and not floats:
+            result = run(rule, place, raw, consts)
+        else:
+            result = hushed(kernels[place.kind], *raw, *consts)
         many = result.__class__ is tuple
         outs = tuple([wrap(d, place) for d in result]) if many else (wrap(result, place),)
         if needs and mode.on:
@@ -138,15 +150,15 @@ def _one(rule: Rule) -> Callable:
     """One tensor, constants, one output."""
     kernels, cls = rule.kernels, rule.node_class
     differentiable = rule.vjps[0] is not None
-    # saved values that are no tensors: an index into the constants, or the input's shape or dtype
-    light = all(kind >= CONST for kind, _, _ in rule.saves)
     wanted = [(kind, i) for kind, i, _ in rule.saves]
+    keeps_input, keeps_out = any(k == IN for k, _ in wanted), rule.saves_out
     widen = rule.widen
 
     def call(input, *consts):
         place = input._place
         a = input._data
-        if widen and a.dtype in HALVES:
+        dt = a.dtype
+        if dt is not F4 and dt is not F8 and widen and dt in HALVES:
             d = run(rule, place, [a], consts)
         else:
             try:
@@ -165,12 +177,30 @@ def _one(rule: Rule) -> Callable:
         if input._view is not None:
             sync(input)
         if differentiable and input._rg and mode.on:
-            if light and mode.on is True:
+            if mode.on is True:
                 n = new(cls)
                 e = input._node
                 n.edges = (e if e is not None else leaf_of(input),)
+                given = made = None
+                if keeps_input:
+                    v = input._ver
+                    given = save_input(input) if v is UNTRACKED else (input, 0 if v is None else v.n)
+                if keeps_out:
+                    o._ver = v = Version()
+                    made = (d, v, 0)
                 n.saved = tuple(
-                    [consts[i] if k == CONST else a.shape if k == SHAPE else a.dtype for k, i in wanted]
+                    [
+                        consts[i]
+                        if k == CONST
+                        else given
+                        if k == IN
+                        else made
+                        if k == OUT
+                        else a.shape
+                        if k == SHAPE
+                        else a.dtype
+                        for k, i in wanted
+                    ]
                 )
                 n.consts = consts
                 n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None

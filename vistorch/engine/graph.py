@@ -322,15 +322,20 @@ def save_output(node: Node, t: Tensor) -> Any:
 
 def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
     """Give `outs` (Tensors) the history `rule(ins, consts)`; the general form of what the fast paths unroll."""
-    n = rule.node_class.__new__(rule.node_class)
-    n.edges = edges = tuple(
-        [
-            None if vjp is None or t.__class__ in NUMBERS or not t._rg else edge(t)
-            for t, vjp in zip(ins, rule.vjps, strict=True)
-        ]
-    )
+    n = new(rule.node_class)
+    edges: list = []
+    for t, vjp in zip(ins, rule.vjps):  # noqa: B905  hot
+        if vjp is None or t.__class__ in NUMBERS or not t._rg:
+            edges.append(None)
+        else:
+            if t._view is not None:
+                sync(t)
+            e = t._node
+            edges.append(leaf_of(t) if e is None else e)
     first = outs[0]
-    saved = []
+    d = first._data
+    plain = mode.on is True  # nobody packs what is saved, nobody asks where
+    saved: list = []
     for kind, index, readers in rule.saves:
         for i in readers:
             if edges[i] is not None:
@@ -338,21 +343,22 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
         else:
             saved.append(None)
             continue
-        if kind == CONST:
+        if kind == IN:
+            t = ins[index]
+            v = t._ver if plain and t.__class__ not in NUMBERS else UNTRACKED
+            saved.append(save_input(t) if v is UNTRACKED else (t, 0 if v is None else v.n))
+        elif kind == CONST:
             saved.append(consts[index])
-        elif kind == IN:
-            saved.append(save_input(ins[index]))
         elif kind == OUT:
             saved.append(save_output(n, outs[index]))
         elif kind == SHAPE:
             saved.append(ins[index]._data.shape)
         else:
             saved.append(ins[index]._data.dtype)
-    n.saved, n.consts = tuple(saved), consts
-    n.shape, n.dtype, n.place = first._data.shape, first._data.dtype, first._place
-    n.hooks = None
+    n.edges, n.saved, n.consts = tuple(edges), tuple(saved), consts
+    n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, first._place, None
     n.seq = draw()
-    if mode.anomaly:
+    if not plain and mode.anomaly:
         from .hooks import remember
 
         remember(n)

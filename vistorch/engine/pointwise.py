@@ -180,11 +180,13 @@ def binary(
     shared = rule.picks == ((0,), (0, 1))  # both formulas read `other`
     cross = rule.saved_names == ("other", "input") and (shared or rule.picks == ((0,), (1,)))
     fast = both and (plain or cross)
-    # what a node saves when the second operand is a number: that number first (if the formula reads it), nothing else
-    reads = [rule.saved_names[i] for i in rule.picks[0] or ()] if both else None
-    scaled_fast = reads in ([], ["other"])
+    # what a node saves when the second operand is a number: what the first operand's formula reads, nothing else
+    wanted = [
+        n if 0 in readers else "" for n, (_, _, readers) in zip(rule.saved_names, rule.saves, strict=True)
+    ]
+    number_only = both and set(wanted) <= {"other", ""}
+    scaled_fast = both and set(wanted) <= {"other", "input", ""}
     numbers_too = "other" in takes and kind != "logic"
-    blank = (None,) * (len(rule.saves) - len(reads or ()))
 
     def build(as_operator: bool) -> Callable:
         def call(input, other, *, out=None):
@@ -281,7 +283,12 @@ def binary(
                     n = new(scaled_cls)
                     e = input._node
                     n.edges = (e if e is not None else leaf_of(input), None)
-                    n.saved = (number, *blank) if reads else blank
+                    if number_only:
+                        n.saved = tuple([number if w else None for w in wanted]) if wanted else ()
+                    else:
+                        v = input._ver
+                        given = save_input(input) if v is UNTRACKED else (input, 0 if v is None else v.n)
+                        n.saved = tuple([number if w == "other" else given if w else None for w in wanted])
                     n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, CPU, None
                     n.seq = draw()
                     o._node, o._rg = n, True
@@ -295,6 +302,7 @@ def binary(
                 told(scaled_rule, (input, number), (), (o,))
             return o
 
+        call.scaled = scaled  # type: ignore[attr-defined]  for who knows already that `other` is a real number
         return call
 
     call = build(False)

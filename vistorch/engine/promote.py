@@ -93,8 +93,12 @@ def finish(
         return outs.deliver(out, wrap(d, place))
     o = wrap(d, place)
     if mode.on:
-        for t, vjp in zip(ins, rule.vjps, strict=True):
-            if vjp is not None and t.__class__ not in NUMBERS and (sync_rg(t)):
+        for t, vjp in zip(ins, rule.vjps):  # noqa: B905  hot
+            if (
+                vjp is not None
+                and t.__class__ not in NUMBERS
+                and (t._rg or (t._view is not None and sync_rg(t)))
+            ):
                 n = record(rule, ins, consts, (o,))
                 if common is not None:
                     n.saved = tuple([_promoted(s, common) for s in n.saved])

@@ -113,7 +113,6 @@ def bind(kernel: Any, xp: Any) -> Callable:
         return getattr(xp, kernel)
     if isinstance(kernel, np.ufunc):
         return kernel if xp is np else getattr(xp, kernel.__name__)
-
     run: Any = functools.partial(kernel, xp)
     run.__name__ = getattr(kernel, "__name__", "kernel")
     run.raises = getattr(kernel, "raises", False)

@@ -14,7 +14,7 @@ import numpy as np
 from . import errors, graph
 from .events import hear
 from .kernels.strides import copied, laid_out, strides_of
-from .modes import mode
+from .modes import mode, recording
 from .tensor import Tensor, wrap
 
 F4 = np.dtype("f4")
@@ -89,7 +89,7 @@ def sync(t: Tensor) -> None:
 def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     """Give a view the history `pick(base, steps)`."""
     v.seen = t._ver.n
-    before, mode.on = mode.on, True
+    before, mode.on = mode.on, recording()
     try:
         o = wrap(t._data, t._place)
         graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))

@@ -12,6 +12,7 @@ from ...call import op
 from ...face import METHODS, public
 from ...graph import NUMBERS
 from ...inplace import direct, replace
+from ...straight import straight
 from ...tensor import Tensor
 from .arithmetic import REAL
 from .refusals import missing
@@ -51,6 +52,7 @@ _addcdiv = op(
     tensor1=lambda F, g, tensor2, value: g * (value / tensor2),
     tensor2=lambda F, g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
 ).rule
+_plain_addcmul, _plain_addcdiv = straight(_addcmul), straight(_addcdiv)
 _no_bool_products = missing("addcmul_cpu_out", "b")
 
 
@@ -91,9 +93,9 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
         tensor([11., 42.])
     """
     if out is None and value.__class__ in REAL and input.__class__ is Tensor:
-        d = promote.plain(_addcmul, (input, tensor1, tensor2), (value,))
-        if d is not None:
-            return promote.finish(_addcmul, input._place, d, (input, tensor1, tensor2), None, (value,))
+        o = _plain_addcmul((input, tensor1, tensor2), (value,))
+        if o is not None:
+            return o
     common = _three("addcmul", input, tensor1, tensor2)
     _no_bool_products(common)
     factor = _factor("addcmul", value, common)
@@ -118,9 +120,9 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
         tensor([11., 12.])
     """
     if out is None and value.__class__ in REAL and input.__class__ is Tensor:
-        d = promote.plain(_addcdiv, (input, tensor1, tensor2), (value,))
-        if d is not None:
-            return promote.finish(_addcdiv, input._place, d, (input, tensor1, tensor2), None, (value,))
+        o = _plain_addcdiv((input, tensor1, tensor2), (value,))
+        if o is not None:
+            return o
     common = _three("addcdiv", input, tensor1, tensor2)
     if not promote.floating(promote.result_type(tensor1, tensor2)):
         raise RuntimeError(

@@ -12,6 +12,7 @@ from ...call import op
 from ...face import METHODS, expose, public
 from ...inplace import direct, pointwise, replace
 from ...pointwise import binary, unary
+from ...straight import straight
 from ...tensor import Tensor
 from .refusals import sentence
 
@@ -119,15 +120,16 @@ def _scaled_rows():
 
 
 _PLUS, _MINUS, _FROM = _scaled_rows()
+_STRAIGHT = {rule: straight(rule) for rule in (_PLUS, _MINUS, _FROM)}
 _PLUS.public, _MINUS.public, _FROM.public = "add", "sub", "rsub"
 
 
 def _scaled(rule, name, check, input, other, alpha, out):
     """`alpha` off the common path: its own checks, then the row that multiplies and adds at once."""
-    if alpha.__class__ in REAL and out is None and input.__class__ is Tensor and other.__class__ is Tensor:
-        d = promote.plain(rule, (input, other), (alpha,))
-        if d is not None:
-            return promote.finish(rule, input._place, d, (input, other), None, (alpha,))
+    if alpha.__class__ in REAL and out is None:
+        o = _STRAIGHT[rule]((input, other), (alpha,))
+        if o is not None:
+            return o
     operands = []
     for value, argument, position in ((input, "input", 1), (other, "other", 2)):
         if not isinstance(value, Tensor):

@@ -12,10 +12,29 @@ from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...graph import NUMBERS
 from ...inplace import direct, replace
+from ...kernels import masks
+from ...pointwise import LARGE
 from ...rules import twin
+from ...straight import straight
 from ...tensor import Tensor
 from .refusals import C_NAMES, missing, sentence
 from .rows import two
+
+
+def _share_not(xp, g, input, other, lost):
+    """All of `g` but where the comparison `lost` holds; half of it at a tie."""
+    out = masks.chosen(xp, input == other, g / 2, g)
+    return masks.chosen(xp, input < other if lost == "lt" else input > other, 0.0, out)
+
+
+op(
+    "share_not",
+    _share_not,
+    inputs="g input other",
+    name_in_graph="WhereBackward0",
+    formula={"g": r"\bar g = \bar x\,[x \text{ chosen}]"},
+    g=lambda F, g, input, other, lost: F.share_not(g, input, other, lost),
+)
 
 
 def _extreme(name, other_side, meaning, gives):
@@ -35,12 +54,8 @@ def _extreme(name, other_side, meaning, gives):
             "input": r"\bar x = \bar z\,[x \text{ chosen}]",
             "other": r"\bar y = \bar z\,[y \text{ chosen}]",
         },
-        input=lambda F, g, input, other: F.where(
-            getattr(F, lost)(input, other), 0.0, F.where(F.eq(input, other), g / 2, g)
-        ),
-        other=lambda F, g, input, other: F.where(
-            getattr(F, won)(input, other), 0.0, F.where(F.eq(input, other), g / 2, g)
-        ),
+        input=lambda F, g, input, other: F.share_not(g, input, other, lost),
+        other=lambda F, g, input, other: F.share_not(g, input, other, won),
     )
 
 
@@ -216,6 +231,8 @@ def _wrong(name, *given):
 
 
 def _one_bound(name, by_number, by_tensor, place, kernel, tensor_kernel):
+    plainly = straight(by_number)
+
     def bounded(input, bound, out):
         if not isinstance(input, Tensor):
             raise errors.must_be_tensor(name, "input", 1, input)
@@ -226,6 +243,10 @@ def _one_bound(name, by_number, by_tensor, place, kernel, tensor_kernel):
         if n is None:
             raise _wrong(name, input, bound)
         low, high = (n, None) if place == 0 else (None, n)
+        if out is None and n.__class__ in _REAL and -LARGE < n < LARGE:
+            o = plainly((input,), (low, high))
+            if o is not None:
+                return o
         return _by_numbers(by_number, kernel, input, low, high, out)
 
     return bounded

@@ -13,9 +13,11 @@ from ... import dtypes, errors, outs, promote
 from ...call import op
 from ...face import FUNCTIONS, METHODS, expose, public
 from ...inplace import direct, general, replace
+from ...kernels import masks
 from ...pointwise import binary
 from ...quiet import hushed
 from ...rules import REC
+from ...straight import straight
 from ...tensor import Tensor, wrap
 from .division import name_undifferentiable, undifferentiable
 from .refusals import C_NAMES, kind_of, missing, sentence
@@ -23,7 +25,7 @@ from .refusals import C_NAMES, kind_of, missing, sentence
 BOOL = promote.BOOL
 _where = op(
     "where",
-    lambda xp, condition, input, other: xp.where(condition, input, other),
+    lambda xp, condition, input, other: masks.chosen(xp, condition, input, other),
     inputs="condition input other",
     widen=False,
     holomorphic=False,
@@ -31,6 +33,9 @@ _where = op(
     input=lambda F, g, condition: F.where(condition, g, 0.0),
     other=lambda F, g, condition: F.where(condition, 0.0, g),
 ).rule
+
+
+_straight_where = straight(_where, free=True)
 
 
 def _plain_where(condition, x, y):
@@ -43,14 +48,14 @@ def _plain_where(condition, x, y):
             if b.dtype is not dt or y._place is not place:
                 return None
         elif y.__class__ is float:
-            b = dt.type(y)
+            b = np.array(y, dt)  # 0-d: numpy reads its own scalars slowly
         else:
             return None
         if x._place is not place:
             return None
     elif x.__class__ is float and y.__class__ is Tensor and y._place is place:
         b, dt = y._data, y._data.dtype
-        a = dt.type(x)
+        a = np.array(x, dt)
     else:
         return None
     if dt not in promote.FLOATS:
@@ -79,7 +84,9 @@ def where(condition, input=None, other=None, *, out=None):
         tensor([0., 2.])
     """
     if out is None and condition.__class__ is Tensor and condition._data.dtype is BOOL:
-        done = _plain_where(condition, input, other)
+        done = _straight_where((condition, input, other), ())
+        if done is None:
+            done = _plain_where(condition, input, other)
         if done is not None:
             return done
     if not isinstance(condition, Tensor):
@@ -181,6 +188,7 @@ _lerp = op(
     input=lambda F, g, weight: g * (1 - weight),
     end=lambda F, g, weight: g * weight,
 ).rule
+_plain_lerp = straight(_lerp)
 _lerp_tensor = op(
     "lerp_tensor",
     _between,
@@ -214,9 +222,9 @@ def lerp(input, end, weight, *, out=None):
         tensor([ 0.5000, 15.0000])
     """
     if out is None and weight.__class__ is float and input.__class__ is Tensor:
-        d = promote.plain(_lerp, (input, end), (weight,))
-        if d is not None:
-            return promote.finish(_lerp, input._place, d, (input, end), None, (weight,))
+        o = _plain_lerp((input, end), (weight,))
+        if o is not None:
+            return o
     for t, argument, position in ((input, "input", 1), (end, "end", 2)):
         if not isinstance(t, Tensor):
             raise errors.must_be_tensor("lerp", argument, position, t)

@@ -5,6 +5,8 @@ Invariant: small whole exponents and halves are computed by products and roots, 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ... import dtypes, errors, outs, promote
@@ -15,6 +17,8 @@ from ...inplace import replace
 from ...pointwise import LARGE, binary, unary
 from ...tensor import Tensor, wrap
 from ..core import to_dtype
+
+REAL = frozenset((float, int))
 
 
 def _no_bool_pow(dt):
@@ -39,7 +43,10 @@ def _powered(xp, input, other):
         if other == -2:
             return 1 / (input * input)
         return xp.power(input, other)
-    other = xp.asarray(other)
+    if other.__class__ in NUMBERS:
+        other = xp.asarray(other)
+    if other.dtype.kind == "f":
+        return xp.power(input, other)
     if other.dtype.kind == "i" and xp.any(other < 0):
         return _whole_powers(xp, input, other)
     if other.dtype.kind == "c":
@@ -105,7 +112,7 @@ op(
 
 
 @public(name="pow")
-def power(input, exponent, *, out=None):
+def power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """Raise to a power.
 
     Args:
@@ -120,11 +127,11 @@ def power(input, exponent, *, out=None):
         >>> vistorch.pow(2, vistorch.tensor([1.0, 2.0, 3.0]))
         tensor([2., 4., 8.])
     """
-    if input.__class__ is Tensor and exponent.__class__ in (int, float):
-        if input._data.dtype in promote.FLOATS:
-            return pow_row(input, exponent) if out is None else pow_row(input, exponent, out=out)
-    if out is None and input.__class__ in (int, float) and exponent.__class__ is Tensor:
-        if exponent._data.dtype in promote.FLOATS and -LARGE < input < LARGE:
+    if exponent.__class__ in REAL and isinstance(input, Tensor) and input._data.dtype in promote.FLOATS:
+        return pow_row.scaled(input, exponent) if out is None else pow_row(input, exponent, out=out)
+    if out is None and input.__class__ in REAL and exponent.__class__ is Tensor:
+        number: Any = input
+        if exponent._data.dtype in promote.FLOATS and -LARGE < number < LARGE:
             d = promote.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
             return promote.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)
     _check_powers(input, exponent)
@@ -153,6 +160,10 @@ def _check_powers(x, y):
 
 def power_operator(x, y):
     """`x ** y`: leaves foreign operands to themselves."""
+    if y.__class__ in REAL and x._data.dtype in promote.FLOATS:
+        return pow_row.scaled(x, y)
+    if y.__class__ is Tensor and x._data.dtype is y._data.dtype and y._data.dtype in promote.FLOATS:
+        return pow_row(x, y)
     if (
         y.__class__ is Tensor
         or y.__class__ in NUMBERS

@@ -135,6 +135,10 @@ METHODS["round_"] = FUNCTIONS["round_"] = general(round_, "round_")
 
 def _sign(xp, input):
     """Numpy's own, but 0 for nan."""
+    if input.dtype.kind == "f":
+        out = xp.asarray(xp.sign(input))
+        xp.putmask(out, out != out, 0)
+        return out
     return (
         xp.array(input) if input.dtype.kind == "b" else xp.subtract(input > 0, input < 0, dtype=input.dtype)
     )

@@ -38,8 +38,8 @@ def _short(kernel, each):
 
     def run(xp, input):
         if input.size <= SHORT and xp is np and input.ndim:
-            flat = input.reshape(-1).tolist()
-            return np.array([each(x) for x in flat], input.dtype).reshape(input.shape)
+            out = np.fromiter(map(each, input.reshape(-1).tolist()), input.dtype, input.size)
+            return out if input.ndim == 1 else out.reshape(input.shape)
         return kernel(xp, xp.asarray(input))
 
     run.__name__ = kernel.__name__

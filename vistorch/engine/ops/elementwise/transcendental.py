@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .refusals import missing, sentence
 from .rows import one, two
 
 LN2, LN10 = math.log(2), math.log(10)
+_ONE = {
+    np.dtype(kind): np.ones((), kind) for kind in ("f4", "f8")
+}  # numpy adds a 0-d array sooner than a number
 
 
 def _exp2(xp, input):
@@ -25,8 +30,9 @@ def _sigmoid(xp, input):
     out = xp.negative(input)
     if not out.ndim:
         return 1 / (xp.exp(out) + 1)
-    out = xp.exp(out, out)
-    return xp.reciprocal(xp.add(out, 1, out), out)
+    xp.exp(out, out)
+    xp.add(out, _ONE.get(out.dtype, 1) if xp is np else 1, out)
+    return xp.reciprocal(out, out)
 
 
 def _acosh_slope(F, g, input, input_dtype):

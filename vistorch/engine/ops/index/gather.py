@@ -162,12 +162,15 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         tensor([[1],
                 [4]])
     """
-    checks.tensors("gather", ("input", 1, input), ("index", 3, index))
+    if input.__class__ is not Tensor or index.__class__ is not Tensor:
+        checks.tensors("gather", ("input", 1, input), ("index", 3, index))
     if out is not None:
         checks.check_out("gather", out, input)
     dim = dims.one(dim, input._data.ndim, "gather", position=2)
-    checks.same_place("gather", input, index)
-    checks.scatter_index("gather", input, dim, index, None, "input")
+    if index._place is not input._place:
+        checks.same_place("gather", input, index)
+    if input._data.ndim != 1 or index._data.ndim != 1 or index._data.dtype is not checks.LONG:
+        checks.scatter_index("gather", input, dim, index, None, "input")
     checks.bounded(input, dim, index)
     result = _gather_row(input, index, dim)
     return result if out is None else outs.deliver(out, result)
@@ -189,17 +192,19 @@ def index_select(input, dim, index, *, out=None):
         tensor([[2, 2],
                 [4, 4]])
     """
-    checks.tensors("index_select", ("input", 1, input), ("index", 3, index))
+    if input.__class__ is not Tensor or index.__class__ is not Tensor:
+        checks.tensors("index_select", ("input", 1, input), ("index", 3, index))
     if out is not None:
         checks.check_out(
             "index_select", out, input, (), "index_select(): self and result must have the same scalar type"
         )
     x, i = input._data, index._data
     dim = dims.one(dim, x.ndim, "index_select", position=2)
-    checks.same_place("index_select", input, index)
+    if index._place is not input._place:
+        checks.same_place("index_select", input, index)
     if i.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    if i.dtype not in (checks.LONG, checks.INT):
+    if i.dtype is not checks.LONG and i.dtype != checks.INT:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if not x.ndim and i.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")

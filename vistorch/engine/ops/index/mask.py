@@ -14,9 +14,10 @@ import numpy as np
 from ... import dtypes, errors, outs
 from ...call import op
 from ...face import METHODS, public
+from ...kernels import masks
 from ...modes import mode
+from ...promote import FLOATS, sync_rg
 from ...promote import number as plain_number
-from ...promote import sync_rg
 from ...tensor import Tensor, wrap
 from ..core import to_dtype, to_place
 from ..create.arguments import type_name
@@ -24,6 +25,8 @@ from ..create.numbers import fit
 from . import checks
 
 BOOL = np.dtype(bool)
+_REAL = frozenset((float, int))
+_INFINITE = (math.inf, -math.inf)
 
 
 def _full(xp: Any, a: Any, mask: Any) -> Any:
@@ -34,6 +37,8 @@ def _full(xp: Any, a: Any, mask: Any) -> Any:
 
 
 def _masked_fill(xp: Any, input: Any, mask: Any, value: Any) -> Any:
+    if input.shape == mask.shape and input.dtype in FLOATS:
+        return masks.chosen(xp, mask, xp.asarray(value, input.dtype), input)
     out = _full(xp, input, mask)
     if xp is np:
         np.copyto(out, value, where=mask)
@@ -256,6 +261,11 @@ def masked_fill(input, mask, value):
         >>> vistorch.masked_fill(x, x > 1.5, 0)
         tensor([1., 0., 0.])
     """
+    if value.__class__ in _REAL and input.__class__ is Tensor and mask.__class__ is Tensor:
+        a, m = input._data, mask._data
+        plain = a.dtype in FLOATS and m.dtype is BOOL and a.shape == m.shape and input._place is mask._place
+        if plain and (-1e18 < value < 1e18 or value in _INFINITE):
+            return _fill_row(input, mask, value)
     return _fill(input, mask, value, False)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import dtypes, outs, return_types
 from ...call import op
 from ...face import FUNCTIONS, public
@@ -16,6 +18,8 @@ from ...tensor import Tensor
 from .chosen import selected
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, tensor
 
+_largest: Any = np.maximum.reduce
+_smallest: Any = np.minimum.reduce
 _EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0."
 _NO_CAST = (
     "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got "
@@ -39,23 +43,27 @@ def _evenly_all(F: Any, g: Any, input: Any, out: Any) -> Any:
 
 
 def _amax(xp, input, dims, keepdim):
+    if xp is np and input.size <= 1024:
+        return _largest(input, dims, None, None, keepdim)
     return totals.extreme(xp, "maximum", input, dims, keepdim)
 
 
 def _amin(xp, input, dims, keepdim):
+    if xp is np and input.size <= 1024:
+        return _smallest(input, dims, None, None, keepdim)
     return totals.extreme(xp, "minimum", input, dims, keepdim)
 
 
 max_all = op(
     "max_all",
-    lambda xp, input: _amax(xp, input, None, False),
+    lambda xp, input: _largest(input, None) if xp is np else input.max(),
     name_in_graph="MaxBackward1",
     formula=_EVENLY,
     input=_evenly_all,
 )
 min_all = op(
     "min_all",
-    lambda xp, input: _amin(xp, input, None, False),
+    lambda xp, input: _smallest(input, None) if xp is np else input.min(),
     name_in_graph="MinBackward1",
     formula=_EVENLY,
     input=_evenly_all,

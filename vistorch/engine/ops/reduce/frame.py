@@ -50,6 +50,8 @@ def size_of(shape: tuple, dims: tuple) -> int:
 def axes_of(input: Tensor, dim: Any, name: str = "") -> tuple:
     """The axes a `dim` argument names: all for None and (), none for a tensor without dims."""
     n = input._data.ndim
+    if dim.__class__ is int and 0 < n and -n <= dim < n:
+        return (dim if dim >= 0 else dim + n,)
     if dim is MISSING or dim is None or dim == ():
         return tuple(range(n))
     axes = _dims.many(dim, n, name, "dim", 2)

@@ -22,6 +22,8 @@ from .extremes import named
 from .frame import axis_of, label, missing, numpy_names, spelled, tensor
 from .sums import typed
 
+F4, F8 = np.dtype("f4"), np.dtype("f8")
+
 
 def _at(axis: int, *bounds: Any) -> tuple:
     return (*(slice(None),) * axis, slice(*bounds))
@@ -100,6 +102,9 @@ def _accumulated(name: str) -> Any:
     def run(xp, input, dim, reverse):
         """Float32 runs in float64, as PyTorch does, integers in int64."""
         kind = input.dtype
+        if kind is F4 and xp is np and not reverse and 0 < input.ndim and input.size <= 1024:
+            out = input.astype(F8)
+            return (np.add if name == "cumsum" else np.multiply).accumulate(out, dim, None, out).astype(F4)
         wide = {"f4": "f8", "c8": "c16"}.get(kind.str[1:], "i8" if kind.kind in "biu" else kind)
         if input.ndim == 0:
             return input.astype(xp.int64) if kind.kind in "biu" else input.copy()

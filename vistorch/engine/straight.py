@@ -1,0 +1,99 @@
+"""The plain case of pointwise rows that `pointwise` has no factory for: lerp, addcmul, where, bounds, alpha.
+
+Invariant: the result and its node are those that `promote.several` would give; what is not plain gives None at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .events import hear
+from .graph import CONST, IN, UNTRACKED, draw, leaf_of, record, save_input, sync
+from .modes import inferring, mode
+from .places import CPU
+from .promote import misfit
+from .quiet import aside, silently
+from .tensor import Tensor, asarray, ndarray, new
+
+_F4, _F8 = np.dtype("f4"), np.dtype("f8")
+
+
+def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor | None]:
+    """A row of one, two or three operands as a function (operands, constants) for tensors of one float type on the CPU.
+
+    It returns None where an operand asks for more. `free`: the first operand may be of another type.
+    """
+    run, cls, k = rule.kernels[0], rule.node_class, len(rule.inputs)
+    saves = [(kind, i) for kind, i, _ in rule.saves]
+    simple = all(kind in (IN, CONST) for kind, _ in saves)
+    wx, wy, wz = [vjp is not None for vjp in (*rule.vjps, None, None)[:3]]
+
+    def call(ins, consts):
+        # operands that are not there are the first one once more
+        x, y, z = ins if k == 3 else (ins[0], ins[1], ins[0]) if k == 2 else (ins[0], ins[0], ins[0])
+        try:
+            a, b, c = x._data, y._data, z._data
+        except AttributeError:
+            return None
+        dt = b.dtype
+        if (
+            (dt is not _F4 and dt is not _F8)
+            or (a.dtype is not dt and not free)
+            or c.dtype is not dt
+            or x._place is not CPU
+            or y._place is not CPU
+            or z._place is not CPU
+        ):
+            return None
+        arrays = (a, b, c)[:k]
+        try:
+            d = silently(run, *arrays, *consts)
+        except ValueError:
+            raise RuntimeError(misfit(list(arrays))) from None
+        except RuntimeError as exc:
+            d = aside(exc, run, *arrays, *consts)
+        o = new(Tensor)
+        o._data = d if d.__class__ is ndarray else asarray(d)
+        o._place = CPU
+        o._grad = o._node = o._ver = o._view = o._more = None
+        o._rg = False
+        if x._view is not None or y._view is not None or z._view is not None:
+            for t in ins:
+                if t._view is not None:
+                    sync(t)
+        rx, ry, rz = x._rg, y._rg, z._rg
+        if ((wx and rx) or (wy and ry) or (wz and rz)) and mode.on:
+            if mode.on is True and simple and (rx or not wx) and (ry or not wy) and (rz or not wz):
+                # what `record` does where every operand that can have a gradient wants it
+                n = new(cls)
+                ex = ey = ez = None
+                if wx:
+                    ex = x._node
+                    if ex is None:
+                        ex = leaf_of(x)
+                if wy:
+                    ey = y._node
+                    if ey is None:
+                        ey = leaf_of(y)
+                if wz:
+                    ez = z._node
+                    if ez is None:
+                        ez = leaf_of(z)
+                n.edges = (ex, ey, ez)[:k]
+                n.saved = tuple([save_input(ins[i]) if kind == IN else consts[i] for kind, i in saves])
+                d = o._data
+                n.consts, n.shape, n.dtype, n.place, n.hooks = consts, d.shape, dt, CPU, None
+                n.seq = draw()
+                o._node, o._rg = n, True
+            else:
+                record(rule, ins, consts, (o,))
+        elif inferring.threads and mode.on is None:
+            o._ver = UNTRACKED
+        if (told := hear.op) is not None:
+            told(rule, ins, consts, (o,))
+        return o
+
+    return call

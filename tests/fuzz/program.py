@@ -211,7 +211,9 @@ class Writer:
         if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)):
             return False
         if x is y:
-            return ".t()" in line and x.dim() > 1 and not x.is_contiguous()
+            return (".t()" in line and x.dim() > 1 and not x.is_contiguous()) or (
+                0 in x.stride() and "] = " in line
+            )
         same = x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
         return same and (x.shape != y.shape or x.stride() != y.stride() or x.data_ptr() != y.data_ptr())
 

@@ -259,7 +259,9 @@ class Pass:
                         pending[e] = p + gi
                         owned.add(e)
             if free and saved and (rule is None or rule.saves_tensors):
-                n.saved = FREED
+                # a node that nothing flows on from has saved nothing, unless its row saves regardless
+                if n.edges[0] is not None or any(x is not None for x in saved):
+                    n.saved = FREED
             yield n
 
     def will_run(self, n: Any) -> bool:

@@ -13,13 +13,15 @@ from typing import Any
 
 from . import errors
 from .accumulate import Accumulating
-from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw
+from .graph import CONST, FREED, IN, OUT, Leaf, Out, edge, unpack_raw
 from .modes import mode, recording
+from .places import CPU
 from .quiet import quiet
 from .rules import RAW, REC
 from .vjps import F4, F8, cast, fit, recorded_values, softened
 from .watched import Watched
 
+HOST = RAW[0]
 _newest = operator.attrgetter("seq")
 
 
@@ -145,8 +147,10 @@ class Pass(Accumulating, Watched):
         undo: list | None = None
         if self.at:
             order = order[self.at :]
+        anomaly = mode.anomaly
         for n in order:
-            self.at += 1
+            if journal is not None:
+                self.at += 1
             g = take(n, None)
             if g is None:
                 continue
@@ -187,29 +191,32 @@ class Pass(Accumulating, Watched):
                     raise RuntimeError(errors.FREED_TWICE)
                 continue  # nothing flows on from here: nothing was needed
             rule = n.rule
-            if create_graph and rule is not None and hooks is None and not mode.anomaly:
+            if create_graph and rule is not None and hooks is None and not anomaly:
                 self._recorded(n, rule, g, wanted, undo)
-            elif rule is None or hooks is not None or mode.anomaly:
+            elif rule is None or hooks is not None or anomaly:
                 results = self._careful(n, rule, g, hooks)
                 for e, gi in zip(n.edges, results, strict=True):
                     if e is not None and gi is not None:
                         self._send(e, gi, undo)
             else:
-                F = RAW[n.place.kind]
+                F = HOST if n.place is CPU else RAW[n.place.kind]
                 dt = n.dtype
-                if rule.saves:
+                if saved:
                     values = []
                     for s, (kind, index, _) in zip(saved, rule.saves):  # noqa: B905  hot
-                        if kind == IN and s.__class__ is tuple:
+                        if s.__class__ is not tuple or kind > OUT:
+                            values.append(s if kind == CONST else unpack_raw(n, s, kind, index))
+                        elif kind == IN:
                             t, was = s
                             v = t._ver
                             if v is not None and v.n != was:
                                 unpack_raw(n, s, kind, index)
                             values.append(t._data)
-                        elif kind == CONST:
-                            values.append(s)
                         else:
-                            values.append(unpack_raw(n, s, kind, index))
+                            d, v, was = s
+                            if v.n != was:
+                                unpack_raw(n, s, kind, index)
+                            values.append(d)
                 else:
                     values = ()
                 if dt is not F4 and dt is not F8:

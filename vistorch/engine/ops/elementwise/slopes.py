@@ -5,20 +5,16 @@ from __future__ import annotations
 from ...call import op
 
 
+# Without the number 1, which numpy reads slowly: g (1 - y^2) = g - g y y, with one step in place where g is an array.
 def _tanh_slope(xp, grad, output):
-    # one new array, the rest in it: `t += ...` also serves the numpy scalars of 0-d tensors
-    t = -output
+    t = grad * output
     t *= output
-    t += 1
-    t *= grad
-    return t
+    return grad - t
 
 
 def _sigmoid_slope(xp, grad, output):
-    t = 1 - output
-    t *= output
-    t *= grad
-    return t
+    t = grad * output
+    return t - t * output
 
 
 op(

@@ -64,7 +64,7 @@ js: ## build the front end
 
 notebooks: $(TEST) ## run every notebook and compare its outputs
 	@if find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' | grep -q .; then \
-		$(BIN)/python -m pytest --nbval --nbval-current-env notebooks; \
+		$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks; \
 	else \
 		echo "There are no notebooks yet: nothing to run."; \
 	fi

@@ -49,7 +49,8 @@ def recorded() -> set[str]:
 
 
 # Public names that are no ops: what a tensor is and where, numpy's and other libraries' doors, autograd's handles.
-# (pinverse is linalg.pinv with one argument less.) They are tested in tests/engine/test_interop.py, test_create.py, test_device.py and in tests/autograd.
+# (pinverse is linalg.pinv with one argument less.) They are tested in
+# tests/engine/test_interop.py, test_create.py, test_device.py and in tests/autograd.
 NO_OPS = """
 backward cuda data_ptr dim_order from_dlpack frombuffer get_device is_conj is_cpu is_cuda is_distributed is_meta
 is_mkldnn is_mps is_neg is_nested is_pinned is_quantized is_same_size is_set_to is_shared is_sparse is_sparse_csr

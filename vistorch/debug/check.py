@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backward import fit, vjps_of
 from ..engine.graph import FREED, IN, OUT, record, unpack_raw
 from ..engine.modes import mode
 from ..engine.promote import floating
 from ..engine.quiet import quiet
 from ..engine.tensor import Tensor, wrap
+from ..engine.vjps import fit, vjps_of
 from .custom import CustomNode
 from .lines import note_of
 

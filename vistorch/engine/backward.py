@@ -7,38 +7,20 @@ replaced, so that undoing it is re-assignment: nothing is then accumulated in pl
 from __future__ import annotations
 
 import operator
-import sys
-import threading
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from . import errors
-from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw, unpack_recorded, version
+from .accumulate import Accumulating
+from .graph import CONST, FREED, IN, Leaf, Out, edge, unpack_raw
 from .modes import mode, recording
 from .quiet import quiet
 from .rules import RAW, REC
-from .tensor import Tensor, asarray, ndarray, wrap
+from .vjps import F4, F8, cast, fit, recorded_values, softened
+from .watched import Watched
 
-F4, F8 = np.dtype("f4"), np.dtype("f8")
 _newest = operator.attrgetter("seq")
-_adding = threading.Lock()  # `.grad += g` of one leaf from two threads
-
-
-def _sole() -> int:
-    """What `sys.getrefcount(g)` says in `Pass._leaf`, on this interpreter, of an array nobody else holds."""
-    take = {0: np.ones(1)}.pop
-
-    def called(leaf: Any, g: Any, undo: Any) -> int:
-        return sys.getrefcount(g)
-
-    g = take(0, None)
-    return called(0, g, None)
-
-
-SOLE = _sole()
 
 
 def order_of(roots: list) -> list:
@@ -81,7 +63,7 @@ def order_of(roots: list) -> list:
     return order
 
 
-class Pass:
+class Pass(Accumulating, Watched):
     """One backward pass: what runs, what waits, what was caught, and, with a journal, the way back."""
 
     __slots__ = (
@@ -231,7 +213,7 @@ class Pass:
                 else:
                     values = ()
                 if dt is not F4 and dt is not F8:
-                    g, values = _softened(rule, g, values, dt)
+                    g, values = softened(rule, g, values, dt)
                 for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
                     if e is None or (wanted is not None and e not in wanted):
                         continue
@@ -246,7 +228,7 @@ class Pass:
                     if gi.shape != e.shape:
                         gi = F.sum_to(gi, e.shape)
                     if gi.dtype is not e.dtype:
-                        gi = _cast(F, gi, e.dtype)
+                        gi = cast(F, gi, e.dtype)
                     p = get(e)
                     if undo is not None:
                         undo.append((pending, e, p, gi))
@@ -288,47 +270,6 @@ class Pass:
         return n
 
     # ---- the parts of a step that are not on the fast path ----------------------------------------------------
-    def _before(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
-        """The hooks of the tensor, then the node's pre-hooks."""
-        if g.__class__ is not list:
-            g = self._of_tensor(n, hooks, g, undo)
-        return self._prehooks(n, hooks, g) if hooks.before else g
-
-    def _of_tensor(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
-        """Tensor hooks in their order, then retained gradients."""
-        from .hooks import run_tensor_hooks
-
-        if hooks.tensor:
-            g = run_tensor_hooks(hooks, g, n.place, self.create_graph)
-        for ref in hooks.retained:
-            t = ref()
-            if t is not None:
-                self._retain(t, g, undo)
-        return g
-
-    def _prehooks(self, n: Any, hooks: Any, g: Any) -> Any:
-        from .hooks import run_node_hook
-
-        many = g.__class__ is list
-        given = tuple([_tensor(x, n.place) for x in (g if many else [g])])
-        for hook in list(hooks.before.values()):
-            given = run_node_hook(hook, (given,), given)
-        back = [x if self.create_graph or x is None else x._data for x in given]
-        return back if many else back[0]
-
-    def _retain(self, t: Tensor, g: Any, undo: list | None) -> None:
-        if undo is not None:
-            undo.append((t, "_grad", t._grad))
-        new = g if self.create_graph else wrap(g.copy(), t._place)
-        t._grad = new if t._grad is None else _sum(t._grad, new, self.create_graph)
-
-    def _catch(self, n: Any, g: Any, undo: list | None) -> None:
-        if self.accumulate and n.__class__ is not Leaf:
-            return
-        if undo is not None:
-            undo.append((self.caught, n, self.caught.get(n)))
-        self.caught[n] = g
-
     def _gather(self, out: Out, g: Any, undo: list | None) -> None:
         """One output's gradient joins its siblings at their node."""
         node = out.node
@@ -340,53 +281,6 @@ class Pass:
         gs[out.nr] = g if before is None else before + g
         self.pending[node] = gs
 
-    def _leaf(self, leaf: Leaf, g: Any, undo: list | None) -> None:
-        """Add to `.grad`, or catch."""
-        hooks = leaf.hooks
-        if not self.accumulate:
-            if hooks is not None:
-                g = self._of_tensor(leaf, hooks, g, undo)
-            self._catch(leaf, g, undo)
-            return
-        if hooks is not None:
-            g = self._before(leaf, hooks, g, undo)
-            if g is None:
-                return
-            if self.journal is not None:
-                self.journal[-1] = (*self.journal[-1], g)
-        t = leaf.variable
-        if not t._rg:
-            return  # requires_grad was switched off since
-        if t._node is not None and t._view is None:
-            raise RuntimeError("leaf variable has been moved into the graph interior")
-        with _adding:
-            before = t._grad
-            if self.create_graph:
-                t._grad = _copied(g) if before is None else before + g
-            elif before is None:
-                # a gradient nobody else holds becomes .grad itself; anything else is copied once
-                if g.__class__ is ndarray and undo is None and g.base is None and sys.getrefcount(g) <= SOLE:
-                    t._grad = wrap(g, t._place)
-                else:
-                    t._grad = wrap(_own(g, t._place), t._place)
-            elif undo is not None:
-                t._grad = wrap(_array(before._data + g, t._place), t._place)
-            else:
-                d = before._data
-                d += g
-                v = before._ver
-                if v is None:
-                    v = version(before)
-                v.n += 1
-            if undo is not None:
-                undo.append((t, "_grad", before, t._grad))
-        if hooks is not None:
-            from .hooks import run_accumulated, run_node_hook
-
-            run_accumulated(hooks, t)
-            for hook in list(hooks.after.values()):
-                run_node_hook(hook, ((), (_tensor(g, t._place),)), ())
-
     def _recorded(self, n: Any, rule: Any, g: Any, wanted: Any, undo: list | None) -> None:
         """One plain node of a pass that is itself recorded."""
         values = recorded_values(n, rule)
@@ -395,35 +289,6 @@ class Pass:
                 gi = vjp(REC, g, *[values[i] for i in pick])
                 if gi is not None:
                     self._send(e, gi, undo)
-
-    def _careful(self, n: Any, rule: Any, g: Any, hooks: Any) -> list:
-        """One node off the fast path: recorded, hooked, custom or watched by anomaly mode."""
-        before, mode.node = mode.node, n
-        try:
-            if rule is None:
-                results = n.run(g, self.create_graph)
-            else:
-                results = vjps_of(n, g, self.create_graph)
-        except Exception as exc:
-            if mode.anomaly:
-                _blame(n, exc)
-            raise
-        finally:
-            mode.node = before
-        if mode.anomaly:
-            _check_nan(n, results)
-        if hooks is not None and hooks.after:
-            results = self._posthooks(n, hooks, g, results)
-        return results
-
-    def _posthooks(self, n: Any, hooks: Any, g: Any, results: list) -> list:
-        from .hooks import run_node_hook
-
-        given = tuple([_tensor(x, n.place) for x in (g if g.__class__ is list else [g])])
-        got = tuple([_tensor(x, n.place) for x in results])
-        for hook in list(hooks.after.values()):
-            got = run_node_hook(hook, (got, given), got)
-        return [x if self.create_graph or x is None else x._data for x in got]
 
     def _send(self, e: Any, gi: Any, undo: list | None) -> None:
         """Fit a gradient to an edge and add it to what waits there."""
@@ -434,126 +299,6 @@ class Pass:
         self.pending[e] = gi if p is None else p + gi
         if p is not None and not self.create_graph:
             self.owned.add(e)
-
-
-def fit(gi: Any, e: Any, create_graph: bool) -> Any:
-    """Un-broadcast and cast a gradient to what its edge expects."""
-    if create_graph:
-        d = gi._data
-        if d.shape != e.shape:
-            gi = REC.sum_to(gi, e.shape)
-        if d.dtype != e.dtype:
-            gi = REC.cast(gi, e.dtype)
-        return gi
-    F = RAW[e.place.kind]
-    if gi.shape != e.shape:
-        gi = F.sum_to(gi, e.shape)
-    return gi if gi.dtype == e.dtype else _cast(F, gi, e.dtype)
-
-
-def recorded_values(n: Any, rule: Any) -> list:
-    """What the formulas of a recorded pass see of what a node saved: Tensors with their history, and constants."""
-    values: list = []
-    for s, (kind, index, _) in zip(n.saved, rule.saves):  # noqa: B905  hot
-        if kind == IN and s.__class__ is tuple:
-            t, was = s
-            v = t._ver
-            if v is not None and v.n != was:
-                unpack_raw(n, s, kind, index)
-            values.append(t)
-        elif kind == CONST:
-            values.append(s)
-        else:
-            values.append(unpack_recorded(n, s, kind, index))
-    if rule.holomorphic and n.dtype.kind == "c":
-        values = [
-            v.conj() if isinstance(v, Tensor) else v.conjugate() if v.__class__ is complex else v
-            for v in values
-        ]
-    return values
-
-
-def vjps_of(n: Any, g: Any, create_graph: bool) -> list:
-    """All gradients one node sends, before they are fitted to their edges."""
-    if n.saved is FREED:
-        raise RuntimeError(errors.FREED_TWICE)
-    rule = n.rule
-    if create_graph:
-        F: Any = REC
-        values: Any = recorded_values(n, rule)
-    else:
-        values = [
-            unpack_raw(n, s, kind, index) for s, (kind, index, _) in zip(n.saved, rule.saves, strict=True)
-        ]
-        F = RAW[n.place.kind]
-        if n.dtype is not F4 and n.dtype is not F8:
-            g, values = _softened(rule, g, values, n.dtype)
-    return [
-        None if e is None else vjp(F, g, *[values[i] for i in pick])
-        for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks, strict=True)
-    ]
-
-
-def _softened(rule: Any, g: Any, values: Any, dt: Any) -> tuple:
-    """Half types compute in float32; a complex node's formulas see the conjugates of what was saved."""
-    if dt.kind == "c":
-        if rule.holomorphic:
-            values = [
-                v.conjugate()
-                if isinstance(v, (np.ndarray, complex)) or hasattr(v, "__cuda_array_interface__")
-                else v
-                for v in values
-            ]
-        return g, values
-    if dt.itemsize == 2 and dt.kind not in "iu":
-        if g.__class__ is list:
-            g = [x if x is None else x.astype(F4) for x in g]
-        else:
-            g = g.astype(F4)
-        values = [
-            v.astype(F4) if getattr(v, "dtype", None) == dt and hasattr(v, "astype") else v for v in values
-        ]
-    return g, values
-
-
-def _cast(F: Any, gi: Any, dtype: Any) -> Any:
-    return gi if gi.dtype == dtype else F.cast(gi, dtype)
-
-
-def _own(g: Any, place: Any) -> Any:
-    """A contiguous copy nobody else holds."""
-    return place.xp.array(g, order="C")
-
-
-def _copied(g: Tensor) -> Tensor:
-    """What `.grad` becomes in a recorded pass: PyTorch copies into a new tensor, and its graph says so."""
-    o = REC.copy_grad(wrap(g._place.xp.empty((), g._data.dtype), g._place), g)
-    version(o).n += 1
-    return o
-
-
-def _array(d: Any, place: Any) -> Any:
-    return d if place.kind else asarray(d)
-
-
-def _tensor(g: Any, place: Any) -> Any:
-    return g if g is None or isinstance(g, Tensor) else wrap(g, place)
-
-
-def _sum(a: Tensor, b: Tensor, create_graph: bool) -> Tensor:
-    return a + b if create_graph else wrap(_array(a._data + b._data, a._place), a._place)
-
-
-def _blame(n: Any, exc: Exception) -> None:
-    from .anomaly import blame
-
-    blame(n, exc)
-
-
-def _check_nan(n: Any, results: list) -> None:
-    from .anomaly import check_nan
-
-    check_nan(n, results)
 
 
 def drain(run: Pass) -> None:

@@ -8,7 +8,9 @@ import pytest
 
 import vistorch
 from tests.ops.library import torch
+from vistorch.engine.graph import record
 from vistorch.engine.rules import RAW, TABLE
+from vistorch.engine.tensor import wrap
 
 
 def both(values, **more):
@@ -48,17 +50,22 @@ def test_the_fast_path_and_the_general_path_make_the_same_node():
     def saved(t):
         return [None if s is None else s if isinstance(s, int) else s[0] for s in t.grad_fn.saved]
 
-    x, a, b = (vistorch.rand(*s).requires_grad_() for s in ((5,), (3, 4), (4, 5)))
-    for fast, general in ((vistorch.mm(a, b), TABLE["mm"]), (vistorch.addmm(x, a, b), TABLE["addmm"])):
-        ins = (a, b) if general.name == "mm" else (x, a, b)
-        from vistorch.engine.graph import record
-        from vistorch.engine.tensor import wrap
-
+    x, a, b, y, v = (vistorch.rand(*s).requires_grad_() for s in ((5,), (3, 4), (4, 5), (4,), (4,)))
+    for fast, name, ins, constants in (
+        (vistorch.mm(a, b), "mm", (a, b), ()),
+        (a @ b, "mm", (a, b), ()),
+        (a @ v, "mv", (a, v), ()),
+        (y @ v, "dot", (y, v), ()),
+        (y.detach() @ v, "dot", (y.detach(), v), ()),
+        (vistorch.addmm(x, a, b), "addmm", (x, a, b), (1, 1)),
+    ):
         o = wrap(fast._data)
-        record(general, ins, () if general.name == "mm" else (1, 1), (o,))
+        record(TABLE[name], ins, constants, (o,))
         assert type(o.grad_fn) is type(fast.grad_fn)
         assert o.grad_fn.edges == fast.grad_fn.edges
-        assert all(p is q for p, q in zip(saved(o), saved(fast), strict=True))
+        assert (o.grad_fn.shape, o.grad_fn.dtype) == (fast.grad_fn.shape, fast.grad_fn.dtype)
+        kept = [(p, q) for p, q in zip(saved(o), saved(fast), strict=True)]
+        assert all(p is q or p._data is q._data for p, q in kept)
 
 
 def test_a_node_saves_only_what_a_wanted_gradient_reads():

@@ -48,14 +48,14 @@ def _plain_where(condition, x, y):
             if b.dtype is not dt or y._place is not place:
                 return None
         elif y.__class__ is float:
-            b = np.array(y, dt)  # 0-d: numpy reads its own scalars slowly
+            b = place.xp.array(y, dt)  # 0-d: numpy reads its own scalars slowly
         else:
             return None
         if x._place is not place:
             return None
     elif x.__class__ is float and y.__class__ is Tensor and y._place is place:
         b, dt = y._data, y._data.dtype
-        a = np.array(x, dt)
+        a = place.xp.array(x, dt)
     else:
         return None
     if dt not in promote.FLOATS:

@@ -1,28 +1,23 @@
 """Products of vectors and matrices, and `@`.
 
-`mm` and `@` of two float matrices go straight to BLAS: a fast path unrolled as in `call.binary`. Its gradients call
-BLAS on transposed views, without a copy. Invariant: the fast path and the general path give the same graph.
+Gradients of a product call BLAS on transposed views, without a copy. Invariant: `@` becomes the row that PyTorch names
+(dot, mv, mm, bmm), whichever way it takes to get there.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...call import op
-from ...events import hear
 from ...face import METHODS, expose, public
-from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
-from ...modes import inferring, mode
-from ...places import CPU
-from ...tensor import Tensor, new
+from ...tensor import Tensor
 from ..core import expand
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
 from .into import DOT, MV, Style, into
 from .rows import mT, squeeze_product
-from .vectors import dot, mv
+from .straight import straight
+from .vectors import dot, dot_row, mv, mv_row
 
 # `.T` of a matrix means the same on arrays and on Tensors, and on arrays it costs a tenth of a named row
 mm_row = op(
@@ -41,74 +36,7 @@ bmm_row = op(
     input=lambda F, g, mat2: F.bmm(g, mT(F, mat2)),
     mat2=lambda F, g, input: F.bmm(mT(F, input), g),
 )
-_RULE, _NODE = mm_row.rule, mm_row.rule.node_class
-F4, F8, np_dot = np.dtype("f4"), np.dtype("f8"), np.dot
-
-
-def _straight(rest: Any) -> Any:
-    """`mm` on two float matrices; everything else goes to `rest(input, mat2, out)`."""
-
-    def call(input, mat2, *, out=None):
-        try:
-            a = input._data
-            b = mat2._data
-        except AttributeError:
-            return rest(input, mat2, out)
-        dt = a.dtype
-        if (
-            dt is not b.dtype
-            or (dt is not F4 and dt is not F8)
-            or a.ndim != 2
-            or b.ndim != 2
-            or a.shape[1] != b.shape[0]
-            or input._place is not CPU
-            or mat2._place is not CPU
-            or out is not None
-        ):
-            return rest(input, mat2, out)
-        d = np_dot(a, b)  # needs no silence: numpy's dot never looks at the floating point flags
-        o = new(Tensor)
-        o._data = d
-        o._place = CPU
-        o._grad = o._ver = o._view = o._more = None
-        if input._view is not None:
-            sync(input)
-        if mat2._view is not None:
-            sync(mat2)
-        if (input._rg or mat2._rg) and mode.on:
-            if mode.on is True:
-                n = new(_NODE)
-                ex = ey = None
-                if input._rg:
-                    ex = input._node
-                    if ex is None:
-                        ex = leaf_of(input)
-                if mat2._rg:
-                    ey = mat2._node
-                    if ey is None:
-                        ey = leaf_of(mat2)
-                n.edges = (ex, ey)
-                vx, vy = input._ver, mat2._ver
-                if vx is UNTRACKED or vy is UNTRACKED:
-                    save_input(mat2 if vy is UNTRACKED else input)
-                n.saved = (
-                    None if ex is None else (mat2, 0 if vy is None else vy.n),
-                    None if ey is None else (input, 0 if vx is None else vx.n),
-                )
-                n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
-                n.seq = draw()
-                o._node, o._rg = n, True
-            else:
-                record(_RULE, (input, mat2), (), (o,))
-        else:
-            o._node, o._rg = None, False
-            if inferring.threads and mode.on is None:
-                o._ver = UNTRACKED
-        if (told := hear.op) is not None:
-            told(_RULE, (input, mat2), (), (o,))
-        return o
-
-    return call
+_ROWS = (mm_row.rule, mv_row.rule, dot_row.rule)
 
 
 def _mm(input: Any, mat2: Any, out: Any) -> Tensor:
@@ -135,7 +63,7 @@ def _mm(input: Any, mat2: Any, out: Any) -> Tensor:
     return mm_row(input, mat2)
 
 
-mm = expose(_straight(_mm), "mm")
+mm = expose(straight(_mm, mm_row.rule), "mm")
 mm.__name__ = mm.__qualname__ = "mm"
 mm.__doc__ = """The matrix product of two matrices.
 
@@ -190,7 +118,7 @@ def batches(x: Tensor, y: Tensor) -> None:
 
 
 def _matmul(input: Any, other: Any, out: Any) -> Tensor:
-    """`matmul` for whatever is not two float matrices: vectors, batches, other types, `out=`."""
+    """`matmul` for what `straight` leaves: batches, a vector times a matrix, other types, `out=`."""
     checks.tensors("matmul", input=input, other=other)
     if out is not None:
         plain = Style("matmul")
@@ -290,7 +218,7 @@ def _operator(input: Any, other: Any, out: Any) -> Any:
     return _matmul(input, other, None)
 
 
-_any_product = _straight(_matmul)
+_any_product = straight(_matmul, *_ROWS)
 
 
 @public()
@@ -310,7 +238,7 @@ def matmul(input, other, *, out=None):
     return _any_product(input, other, out=out)
 
 
-METHODS["__matmul__"] = _straight(_operator)
+METHODS["__matmul__"] = straight(_operator, *_ROWS)
 METHODS["__matmul__"].__name__ = "__matmul__"
 
 

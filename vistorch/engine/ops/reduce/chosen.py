@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...call import op
 from .frame import back, kept
 
@@ -61,6 +63,12 @@ def selected(F: Any, g: Any, index: Any, dim: int, shape: tuple) -> Any:
 
 def _share(xp, input, out, dims, nans):
     """How the gradient of an extreme value is shared among those equal to it."""
+    if xp is np and input.dtype.kind == "f" and 0 < input.ndim == len(dims):
+        mask = input == out  # one number against all, whether its dims were kept or not
+        n = np.count_nonzero(mask)
+        if n:  # none: it is nan
+            part = mask.astype(input.dtype)
+            return part if n == 1 else part / input.dtype.type(n)
     if input.ndim:
         out = xp.asarray(out).reshape(kept(input.shape, dims))
     mask = input == out

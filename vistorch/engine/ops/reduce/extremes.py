@@ -17,6 +17,7 @@ from ...kernels import order, totals
 from ...tensor import Tensor
 from .chosen import selected
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, tensor
+from .whole import whole
 
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
@@ -54,16 +55,25 @@ def _amin(xp, input, dims, keepdim):
     return totals.extreme(xp, "minimum", input, dims, keepdim)
 
 
+# to find a place in a short vector and look there takes a third of the time of numpy's own reduction; nan is found too
+def _max_all(input, dims=None):
+    return input[input.argmax()] if input.ndim == 1 and input.size <= 1024 else _largest(input, dims)
+
+
+def _min_all(input, dims=None):
+    return input[input.argmin()] if input.ndim == 1 and input.size <= 1024 else _smallest(input, dims)
+
+
 max_all = op(
     "max_all",
-    lambda xp, input: _largest(input, None) if xp is np else input.max(),
+    lambda xp, input: _max_all(input) if xp is np else input.max(),
     name_in_graph="MaxBackward1",
     formula=_EVENLY,
     input=_evenly_all,
 )
 min_all = op(
     "min_all",
-    lambda xp, input: _smallest(input, None) if xp is np else input.min(),
+    lambda xp, input: _min_all(input) if xp is np else input.min(),
     name_in_graph="MinBackward1",
     formula=_EVENLY,
     input=_evenly_all,
@@ -178,6 +188,7 @@ def named(name: str, kind: Any, input: Tensor, out: Any, prim: Any, *constants: 
 
 
 @public()
+@whole(max_all, _max_all)
 def max(input, dim=MISSING, keepdim=False, *, out=None, **names):
     """The largest element; along a dim, the largest and where they are; of two tensors, the larger ones.
 
@@ -208,6 +219,7 @@ def max(input, dim=MISSING, keepdim=False, *, out=None, **names):
 
 
 @public()
+@whole(min_all, _min_all)
 def min(input, dim=MISSING, keepdim=False, *, out=None, **names):
     """The smallest element; along a dim, the smallest and where they are; of two tensors, the smaller ones.
 

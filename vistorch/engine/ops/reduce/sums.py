@@ -18,6 +18,7 @@ from ...promote import floating
 from ...tensor import Tensor
 from ..core import cast
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, size_of, tensor
+from .whole import whole
 
 _SMALL = 4096
 _add: Any = np.add.reduce
@@ -203,6 +204,7 @@ def _as_asked(o: Tensor, dtype: Any, out: Any) -> Tensor:
 
 
 @public()
+@whole(sum_all, _add)
 def sum(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     """The sum of all elements, or over dims.
 

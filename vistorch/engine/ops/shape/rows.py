@@ -27,7 +27,10 @@ def _select_backward(xp, g, shape, dim, index):
 
 def _slice_backward(xp, g, shape, dim, start, stop, step):
     out = xp.zeros(shape, g.dtype)
-    out[key(dim, slice(start, stop, step))] = g
+    if dim:
+        out[key(dim, slice(start, stop, step))] = g
+    else:
+        out[start:stop:step] = g
     return out
 
 

@@ -1,0 +1,106 @@
+"""The straight way to BLAS for float vectors and matrices on the CPU: kernel, wrap, and the node, unrolled.
+
+Invariant: the result and its node are those of the general path; what is not plain goes there before anything is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...events import hear
+from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
+from ...modes import inferring, mode
+from ...places import CPU
+from ...tensor import Tensor, asarray, ndarray, new
+
+_F4, _F8 = np.dtype("f4"), np.dtype("f8")
+
+
+def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
+    """A product of two tensors with at most two dims; everything else goes to `rest(input, mat2, out)`.
+
+    Args:
+        rest: the general way.
+        mm: the rule for two matrices.
+        mv: the rule for a matrix and a vector, where the product may be one.
+        dot: the rule for two vectors, likewise.
+    """
+    for rule in (
+        mm,
+        mv,
+        dot,
+    ):  # one kernel, and each formula reads the other operand: the node below fits all three
+        assert rule is None or (rule.picks == ((0,), (1,)) and rule.kernels[0] is np.dot), rule
+
+    def call(input, mat2, *, out=None):
+        try:
+            a = input._data
+            b = mat2._data
+        except AttributeError:
+            return rest(input, mat2, out)
+        dt = a.dtype
+        m = a.ndim
+        if b.ndim == 2:
+            rule = mm if m == 2 else None
+        elif b.ndim == 1:
+            rule = dot if m == 1 else mv if m == 2 else None
+        else:
+            rule = None
+        if (
+            rule is None
+            or dt is not b.dtype
+            or (dt is not _F4 and dt is not _F8)
+            or input._place is not CPU
+            or mat2._place is not CPU
+            or out is not None
+        ):
+            return rest(input, mat2, out)
+        try:
+            d = a.dot(b)  # needs no silence: numpy's dot never looks at the floating point flags
+        except ValueError:
+            return rest(input, mat2, out)  # which says what does not fit
+        o = new(Tensor)
+        o._data = d = d if d.__class__ is ndarray else asarray(d)
+        o._place = CPU
+        o._grad = o._ver = o._view = o._more = None
+        if input._view is not None:
+            sync(input)
+        if mat2._view is not None:
+            sync(mat2)
+        if (input._rg or mat2._rg) and mode.on:
+            if mode.on is True:
+                n = new(rule.node_class)
+                ex = ey = None
+                if input._rg:
+                    ex = input._node
+                    if ex is None:
+                        ex = leaf_of(input)
+                if mat2._rg:
+                    ey = mat2._node
+                    if ey is None:
+                        ey = leaf_of(mat2)
+                n.edges = (ex, ey)
+                vx, vy = input._ver, mat2._ver
+                if vx is UNTRACKED or vy is UNTRACKED:
+                    save_input(mat2 if vy is UNTRACKED else input)
+                n.saved = (
+                    None if ex is None else (mat2, 0 if vy is None else vy.n),
+                    None if ey is None else (input, 0 if vx is None else vx.n),
+                )
+                n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
+                n.seq = draw()
+                o._node, o._rg = n, True
+            else:
+                record(rule, (input, mat2), (), (o,))
+        else:
+            o._node, o._rg = None, False
+            if inferring.threads and mode.on is None:
+                o._ver = UNTRACKED
+        if (told := hear.op) is not None:
+            told(rule, (input, mat2), (), (o,))
+        return o
+
+    return call

@@ -1,0 +1,89 @@
+"""The plain case of reducing all of a float tensor to one number: kernel, wrap, and the node, unrolled.
+
+Invariant: the result and its node are those that the row itself gives; what is not plain goes to the general way.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...events import hear
+from ...graph import IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of, save_input, sync
+from ...modes import inferring, mode
+from ...places import CPU
+from ...quiet import aside, silently
+from ...tensor import Tensor, asarray, new
+
+_F4, _F8 = np.dtype("f4"), np.dtype("f8")
+
+
+def whole(row: Any, run: Callable) -> Callable:
+    """A public reduction whose first argument alone means all elements; the decorated function is for the rest.
+
+    Args:
+        row: the row for all elements, without constants.
+        run: `run(array, None)` is what its kernel does to contiguous floats.
+    """
+    rule = row.rule
+    cls = rule.node_class
+    keeps = tuple([kind for kind, _, _ in rule.saves])
+    assert keeps in ((SHAPE,), (IN, OUT)), f"{rule.name} saves {rule.saved_names}"
+    keeps_shape = keeps == (SHAPE,)
+
+    def decorate(rest: Any) -> Any:
+        @functools.wraps(rest)
+        def call(input, *args, **named):
+            if args or named:
+                return rest(input, *args, **named)
+            try:
+                a = input._data
+            except AttributeError:
+                return rest(input)
+            dt = a.dtype
+            if (dt is not _F4 and dt is not _F8) or input._place is not CPU or not a.flags.c_contiguous:
+                return rest(input)
+            on = mode.on
+            if on and on is not True:
+                return rest(input)
+            try:
+                d = asarray(silently(run, a, None))
+            except ValueError:
+                return rest(input)  # which says what is wrong with an empty tensor
+            except RuntimeError as exc:
+                d = asarray(aside(exc, run, a, None))
+            o = new(Tensor)
+            o._data = d
+            o._place = CPU
+            o._grad = o._ver = o._view = o._more = None
+            if input._view is not None:
+                sync(input)
+            if on and input._rg:
+                n = new(cls)
+                e = input._node
+                n.edges = (e if e is not None else leaf_of(input),)
+                if keeps_shape:
+                    n.saved = (a.shape,)
+                else:
+                    v = input._ver
+                    given = save_input(input) if v is UNTRACKED else (input, 0 if v is None else v.n)
+                    o._ver = v = Version()
+                    n.saved = (given, (d, v, 0))
+                n.consts = ()
+                n.shape, n.dtype, n.place, n.hooks = (), dt, CPU, None
+                n.seq = draw()
+                o._node, o._rg = n, True
+            else:
+                o._node, o._rg = None, False
+                if on is None and inferring.threads:
+                    o._ver = UNTRACKED
+            if (told := hear.op) is not None:
+                told(rule, (input,), (), (o,))
+            return o
+
+        return call
+
+    return decorate

@@ -165,6 +165,8 @@ def _one(rule: Rule) -> Callable:
                 d = silently(kernels[place.kind], a, *consts)
             except RuntimeError as exc:
                 d = aside(exc, kernels[place.kind], a, *consts)
+            except MemoryError as exc:
+                raise errors.no_memory(exc) from None
         if d.__class__ is not ndarray:
             if d.__class__ is tuple:
                 return _several(rule, input, consts, d)

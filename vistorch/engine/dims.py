@@ -11,6 +11,8 @@ from typing import Any
 
 from . import errors
 
+LARGEST, LEAST = 2**63 - 1, -(2**63)
+
 
 def one(dim: Any, ndim: int, func: str = "", name: str = "dim", position: int = 1) -> int:
     """A dim of a tensor of `ndim` dims (a 0-d tensor counts as one of 1), negative ones from the end.
@@ -29,14 +31,25 @@ def one(dim: Any, ndim: int, func: str = "", name: str = "dim", position: int = 
         return dim
     if -n <= dim < 0:
         return dim + n
+    fits(dim)
     raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+
+
+def fits(value: int) -> int:
+    """The value itself; PyTorch's error if 64 bits do not hold it."""
+    if not LEAST <= value <= LARGEST:
+        raise ValueError("Overflow when unpacking long long")
+    return value
 
 
 def many(dims: Any, ndim: int, func: str = "", name: str = "dim", position: int = 1) -> tuple[int, ...]:
     """One dim or several, all different."""
     if not isinstance(dims, (tuple, list)):
         return (one(dims, ndim, func, name, position),)
-    found = tuple([one(dim, ndim, func, name, position) for dim in dims])
+    try:
+        found = tuple([one(dim, ndim, func, name, position) for dim in dims])
+    except ValueError:
+        found = _converted(dims, func, name, position)  # raises: 64 bits do not hold one of them
     if len(set(found)) != len(found):
         seen: set[int] = set()
         for dim in found:
@@ -49,10 +62,10 @@ def many(dims: Any, ndim: int, func: str = "", name: str = "dim", position: int 
 def whole(value: Any, func: str = "", name: str = "dim", position: int = 1) -> int:
     """An int argument; numpy integers and integer tensors of one element count as ints, bools do not."""
     if value.__class__ is int:
-        return value
+        return value if LEAST <= value <= LARGEST else fits(value)
     if not isinstance(value, bool):
         try:
-            return index(value)
+            return fits(index(value))
         except TypeError:
             pass
     kind = "NoneType" if value is None else type(value).__name__
@@ -65,7 +78,7 @@ def sizes(args: tuple, func: str, name: str = "size", position: int = 1) -> tupl
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = tuple(args[0])
     for n in args:
-        if n.__class__ is not int:
+        if n.__class__ is not int or not LEAST <= n <= LARGEST:
             return _converted(args, func, name, position)
     return args
 
@@ -86,7 +99,21 @@ def _converted(args: Sequence, func: str, name: str, position: int) -> tuple[int
                 f"{func}(): argument '{name}' failed to unpack the object at pos {at + 1} with error "
                 f'"type must be tuple of ints,but got {kind}"'
             ) from None
+        if not LEAST <= found[-1] <= LARGEST:
+            raise TypeError(
+                f"{func}(): argument '{name}' failed to unpack the object at pos {at + 1} with error "
+                '"Overflow when unpacking long long"'
+            )
     return tuple(found)
+
+
+def room(shape: Sequence, itemsize: int) -> None:
+    """Refuse the shape of a tensor that no memory holds; numpy has other words for it."""
+    total = itemsize
+    for n in shape:
+        total *= n
+    if total > LARGEST:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={errors.sizes(tuple(shape))}")
 
 
 def sequence(value: Any, func: str, name: str = "size", position: int = 2) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from math import prod
 from typing import Any
 
 from . import dtypes
@@ -171,6 +172,27 @@ def broadcast(a: tuple, b: tuple) -> str | None:
 def devices(a: Any, b: Any, func: str = "") -> str:
     """Tensors of two devices met in one op."""
     return f"Expected all tensors to be on the same device, but found at least two devices, {a.device} and {b.device}!"
+
+
+def no_memory(exc: MemoryError) -> RuntimeError:
+    """What PyTorch says where numpy found no memory for an array."""
+    shape, dtype = getattr(exc, "shape", None), getattr(exc, "dtype", None)
+    size = (
+        f"{prod(shape) * dtype.itemsize} bytes"
+        if shape is not None and dtype is not None
+        else "too many bytes"
+    )
+    return RuntimeError(
+        f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {size}. "
+        "Error code 12 (Cannot allocate memory)"
+    )
+
+
+def must_be_str(func: str, argument: str, position: int, given: Any) -> TypeError:
+    """A TypeError for an argument that should have been a str; position 0 for one that is only named."""
+    kind = "NoneType" if given is None else type(given).__name__
+    where = f" (position {position})" if position else ""
+    return TypeError(f"{func}(): argument '{argument}'{where} must be str, not {kind}")
 
 
 def must_be_tensor(func: str, argument: str, position: int, given: Any) -> TypeError:

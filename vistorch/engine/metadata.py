@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from . import dtypes, errors
+from . import dims, dtypes, errors
 from .face import METHODS, public
 from .layout import RANKS, axes_last, contiguous_format, strided
 from .size import size_of
@@ -154,6 +154,7 @@ def _dim(dim: Any, shape: tuple, name: str) -> int:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     n = len(shape)
     if not -n <= dim < n:
+        dims.fits(dim)
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
         )

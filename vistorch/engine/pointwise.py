@@ -82,6 +82,8 @@ def unary(
             d = silently(run, a)
         except RuntimeError as exc:
             d = aside(exc, run, a)
+        except MemoryError as exc:
+            raise errors.no_memory(exc) from None
         o = new(Tensor)
         o._data = d = d if d.__class__ is ndarray else asarray(d)
         o._place = CPU
@@ -213,6 +215,8 @@ def binary(
                 raise RuntimeError(errors.broadcast(a.shape, b.shape)) from None
             except RuntimeError as exc:
                 d = aside(exc, run, a, b)
+            except MemoryError as exc:
+                raise errors.no_memory(exc) from None
             o = new(Tensor)
             o._data = d = d if d.__class__ is ndarray else asarray(d)
             o._place = CPU

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from . import errors
+
 _silent = contextvars.Context()
 _silent.run(np.seterr, all="ignore")
 
@@ -34,6 +36,8 @@ def hushed(kernel: Callable, *args: Any) -> Any:
         return silently(kernel, *args)
     except RuntimeError as exc:
         return aside(exc, kernel, *args)
+    except MemoryError as exc:
+        raise errors.no_memory(exc) from None
 
 
 try:  # numpy's own words for what errstate does, without its parsing of five arguments

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ...dims import fits
 from ...layout import RANKS, axes_last, check_rank, contiguous_format, layout, memory_format, preserve_format
 from ...places import CPU, place_of
 from ...size import Size
@@ -192,11 +193,11 @@ def check_format(form: Any, name: str) -> None:
 def whole(value: Any, name: str, argument: str, position: int) -> int:
     """A Python int from an argument that must be one."""
     if value.__class__ is int:
-        return value
+        return value if -LARGEST - 1 <= value <= LARGEST else fits(value)
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
-        return index(value)
+        return fits(index(value))
     except TypeError:
         raise TypeError(
             f"{name}(): argument '{argument}' (position {position}) must be int, not {type_name(value)}"

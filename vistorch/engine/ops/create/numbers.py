@@ -68,6 +68,8 @@ def fit(value: Any, dt: np.dtype) -> Any:
     if kind == "b":
         return value != 0
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        if not -(2**63) <= value < 2**64:  # up to there PyTorch has an unsigned number
+            raise OverflowError("int too big to convert")
         raise RuntimeError("value cannot be converted to type int64_t without overflow")
     if kind == "c":
         value = complex(value)

@@ -69,6 +69,8 @@ def _bounds(given: tuple, named: dict, name: str, forms: str) -> tuple:
         if isinstance(value, complex):
             raise RuntimeError("value cannot be converted to type double without overflow")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            if not -(2**63) <= value < 2**64:  # up to there PyTorch has an unsigned number
+                raise OverflowError("int too big to convert")
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
     return start, end, step
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ...dims import fits
 from ...face import public
 from ...places import place_of
 from ...quiet import quiet
@@ -77,7 +78,7 @@ def _between_like(name: str, args: tuple, options: tuple, values: Any) -> Tensor
     if steps is None or isinstance(steps, (bool, np.bool_)) or not hasattr(steps, "__index__"):
         given = args if steps is not None else args[:2]
         raise invalid(name, given, {}, " * (Number start, Number end, int steps, *, ...)\n")
-    n = index(steps)
+    n = fits(index(steps))
     start, end = _end(start, name, "start"), _end(end, name, "end")
     has_complex = isinstance(start, complex) or isinstance(end, complex)
     inferred = dtypes.default.complex_np if has_complex else dtypes.default.np

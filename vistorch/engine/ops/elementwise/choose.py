@@ -312,6 +312,11 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
     """
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("nan_to_num", "input", 1, input)
+    for name, value, at in (("nan", nan, 2), ("posinf", posinf, 3), ("neginf", neginf, 4)):
+        if value is not None and promote.number(value) is None:
+            raise TypeError(
+                f"nan_to_num(): argument '{name}' (position {at}) must be float, not {type(value).__name__}"
+            )
     dt = input._data.dtype
     if kind_of(dt) in "ib":
         _same_as_input(dt, out)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ... import errors, outs
 from ...call import op
+from ...dims import whole
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general, pointwise, replace
 from ...pointwise import unary
@@ -87,7 +88,7 @@ round_row = unary(
 def _to_decimals(xp, input, decimals):
     if decimals == 0:
         return xp.rint(input)
-    power = input.dtype.type(10.0 ** abs(decimals))
+    power = input.dtype.type(10.0 ** abs(decimals) if abs(decimals) < 309 else xp.inf)
     return xp.rint(input * power) / power if decimals > 0 else xp.rint(input / power) * power
 
 
@@ -120,6 +121,7 @@ def round_(input, *, decimals=None, out=None):
         return round_row(input) if out is None else round_row(input, out=out)
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("round", "input", 1, input)
+    decimals = whole(decimals, "round", "decimals", 2)
     a = input._data
     missing("round_cpu" if decimals else "round_vml_cpu", "ibc")(a.dtype)
     rule = decimals_row.rule

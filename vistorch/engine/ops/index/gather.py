@@ -230,6 +230,7 @@ def take(input, index, *, out=None):
     """
     checks.tensors("take", ("input", 1, input), ("index", 2, index))
     if out is not None:
+        outs.check_out("take", out)
         said = (
             "take(): self and out expected to have the same dtype, but got self.dtype = {} and out.dtype = {}"
         )

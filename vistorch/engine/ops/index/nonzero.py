@@ -40,6 +40,8 @@ def nonzero(input, *, out=None, as_tuple=False):
             input = rows.unsqueeze(input, 0)
         places = nonzero(input)
         return tuple([getitem(places, (slice(None), d)) for d in range(input._data.ndim)])
+    if out is not None:
+        checks.tensors("nonzero", ("out", 2, out))
     if out is not None and out._data.dtype != checks.LONG:
         raise RuntimeError(
             f"nonzero: Expected out tensor to have scalar type Long but got scalar type{checks.scalar_name(out)}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, outs
+from ... import dims, dtypes, errors, outs
 from ...call import op
 from ...face import public
 from . import checks
@@ -198,6 +198,8 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         checks.check_out("scatter_reduce", out, input, (src,))
     dim = checked("scatter_reduce", input, dim, index, src)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        if not isinstance(reduce, str):
+            raise errors.must_be_str("scatter_reduce", "reduce", 5, reduce)
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     checks.bounded(input, dim, index)
     _supported(input._data.dtype, reduce, f"scatter_gather_tensor_cpu_reduce_{reduce}")
@@ -232,6 +234,8 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         checks.check_out("index_reduce", out, input, (source,))
     checks.tensors("index_reduce", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     if reduce not in ("prod", "mean", "amax", "amin"):
+        if not isinstance(reduce, str):
+            raise errors.must_be_str("index_reduce", "reduce", 5, reduce)
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims, outs
+from ... import dims, errors, outs
 from ...call import op
 from ...face import public
 from ...promote import number as plain_number
@@ -168,6 +168,8 @@ def _scatter_reduced(input: Any, dim: Any, index: Any, src: Any, reduce: str) ->
 
     dim = checked("scatter", input, dim, index, src)
     if reduce not in ("add", "multiply"):
+        if not isinstance(reduce, str):
+            raise errors.must_be_str("scatter", "reduce", 0, reduce)
         raise RuntimeError("reduce argument must be either add or multiply.")
     checks.bounded(input, dim, index)
     return scatter_reduce_row(input, index, src, dim, "sum" if reduce == "add" else "prod", True)

@@ -148,6 +148,8 @@ def slices(func: str, input: Tensor, dim: int, index: Tensor, source: Tensor) ->
             f"{func}_(): Indexing dim {dim} is out of bounds of the source tensor with dim {s.ndim}"
         )
     shape = input._data.shape
+    if not s.ndim and shape and i.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     if shape[:dim] + shape[dim + 1 :] != s.shape[:dim] + s.shape[dim + 1 :] or len(shape) != s.ndim:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
@@ -280,6 +282,7 @@ def index_fill(input, dim, index, value):
     dt = input._data.dtype
     if isinstance(value, Tensor):
         if value._data.ndim:
+            dims.whole(dim, "index_fill", position=2)
             raise RuntimeError(
                 "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value._data.ndim} dimension(s)."

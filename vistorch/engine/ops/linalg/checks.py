@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dims, dtypes, errors
 from ...call import HALVES
+from ...promote import number
 from ...tensor import Tensor
 
 
@@ -101,6 +102,8 @@ def expands(t: Tensor, target: tuple) -> None:
 
 def factor(value: Any, t: Tensor) -> Any:
     """`alpha` or `beta` as a number of the tensor's kind."""
+    if value.__class__ is not int and value.__class__ is not float and number(value) is None:
+        raise TypeError(f"arguments 'alpha' and 'beta' must be Number, not {type(value).__name__}")
     kind = t._data.dtype.kind
     if value.__class__ is complex and kind != "c":
         target = NATIVE["Double"] if kind != "i" else "int64_t"

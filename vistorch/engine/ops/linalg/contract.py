@@ -13,6 +13,7 @@ from ...call import op
 from ...errors import sizes
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
+from ..create.arguments import type_name
 from ..shape.rows import permute, reshape, unsafe_view, unsqueeze, view
 from . import checks
 from .into import ANY, CAST, CHAIN, TENSORDOT, Style, into
@@ -245,7 +246,9 @@ def chain_matmul(*matrices, out=None):
         matrices = tuple(matrices[0])
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    for t in matrices:
+    for at, t in enumerate(matrices):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {at} in argument 0, but got {type_name(t)}")
         if t._data.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {t._data.ndim}, expected 2 instead.")
     if len(matrices) == 1:

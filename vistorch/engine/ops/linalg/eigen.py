@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import errors, outs
 from ...call import op
 from ...modes import mode
 from ...promote import sync_rg
@@ -66,8 +67,10 @@ _eigvalsh_row = op(
 
 
 def _hermitian(A: Tensor, UPLO: Any) -> tuple:
+    if not isinstance(UPLO, str):
+        raise errors.must_be_str("linalg_eigh", "UPLO", 2, UPLO)
     checks.square("linalg.eigh", A)
-    if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
+    if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     if A._data.dtype.kind in "biu":
         raise checks.not_implemented("linalg_eigh_cpu", A)
@@ -89,6 +92,7 @@ def eigh(input, UPLO="L", *, out=None):
     """
     checks.tensors("linalg_eigh", input=input)
     if out is not None:
+        outs.check_outs("linalg_eigh", out)
         vectors, values = into(
             (out[1], out[0]), Style("_linalg_eigh"), (input,), lambda: tuple(eigh(input, UPLO))[::-1]
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import errors
 from ...call import op
 from ...modes import mode
 from ...promote import sync_rg
@@ -93,6 +94,8 @@ def qr(A, mode="reduced", *, out=None):
     checks.matrix("linalg.qr", A)
     if A._data.dtype.kind in "biu":
         checks.floating("linalg.qr", A)
+    if not isinstance(mode, str):
+        raise errors.must_be_str("linalg_qr", "mode", 2, mode)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"

@@ -53,6 +53,7 @@ def _one_dim(name: str, t: Tensor, n: Any, dim: Any, half: bool) -> tuple[int, i
     if t._data.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     at = _dims.one(dim, t._data.ndim)
+    n = None if n is None else _dims.fits(n)
     if n is None:
         n = t._data.shape[at]
         n = 2 * (n - 1) if half else n
@@ -64,7 +65,8 @@ def _one_dim(name: str, t: Tensor, n: Any, dim: Any, half: bool) -> tuple[int, i
 def _several(name: str, t: Tensor, s: Any, dim: Any, half: bool) -> tuple[tuple, list]:
     """Dims and sizes of a transform of several dims."""
     ndim = t._data.ndim
-    s = None if s is None else [s] if s.__class__ is int else list(s)
+    if s is not None:
+        s = _dims.sequence((s,) if s.__class__ is int else s, f"fft_{name}", "s", 2)
     dim = None if dim is None else [dim] if dim.__class__ is int else list(dim)
     if dim is not None and ndim == 0 and dim:
         raise IndexError(f"Dimension specified as {dim[0]} but tensor has no dimensions")
@@ -97,6 +99,7 @@ def _several(name: str, t: Tensor, s: Any, dim: Any, half: bool) -> tuple[tuple,
 def _sized(t: Tensor, dims: Any, sizes: Any) -> Tensor:
     for d, n in zip(dims, sizes, strict=True):
         if t._data.shape[d] != n:
+            _dims.room((*t._data.shape[:d], n, *t._data.shape[d + 1 :]), t._data.itemsize)
             t = pad_end(t, d, n)
     return t
 

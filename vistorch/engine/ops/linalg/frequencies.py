@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors, outs
+from ...dims import fits
 from ...face import METHODS
 from ...graph import version
 from ...places import place_of
+from ...promote import number
 from ...tensor import Tensor, wrap
 from . import checks
 
@@ -23,6 +25,11 @@ def _frequencies(
 ) -> Tensor:
     if n.__class__ is not int:
         raise TypeError(f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
+    fits(n)
+    if number(d) is None:
+        raise TypeError(f"fft_{name}(): argument 'd' (position 2) must be float, not {type(d).__name__}")
+    if out is not None and not isinstance(out, Tensor):
+        outs.check_out(f"fft_{name}", out)
     kind = dtypes.get_default_dtype() if dtype is None else dtypes.to_dtype(dtype, f"fft_{name}")
     if out is not None:
         if dtype is not None and out.dtype is not kind:

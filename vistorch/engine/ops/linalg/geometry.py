@@ -99,6 +99,7 @@ def linalg_cross(input, other, *, dim=-1, out=None):
         return into(out, Style("linalg_cross"), (input, other), lambda: linalg_cross(input, other, dim=dim))
     x, y = input._data, other._data
     if x.ndim != y.ndim:
+        _dims.whole(dim, "linalg_cross")
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     if x.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")

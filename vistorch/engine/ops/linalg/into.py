@@ -59,6 +59,9 @@ def into(out: Any, style: Style, operands: tuple, fn: Callable, *args: Any) -> A
     if style.refuses is not None:
         outs.refuse_grad(style.refuses, (*operands, *given))
     result = fn(*args)
+    if many is not isinstance(result, tuple):
+        wanted = "Tensor" if many else "tuple of Tensors"
+        raise TypeError(f"{style.refuses}(): argument 'out' must be {wanted}, not {type(out).__name__}")
     results = result if many else (result,)
     for o, r in zip(given, results, strict=True):
         _check_type(style, o, r)

@@ -13,6 +13,7 @@ import numpy as np
 from ... import errors
 from ...call import HALVES, op
 from ...face import FUNCTIONS, public
+from ...promote import number
 from ...return_types import linalg_lstsq, make
 from ...tensor import Tensor, wrap
 from ..shape.rows import squeeze_dim
@@ -22,6 +23,20 @@ from .into import castable, into
 from .norms import matrix_norm, norm_of_nothing
 from .rows import mH
 from .solve import inv
+
+NOT_FINITE = (
+    "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+)
+
+
+def _check_tolerances(func: str, *given: Any) -> None:
+    """Refuse tolerances that are neither numbers nor tensors."""
+    for value in given:
+        if value is not None and not isinstance(value, Tensor) and number(value) is None:
+            raise TypeError(
+                f"{func}() received an invalid combination of arguments - got a tolerance of type "
+                f"{type(value).__name__}"
+            )
 
 
 def _number(value: Any) -> Any:
@@ -65,9 +80,7 @@ pinv_row = op(
     "linalg_pinv",
     checks.guarded(
         _pinv,
-        lambda *_: (
-            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
-        ),
+        lambda *_: NOT_FINITE,
     ),
     inputs="A",
     holomorphic=False,
@@ -94,6 +107,7 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
                 [0.0000, 0.0000]])
     """
     checks.tensors("linalg_pinv", input=input)
+    _check_tolerances("linalg_pinv", rcond, atol, rtol)
     if out is not None:
         return into(
             out,
@@ -147,6 +161,7 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
         tensor(1)
     """
     checks.tensors("linalg_matrix_rank", input=input)
+    _check_tolerances("linalg_matrix_rank", tol, atol, rtol)
     if out is not None:
         return into(
             out,
@@ -166,7 +181,10 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
     xp = input._place.xp
     if a.size == 0:
         return wrap(xp.zeros(a.shape[:-2], np.int64), input._place)
-    s = xp.abs(xp.linalg.eigvalsh(a)) if hermitian else xp.linalg.svd(a, compute_uv=False)
+    try:
+        s = xp.abs(xp.linalg.eigvalsh(a)) if hermitian else xp.linalg.svd(a, compute_uv=False)
+    except np.linalg.LinAlgError:
+        raise checks.LinAlgError(NOT_FINITE) from None
     if tol is not None:
         limit = _number(tol) if isinstance(tol, Tensor) else xp.asarray(tol)
     else:
@@ -329,7 +347,10 @@ def lstsq(input, b, rcond=None, *, driver=None, out=None):
     if rcond is None:
         rcond = float(np.finfo(x.dtype).eps) * max(m, n)
     by_svd = driver in ("gelsd", "gelss")
-    s = xp.linalg.svd(x, compute_uv=False) if x.size else xp.zeros((*x.shape[:-2], 0), _real(x.dtype))
+    try:
+        s = xp.linalg.svd(x, compute_uv=False) if x.size else xp.zeros((*x.shape[:-2], 0), _real(x.dtype))
+    except np.linalg.LinAlgError:
+        raise checks.LinAlgError(NOT_FINITE) from None
     rank = (s > _tolerance(x, s, None, rcond)).sum(-1, dtype=np.int64)
     keep = m > n and driver not in (None, "gelsy") and bool((rank == n).all())
     X, residuals = lstsq_row(input, FUNCTIONS["unsqueeze"](b, -1) if vector else b, rcond, keep)

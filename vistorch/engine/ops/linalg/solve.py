@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ... import outs
 from ...call import op
+from ...dims import fits
 from ...errors import broadcast
 from ...face import METHODS, public
 from . import checks
@@ -79,6 +83,15 @@ def _cholesky_gradient(F: Any, g: Any, L: Any, upper: bool) -> Any:
 
 
 def _cholesky(xp, input, upper):
+    out = _factored(xp, input, upper)
+    if (
+        out.size and (out[..., -1, -1] != out[..., -1, -1]).any()
+    ):  # a nan anywhere on the diagonal ends up here
+        raise np.linalg.LinAlgError
+    return out
+
+
+def _factored(xp, input, upper):
     if not upper:
         return xp.linalg.cholesky(input)
     turned = xp.triu(input).swapaxes(-1, -2)
@@ -232,7 +245,9 @@ def matrix_power(input, n, *, out=None):
         raise TypeError(
             f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
         )
+    fits(n)
     if out is not None:
+        outs.check_out("linalg_matrix_power", out)
         return into(out, _power_style(n, out), (input,), matrix_power, input, n)
     checks.square("linalg.matrix_power", input)
     if n == 0:

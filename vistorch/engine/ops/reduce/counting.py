@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import dtypes, errors, outs, promote, return_types
 from ...call import op
+from ...dims import whole
 from ...face import public
 from ...kernels import counting, search
 from ...tensor import Tensor, wrap
@@ -134,8 +135,11 @@ def bincount(input, weights=None, minlength=0):
     a = tensor("bincount", input)
     if a.dtype.kind not in "iu":
         raise missing("bincount_cpu", a.dtype)
+    minlength = whole(minlength, "bincount", "minlength", 3)
     if weights is None:
         return _count(input, minlength)
+    if not isinstance(weights, Tensor):
+        raise errors.must_be_tensor("bincount", "weights", 2, weights)
     return _weigh(input, weights, minlength)
 
 
@@ -178,6 +182,9 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         tensor([0., 2., 1., 0.])
     """
     a = tensor("histc", input)
+    bins = whole(bins, "histc", "bins", 2)
+    if out is not None and not isinstance(out, Tensor):
+        outs.check_out("histc", out)
     if not promote.floating(a.dtype) or a.dtype.kind == "c":
         raise _no_histc(a, bins, min, max)
     if out is not None:
@@ -279,15 +286,24 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
         )
         edges = bins
     else:
-        edges = _edges(input, bins, range)
+        edges = _edges(input, whole(bins, "histogram", "bins", 2), range)
     if weight is not None:
+        if not isinstance(weight, Tensor):
+            raise errors.must_be_tensor("histogram", "weight", 4, weight)
         _same(
             a.dtype,
             weight._data.dtype,
             "vistorch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
             "dtype, but got input({}), and weight({})",
         )
+        if weight._data.shape != a.shape:
+            raise RuntimeError(
+                "vistorch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+                f"excluding its innermost dimension, but got input with shape [{a.size}, 1] and weight with shape "
+                f"[{weight._data.size}]"
+            )
     if out is not None:
+        outs.check_outs("histogram", out)
         for o, what in zip(out, ("hist", "bin_edges"), strict=True):
             outs.check_out("aten::histogram", o)
             _same(
@@ -321,7 +337,13 @@ _narrow = op("as_int32", lambda xp, input: input.astype(xp.int32))
 def _found(
     name: str, row: Tensor, values: Any, right: bool, side: Any, sorter: Any, short: bool, out: Any
 ) -> Any:
+    if side is not None and not isinstance(side, str):
+        raise errors.must_be_str(name, "side", 0, side)
     if not isinstance(values, Tensor):
+        if promote.number(values) is None:
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got a value of type {type(values).__name__}"
+            )
         common = promote.result_type(row, values)
         values = wrap(row._place.xp.asarray(values, common), row._place)
     else:
@@ -368,6 +390,8 @@ def searchsorted(
     if not isinstance(sorted_sequence, Tensor):
         raise errors.must_be_tensor("searchsorted", "sorted_sequence", 1, sorted_sequence)
     input = self if input is None else input
+    if sorter is not None and not isinstance(sorter, Tensor):
+        raise errors.must_be_tensor("searchsorted", "sorter", 3, sorter)
     order = None if sorter is None else sorter._data
     return _found("searchsorted", sorted_sequence, input, right, side, order, out_int32, out)
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from ... import outs, views
 from ...call import op
+from ...dims import whole
 from ...face import FUNCTIONS, public
 from ...modes import mode
-from ...promote import default_float, floating
+from ...promote import default_float, floating, number
 from ...tensor import Tensor
 from ..core import cast
 from .frame import axis_of, label, tensor
@@ -69,6 +70,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
         tensor([3, 5])
     """
     a = tensor("diff", input)
+    n = whole(n, "diff", "n", 2)
     if out is not None:
         if n:
             outs.check_out("sub", out, (input,))
@@ -122,9 +124,17 @@ def _checked(name: str, y: Any, x: Any, dx: Any, dim: Any) -> int:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(y, dim, name)
+    if x is not None and not isinstance(x, Tensor):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got (Tensor, {type(x).__name__})"
+        )
     if x is None:
         if y._data.dtype.kind == "b":
             raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+        if dx is not None and not isinstance(dx, Tensor) and number(dx) is None:
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got (Tensor, dx={type(dx).__name__})"
+            )
         if isinstance(dx, complex):
             raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
     elif dx is not None:

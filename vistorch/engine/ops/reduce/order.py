@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import outs, return_types
 from ...call import op
+from ...dims import whole
 from ...face import public
 from ...kernels import order
 from .chosen import selected
@@ -209,6 +210,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     """
     a = tensor("topk", input)
     axis = axis_of(input, dim, "topk")
+    k = whole(k, "topk", "k", 2)
     if not 0 <= k <= (a.shape[axis] if a.ndim else 1):
         raise RuntimeError("selected index k out of range")
     if a.dtype.kind == "b":
@@ -220,6 +222,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
 def _delivered(name: str, kind: Any, input: Any, out: Any, refuse: Any, prim: Any, *constants: Any) -> Any:
     """As `named`, with the family's own sentences about `out`."""
     if out is not None:
+        outs.check_outs(name, out)
         for o in out:
             outs.check_out(name, o, (input,))
         refuse(out[0]._data.dtype, out[1]._data.dtype, input._data.dtype)
@@ -266,6 +269,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     """
     a = tensor("kthvalue", input)
     axis = axis_of(input, dim, "kthvalue")
+    k = whole(k, "kthvalue", "k", 2)
     not_empty("kthvalue", a.shape, (axis,))
     if not 1 <= k <= (a.shape[axis] if a.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")

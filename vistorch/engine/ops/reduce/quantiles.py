@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import outs
 from ...call import op
 from ...face import public
 from ...kernels import search
+from ...promote import number
 from ...tensor import Tensor, wrap
 from .frame import axis_of, copied_into, tensor
 from .order import sort_dim
@@ -131,7 +133,13 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
             f"{interpolation}"
         )
+    if out is not None and not isinstance(out, Tensor):
+        outs.check_out(name, out)
     if not isinstance(q, Tensor):
+        if number(q) is None:
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got (Tensor, {type(q).__name__})"
+            )
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = wrap(xp.asarray(q, a.dtype if a.dtype.kind == "f" else "f4"), place)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes, inplace, outs, return_types, views
 from ...call import op
+from ...dims import whole
 from ...face import expose, public
 from ...kernels import scans
 from ...modes import mode
@@ -303,12 +304,13 @@ cumsum_, cumprod_ = _in_place(cumsum), _in_place(cumprod)
 
 def _running(name: str, prim: Any, kind: Any, input: Any, dim: Any, out: Any) -> Any:
     a = tensor(name, input)
-    if not a.ndim and dim not in (0, -1):
+    if not a.ndim and whole(dim, name, "dim", 2) not in (0, -1):
         raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     axis = axis_of(input, dim, name) if a.size else 0
     if a.dtype.kind == "c" and a.ndim:
         raise missing(f"{name}_cpu", a.dtype)
     if out is not None:
+        outs.check_outs(name, out)
         for o, wanted in zip(out, (a.dtype, np.dtype("i8")), strict=True):
             outs.check_out(name, o, (input,))
             if o._data.dtype != wanted:

@@ -76,7 +76,11 @@ def clone(input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
         tensor([1, 2])
     """
     tensor(input, "clone")
-    return clone_(input) if memory_format is preserve_format else arranged(input, memory_format, "clone")
+    return (
+        clone_(input)
+        if memory_format is preserve_format or memory_format is None
+        else arranged(input, memory_format, "clone")
+    )
 
 
 @public(function=False)

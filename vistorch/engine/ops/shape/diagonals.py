@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ... import dtypes, errors, inplace, outs, views
+from ... import dims, dtypes, errors, inplace, outs, views
 from ...call import op
 from ...dims import one, whole
 from ...events import hear
@@ -151,6 +151,7 @@ METHODS["triu_"] = _in_place(triu, True)
 
 def _diag_embed(xp, input, offset, dim1, dim2):
     n = input.shape[-1] + abs(offset)
+    dims.room((*input.shape[:-1], n, n), input.itemsize)
     rest = list(input.shape[:-1])
     shape = []
     for at in range(input.ndim + 1):
@@ -358,6 +359,8 @@ def slice_scatter(
     if not shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = one(dim, len(shape), "slice_scatter", "dim", 3)
+    start = start if start is None else whole(start, "slice_scatter", "start", 4)
+    end = end if end is None else whole(end, "slice_scatter", "end", 5)
     step = whole(step, "slice_scatter", "step", 6)
     if step <= 0:
         raise RuntimeError("slice step must be positive")

@@ -59,6 +59,7 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
                 f"The expanded size of the tensor ({n}) must match the existing size ({old[at - lead]}) at "
                 f"non-singleton dimension {at}.  Target sizes: {errors.sizes(size)}.  Tensor sizes: {errors.sizes(old)}"
             )
+    dims.room(full, d.itemsize)
     return core.expand(x, tuple(full))
 
 
@@ -83,7 +84,7 @@ def expand(self: Tensor, *size: Any, **named: Any) -> Tensor:
     elif size[0].__class__ is tuple and len(size) == 1:
         size = size[0]
     for n in size:
-        if n.__class__ is not int:
+        if n.__class__ is not int or n > dims.LARGEST:
             size = dims.sizes(size, "expand")
             break
     return expanded(self, size)
@@ -168,6 +169,11 @@ def broadcast_shapes(*shapes: Any) -> Size:
         >>> vistorch.broadcast_shapes((2, 1), (3,))
         vistorch.Size([2, 3])
     """
+    for s in shapes:
+        if not isinstance(s, (int, tuple, list)):
+            raise RuntimeError(
+                f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {s}"
+            )
     given_shapes = [Size((s,) if isinstance(s, int) else s) for s in shapes]
     ndim = max(map(len, given_shapes), default=0)
     result = [1] * ndim

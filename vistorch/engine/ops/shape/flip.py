@@ -172,7 +172,7 @@ def _ints(value: Any, name: str, position: int) -> tuple:
     if isinstance(value, (tuple, list)):
         return sizes((tuple(value),), "roll", name, position)
     try:
-        return (whole(value),)
+        return (whole(value, "roll", name, position),)
     except TypeError:
         kind = type(value).__name__
         raise TypeError(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...dims import whole
+from ...dims import room, whole
 from ...face import public
 from ...places import place_of
 from ...tensor import Tensor, wrap
@@ -75,6 +75,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
             _asked.append(True)
             warnings.warn(NO_INDEXING, UserWarning, stacklevel=2)
     elif indexing not in ("ij", "xy"):
+        if not isinstance(indexing, str):
+            raise errors.must_be_str("meshgrid", "indexing", 0, indexing)
         raise RuntimeError(
             f'vistorch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
@@ -152,6 +154,7 @@ def _indices(name: str, row: Any, col: Any, offset: Any, dtype: Any, device: Any
     if kind not in (dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8):
         raise NotImplementedError(f"\"{name}\" not implemented for '{kind.scalar_name}'")
     place = place_of(device, name)
+    room((n, m), 1)
     keep = np.tri(n, m, k - 1 if upper else k, dtype=bool)
     found = np.stack(np.nonzero(~keep if upper else keep)).astype(kind.np)
     return wrap(place.xp.asarray(found), place)

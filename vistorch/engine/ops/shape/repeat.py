@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...call import op
-from ...dims import one, sequence, sizes, whole
+from ...dims import fits, one, room, sequence, sizes, whole
 from ...face import METHODS, public
 from ...tensor import Tensor, wrap
 from ..core import expand
@@ -63,6 +63,7 @@ def repeated(x: Tensor, repeats: tuple) -> Tensor:
                 f"Trying to create tensor with negative dimension {worst}: {errors.sizes(tuple(full))}"
             )
         repeats = tuple([max(n, 0) for n in repeats])
+    room([n * m for n, m in zip(padded, repeats, strict=True)], x._data.itemsize)
     return repeat_row(x, repeats)
 
 
@@ -187,6 +188,7 @@ def repeat_interleave(
     else:
         if repeats.__class__ is not int:
             repeats = _whole(repeats)
+        repeats = fits(repeats)
         return _evenly(input, repeats, dim, output_size)
     x = rows.reshape(input, (d.size,)) if dim is None else input
     if dim is not None and not d.ndim and dim not in (0, -1):
@@ -237,5 +239,6 @@ def _evenly(x: Tensor, repeats: int, dim: Any, output_size: int | None) -> Tenso
         raise RuntimeError(
             f"repeat_interleave: Invalid output_size, expected {shape[dim] * repeats} but got {output_size}"
         )
+    room((*shape, repeats), x._data.itemsize)
     wide = expand(rows.unsqueeze(x, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
     return rows.view(rows.contiguous(wide), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))

@@ -42,7 +42,10 @@ def _plainly(general: Callable) -> Callable:
 
     @functools.wraps(general)
     def call(self: Tensor, *size: Any, **named: Any) -> Tensor:
-        d = self._data
+        try:
+            d = self._data
+        except AttributeError:
+            raise errors.must_be_tensor("reshape", "input", 1, self) from None
         if size and not named and d.flags.c_contiguous:
             shape = size
             if size[0].__class__ is not int and len(size) == 1 and isinstance(size[0], tuple):
@@ -230,8 +233,8 @@ def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
         vistorch.Size([2, 3, 2])
     """
     shape = tensor(input, "unflatten").shape
-    dim = dims.one(dim, len(shape), "unflatten")
     sizes = dims.sequence(sizes, "unflatten", "sizes", 3)
+    dim = dims.one(dim, len(shape), "unflatten")
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     if not shape:

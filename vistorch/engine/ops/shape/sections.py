@@ -72,6 +72,8 @@ def tensor_split(
     elif isinstance(what, bool) or not isinstance(what, (int, np.integer)):
         kind = "NoneType" if what is None else type(what).__name__
         raise TypeError(f"tensor_split() received an invalid combination of arguments - got ({kind})")
+    else:
+        what = whole(what, "tensor_split", "sections", 2)
     return _sections(input, what, dim)
 
 
@@ -105,6 +107,8 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
         shape = tensor(input, name).shape
         n = len(shape)
         if n < least:
+            if not isinstance(what, (tuple, list)):
+                whole(what, name, "sections", 2)
             raise RuntimeError(
                 f"vistorch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} "
                 "dimensions!"

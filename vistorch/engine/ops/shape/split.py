@@ -196,6 +196,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         if not hasattr(split_size_or_sections, "__index__") or isinstance(split_size_or_sections, Tensor):
             return _with_sizes(tensor, split_size_or_sections, dim, 2)
         split_size_or_sections = whole(split_size_or_sections, "split", "split_size", 2)
+    elif split_size_or_sections > 2**62:
+        whole(split_size_or_sections, "split", "split_size", 2)
     return equal_pieces(tensor, split_size_or_sections, dim)
 
 
@@ -279,7 +281,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         (tensor([0, 1, 2]), tensor([3, 4]))
     """
     shape = tensor(input, "chunk").shape
-    if chunks.__class__ is not int:
+    if chunks.__class__ is not int or chunks > 2**62:
         chunks = whole(chunks, "chunk", "chunks")
     if not shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")

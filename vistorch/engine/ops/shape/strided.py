@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import errors
-from ...dims import one, sequence, whole
+from ...dims import LARGEST, one, sequence, whole
 from ...face import METHODS, public
 from ...kernels.strides import extent, start
 from ...metadata import owner
@@ -153,7 +153,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
         tensor([1, 4])
     """
     d = tensor(input, "diagonal")
-    if offset.__class__ is int and dim1 == 0 and dim2 == 1 and d.ndim == 2:
+    if offset.__class__ is int and dim1 == 0 and dim2 == 1 and d.ndim == 2 and -LARGEST <= offset <= LARGEST:
         at = (offset, 0, 1)
     else:
         at = diagonal_of(input, offset, dim1, dim2)

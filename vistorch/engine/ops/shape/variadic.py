@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ... import errors
 from ...call import common_place
 from ...events import hear
 from ...graph import CONST, Node, draw, leaf_of, record, sync
@@ -101,8 +102,10 @@ class Variadic:
                     needs = True
                 arrays.append(d)
             d = self.base.kernels[place.kind](arrays, dim, parts)
-        except (AttributeError, IndexError, ValueError):
+        except (AttributeError, IndexError, ValueError, OverflowError):
             return None
+        except MemoryError as exc:
+            raise errors.no_memory(exc) from None
         return self._born(d, place, tensors, dim, parts, needs)
 
     def _born(self, d: Any, place: Any, ins: Any, dim: int, parts: Any, needs: bool) -> Tensor:

@@ -57,10 +57,12 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 def selected(shape: tuple, dim: Any, index: Any) -> tuple[int, int]:
     """Dim and index of a `select`, checked."""
     if not shape:
+        whole(dim, "select", "dim", 1)
+        whole(index, "select", "index", 2)
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    at = whole(index, "select", "index", 2)
     dim = one(dim, len(shape), "select")
     n = shape[dim]
-    at = whole(index, "select", "index", 2)
     if not -n <= at < n:
         raise IndexError(
             f"select(): index {at} out of range for tensor of size {errors.sizes(shape)} at dimension {dim}"
@@ -87,12 +89,12 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     shape = d.shape
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    length = whole(length, "narrow", "length", 3)
+    dim, length = whole(dim, "narrow", "dim", 1), whole(length, "narrow", "length", 3)
+    at = whole(start, "narrow", "start", 2)
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     dim = one(dim, len(shape), "narrow")
     n = shape[dim]
-    at = whole(start, "narrow", "start", 2)
     if not -n <= at <= n:
         raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {at})")
     at = at + n if at < 0 else at
@@ -192,6 +194,7 @@ def permuted(input: Tensor, dims: tuple) -> Tensor:
     d = tensor(input, "permute")
     n = d.ndim
     if len(dims) != n:
+        sizes(dims, "permute", "dims")
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(dims)}"

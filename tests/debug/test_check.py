@@ -13,7 +13,8 @@ from tests.ops.library import prepare, run, tensors_of
 from tests.ops.samples import create, index, linalg, pointwise, random, reduce, shape
 from vistorch.debug import Lines, Stepper, check_node, note_of
 from vistorch.engine.backward import order_of
-from vistorch.engine.graph import Leaf, Out, edge, record
+from vistorch.engine.graph import Leaf, Out, edge
+from vistorch.engine.record import record
 from vistorch.engine.rules import TABLE
 from vistorch.engine.tensor import wrap
 

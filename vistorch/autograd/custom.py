@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import errors
-from ..engine.graph import FREED, Base, Packed, continued, out_of, overwritten, unpacked
+from ..engine.graph import FREED, Base, out_of
 from ..engine.modes import mode, recording
+from ..engine.record import Packed, continued, overwritten, unpacked
 from ..engine.tensor import Tensor, wrap
 
 _OF_THE_NODE = frozenset(

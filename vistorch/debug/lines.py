@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.events import Listener, where
-from ..engine.graph import UNTRACKED, Out, Promoted, Version
+from ..engine.graph import UNTRACKED, Out, Version
 from ..engine.modes import mode
+from ..engine.record import Promoted
 from .source import Line, line_of
 
 

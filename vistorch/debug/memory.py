@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.backward import order_of
-from ..engine.graph import Leaf, Out, Promoted, edge
+from ..engine.graph import Leaf, Out, edge
+from ..engine.record import Promoted
 from ..engine.tensor import Tensor
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 from . import errors
 from .accumulate import Accumulating
-from .graph import CONST, FREED, IN, OUT, Leaf, Out, edge, unpack_raw
+from .graph import CONST, FREED, IN, OUT, Leaf, Out, edge
 from .modes import mode, recording
 from .places import CPU
 from .quiet import quiet
+from .record import unpack_raw
 from .rules import RAW, REC
 from .vjps import F4, F8, cast, fit, recorded_values, softened
 from .watched import Watched

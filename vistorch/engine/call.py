@@ -1,7 +1,7 @@
 """From a row to something one can call: factories specialised by arity.
 
 A generic `apply(rule, *args)` costs three times what `add` itself does, so each factory closes over its rule and
-unrolls what `graph.record` does in general. Invariant: a fast path and the general path give the same graph.
+unrolls what `record.record` does in general. Invariant: a fast path and the general path give the same graph.
 
 Pointwise callables are the public functions themselves (PyTorch's argument names, `out=`); every other op is called by
 its family's public function as `op(*tensors, *constants)`, the same way its kernel and `F.name` are.
@@ -16,9 +16,10 @@ import numpy as np
 
 from . import dtypes, errors
 from .events import hear
-from .graph import CONST, IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of, record, save_input, sync
+from .graph import CONST, IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of, sync
 from .modes import inferring, mode
 from .quiet import aside, hushed, silently
+from .record import record, save_input
 from .rules import REC, Rule, define
 from .tensor import Tensor, asarray, ndarray, new, wrap
 from .views import View

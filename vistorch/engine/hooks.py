@@ -14,8 +14,9 @@ from typing import Any
 
 from . import dtypes, errors, graph
 from .face import public
-from .graph import Hooks, Packed, more
+from .graph import Hooks, more
 from .modes import careful, mode
+from .record import Packed
 from .tensor import Tensor, wrap
 
 _ids = itertools.count().__next__

@@ -1,7 +1,7 @@
 """Factories for pointwise ops of one and two operands: PyTorch's public functions themselves.
 
 The first screen of each `call` is the whole story of a float op on the CPU: kernel, wrap, and, where a gradient is
-wanted, the node that `graph.record` would make, unrolled. Everything else (types to promote, numbers of the wrong
+wanted, the node that `record.record` would make, unrolled. Everything else (types to promote, numbers of the wrong
 kind, other places, `out=`) leaves at once for `promote`. Invariant: both ways give the same result and graph.
 """
 
@@ -15,10 +15,11 @@ import numpy as np
 from . import errors, promote
 from .call import enter
 from .events import hear
-from .graph import UNTRACKED, Version, draw, leaf_of, record, save_input, sync
+from .graph import UNTRACKED, Version, draw, leaf_of, sync
 from .modes import inferring, mode
 from .places import CPU
 from .quiet import aside, silently
+from .record import record, save_input
 from .rules import define, twin
 from .tensor import Tensor, asarray, ndarray, new
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from . import dtypes, errors, outs
 from .events import hear
-from .graph import NUMBERS, Promoted, record, sync
+from .graph import NUMBERS, sync
 from .modes import mode
 from .quiet import hushed
+from .record import Promoted, record
 from .tensor import Tensor, asarray, ndarray, wrap
 
 BOOL = np.dtype(bool)

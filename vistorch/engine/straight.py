@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from .events import hear
-from .graph import CONST, IN, UNTRACKED, draw, leaf_of, record, save_input, sync
+from .graph import CONST, IN, UNTRACKED, draw, leaf_of, sync
 from .modes import inferring, mode
 from .places import CPU
 from .promote import misfit
 from .quiet import aside, silently
+from .record import record, save_input
 from .tensor import Tensor, asarray, ndarray, new
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")

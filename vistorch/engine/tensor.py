@@ -128,7 +128,7 @@ class Tensor:
     def grad_fn(self) -> Any:
         """The node that made this tensor, or None for a leaf."""
         if self._view is not None:
-            views.sync(self)
+            graph.sync(self)
         n = self._node
         return n.node if n.__class__ is graph.Out else n
 
@@ -244,4 +244,4 @@ def _check_grad(t: Tensor, value: Any) -> None:
         )
 
 
-from . import events, graph, views  # noqa: E402  at the end: these rooms are built on the Tensor
+from . import events, graph  # noqa: E402  at the end: these rooms are built on the Tensor

@@ -92,7 +92,7 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     before, mode.on = mode.on, recording()
     try:
         o = wrap(t._data, t._place)
-        graph.record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
+        record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
     if isinstance(v, HiddenView):
@@ -244,7 +244,7 @@ def origin_of(x: Tensor) -> Any:
         return x._node
     o = wrap(x._data, x._place)
     consts = (v.steps, layout_of(v.base._data))
-    graph.record(PICK, (v.base,), consts, (o,))
+    record(PICK, (v.base,), consts, (o,))
     if (told := hear.op) is not None:
         told(PICK, (v.base,), consts, (o,))
     return o._node
@@ -318,7 +318,7 @@ def rebase(x: Tensor, o: Tensor) -> None:
         old = wrap(base._data, base._place)
         old._node, old._rg = base._node, base._rg
         out = wrap(base._data, base._place)
-        graph.record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
+        record(PUT, (old, o), (v.steps, layout_of(base._data)), (out,))
         base._node, base._rg = out._node, True
         rebuild(x, v, base)
         if v.hidden:
@@ -327,3 +327,6 @@ def rebase(x: Tensor, o: Tensor) -> None:
         from .hooks import follow
 
         follow(t)
+
+
+from .record import record  # noqa: E402  at the end: recording is built on views

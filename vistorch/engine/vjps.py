@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import errors
-from .graph import CONST, FREED, IN, unpack_raw, unpack_recorded
+from .graph import CONST, FREED, IN
+from .record import unpack_raw, unpack_recorded
 from .rules import RAW, REC
 from .tensor import Tensor
 

@@ -16,9 +16,10 @@ from weakref import WeakKeyDictionary, ref
 from ..autograd.function import Function
 from ..autograd.run import backward
 from ..engine import errors, generators
-from ..engine.graph import UNTRACKED, Packed, save_input, unpacked
+from ..engine.graph import UNTRACKED
 from ..engine.hooks import saved_tensors_hooks
 from ..engine.modes import enable_grad, mode, no_grad
+from ..engine.record import Packed, save_input, unpacked
 from ..engine.tensor import Tensor, wrap
 
 NOT_SAID = (

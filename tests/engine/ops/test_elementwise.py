@@ -14,8 +14,8 @@ import torch
 
 import vistorch
 from vistorch.engine import face
-from vistorch.engine.graph import unpack_raw
 from vistorch.engine.ops import elementwise
+from vistorch.engine.record import unpack_raw
 
 BOTH = (vistorch, torch)
 ROOMS = [room for room in vars(elementwise).values() if isinstance(room, types.ModuleType)]

@@ -8,7 +8,7 @@ import pytest
 
 import vistorch
 from tests.ops.library import torch
-from vistorch.engine.graph import record
+from vistorch.engine.record import record
 from vistorch.engine.rules import RAW, TABLE
 from vistorch.engine.tensor import wrap
 

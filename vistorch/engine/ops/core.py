@@ -8,11 +8,11 @@ import numpy as np
 
 from .. import views
 from ..call import op
-from ..graph import record
 from ..kernels import strides, totals
 from ..modes import mode
 from ..places import move
 from ..promote import sync_rg
+from ..record import record
 from ..tensor import Tensor, wrap
 
 _add: Any = np.add.reduce

@@ -10,10 +10,10 @@ import numpy as np
 from ... import dtypes, errors, promote
 from ...call import op
 from ...face import METHODS, public
-from ...graph import record
 from ...inplace import replace
 from ...modes import mode
 from ...quiet import quiet
+from ...record import record
 from ...rules import twin
 from ...tensor import Tensor, wrap
 from .refusals import missing, sentence

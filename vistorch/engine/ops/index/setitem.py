@@ -15,11 +15,12 @@ from ... import errors, views
 from ...call import op
 from ...events import hear
 from ...face import METHODS
-from ...graph import UNTRACKED, edge, record, version
+from ...graph import UNTRACKED, edge, version
 from ...modes import mode
 from ...places import CPU, move
 from ...promote import HALVES, sync_rg
 from ...quiet import hushed, quiet
+from ...record import record
 from ...tensor import Tensor, wrap
 from ..core import to_place
 from ..create.data import cast_array

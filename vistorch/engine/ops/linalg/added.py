@@ -13,11 +13,12 @@ from ... import outs
 from ...call import op
 from ...events import hear
 from ...face import public
-from ...graph import UNTRACKED, draw, leaf_of, record, save_input, sync
+from ...graph import UNTRACKED, draw, leaf_of, sync
 from ...modes import inferring, mode
 from ...places import CPU
 from ...promote import result_type
 from ...quiet import aside, silently
+from ...record import record, save_input
 from ...tensor import Tensor, new
 from ..core import cast
 from . import checks

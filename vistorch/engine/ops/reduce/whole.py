@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...events import hear
-from ...graph import IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of, save_input, sync
+from ...graph import IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of, sync
 from ...modes import inferring, mode
 from ...places import CPU
 from ...quiet import aside, silently
+from ...record import save_input
 from ...tensor import Tensor, asarray, new
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")

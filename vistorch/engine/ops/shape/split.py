@@ -12,8 +12,9 @@ from ... import errors
 from ...dims import one, sizes, whole
 from ...events import hear
 from ...face import METHODS, public
-from ...graph import Out, draw, leaf_of, record, sync, version
+from ...graph import Out, draw, leaf_of, sync, version
 from ...modes import mode
+from ...record import record
 from ...rules import define
 from ...tensor import Tensor, new
 from ...views import View

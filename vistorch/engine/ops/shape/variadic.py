@@ -11,8 +11,9 @@ from typing import Any
 from ... import errors
 from ...call import common_place
 from ...events import hear
-from ...graph import CONST, Node, draw, leaf_of, record, sync
+from ...graph import CONST, Node, draw, leaf_of, sync
 from ...modes import mode
+from ...record import record
 from ...rules import REC, Rule, define
 from ...tensor import Tensor, new, wrap
 

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from vistorch.engine import dtypes
+from vistorch.engine import dtypes, type_names
 from vistorch.engine.dtypes import ALL
 
 torch = pytest.importorskip("torch")
@@ -52,9 +52,11 @@ def test_attributes(d):
     assert dtypes.of(d.np) is d and dtypes.as_np(d) is d.np
     assert pickle.loads(pickle.dumps(d)) is d and copy.deepcopy(d) is d and copy.copy(d) is d
     for device in ("cpu", "cuda"):
-        assert dtypes.of_type_name(dtypes.type_name(d, device)) == (d, device)
-    assert dtypes.type_name(d) == ours(torch.empty(0, dtype=t).type())
-    assert dtypes.type_name(d, "cuda") == "vistorch.cuda." + dtypes.type_name(d).removeprefix("vistorch.")
+        assert type_names.of_type_name(type_names.type_name(d, device)) == (d, device)
+    assert type_names.type_name(d) == ours(torch.empty(0, dtype=t).type())
+    assert type_names.type_name(d, "cuda") == "vistorch.cuda." + type_names.type_name(d).removeprefix(
+        "vistorch."
+    )
 
 
 def test_there_are_twelve_and_none_can_be_made_or_changed():
@@ -181,6 +183,6 @@ def test_default_dtype_errors(d):
 @pytest.mark.parametrize("name", ["x", "torch.Float", "torch.cuda", "torch.FloatTensor"])
 def test_names_of_tensor_types(name):
     expected = outcome(lambda: torch.ones(1).type(name).dtype)
-    assert outcome(lambda: dtypes.of_type_name(name)[0]) == expected.replace(
+    assert outcome(lambda: type_names.of_type_name(name)[0]) == expected.replace(
         "torch.float32", "vistorch.float32"
     )

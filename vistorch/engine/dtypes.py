@@ -206,23 +206,6 @@ def as_np(given: Any, caller: str = "tensor") -> np.dtype:
     return given.np if type(given) is dtype else to_dtype(given, caller).np
 
 
-def type_name(d: dtype, device_type: str = "cpu") -> str:
-    """Return the tensor type's name in error messages and `Tensor.type()`, as "vistorch.FloatTensor"."""
-    where = "" if device_type == "cpu" else f"{device_type}."
-    return f"vistorch.{where}{d.scalar_name}Tensor"
-
-
-_by_type_name = {type_name(d, device): (d, device) for d in ALL for device in ("cpu", "cuda")}
-
-
-def of_type_name(name: str) -> tuple[dtype, str]:
-    """Return type and device type of a name that `type_name` writes; "torch." is understood too."""
-    known = "vis" + name if name.startswith("torch.") else name
-    if known not in _by_type_name:
-        raise ValueError(f"invalid type: '{name}'")
-    return _by_type_name[known]
-
-
 def _promote(a: dtype, b: dtype) -> dtype:
     """Return the smallest type both fit in, by category first and width second."""
     if a is b or b is bool:

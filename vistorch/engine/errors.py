@@ -10,7 +10,7 @@ import warnings
 from math import prod
 from typing import Any
 
-from . import dtypes
+from . import dtypes, type_names
 from .modes import mode
 
 FREED_TWICE = (
@@ -88,7 +88,7 @@ def sizes(shape: tuple) -> str:
 
 def modified(data: Any, place: Any, source: Any, now: int, then: int, nr: int | None = None) -> str:
     """A saved value was overwritten before backward read it."""
-    what = f"[{dtypes.type_name(dtypes.of(data.dtype), place.device.type)} {sizes(data.shape)}]"
+    what = f"[{type_names.type_name(dtypes.of(data.dtype), place.device.type)} {sizes(data.shape)}]"
     if source is not None and (source.rule is not None or source.edges):
         node, given = source.endpoint()
         what += f", which is output {given if nr is None else nr} of {op_name(node)},"

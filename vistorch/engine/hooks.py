@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import dtypes, errors, graph
+from . import errors, graph, type_names
 from .face import public
 from .graph import Hooks, more
 from .modes import careful, mode
@@ -216,7 +216,7 @@ def _name(hook: Callable) -> str:
 
 
 def _kind(t: Tensor) -> str:
-    return dtypes.type_name(t.dtype, t._place.device.type)
+    return type_names.type_name(t.dtype, t._place.device.type)
 
 
 def pack(t: Tensor) -> Packed:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, type_names
 from .events import hear
 from .face import METHODS, public
 from .format import tensor_text
@@ -214,8 +214,8 @@ def _cuda_interface(self: Tensor) -> dict:
     if not self._place.kind:
         raise AttributeError(
             "Can't get __cuda_array_interface__ on non-CUDA tensor type: "
-            f"{dtypes.type_name(dtypes.of(self._data.dtype), self._place.device.type)} If CUDA data is required use "
-            "tensor.cuda() to copy tensor to device memory."
+            f"{type_names.type_name(dtypes.of(self._data.dtype), self._place.device.type)} If CUDA data is required "
+            "use tensor.cuda() to copy tensor to device memory."
         )
     return self._data.__cuda_array_interface__
 

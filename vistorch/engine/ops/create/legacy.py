@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ... import dtypes, type_names
 from ...call import op
 from ...device import device, set_default_device
 from ...face import FUNCTIONS, public
@@ -162,7 +162,7 @@ def set_default_tensor_type(t: Any, /) -> None:
         stacklevel=2,
     )
     if isinstance(t, str):
-        d, where = dtypes.of_type_name(t)
+        d, where = type_names.of_type_name(t)
     elif isinstance(t, tensortype):
         d, where = t.dtype, "cuda" if t.is_cuda else "cpu"
     else:
@@ -188,7 +188,7 @@ def typename(obj: Any, /) -> str:
         'vistorch.FloatTensor'
     """
     if isinstance(obj, Tensor):
-        return dtypes.type_name(obj.dtype, obj._place.device.type)
+        return type_names.type_name(obj.dtype, obj._place.device.type)
     named = obj if hasattr(obj, "__qualname__") else type(obj)
     module = getattr(named, "__module__", "") or ""
     return (

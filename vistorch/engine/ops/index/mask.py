@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
+from ... import dtypes, errors, outs, type_names
 from ...call import op
 from ...face import METHODS, public
 from ...kernels import masks
@@ -316,8 +316,11 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
     if inplace:
         _same_dtype(input, source)
         if len(given) > len(shape):
+            kind = type_names.type_name(dtypes.of(mask._data.dtype)).replace(
+                "vistorch.BoolTensor", "CPUBoolType"
+            )
             raise RuntimeError(
-                f"expand({dtypes.type_name(dtypes.of(mask._data.dtype)).replace('vistorch.BoolTensor', 'CPUBoolType')}"
+                f"expand({kind}"
                 f"{{{errors.sizes(given)}}}, size={errors.sizes(shape)}): the number of sizes provided "
                 f"({len(shape)}) must be "
                 f"greater or equal to the number of dimensions in the tensor ({len(given)})"

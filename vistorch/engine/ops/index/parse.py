@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ... import dtypes, errors, type_names
 from ...places import CPU, move
 from ...tensor import Tensor
 from ..shape import rows
@@ -269,4 +269,4 @@ def type_name(value: Any) -> str:
 
 def tensor_type(t: Tensor) -> str:
     """`vistorch.FloatTensor`."""
-    return dtypes.type_name(dtypes.of(t._data.dtype), t._place.device.type)
+    return type_names.type_name(dtypes.of(t._data.dtype), t._place.device.type)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors
+from ... import dims, dtypes, errors, type_names
 from ...call import HALVES
 from ...promote import number
 from ...tensor import Tensor
@@ -86,7 +86,7 @@ def expands(t: Tensor, target: tuple) -> None:
     shape = t._data.shape
     if len(shape) > len(target):
         raise RuntimeError(
-            f"expand({dtypes.type_name(dtypes.of(t._data.dtype))}{{{errors.sizes(shape)}}}, "
+            f"expand({type_names.type_name(dtypes.of(t._data.dtype))}{{{errors.sizes(shape)}}}, "
             f"size={errors.sizes(target)}): the number of sizes provided ({len(target)}) must be greater or equal to "
             f"the number of dimensions in the tensor ({len(shape)})"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dtypes
+from ... import dtypes, type_names
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
@@ -275,7 +275,7 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **named: 
         'vistorch.LongTensor'
     """
     if dtype is None:
-        return dtypes.type_name(dtypes.of(self._data.dtype), self._place.device.type)
+        return type_names.type_name(dtypes.of(self._data.dtype), self._place.device.type)
     if dtype.__class__ is dtypes.dtype:
         return converted(self, dtype.np)
     if isinstance(dtype, type):
@@ -284,7 +284,7 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **named: 
         dtype = f"{module}.{name}" if name.endswith("Tensor") and name != "Tensor" else name
     if not isinstance(dtype, str):
         raise TypeError("dtype must be a type, str, or dtype object")
-    kind, device = dtypes.of_type_name(dtype)
+    kind, device = type_names.of_type_name(dtype)
     place = None if device == self._place.device.type else place_of(device)
     return converted(self, kind.np, place)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, dtypes, errors
+from ... import dims, dtypes, errors, type_names
 from ...face import public
 from ...kernels.strides import expand as expand_array
 from ...size import Size, size_of
@@ -33,7 +33,7 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
             pass  # the sentence is found below
     if lead < 0:
         kind = dtypes.of(d.dtype)
-        name = dtypes.type_name(kind, x._place.device.type)
+        name = type_names.type_name(kind, x._place.device.type)
         if kind.is_complex or kind in (dtypes.bfloat16, dtypes.bool):  # types that have no class of their own
             name = f"{x._place.device.type.upper()}{kind.scalar_name}Type"
         raise RuntimeError(

@@ -303,9 +303,8 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
                 f"[{weight._data.size}]"
             )
     if out is not None:
-        outs.check_outs("histogram", out)
+        outs.check_outs("aten::histogram", out)
         for o, what in zip(out, ("hist", "bin_edges"), strict=True):
-            outs.check_out("aten::histogram", o)
             _same(
                 a.dtype,
                 o._data.dtype,

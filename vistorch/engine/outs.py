@@ -31,8 +31,8 @@ def check_out(name: str, out: Any, operands: tuple = ()) -> None:
     refuse_grad(name, (*operands, out))
 
 
-def check_outs(name: str, out: Any, count: int = 2) -> None:
-    """Refuse an `out` that is not a tuple of so many Tensors."""
+def check_outs(name: str, out: Any, operands: tuple = (), count: int = 2) -> None:
+    """As `check_out`, where `out` must be a tuple of so many Tensors."""
     if not isinstance(out, (tuple, list)):
         raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     for at, o in enumerate(out):
@@ -40,6 +40,7 @@ def check_outs(name: str, out: Any, count: int = 2) -> None:
             raise TypeError(f"expected Tensor as element {at} in argument 'out', but got {type(o).__name__}")
     if len(out) != count:
         raise TypeError(f"{name}() expected {count} tensors in out, got {len(out)}")
+    refuse_grad(name, (*operands, *out))
 
 
 def check_cast(given: Any, target: Any) -> None:

@@ -92,7 +92,8 @@ def eigh(input, UPLO="L", *, out=None):
     """
     checks.tensors("linalg_eigh", input=input)
     if out is not None:
-        outs.check_outs("linalg_eigh", out)
+        if not isinstance(out, (tuple, list)) or len(out) != 2:
+            outs.check_outs("linalg_eigh", out)
         vectors, values = into(
             (out[1], out[0]), Style("_linalg_eigh"), (input,), lambda: tuple(eigh(input, UPLO))[::-1]
         )

@@ -14,6 +14,7 @@ from ...call import op
 from ...dims import fits
 from ...errors import broadcast
 from ...face import METHODS, public
+from ...tensor import Tensor
 from . import checks
 from .into import Style, castable, into
 from .rows import col, mH, mT
@@ -247,7 +248,8 @@ def matrix_power(input, n, *, out=None):
         )
     fits(n)
     if out is not None:
-        outs.check_out("linalg_matrix_power", out)
+        if not isinstance(out, Tensor):
+            outs.check_out("linalg_matrix_power", out)
         return into(out, _power_style(n, out), (input,), matrix_power, input, n)
     checks.square("linalg.matrix_power", input)
     if n == 0:

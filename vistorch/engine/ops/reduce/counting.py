@@ -14,6 +14,7 @@ from ...face import public
 from ...kernels import counting, search
 from ...tensor import Tensor, wrap
 from ..core import cast
+from .edges import bin_edges
 from .frame import axis_of, missing, spelled, tensor
 
 
@@ -228,32 +229,6 @@ _weighed = op(
 )
 
 
-def _edges(input: Tensor, bins: int, range: Any) -> Tensor:
-    """Equal bins over a range, or over the data."""
-    a, xp = input._data, input._place.xp
-    if bins <= 0:
-        raise RuntimeError(f"vistorch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    if range is not None:
-        low, high = range
-    elif a.dtype.char not in "fd":
-        raise missing("histogramdd", a.dtype)
-    else:
-        low, high = (float(a.min()), float(a.max())) if a.size else (0.0, 1.0)
-    if not (abs(low) < float("inf") and abs(high) < float("inf")):
-        raise RuntimeError(f"vistorch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
-    if low > high:
-        raise RuntimeError(
-            f"vistorch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension 0"
-        )
-    if a.dtype.str == "|u1" and low < 0:
-        raise RuntimeError("value cannot be converted to type uint8_t without overflow")
-    if a.dtype.kind == "b":
-        raise missing("linspace_cpu", a.dtype)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return wrap(xp.linspace(low, high, bins + 1, dtype=a.dtype), input._place)
-
-
 def _same(dtype: Any, other: Any, sentence: str) -> None:
     if dtype != other:
         raise RuntimeError(sentence.format(spelled(dtype), spelled(other)))
@@ -286,7 +261,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
         )
         edges = bins
     else:
-        edges = _edges(input, whole(bins, "histogram", "bins", 2), range)
+        edges = bin_edges(input, whole(bins, "histogram", "bins", 2), range)
     if weight is not None:
         if not isinstance(weight, Tensor):
             raise errors.must_be_tensor("histogram", "weight", 4, weight)
@@ -303,9 +278,8 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
                 f"[{weight._data.size}]"
             )
     if out is not None:
-        outs.check_outs("histogram", out)
+        outs.check_outs("aten::histogram", out)
         for o, what in zip(out, ("hist", "bin_edges"), strict=True):
-            outs.check_out("aten::histogram", o)
             _same(
                 a.dtype,
                 o._data.dtype,

@@ -176,9 +176,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
 def named(name: str, kind: Any, input: Tensor, out: Any, prim: Any, *constants: Any) -> Any:
     """Two results as a named tuple, delivered into a tuple `out` where there is one."""
     if out is not None:
-        outs.check_outs(name, out)
-        for o in out:
-            outs.check_out(name, o, (input,))
+        outs.check_outs(name, out, (input,))
         same_type(out[0], input._data.dtype)
         same_type(out[1], "int64")
     results = prim(input, *constants)
@@ -338,9 +336,8 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
     if a.dtype.kind == "c":
         raise missing("aminmax_cpu", a.dtype)
     if out is not None:
-        outs.check_outs("aminmax", out)
+        outs.check_outs("aminmax", out, (input,))
         for o in out:
-            outs.check_out("aminmax", o, (input,))
             same_type(o, a.dtype)
     if not a.ndim:
         dims = ()

@@ -222,9 +222,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
 def _delivered(name: str, kind: Any, input: Any, out: Any, refuse: Any, prim: Any, *constants: Any) -> Any:
     """As `named`, with the family's own sentences about `out`."""
     if out is not None:
-        outs.check_outs(name, out)
-        for o in out:
-            outs.check_out(name, o, (input,))
+        outs.check_outs(name, out, (input,))
         refuse(out[0]._data.dtype, out[1]._data.dtype, input._data.dtype)
         if name in ("kthvalue", "mode") and input._data.ndim:
             return return_types.make(kind, _squeezed(name, input, out, prim, constants))

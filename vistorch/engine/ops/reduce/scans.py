@@ -310,9 +310,8 @@ def _running(name: str, prim: Any, kind: Any, input: Any, dim: Any, out: Any) ->
     if a.dtype.kind == "c" and a.ndim:
         raise missing(f"{name}_cpu", a.dtype)
     if out is not None:
-        outs.check_outs(name, out)
+        outs.check_outs(name, out, (input,))
         for o, wanted in zip(out, (a.dtype, np.dtype("i8")), strict=True):
-            outs.check_out(name, o, (input,))
             if o._data.dtype != wanted:
                 raise RuntimeError(f"expected scalar_type {label(wanted)} but found {label(o._data.dtype)}")
     return named(name, kind, input, out, prim, axis)

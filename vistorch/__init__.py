@@ -73,3 +73,4 @@ globals().update(_functions)
 newaxis = None
 
 from . import utils  # noqa: E402  it is built on everything above
+from ._rooms import __dir__, __getattr__  # noqa: E402  what is not needed by everybody is imported when it is asked for

@@ -95,7 +95,8 @@ def tolist(self: Tensor) -> Any:
 def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The tensor's text."""
     place = self._place
-    name = "tensor" if type(self) is Tensor else type(self).__name__
+    cls = type(self)
+    name = "tensor" if cls is Tensor else cls.__dict__.get("_shown_as", cls.__name__)
     try:
         node = self.grad_fn
         made_by = None if node is None else node.name()

@@ -6,9 +6,38 @@ from typing import Any
 import pytest
 
 from tests.ops.record import Op
-from tests.ops.samples import create, index, linalg, pointwise, random, reduce, shape
+from tests.ops.samples import (
+    create,
+    index,
+    linalg,
+    nn_activation,
+    nn_attention,
+    nn_conv,
+    nn_embedding,
+    nn_image,
+    nn_loss,
+    nn_normalize,
+    nn_pool,
+    nn_recurrent,
+    pointwise,
+    random,
+    reduce,
+    shape,
+)
 
-OPS = [*pointwise.OPS, *reduce.OPS, *shape.OPS, *index.OPS, *create.OPS, *linalg.OPS, *random.OPS]
+FAMILIES = (pointwise, reduce, shape, index, create, linalg, random)
+LAYERS = (
+    nn_activation,
+    nn_attention,
+    nn_conv,
+    nn_embedding,
+    nn_image,
+    nn_loss,
+    nn_normalize,
+    nn_pool,
+    nn_recurrent,
+)
+OPS = [op for family in (*FAMILIES, *LAYERS) for op in family.OPS]
 
 
 def for_each(template: str, applies: Callable[[Op], Any] = lambda op: True) -> pytest.MarkDecorator:

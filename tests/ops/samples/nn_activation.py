@@ -1,0 +1,5 @@
+"""Activations: relu and its kin, softmax, gates, dropout."""
+
+from tests.ops.record import Op
+
+OPS: list[Op] = []

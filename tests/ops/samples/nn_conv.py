@@ -1,0 +1,5 @@
+"""Convolutions, unfold and fold."""
+
+from tests.ops.record import Op
+
+OPS: list[Op] = []

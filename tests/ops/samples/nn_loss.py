@@ -1,0 +1,5 @@
+"""Losses."""
+
+from tests.ops.record import Op
+
+OPS: list[Op] = []

@@ -1,0 +1,5 @@
+"""Pooling."""
+
+from tests.ops.record import Op
+
+OPS: list[Op] = []

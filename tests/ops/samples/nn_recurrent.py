@@ -1,0 +1,5 @@
+"""Recurrent networks."""
+
+from tests.ops.record import Op
+
+OPS: list[Op] = []

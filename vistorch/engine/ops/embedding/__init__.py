@@ -1,0 +1,1 @@
+"""Embeddings: rows looked up, summed in bags."""

@@ -1,0 +1,1 @@
+"""Interpolation, sampling along a grid, padding, pixel and channel shuffles."""

@@ -1,0 +1,3 @@
+"""Scaled dot-product attention and multi-head attention."""
+
+__all__: list[str] = []

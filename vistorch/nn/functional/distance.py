@@ -1,0 +1,3 @@
+"""How far apart two vectors are."""
+
+__all__: list[str] = []

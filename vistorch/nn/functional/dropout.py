@@ -1,0 +1,3 @@
+"""Units left out by chance."""
+
+__all__: list[str] = []

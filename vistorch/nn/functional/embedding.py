@@ -1,0 +1,3 @@
+"""Rows looked up by number."""
+
+__all__: list[str] = []

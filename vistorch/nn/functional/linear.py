@@ -1,0 +1,3 @@
+"""Affine maps."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""One number that says how wrong a prediction is."""
+
+__all__: list[str] = []

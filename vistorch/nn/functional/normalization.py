@@ -1,0 +1,3 @@
+"""Values brought to a common scale."""
+
+__all__: list[str] = []

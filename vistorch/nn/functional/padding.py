@@ -1,0 +1,3 @@
+"""Borders put around a tensor."""
+
+__all__: list[str] = []

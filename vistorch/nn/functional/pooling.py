@@ -1,0 +1,3 @@
+"""Windows reduced to one value."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Activations as modules, and multi-head attention."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Normalisation over a batch, with running statistics."""
+
+__all__: list[str] = []

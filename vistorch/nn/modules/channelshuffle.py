@@ -1,0 +1,3 @@
+"""Channels dealt out anew."""
+
+__all__: list[str] = []

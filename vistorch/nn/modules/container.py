@@ -1,0 +1,3 @@
+"""Modules that hold modules or parameters."""
+
+__all__: list[str] = []

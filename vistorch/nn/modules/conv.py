@@ -1,0 +1,3 @@
+"""Convolutions and their transposes."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Distances as modules."""
+
+__all__: list[str] = []

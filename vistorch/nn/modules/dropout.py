@@ -1,0 +1,3 @@
+"""Dropout as modules."""
+
+__all__: list[str] = []

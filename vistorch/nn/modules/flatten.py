@@ -1,0 +1,3 @@
+"""Dimensions merged and split."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Sliding windows taken out and put back."""
+
+__all__: list[str] = []

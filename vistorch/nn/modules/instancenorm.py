@@ -1,0 +1,3 @@
+"""Normalisation of each instance by itself."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Affine maps as modules."""
+
+__all__: list[str] = []

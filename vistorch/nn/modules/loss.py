@@ -1,0 +1,3 @@
+"""Losses as modules."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Module."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Normalisation over layers, groups and neighbouring channels."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Padding as modules."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Channels turned into pixels and back."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Pooling as modules."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Recurrent networks and their cells."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Embeddings."""
+
+__all__: list[str] = []

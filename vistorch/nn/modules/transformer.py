@@ -1,0 +1,3 @@
+"""The Transformer and its layers."""
+
+__all__: list[str] = []

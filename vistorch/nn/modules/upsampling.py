@@ -1,0 +1,3 @@
+"""Images made larger."""
+
+__all__: list[str] = []

@@ -1,0 +1,226 @@
+"""Tensors that a module owns: parameters, which are learned, and buffers, which are kept.
+
+Invariant: `isinstance(t, Parameter)` is true for every tensor that carries `_is_param`, and a Parameter is a leaf.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.face import FUNCTIONS
+from ..engine.graph import UNTRACKED, version
+from ..engine.tensor import Tensor, new
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+
+empty = FUNCTIONS["empty"]
+
+
+def _seen_as(cls: type, data: Tensor) -> Any:
+    """The memory of `data` as a leaf of class `cls`."""
+    o = new(cls)
+    o._data, o._place = data._data, data._place
+    o._rg = False
+    o._grad = o._node = o._view = o._more = None
+    o._ver = data._ver if data._ver is UNTRACKED else version(data)  # a write to either is seen by both
+    return o
+
+
+class _Marked(type(Tensor)):
+    """A class whose instances may also be told by a mark: any Tensor with `_is_param = True` is a Parameter."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if instance.__class__ is cls:
+            return True
+        if super().__instancecheck__(instance):
+            return True
+        mark = cls.__dict__.get("_mark")
+        return mark is not None and isinstance(instance, Tensor) and getattr(instance, mark, False)
+
+
+class Parameter(Tensor, metaclass=_Marked):
+    """A tensor that a Module learns: assigned as an attribute, it is one of the module's `parameters()`.
+
+    Args:
+        data: its values; the memory is shared. None makes an empty one.
+        requires_grad: whether a backward pass computes its gradient.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.Parameter(vistorch.ones(2))
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
+    """
+
+    __slots__ = ()
+    _mark = "_is_param"
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        """See the class."""
+        if data is None:
+            data = empty(0)
+        if type(data) is Tensor or isinstance(data, Parameter):
+            o = _seen_as(cls, data)
+        elif isinstance(data, Tensor):
+            # any other subclass stays what it is, and is told by its mark
+            o: Any = data.detach()
+            if type(o) is not type(data):
+                raise RuntimeError(
+                    f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() "
+                    f"returns an instance of the same type, but return type {type(o).__name__} was found instead. To "
+                    f"use the type as a Parameter, please correct the detach() semantics defined by its "
+                    "__torch_dispatch__() implementation."
+                )
+            o._is_param = True
+        else:
+            raise TypeError(
+                f"Parameter data has to be a Tensor, but got {type(data).__name__}. Make it one with vistorch.tensor()."
+            )
+        o.requires_grad = requires_grad
+        return o
+
+    _shown_as = "tensor"
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return "Parameter containing:\n" + Tensor.__repr__(self)
+
+    def __deepcopy__(self, memo: dict) -> Parameter:
+        """A copy of the values, without the gradient, as PyTorch's."""
+        found = memo.get(id(self))
+        if found is None:
+            values = self.data.clone()
+            found = memo[id(self)] = type(self)(values, self.requires_grad)
+        return found
+
+
+class Buffer(Tensor, metaclass=_Marked):
+    """A tensor that a Module keeps but does not learn.
+
+    Args:
+        data: its values; the memory is shared.
+        persistent: whether it is part of the module's `state_dict()`.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.Module()
+        >>> m.mean = vistorch.nn.Buffer(vistorch.zeros(2))
+        >>> [name for name, _ in m.named_buffers()]
+        ['mean']
+    """
+
+    __slots__ = ()
+    _mark = "_is_buffer"
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        """See the class."""
+        if data is None:
+            data = empty(0)
+        t: Any = data.detach()
+        t.requires_grad = data.requires_grad
+        t.persistent = persistent
+        t._is_buffer = True
+        return t
+
+
+_REFUSED = (
+    "Attempted to use an uninitialized parameter in {}. This error happens when you are using a `LazyModule` or "
+    "explicitly manipulating `vistorch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy "
+    "batch to initialize the parameters before calling vistorch functions"
+)
+
+
+class _Waiting:
+    """What a lazy parameter or buffer has in common: a type and a device, and no shape yet."""
+
+    _data: Any
+    cls_to_become: type = Tensor
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Give it memory of this shape, uninitialised, and turn it into what it was waiting to be.
+
+        Args:
+            shape: its sizes.
+            device: where, if not where it was declared.
+            dtype: its type, if not the declared one.
+        """
+        me: Any = self
+        made = empty(
+            shape, device=me.device if device is None else device, dtype=me.dtype if dtype is None else dtype
+        )
+        me._data, me._place = made._data, made._place
+        me.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        """Not known yet."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+            "to initialize the parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> Any:
+        """Not possible yet."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class UninitializedParameter(_Waiting, Parameter):
+    """A parameter whose shape is not known yet; `materialize(shape)` gives it one.
+
+    Args:
+        requires_grad: whether a backward pass computes its gradient.
+        device: where it will be.
+        dtype: its type.
+
+    Example:
+        >>> import vistorch
+        >>> p = vistorch.nn.UninitializedParameter()
+        >>> p
+        <UninitializedParameter>
+        >>> p.materialize((2, 3))
+        >>> p.shape
+        vistorch.Size([2, 3])
+    """
+
+    __slots__ = ()
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        """See the class."""
+        o = _seen_as(cls, empty(0, device=device, dtype=dtype))
+        o.requires_grad = requires_grad
+        return o
+
+
+class UninitializedBuffer(_Waiting, Tensor):
+    """A buffer whose shape is not known yet; `materialize(shape)` gives it one.
+
+    Args:
+        requires_grad: whether a backward pass computes its gradient.
+        device: where it will be.
+        dtype: its type.
+        persistent: whether it is part of the module's `state_dict()`.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> Any:
+        """See the class."""
+        o = _seen_as(cls, empty(0, device=device, dtype=dtype))
+        o.requires_grad = requires_grad
+        o.persistent = persistent
+        o._is_buffer = True
+        return o
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a parameter or buffer still waits for its shape."""
+    return isinstance(param, _Waiting)

@@ -1,0 +1,1 @@
+"""What is done to the parameters of a network, and packed sequences."""

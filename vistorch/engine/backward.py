@@ -222,7 +222,11 @@ class Pass(Accumulating, Watched):
                     values = ()
                 if dt is not F4 and dt is not F8:
                     g, values = softened(rule, g, values, dt)
-                for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
+                picks = rule.picks
+                if picks is None:
+                    self._together(n, rule, F, g, values, wanted, undo)
+                    picks = ()
+                for e, vjp, pick in zip(n.edges, rule.vjps, picks):  # noqa: B905  hot
                     if e is None or (wanted is not None and e not in wanted):
                         continue
                     if not pick:
@@ -292,11 +296,21 @@ class Pass(Accumulating, Watched):
     def _recorded(self, n: Any, rule: Any, g: Any, wanted: Any, undo: list | None) -> None:
         """One plain node of a pass that is itself recorded."""
         values = recorded_values(n, rule)
+        if rule.picks is None:
+            self._together(n, rule, REC, g, values, wanted, undo)
+            return
         for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
             if e is not None and (wanted is None or e in wanted):
                 gi = vjp(REC, g, *[values[i] for i in pick])
                 if gi is not None:
                     self._send(e, gi, undo)
+
+    def _together(self, n: Any, rule: Any, F: Any, g: Any, values: Any, wanted: Any, undo: list | None) -> None:
+        """One node whose row has one formula for all its inputs."""
+        asked = tuple([e is not None and (wanted is None or e in wanted) for e in n.edges])
+        for e, gi, ask in zip(n.edges, rule.together(F, g, asked, *values), asked, strict=True):
+            if ask and gi is not None:
+                self._send(e, gi, undo)
 
     def _send(self, e: Any, gi: Any, undo: list | None) -> None:
         """Fit a gradient to an edge and add it to what waits there."""

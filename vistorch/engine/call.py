@@ -55,7 +55,7 @@ def op(
         holomorphic: False where formulas conjugate for themselves.
         widen: compute half types in float32 (False for kernels that only move elements).
         formula: LaTeX of each vjp, by input.
-        together: instead of one formula per input, one for all: (F, g, wanted, *saved) -> gradients.
+        together: together(xp, g, wants, *saved): all gradients of a plain pass at once.
         **vjps: input name -> formula(F, g, *saved).
     """
     # `name=` is taken by the row itself, so a grad_fn name comes as name_in_graph

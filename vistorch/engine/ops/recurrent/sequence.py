@@ -10,6 +10,7 @@ serves gradients that are themselves recorded, and operands that the kernel does
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -51,7 +52,7 @@ def plan(shape: tuple, sizes: tuple | None, reverse: bool) -> list[tuple[int, in
 
 def flat(x: Any) -> Any:
     """All time steps as rows of one matrix."""
-    return x.reshape(-1, x.shape[-1])
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def projected(xp: Any, x: Any, w: Any, n_gates: int) -> Any:
@@ -65,7 +66,7 @@ def projected(xp: Any, x: Any, w: Any, n_gates: int) -> Any:
 
 def by_gate(w: Any, n_gates: int) -> Any:
     """Weights or biases with a dim for the gates in front."""
-    return w.reshape(n_gates, -1, *w.shape[1:])
+    return w.reshape(n_gates, w.shape[0] // n_gates, *w.shape[1:])
 
 
 def recurrent(xp: Any, w: Any, n_gates: int, n_steps: int) -> Any:
@@ -76,12 +77,12 @@ def recurrent(xp: Any, w: Any, n_gates: int, n_steps: int) -> Any:
 
 def to_input(xp: Any, delta: Any, w: Any, shape: tuple) -> Any:
     """The gradient of the input from those of the gates' arguments, (gates, rows, units)."""
-    return xp.matmul(delta.transpose(1, 0, 2).reshape(delta.shape[1], -1), w).reshape(shape)
+    return xp.matmul(delta.transpose(1, 0, 2).reshape(delta.shape[1], w.shape[0]), w).reshape(shape)
 
 
 def to_weights(xp: Any, delta: Any, x: Any) -> Any:
     """The gradient of weights that multiplied the rows `x`."""
-    return xp.matmul(delta.transpose(0, 2, 1), x).reshape(-1, x.shape[1])
+    return xp.matmul(delta.transpose(0, 2, 1), x).reshape(delta.shape[0] * delta.shape[2], x.shape[1])
 
 
 def to_bias(delta: Any) -> Any:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine import errors
-from ...engine.ops.image.pad_checks import MODES, bordered, constant, ints
+from ...engine.ops.image.pad_checks import MODES, bordered, constant
+from ...engine.ops.pool.sizes import ints
 from ...engine.tensor import Tensor
 
 __all__ = ["pad"]

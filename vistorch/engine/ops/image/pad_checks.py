@@ -5,13 +5,13 @@ Invariant: what passes here fits the rows of pad.py.
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 from ... import dims, errors
 from ...face import public
 from ...tensor import Tensor
 from ..create.numbers import fit
+from ..pool.sizes import ints
 from .pad import ROWS, constant_pad
 
 MODES = {"reflect": "reflection", "replicate": "replication", "circular": "circular"}
@@ -23,42 +23,6 @@ _SUPPORTED = (
     "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
 )
 _TOO_SMALL = "Padding size should be less than the corresponding input dimension, but got: padding ({}, {})"
-
-
-def ints(value: Any, func: str, name: str, position: int) -> tuple[int, ...]:
-    """A tuple or list of ints as a tuple of them."""
-    if not isinstance(value, (tuple, list)):
-        kind = "NoneType" if value is None else type(value).__name__
-        raise TypeError(
-            f"{func}(): argument '{name}' (position {position}) must be tuple of ints, not {kind}"
-        )
-    if all([n.__class__ is int and dims.LEAST <= n <= dims.LARGEST for n in value]):
-        return tuple(value)
-    found = []
-    for at, n in enumerate(value):
-        try:
-            if isinstance(n, bool):
-                raise TypeError
-            found.append(index(n))
-        except TypeError:
-            kind = type(n).__name__
-            said = f"{func}(): argument '{name}' "
-            if at == 0:
-                said += (
-                    f"(position {position}) must be tuple of ints, but found element of type {kind} at pos 0"
-                )
-            else:
-                said += (
-                    f"failed to unpack the object at pos {at + 1} with error "
-                    f'"type must be tuple of ints,but got {kind}"'
-                )
-            raise TypeError(said) from None
-        if not dims.LEAST <= found[-1] <= dims.LARGEST:
-            raise TypeError(
-                f"{func}(): argument '{name}' failed to unpack the object at pos {at + 1} with error "
-                '"Overflow when unpacking long long"'
-            )
-    return tuple(found)
 
 
 @public(method=False)

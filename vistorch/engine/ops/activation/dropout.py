@@ -73,9 +73,7 @@ def _check_type(input: Tensor) -> None:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {kind}")
 
 
-def _applied(
-    input: Tensor, p: float, name: str, features: bool, alpha: bool, mul: Any, add: Any
-) -> Tensor:
+def _applied(input: Tensor, p: float, name: str, features: bool, alpha: bool, mul: Any, add: Any) -> Tensor:
     """The input with its dropout, by out-of-place or in-place arithmetic."""
     d = input._data
     if p == 1:

@@ -41,7 +41,6 @@ def op(
     widen: bool = True,
     formula: dict[str, str] | str | None = None,
     together: Callable | None = None,
-    fused: Callable | None = None,
     **vjps: Callable,
 ) -> Any:
     """One row of the table: define its rule and return the recorded callable `(*tensors, *constants)`.
@@ -56,8 +55,7 @@ def op(
         holomorphic: False where formulas conjugate for themselves.
         widen: compute half types in float32 (False for kernels that only move elements).
         formula: LaTeX of each vjp, by input.
-        together: instead of one formula per input, one for all: (F, g, wanted, *saved) -> gradients.
-        fused: beside the formulas, all gradients of a plain pass at once: (xp, g, wanted, *saved) -> gradients.
+        together: together(xp, g, wants, *saved): all gradients of a plain pass at once.
         **vjps: input name -> formula(F, g, *saved).
     """
     # `name=` is taken by the row itself, so a grad_fn name comes as name_in_graph
@@ -72,7 +70,6 @@ def op(
         widen=widen,
         formula=formula,
         together=together,
-        fused=fused,
         vjps=vjps,
     )
     fn = _view(rule) if view else _one(rule) if len(rule.inputs) == 1 and outs == 1 else _general(rule)

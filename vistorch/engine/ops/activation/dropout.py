@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...generators import default_generator, of_device
 from ...kernels import sampling
 from ...places import CPU
-from ...promote import FLOATS, result_type
+from ...promote import FLOATS
 from ...tensor import Tensor, wrap
 from ..create.chance import values_for
 from ..create.data import put

@@ -149,7 +149,7 @@ batch_norm_row = op(
         "weight": r"\bar w = \textstyle\sum \bar y\,\hat x",
         "bias": r"\bar b = \textstyle\sum \bar y",
     },
-    fused=_gradients,
+    together=_gradients,
     input=_input_vjp,
     weight=_weight_vjp,
     bias=lambda F, g: F.sum_dims(g, _dims(g.shape), False),

@@ -111,7 +111,7 @@ group_norm_row = op(
     widen=False,
     name_in_graph="NativeGroupNormBackward0",
     formula=_FORMULA,
-    fused=_gradients,
+    together=_gradients,
     input=_input_vjp,
     weight=_weight_vjp,
     bias=lambda F, g: _over(F, g),
@@ -203,7 +203,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
 
 
 @public(method=False)
-def native_group_norm(input, weight, bias, N, C, HxW, group, eps):  # noqa: N803  PyTorch's names
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """`group_norm`, and the mean and inverse deviation of each group.
 
     Args:

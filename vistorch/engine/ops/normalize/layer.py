@@ -59,7 +59,7 @@ layer_norm_row = op(
         "weight": r"\bar w = \textstyle\sum \bar y\,\hat x",
         "bias": r"\bar b = \textstyle\sum \bar y",
     },
-    fused=_gradients,
+    together=_gradients,
     input=lambda F, g, input, weight, count, eps: F.standard_gradient(
         _weighted(g, weight), input, _last(input.shape, count), eps, True
     ),
@@ -91,7 +91,7 @@ rms_norm_row = op(
         "input": r"\bar x = \frac{1}{r}\left(w\bar y - \hat x\,\mathrm{mean}(w\bar y\,\hat x)\right)",
         "weight": r"\bar w = \textstyle\sum \bar y\,\hat x",
     },
-    fused=_rms_gradients,
+    together=_rms_gradients,
     input=lambda F, g, input, weight, count, eps: F.standard_gradient(
         _weighted(g, weight), input, _last(input.shape, count), eps, False
     ),

@@ -11,32 +11,27 @@ from typing import Any
 from ... import errors
 from ...face import public
 from ...tensor import Tensor
+from ..linalg.added import addmm
 from .elman import relu_layer, tanh_layer
 from .gru import layer as gru_layer
 from .lstm import layer as lstm_layer
-from .sequence import no_bias
+from .sequence import fused, no_bias
 
 
 def _check(input: Tensor, states: tuple, w_ih: Tensor, w_hh: Tensor, gates: int) -> None:
     """Refuse what does not fit, as PyTorch does."""
-    if w_ih.dim() < 2 or input.dim() < 2:
-        dim, at = (0, w_ih.dim()) if w_ih.dim() < 1 else (1, input.dim() if w_ih.dim() > 1 else w_ih.dim())
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{min(-at, -1)}, {max(at - 1, 0)}], but got {dim})"
-        )
-    if input.shape[1] != w_ih.shape[1]:
-        raise RuntimeError(
-            f"input has inconsistent input_size: got {input.shape[1]} expected {w_ih.shape[1]}"
-        )
-    units = w_hh.shape[1]
+    features, given = w_ih.size(1), input.size(1)
+    if given != features:
+        raise RuntimeError(f"input has inconsistent input_size: got {given} expected {features}")
+    units = w_hh.size(1)
     for at, state in enumerate(states):
         if input.shape[0] != state.shape[0]:
             raise RuntimeError(
                 f"Input batch size {input.shape[0]} doesn't match hidden{at} batch size {state.shape[0]}"
             )
-        if state.shape[1] != units:
+        if state.size(1) != units:
             raise RuntimeError(
-                f"hidden{at} has inconsistent hidden_size: got {state.shape[1]}, expected {units}"
+                f"hidden{at} has inconsistent hidden_size: got {state.size(1)}, expected {units}"
             )
     for label, w in (("weight_ih", w_ih), ("weight_hh", w_hh)):
         if w.shape[0] != gates * units:
@@ -78,6 +73,9 @@ def _step(
     _check(input, states, w_ih, w_hh, gates)
     n = input.shape[0]
     weights = w_ih, w_hh, _bias(b_ih, w_ih, n), _bias(b_hh, w_hh, n)
+    if gates != 3 and not fused((input, *states, *weights)):
+        # of two faults PyTorch finds that of the state first
+        addmm(weights[3], states[0], w_hh.t())
     return layer(input, states, weights, (n,), False)[1:]
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from ...call import op
 from ...tensor import Tensor
-from .sequence import backward_row, fits, flat, fused, kept, plan, walk
+from ..linalg.added import addmm
+from .sequence import fits, flat, fused, kept, plan, recorded, walk
 
 
 def _forward(xp, input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, rectified, keep):
@@ -38,9 +39,7 @@ def _forward(xp, input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, rectified, k
     return (out, h, before, slopes) if keep else (out, h)
 
 
-def _backward(
-    xp, g_out, g_h, input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, rectified, before, slopes, wanted
-):
+def _backward(xp, g_out, g_h, input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, before, slopes, wanted):
     delta = slopes.copy()
     dh = xp.zeros_like(h0) if g_h is None else g_h.copy()
     g_out = None if g_out is None else flat(g_out)
@@ -65,13 +64,18 @@ def _steps(input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, rectified):
     """The layer by small ops."""
 
     def step(x: Tensor, h: Tensor) -> tuple:
-        a = (h @ w_hh.t() + b_hh) + x
+        a = addmm(b_hh, h, w_hh.t()) + x
         return (a.relu() if rectified else a.tanh(),)
 
     return walk(step, input, (h0,), w_ih, b_ih, sizes, reverse)
 
 
-backward_row("rnn_layer_backward", _backward, _steps, 2)
+def _gradients(xp, g, wanted, ins, sizes, reverse, rectified, *kept_):
+    """The gradients of all inputs: by the kernel, or recorded where there is no `xp`."""
+    if xp is None:
+        return recorded(_steps, g, ins, wanted, sizes, reverse, rectified)
+    return _backward(xp, *g, *ins, sizes, reverse, *kept_, wanted)
+
 
 _layer = op(
     "rnn_layer",
@@ -87,10 +91,8 @@ _layer = op(
         "b_ih": r"\bar b = \sum_t \bar a_t",
         "b_hh": r"\bar b = \sum_t \bar a_t",
     },
-    together=lambda F, g, wanted, input, h0, w_ih, w_hh, b_ih, b_hh, out2, out3, sizes, reverse, rectified: (
-        F.rnn_layer_backward(
-            *g, input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, rectified, out2, out3, wanted
-        )
+    together=lambda xp, g, wanted, input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, rectified, out2, out3: (
+        _gradients(xp, g, wanted, (input, h0, w_ih, w_hh, b_ih, b_hh), sizes, reverse, rectified, out2, out3)
     ),
 )
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from ...call import op
 from ...tensor import Tensor
+from ..linalg.added import addmm
 from .sequence import (
-    backward_row,
     by_gate,
     fits,
     flat,
@@ -19,7 +19,9 @@ from .sequence import (
     kept,
     plan,
     projected,
+    recorded,
     recurrent,
+    refuse_integers,
     to_bias,
     to_input,
     to_weights,
@@ -109,7 +111,8 @@ def _steps(input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse):
 
     def step(x: Tensor, h: Tensor) -> tuple:
         xr, xz, xn = x.chunk(3, 1)
-        hr, hz, hn = (h @ w_hh.t() + b_hh).chunk(3, 1)
+        hr, hz, hn = addmm(b_hh, h, w_hh.t()).chunk(3, 1)
+        refuse_integers(hr)
         r, z = (hr + xr).sigmoid(), (hz + xz).sigmoid()
         new = (xn + hn * r).tanh()
         return ((h - new) * z + new,)
@@ -117,7 +120,12 @@ def _steps(input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse):
     return walk(step, input, (h0,), w_ih, b_ih, sizes, reverse)
 
 
-backward_row("gru_layer_backward", _backward, _steps, 2)
+def _gradients(xp, g, wanted, ins, sizes, reverse, *kept_):
+    """The gradients of all inputs: by the kernel, or recorded where there is no `xp`."""
+    if xp is None:
+        return recorded(_steps, g, ins, wanted, sizes, reverse)
+    return _backward(xp, *g, *ins, sizes, reverse, *kept_, wanted)
+
 
 _layer = op(
     "gru_layer",
@@ -133,8 +141,8 @@ _layer = op(
         "b_ih": r"\bar b_{ih} = \sum_t \bar a_t",
         "b_hh": r"\bar b_{hh} = \sum_t \bar b_t",
     },
-    together=lambda F, g, wanted, input, h0, w_ih, w_hh, b_ih, b_hh, out2, out3, out4, sizes, reverse: (
-        F.gru_layer_backward(*g, input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, out2, out3, out4, wanted)
+    together=lambda xp, g, wanted, input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, out2, out3, out4: (
+        _gradients(xp, g, wanted, (input, h0, w_ih, w_hh, b_ih, b_hh), sizes, reverse, out2, out3, out4)
     ),
 )
 

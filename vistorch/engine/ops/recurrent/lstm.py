@@ -10,8 +10,8 @@ from typing import Any
 
 from ...call import op
 from ...tensor import Tensor
+from ..linalg.added import addmm
 from .sequence import (
-    backward_row,
     by_gate,
     fits,
     flat,
@@ -19,7 +19,9 @@ from .sequence import (
     kept,
     plan,
     projected,
+    recorded,
     recurrent,
+    refuse_integers,
     to_bias,
     to_input,
     to_weights,
@@ -150,7 +152,9 @@ def _steps(input, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr, sizes, reverse):
     """The layer by small ops."""
 
     def step(x: Tensor, h: Tensor, c: Tensor) -> tuple:
-        i, f, g, o = ((h @ w_hh.t() + b_hh) + x).chunk(4, 1)
+        a = addmm(b_hh, h, w_hh.t()) + x
+        refuse_integers(a)
+        i, f, g, o = a.chunk(4, 1)
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
         h = o.sigmoid() * c.tanh()
         return (h if w_hr is None else h @ w_hr.t()), c
@@ -175,37 +179,16 @@ def _plain_forward(xp, input, h0, c0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, ke
     return _forward(xp, input, h0, c0, w_ih, w_hh, b_ih, b_hh, None, sizes, reverse, keep)
 
 
-def _plain_backward(
-    xp,
-    g_out,
-    g_h,
-    g_c,
-    input,
-    h0,
-    c0,
-    w_ih,
-    w_hh,
-    b_ih,
-    b_hh,
-    sizes,
-    reverse,
-    gates,
-    before_h,
-    before_c,
-    wanted,
-):
-    weights = w_ih, w_hh, b_ih, b_hh, None
-    return _backward(
-        xp, g_out, g_h, g_c, input, h0, c0, *weights, sizes, reverse, gates, before_h, before_c, wanted
-    )
-
-
 def _plain_steps(input, h0, c0, w_ih, w_hh, b_ih, b_hh, sizes, reverse):
     return _steps(input, h0, c0, w_ih, w_hh, b_ih, b_hh, None, sizes, reverse)
 
 
-backward_row("lstm_layer_backward", _plain_backward, _plain_steps, 3)
-backward_row("lstm_projected_layer_backward", _backward, _steps, 3)
+def _gradients(xp, g, wanted, ins, steps, sizes, reverse, *kept_):
+    """The gradients of all inputs: by the kernel, or recorded where there is no `xp`."""
+    if xp is None:
+        return recorded(steps, g, ins, wanted, sizes, reverse)
+    return _backward(xp, *g, *ins, *(() if len(ins) == 8 else (None,)), sizes, reverse, *kept_, wanted)
+
 
 _layer = op(
     "lstm_layer",
@@ -214,9 +197,18 @@ _layer = op(
     outs=3,
     name_in_graph="LstmBackward0",
     formula=FORMULA,
-    together=lambda F, g, wanted, input, h0, c0, w_ih, w_hh, b_ih, b_hh, out3, out4, out5, sizes, reverse: (
-        F.lstm_layer_backward(
-            *g, input, h0, c0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, out3, out4, out5, wanted
+    together=lambda xp, g, wanted, input, h0, c0, w_ih, w_hh, b_ih, b_hh, sizes, reverse, out3, out4, out5: (
+        _gradients(
+            xp,
+            g,
+            wanted,
+            (input, h0, c0, w_ih, w_hh, b_ih, b_hh),
+            _plain_steps,
+            sizes,
+            reverse,
+            out3,
+            out4,
+            out5,
         )
     ),
 )
@@ -227,9 +219,18 @@ _projected_layer = op(
     outs=3,
     name_in_graph="LstmBackward0",
     formula=FORMULA,
-    together=lambda F, g, wanted, input, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr, out3, out4, out5, sizes, reverse: (
-        F.lstm_projected_layer_backward(
-            *g, input, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr, sizes, reverse, out3, out4, out5, wanted
+    together=lambda xp, g, wanted, input, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr, sizes, reverse, out3, out4, out5: (
+        _gradients(
+            xp,
+            g,
+            wanted,
+            (input, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr),
+            _steps,
+            sizes,
+            reverse,
+            out3,
+            out4,
+            out5,
         )
     ),
 )

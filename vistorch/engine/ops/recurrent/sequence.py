@@ -17,14 +17,24 @@ import numpy as np
 
 from ... import dtypes
 from ...backward import Pass, drain
+from ...call import op
 from ...graph import edge
 from ...modes import mode
-from ...promote import sync_rg
-from ...rules import REC, define, parameters
+from ...promote import default_float, sync_rg
 from ...tensor import Tensor, wrap
 from ..core import clone_
-from ..shape.join import cat
+from ..linalg.added import addmm
+from ..shape.join import cat, stack
 
+# the output of a network is nobody else's, so that the other order of its dims is no view
+swapped = op(
+    "swap_steps",
+    lambda xp, input: xp.swapaxes(input, 0, 1),
+    widen=False,
+    name_in_graph="TransposeBackward0",
+    formula=r"\bar x = \bar y^\top",
+    input=lambda F, g: F.swap_steps(g),
+)
 FLOATS = frozenset((np.dtype("f4"), np.dtype("f8"), np.dtype("f2"), dtypes.bfloat16.np))
 
 
@@ -87,7 +97,7 @@ def walk(
     Returns the output and the last states.
     """
     dense = sizes is None
-    x = (flat(input) if dense else input) @ w_ih.t() + b_ih
+    x = addmm(b_ih, flat(input) if dense else input, w_ih.t())
     steps = plan(tuple(input.shape), sizes, reverse)
     made = []
     for start, stop, n in steps:
@@ -96,44 +106,41 @@ def walk(
         new = step(given, *(states if alive else [s[:n] for s in states]))
         made.append(new[0])
         states = new if alive else [cat((now, s[n:])) for now, s in zip(new, states, strict=True)]
-    out = cat(made[::-1] if reverse else made)
-    if dense:
-        out = out.reshape(*input.shape[:2], out.shape[-1])
-    return (out, *states)
+    return ((stack if dense else cat)(made[::-1] if reverse else made), *states)
 
 
-def backward_row(name: str, kernel: Callable, steps: Callable, outputs: int) -> None:
-    """`F.<name>(*gradients of the outputs, *inputs, ...)`: the kernel on arrays, small ops where it is recorded.
+def refuse_integers(t: Tensor) -> None:
+    """Gates are computed in place, which integers do not allow."""
+    if t._data.dtype.kind in "iu":
+        kinds = [dtypes.of(d).scalar_name for d in (default_float(), t._data.dtype)]
+        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*kinds))
+
+
+def recorded(steps: Callable, gs: list, ins: tuple, wanted: tuple, *consts: Any) -> list:
+    """The gradients of a layer's inputs as Tensors with history: the walk by small ops is taken, and gone back.
 
     Args:
-        name: of the row.
-        kernel: (xp, *gradients, *inputs, *constants, *what the forward kept, wanted) -> gradients of the inputs.
         steps: the forward as a walk, (*inputs, *constants) -> outputs.
-        outputs: how many.
+        gs: gradients of the outputs, None where there is none.
+        ins: the inputs.
+        wanted: which of them ask for a gradient.
+        *consts: what else the walk takes.
     """
-    define(name, kernel, vjps={})
-    last = outputs + len(parameters(steps))
-
-    def recorded(*args: Any) -> list:
-        gs, wanted = args[:outputs], args[-1]
-        ins, consts = args[outputs : outputs + len(wanted)], args[outputs + len(wanted) : last]
-        # copies: where one tensor is two of the inputs, the gradients are to be told apart
-        ins = [clone_(t) if ask else t for t, ask in zip(ins, wanted, strict=True)]
-        outs = steps(*ins, *consts)
-        pairs = [(edge(o), g) for o, g in zip(outs, gs, strict=True) if g is not None and o.requires_grad]
-        targets = [edge(t) if ask else None for t, ask in zip(ins, wanted, strict=True)]
-        run = Pass(
-            [root for root, _ in pairs],
-            [g for _, g in pairs],
-            create_graph=True,
-            retain_graph=True,
-            targets=[e for e in targets if e is not None],
-            accumulate=False,
-        )
-        drain(run)
-        return [None if e is None else run.caught.get(e) for e in targets]
-
-    setattr(REC, name, recorded)
+    # copies: where one tensor is two of the inputs, the gradients are to be told apart
+    ins = tuple([clone_(t) if ask else t for t, ask in zip(ins, wanted, strict=True)])
+    outs = steps(*ins, *consts)
+    pairs = [(edge(o), g) for o, g in zip(outs, gs, strict=True) if g is not None and o.requires_grad]
+    targets = [edge(t) if ask else None for t, ask in zip(ins, wanted, strict=True)]
+    run = Pass(
+        [root for root, _ in pairs],
+        [g for _, g in pairs],
+        create_graph=True,
+        retain_graph=True,
+        targets=[e for e in targets if e is not None],
+        accumulate=False,
+    )
+    drain(run)
+    return [None if e is None else run.caught.get(e) for e in targets]
 
 
 def fused(ins: tuple) -> bool:
@@ -167,7 +174,7 @@ def fits(input: Tensor, states: tuple, w_ih: Tensor, w_hh: Tensor, biases: tuple
 
 def kept(ins: tuple) -> bool:
     """Whether a backward pass may follow, so that the kernel is to keep what it reads."""
-    return bool(mode.on) and any([sync_rg(t) for t in ins])
+    return bool(mode.on) and any(sync_rg(t) for t in ins)
 
 
 def no_bias(w_ih: Tensor) -> Tensor:

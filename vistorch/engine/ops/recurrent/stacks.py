@@ -19,7 +19,7 @@ from ..shape.join import cat, stack
 from .elman import relu_layer, tanh_layer
 from .gru import layer as gru_layer
 from .lstm import layer as lstm_layer
-from .sequence import no_bias
+from .sequence import no_bias, swapped
 
 COMMON = ("params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
 DENSE = ("input", "hx", *COMMON, "batch_first")
@@ -59,7 +59,8 @@ def _combination(name: str, args: tuple, named: dict) -> TypeError:
     kinds = [errors.type_name(a) for a in args] + [f"{k}={errors.type_name(v)}" for k, v in named.items()]
     forms = "\n".join(f" * ({', '.join(names)})" for names in (PACKED, DENSE))
     return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n{forms}\n"
+        f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one "
+        f"of:\n{forms}\n"
     )
 
 
@@ -146,7 +147,9 @@ def _run(name: str, layer: Callable, args: tuple, named: dict, pair: bool = Fals
     if not x.shape[0]:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     out, *states = _stacked(layer, x, given, groups, None)
-    return (out.transpose(0, 1) if given["batch_first"] else out, *states)
+    if given["batch_first"]:
+        out = out.transpose(0, 1) if pair else swapped(out)
+    return (out, *states)
 
 
 @public(method=False)

@@ -194,7 +194,7 @@ class Pass(Accumulating, Watched):
             rule = n.rule
             if create_graph and rule is not None and hooks is None and not anomaly:
                 self._recorded(n, rule, g, wanted, undo)
-            elif rule is None or hooks is not None or anomaly:
+            elif rule is None or hooks is not None or anomaly or rule.together is not None:
                 results = self._careful(n, rule, g, hooks)
                 for e, gi in zip(n.edges, results, strict=True):
                     if e is not None and gi is not None:

@@ -27,7 +27,8 @@ def formulas_of(node: Any) -> list[Formula]:
     # an op of a list of tensors has one formula for all of them
     common = None if len(rule.formula) != 1 else next(iter(rule.formula.items()))
     same = common[1] if common is not None and common[0] not in rule.inputs else None
+    picks = rule.picks or (range(len(rule.saved_names)),) * len(rule.inputs)
     return [
         Formula(name, rule.formula.get(name, same), tuple(rule.saved_names[p] for p in pick))
-        for name, pick in zip(rule.inputs, rule.picks, strict=True)
+        for name, pick in zip(rule.inputs, picks, strict=True)
     ]

@@ -194,7 +194,7 @@ class Pass(Accumulating, Watched):
             rule = n.rule
             if create_graph and rule is not None and hooks is None and not anomaly:
                 self._recorded(n, rule, g, wanted, undo)
-            elif rule is None or hooks is not None or anomaly:
+            elif rule is None or hooks is not None or anomaly or rule.whole:
                 results = self._careful(n, rule, g, hooks)
                 for e, gi in zip(n.edges, results, strict=True):
                     if e is not None and gi is not None:
@@ -292,6 +292,12 @@ class Pass(Accumulating, Watched):
     def _recorded(self, n: Any, rule: Any, g: Any, wanted: Any, undo: list | None) -> None:
         """One plain node of a pass that is itself recorded."""
         values = recorded_values(n, rule)
+        if rule.picks is None:
+            asked = tuple([e is not None and (wanted is None or e in wanted) for e in n.edges])
+            for e, gi, ask in zip(n.edges, rule.together(REC, g, asked, *values), asked, strict=True):
+                if ask and gi is not None:
+                    self._send(e, gi, undo)
+            return
         for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
             if e is not None and (wanted is None or e in wanted):
                 gi = vjp(REC, g, *[values[i] for i in pick])

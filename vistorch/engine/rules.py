@@ -3,10 +3,17 @@
 A formula's parameter names are the statement of what it needs saved: an input's name, "out" (or "out1", "out2" for
 later outputs), a constant's name, "<input>_shape" or "<input>_dtype". They are read once, at import.
 
+Where one walk over the memory gives the gradients of all inputs, a row has a `together` beside its formulas:
+`together(xp, g, wants, *saved)` on arrays gives them at once, None for those that `wants` (one bool an input) does not
+ask for. It is what a plain pass runs; the formulas are what a recorded pass runs and what a person is shown.
+
 `F` in a formula is RAW (kernels on arrays) in a plain backward pass and REC (recorded ops on Tensors) under
 `create_graph=True`: one formula, two executions. Formulas are written as if everything were real: for a complex node
 the executor hands them the conjugates of what was saved, because conj(f'(x)) = f'(conj(x)) for every function with
 real coefficients; a row for which that is not so says `holomorphic=False` and does its own conjugation.
+
+A row whose gradients share most of their work has one formula for all its inputs instead, `together(F, g, wanted,
+*saved)`: `wanted` says of each input whether its gradient is asked for, and the result has one entry for each.
 """
 
 from __future__ import annotations
@@ -53,6 +60,8 @@ class Rule:
         "consts",
         "differentiable_outs",
         "formula",
+        "fused",
+        "fused_picks",
         "grad_name",
         "holomorphic",
         "inputs",
@@ -66,32 +75,56 @@ class Rule:
         "saves",
         "saves_out",
         "saves_tensors",
+        "together",
         "twins",
         "view",
         "vjps",
+        "whole",
         "widen",
     )
 
-    def __init__(self, name: str, kernel: Any, inputs: tuple, consts: tuple, vjps: dict) -> None:
+    def __init__(
+        self,
+        name: str,
+        kernel: Any,
+        inputs: tuple,
+        consts: tuple,
+        vjps: dict,
+        together: Any = None,
+        fused: Any = None,
+    ) -> None:
         self.name, self.kernel, self.inputs, self.consts = name, kernel, inputs, consts
         self.public = name  # what error messages call it
-        self.vjps = tuple(vjps.get(i) for i in inputs)
+        self.together, self.fused = together, fused
+        self.whole = together is not None or fused is not None  # all gradients come from one call
+        self.vjps = tuple(vjps.get(i) for i in inputs) if together is None else (together,) * len(inputs)
         self._compile()
 
     def _compile(self) -> None:
         names: list[str] = []
         readers: dict[str, list[int]] = {}
         wanted = []
-        for i, vjp in enumerate(self.vjps):
+        if self.together is not None:
+            names = list(parameters(self.together)[3:])
+            readers = {n: list(range(len(self.inputs))) for n in names}
+        for i, vjp in enumerate(self.vjps if self.together is None else ()):
             reads = () if vjp is None else parameters(vjp)[2:]
             wanted.append(reads)
             for n in reads:
                 if n not in readers:
                     names.append(n)
                 readers.setdefault(n, []).append(i)
+        self.fused_picks: tuple = ()
+        if self.fused is not None:
+            reads = parameters(self.fused)[3:]
+            names += [n for n in reads if n not in readers]
+            readers.update(dict.fromkeys(reads, [i for i, vjp in enumerate(self.vjps) if vjp is not None]))
+            self.fused_picks = tuple(names.index(n) for n in reads)
         self.saved_names = tuple(names)
         self.saves = tuple((*self._where(n), tuple(readers[n])) for n in names)
-        self.picks = tuple(tuple(names.index(n) for n in reads) for reads in wanted)
+        self.picks: Any = None  # one formula reads them all
+        if self.together is None:
+            self.picks = tuple(tuple(names.index(n) for n in reads) for reads in wanted)
         kinds = [s[0] for s in self.saves]
         self.saves_out = OUT in kinds
         self.saves_tensors = OUT in kinds or IN in kinds
@@ -138,6 +171,8 @@ def define(
     holomorphic: bool = True,
     widen: bool = True,
     formula: dict[str, str] | str | None = None,
+    together: Callable | None = None,
+    fused: Callable | None = None,
     vjps: dict[str, Callable],
 ) -> Rule:
     """Compile one row and enter it in the table; `call.op` also makes the callable."""
@@ -152,7 +187,7 @@ def define(
         consts = params[len(tensors) :]
     elif not tensors:
         tensors = ("input",)
-    rule = Rule(name, kernel, tensors, consts, vjps)
+    rule = Rule(name, kernel, tensors, consts, vjps, together, fused)
     rule.differentiable_outs = outs
     rule.view, rule.holomorphic, rule.widen = view, holomorphic, widen
     rule.formula = {tensors[0]: formula} if isinstance(formula, str) else (formula or {})

@@ -67,6 +67,11 @@ def vjps_of(n: Any, g: Any, create_graph: bool) -> list:
         F = RAW[n.place.kind]
         if n.dtype is not F4 and n.dtype is not F8:
             g, values = softened(rule, g, values, n.dtype)
+        if rule.fused is not None:
+            wants = tuple([e is not None for e in n.edges])
+            return list(rule.fused(F.xp, g, wants, *[values[i] for i in rule.fused_picks]))
+    if rule.picks is None:
+        return list(rule.together(F, g, tuple([e is not None for e in n.edges]), *values))
     return [
         None if e is None else vjp(F, g, *[values[i] for i in pick])
         for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks, strict=True)

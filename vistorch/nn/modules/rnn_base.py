@@ -7,7 +7,6 @@ name at every call, so that whatever replaces one is used.
 from __future__ import annotations
 
 import math
-import numbers
 import warnings
 from typing import Any
 
@@ -117,7 +116,7 @@ class RNNBase(Module):
 
     def _check(self, dropout: Any) -> None:
         """Refuse what makes no network, in PyTorch's order."""
-        if not isinstance(dropout, numbers.Real) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
+        if not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
@@ -200,7 +199,7 @@ class RNNBase(Module):
 
     def _expected(self, input: Tensor, batch_sizes: Tensor | None, features: int) -> tuple[int, int, int]:
         if batch_sizes is not None:
-            batch = int(batch_sizes[0])
+            batch = int(batch_sizes[0].item())
         else:
             batch = input.size(0 if self.batch_first else 1)
         return self.num_layers * (2 if self.bidirectional else 1), batch, features

@@ -358,7 +358,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
     at = arange(padded_sequences.shape[1], device=lengths.device)
-    return [t[at < n] for t, n in zip(padded_sequences, lengths, strict=True)]
+    return [t[at < n] for t, n in zip(padded_sequences.unbind(), lengths.unbind(), strict=True)]
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:

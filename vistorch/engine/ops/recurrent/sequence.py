@@ -41,10 +41,8 @@ FLOATS = frozenset((np.dtype("f4"), np.dtype("f8"), np.dtype("f2"), dtypes.bfloa
 
 def plan(shape: tuple, sizes: tuple | None, reverse: bool) -> list[tuple[int, int, int]]:
     """(first row, row after the last, sequences) of each step, in the order they are taken."""
-    if sizes is None:
-        sizes = (shape[1],) * shape[0]
     steps, start = [], 0
-    for n in sizes:
+    for n in (shape[1],) * shape[0] if sizes is None else sizes:
         steps.append((start, start + n, n))
         start += n
     return steps[::-1] if reverse else steps
@@ -91,7 +89,7 @@ def to_bias(delta: Any) -> Any:
 
 
 def walk(
-    step: Callable, input: Tensor, states: tuple, w_ih: Tensor, b_ih: Tensor, sizes: Any, reverse: bool
+    step: Callable, input: Tensor, states: Any, w_ih: Tensor, b_ih: Tensor, sizes: Any, reverse: bool
 ) -> tuple:
     """A layer by small recorded ops: `step(what the input gives, *states) -> new states`, the first being the output.
 
@@ -156,8 +154,9 @@ def fused(ins: tuple) -> bool:
     return True
 
 
-def fits(input: Tensor, states: tuple, w_ih: Tensor, w_hh: Tensor, biases: tuple, gates: int) -> bool:
+def fits(input: Tensor, states: tuple, weights: tuple, gates: int) -> bool:
     """Whether all shapes go together (projected layers check what is theirs)."""
+    w_ih, w_hh, *biases = weights[:4]
     h, c = states[0]._data.shape, states[-1]._data.shape
     rows = w_hh._data.shape[0] if w_hh._data.ndim == 2 else -1
     x = input._data.shape

@@ -157,7 +157,9 @@ def test_a_packed_sequence() -> None:
         assert p.to("cpu") is p
         assert p.cpu() is p
         assert p.float() is p
-        kinds = [str(getattr(p, k)().data.dtype).rpartition(".")[2] for k in ("double", "half", "long", "int")]
+        kinds = [
+            str(getattr(p, k)().data.dtype).rpartition(".")[2] for k in ("double", "half", "long", "int")
+        ]
         kinds += [str(getattr(p, k)().data.dtype).rpartition(".")[2] for k in ("short", "char", "byte")]
         assert p.double().batch_sizes.dtype == lib.int64
         assert len(p) == 4
@@ -167,7 +169,9 @@ def test_a_packed_sequence() -> None:
         assert type(again) is type(p)
         assert repr(again) == repr(p) == repr(copy.deepcopy(p))
         by_hand = r.PackedSequence(lib.tensor([1.0, 2.0, 3.0]), lib.tensor([2, 1]), lib.tensor([1, 0]))
-        shown.append([repr(p), kinds, p._fields, repr(by_hand), repr(r.PackedSequence((p.data, p.batch_sizes)))])
+        shown.append(
+            [repr(p), kinds, p._fields, repr(by_hand), repr(r.PackedSequence((p.data, p.batch_sizes)))]
+        )
     assert shown[0] == shown[1]
 
 
@@ -220,10 +224,20 @@ def test_networks_of_packed_sequences(kind: str, lengths: list[int], with_state:
         packed = rnn_of(lib).pack_padded_sequence(xs[at], lengths, enforce_sorted=False)
         out, last = net(packed, hx)
         last = list(last) if name == "LSTM" else [last]
-        total = sum((t * lib.arange(t.numel()).reshape(t.shape).double().sin()).sum() for t in (out.data, *last))
+        total = sum(
+            (t * lib.arange(t.numel()).reshape(t.shape).double().sin()).sum() for t in (out.data, *last)
+        )
         first = lib.autograd.grad(total, leaves, create_graph=True)
         plain = lib.autograd.grad(total, leaves, retain_graph=True)
         square = sum((g * g).sum() for g in first)
         second = lib.autograd.grad(square, leaves, allow_unused=True)
-        results.append([*out, *last, first, plain, [0 * x if g is None else g for x, g in zip(leaves, second)]])
+        results.append(
+            [
+                *out,
+                *last,
+                first,
+                plain,
+                [0 * x if g is None else g for x, g in zip(leaves, second, strict=True)],
+            ]
+        )
     same(*results)

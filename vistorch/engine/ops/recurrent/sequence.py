@@ -97,11 +97,16 @@ def walk(
     """
     dense = sizes is None
     x = addmm(b_ih, flat(input) if dense else input, w_ih.t())
+    if dense and states[0].shape[0] == 1 != input.shape[1]:
+        batch, units = input.shape[1], states[-1].shape[1]
+        raise RuntimeError(
+            f"output with shape [1, {units}] doesn't match the broadcast shape [{batch}, {units}]"
+        )
     steps = plan(tuple(input.shape), sizes, reverse)
     made = []
     for start, stop, n in steps:
         given = x[start:stop]
-        alive = n == states[0].shape[0]
+        alive = dense or n == states[0].shape[0]
         new = step(given, *(states if alive else [s[:n] for s in states]))
         made.append(new[0])
         states = new if alive else [cat((now, s[n:])) for now, s in zip(new, states, strict=True)]

@@ -90,7 +90,7 @@ def _grouped(params: Any, has_biases: bool, projected: bool) -> list[tuple]:
     """The parameters of each layer and direction, biases in place."""
     size = (4 if has_biases else 2) + projected
     if len(params) % size:
-        raise RuntimeError(f"MatrixRef: ArrayRef size {len(params)} not divisible by stride {size}")
+        raise RuntimeError("got an incorrect number of RNN parameters")
     groups = [tuple(params[at : at + size]) for at in range(0, len(params), size)]
     if has_biases:
         return groups

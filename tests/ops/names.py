@@ -43,6 +43,7 @@ NAMES = {
     "masked_fill": [["input", "mask", "value"]],
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
+    "threshold": [["input", "threshold", "value"]],
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

@@ -11,7 +11,7 @@ from typing import Any
 from ... import dims
 from ...face import public
 from ...tensor import Tensor
-from ..linalg.checks import same_place
+from ..image.pad import constant_pad
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .arguments import batched, checked, numbers, tensors, types
@@ -26,11 +26,9 @@ def convolve(input: Any, weight: Any, bias: Any, stride: tuple, padding: tuple, 
         x.shape, w.shape, None if bias is None else bias._data.shape, stride, padding, dilation, False, _NO, groups
     )
     if bias is None:
-        same_place("convolution", input, weight)
         if x.dtype is not w.dtype or x.dtype.kind not in "fc":
             types(input, weight, None, False, dilation)
         return rows.convolution(input, weight, stride, padding, dilation, groups)
-    same_place("convolution", input, weight, bias)
     if x.dtype is not w.dtype or x.dtype is not bias._data.dtype or x.dtype.kind not in "fc":
         types(input, weight, bias, False, dilation)
     return rows.convolution_with_bias(input, weight, bias, stride, padding, dilation, groups)
@@ -65,7 +63,8 @@ def _same(input: Any, weight: Any, bias: Any, stride: tuple, dilation: tuple, gr
         bias_shape = None if bias is None else bias._data.shape
         roomy = tuple([n + t % 2 for n, t in zip(x[2:], total, strict=True)])
         checked((*x[:2], *roomy), w, bias_shape, stride, padding, dilation, False, _NO, groups)
-        input = rows.pad_after(input, tuple([t % 2 for t in total]))
+        pads = [n for t in reversed(total) for n in (0, t % 2)]
+        input = constant_pad(input, tuple(pads), 0)
     return convolve(input, weight, bias, stride, padding, dilation, groups)
 
 

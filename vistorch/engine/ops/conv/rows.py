@@ -144,29 +144,3 @@ transposed_with_bias = op(
     weight=_transposed_to_weight,
     bias=lambda F, g: F.conv_bias_grad(g),
 )
-
-
-def _pad_after(xp, input, widths):
-    shape = input.shape
-    lead = len(shape) - len(widths)
-    out = xp.zeros((*shape[:lead], *[n + w for n, w in zip(shape[lead:], widths, strict=True)]), input.dtype)
-    out[(..., *[slice(n) for n in shape[lead:]])] = input
-    return out
-
-
-pad_after = op(
-    "pad_after",
-    _pad_after,
-    widen=False,
-    name_in_graph="ConstantPadNdBackward0",
-    formula=r"\bar x_i = \bar y_i",
-    input=lambda F, g, widths: F.cut_after(g, widths),
-)
-op(
-    "cut_after",
-    lambda xp, input, widths: input[(..., *[slice(n - w) for n, w in zip(input.shape[-len(widths) :], widths, strict=True)])],
-    widen=False,
-    formula=r"\bar x = \mathrm{pad}(\bar y)",
-    input=lambda F, g, widths: F.pad_after(g, widths),
-)
-"""Zeros behind the last dims, and their removal."""

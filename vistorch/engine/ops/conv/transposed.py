@@ -10,7 +10,6 @@ from typing import Any
 from ... import dims
 from ...face import public
 from ...tensor import Tensor
-from ..linalg.checks import same_place
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .arguments import batched, checked, numbers, tensors, types
@@ -33,10 +32,6 @@ def transpose(
     stride, padding, dilation, size = checked(
         x.shape, w.shape, bias_shape, stride, padding, dilation, True, output_padding, groups
     )
-    if bias is None:
-        same_place("convolution", input, weight)
-    else:
-        same_place("convolution", input, weight, bias)
     types(input, weight, bias, True, dilation)
     if bias is None:
         return rows.transposed(input, weight, size, stride, padding, dilation, groups)

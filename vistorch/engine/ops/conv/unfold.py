@@ -103,6 +103,10 @@ def im2col(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: An
     kernel, dilation, padding, stride = _arguments("im2col", kernel_size, dilation, padding, stride, 2)
     _positive(kernel, dilation, padding, stride)
     shape = input._data.shape
+    if not shape:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+    if len(shape) == 1 or (len(shape) == 2 and shape[1]):
+        dims.one(len(shape), len(shape))  # raises: there is no such dim
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "

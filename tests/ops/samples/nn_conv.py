@@ -23,7 +23,9 @@ def record(name: str, samples: list, **more) -> Op:
 def complex_record(name: str, samples: list, **more) -> Op:
     """The same for complex numbers."""
     both = ("complex64", "complex128")
-    return Op("nn.functional." + name, samples, loose=LOOSE, only_dtypes=both, grad_fn=False, tag="complex", **more)
+    return Op(
+        "nn.functional." + name, samples, loose=LOOSE, only_dtypes=both, grad_fn=False, tag="complex", **more
+    )
 
 
 def both(name: str, samples: list, **more) -> list[Op]:
@@ -158,7 +160,14 @@ OPS: list[Op] = [
         [
             S(X((2, 12, 6)), (3, 4), (2, 2)),
             S(X((2, 8, 9)), (4, 4), 2, 1, 1, 2),
-            S(X((8, 6)), output_size=(4, 5), kernel_size=(2, 2), dilation=(2, 1), padding=(1, 0), stride=(2, 2)),
+            S(
+                X((8, 6)),
+                output_size=(4, 5),
+                kernel_size=(2, 2),
+                dilation=(2, 1),
+                padding=(1, 0),
+                stride=(2, 2),
+            ),
             S(X((1, 7, 9)), (4, 4), 2),
             S(X((1, 8, 8)), (4, 4), 2),
             S(X((1, 8, 9)), (4, 4, 4), 2),

@@ -1,6 +1,7 @@
-"""Convolution with a kernel of one tap: a matrix product over channels, with the images as they lie.
+"""Convolution with a kernel of one tap: a matrix product over channels.
 
-Invariant: one group, no padding; nothing is copied but what a stride leaves out and images too small for a product each.
+Invariant: one group, no padding; images stay where they lie, but for what a stride leaves out and for images too small
+for a product each.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def _rows(xp: Any, x: Any) -> Any:
 
 def _seen(xp: Any, x: Any, out: tuple, stride: tuple) -> Any:
     """The positions that the tap sees, as [images, channels, positions]."""
-    if any([s != 1 for s in stride]) or x.shape[2:] != out:
+    if any(s != 1 for s in stride) or x.shape[2:] != out:
         x = x[(..., *[slice(0, (o - 1) * s + 1, s) for o, s in zip(out, stride, strict=True)])]
     return _rows(xp, x)
 
@@ -58,7 +59,9 @@ def input_grad(xp, g, w, size, stride):
     if size == out:
         return xp.ascontiguousarray(found).reshape(shape)
     result = xp.zeros((*shape[:2], *size), g.dtype)
-    result[(..., *[slice(0, (o - 1) * s + 1, s) for o, s in zip(out, stride, strict=True)])] = found.reshape(shape)
+    result[(..., *[slice(0, (o - 1) * s + 1, s) for o, s in zip(out, stride, strict=True)])] = found.reshape(
+        shape
+    )
     return result
 
 

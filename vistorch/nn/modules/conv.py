@@ -10,7 +10,7 @@ from typing import Any
 from ...engine.tensor import Tensor
 from .. import functional as F
 from .conv_base import _ConvNd, _tuple
-from .conv_transpose import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, _ConvTransposeNd
+from .conv_transpose import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
 __all__ = [
     "Conv1d",
@@ -72,8 +72,19 @@ class Conv1d(_ConvNd):
         padding = padding if isinstance(padding, str) else _tuple(padding, 1)
         none = (0,) * 1
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, False, none, groups, bias, padding_mode,
-            device, dtype,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            False,
+            none,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
         )
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -132,8 +143,19 @@ class Conv2d(_ConvNd):
         padding = padding if isinstance(padding, str) else _tuple(padding, 2)
         none = (0,) * 2
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, False, none, groups, bias, padding_mode,
-            device, dtype,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            False,
+            none,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
         )
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -189,8 +211,19 @@ class Conv3d(_ConvNd):
         padding = padding if isinstance(padding, str) else _tuple(padding, 3)
         none = (0,) * 3
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, False, none, groups, bias, padding_mode,
-            device, dtype,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            False,
+            none,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
         )
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -117,7 +117,9 @@ class _ConvNd(Module):
     def extra_repr(self) -> str:
         """The geometry, where it is not the default."""
         zeros = (0,) * len(self.kernel_size)
-        said = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        said = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        )
         if self.padding != zeros:
             said += f", padding={self.padding}"
         if self.dilation != (1,) * len(self.dilation):

@@ -72,7 +72,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 
 class LazyConv1d(_LazyConvXdMixin, Conv1d):
-    """A `Conv1d` that takes its number of input channels from the first input; the other arguments are the same."""
+    """A `Conv1d` that takes its number of input channels from the first input; else the same."""
 
     cls_to_become = Conv1d
 
@@ -99,7 +99,7 @@ class LazyConv1d(_LazyConvXdMixin, Conv1d):
 
 
 class LazyConv2d(_LazyConvXdMixin, Conv2d):
-    """A `Conv2d` that takes its number of input channels from the first input; the other arguments are the same."""
+    """A `Conv2d` that takes its number of input channels from the first input; else the same."""
 
     cls_to_become = Conv2d
 
@@ -126,7 +126,7 @@ class LazyConv2d(_LazyConvXdMixin, Conv2d):
 
 
 class LazyConv3d(_LazyConvXdMixin, Conv3d):
-    """A `Conv3d` that takes its number of input channels from the first input; the other arguments are the same."""
+    """A `Conv3d` that takes its number of input channels from the first input; else the same."""
 
     cls_to_become = Conv3d
 
@@ -153,7 +153,7 @@ class LazyConv3d(_LazyConvXdMixin, Conv3d):
 
 
 class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
-    """A `ConvTranspose1d` that takes its number of input channels from the first input; the other arguments are the same."""
+    """A `ConvTranspose1d` that takes its number of input channels from the first input; else the same."""
 
     cls_to_become = ConvTranspose1d
 
@@ -172,7 +172,18 @@ class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
+            0,
+            0,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            False,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
         )
         self._wait(out_channels, bias, device, dtype)
 
@@ -181,7 +192,7 @@ class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
-    """A `ConvTranspose2d` that takes its number of input channels from the first input; the other arguments are the same."""
+    """A `ConvTranspose2d` that takes its number of input channels from the first input; else the same."""
 
     cls_to_become = ConvTranspose2d
 
@@ -200,7 +211,18 @@ class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
+            0,
+            0,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            False,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
         )
         self._wait(out_channels, bias, device, dtype)
 
@@ -209,7 +231,7 @@ class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
 
 
 class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):
-    """A `ConvTranspose3d` that takes its number of input channels from the first input; the other arguments are the same."""
+    """A `ConvTranspose3d` that takes its number of input channels from the first input; else the same."""
 
     cls_to_become = ConvTranspose3d
 
@@ -228,7 +250,18 @@ class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
+            0,
+            0,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            False,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
         )
         self._wait(out_channels, bias, device, dtype)
 

@@ -36,8 +36,19 @@ class _ConvTransposeNd(_ConvNd):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding, groups, bias,
-            padding_mode, device, dtype,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
         )
 
     def _output_padding(
@@ -59,8 +70,8 @@ class _ConvTransposeNd(_ConvNd):
             output_size = output_size[lead:]
         if len(output_size) != rank:
             raise ValueError(
-                f"ConvTranspose{rank}D: for {input.ndim}D input, output_size must have {rank} or {lead + rank} elements "
-                f"(got {len(output_size)})"
+                f"ConvTranspose{rank}D: for {input.ndim}D input, output_size must have {rank} or {lead + rank} "
+                f"elements (got {len(output_size)})"
             )
         least = [
             (input.size(i + lead) - 1) * stride[i]
@@ -136,8 +147,19 @@ class ConvTranspose1d(_ConvTransposeNd):
         kernel_size, stride, padding = _tuple(kernel_size, 1), _tuple(stride, 1), _tuple(padding, 1)
         dilation, output_padding = _tuple(dilation, 1), _tuple(output_padding, 1)
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, True, output_padding, groups, bias,
-            padding_mode, device, dtype,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            True,
+            output_padding,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
         )
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
@@ -192,8 +214,19 @@ class ConvTranspose2d(_ConvTransposeNd):
         kernel_size, stride, padding = _tuple(kernel_size, 2), _tuple(stride, 2), _tuple(padding, 2)
         dilation, output_padding = _tuple(dilation, 2), _tuple(output_padding, 2)
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, True, output_padding, groups, bias,
-            padding_mode, device, dtype,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            True,
+            output_padding,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
         )
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
@@ -245,8 +278,19 @@ class ConvTranspose3d(_ConvTransposeNd):
         kernel_size, stride, padding = _tuple(kernel_size, 3), _tuple(stride, 3), _tuple(padding, 3)
         dilation, output_padding = _tuple(dilation, 3), _tuple(output_padding, 3)
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, True, output_padding, groups, bias,
-            padding_mode, device, dtype,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            True,
+            output_padding,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
         )
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:

@@ -90,6 +90,4 @@ class Unfold(Module):
 
     def extra_repr(self) -> str:
         """The sizes."""
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
-        )
+        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"

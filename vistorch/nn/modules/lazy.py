@@ -15,8 +15,8 @@ __all__: list[str] = []
 class LazyModuleMixin:
     """For a module whose parameters wait for their shape: `initialize_parameters` is called before the first `forward`.
 
-    Put it before the module's class, register `UninitializedParameter`s and define `initialize_parameters(input)` so that
-    it materializes them; `cls_to_become`, if it is not None, is the class of the module afterwards.
+    Put it before the module's class, register `UninitializedParameter`s and define `initialize_parameters(input)` so
+    that it materializes them; `cls_to_become`, if it is not None, is the class of the module afterwards.
 
     Example:
         >>> import vistorch
@@ -90,7 +90,7 @@ class LazyModuleMixin:
 
     def has_uninitialized_params(self) -> bool:
         """Whether a parameter or buffer of the module itself still waits for its shape."""
-        return any([is_lazy(value) for _, value in self._members()])
+        return any(is_lazy(value) for _, value in self._members())
 
     def _infer_parameters(self, module: Any, args: tuple, kwargs: dict | None = None) -> None:
         """Run before the first `forward`: initialise, check, and become the ordinary module."""

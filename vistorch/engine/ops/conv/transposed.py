@@ -1,6 +1,7 @@
 """`conv_transpose1d`, `conv_transpose2d`, `conv_transpose3d`, and `convolution`, which is either.
 
-A transposed convolution is what a convolution sends back to its input. Invariant: its weight is (in, out/groups, *kernel).
+A transposed convolution is what a convolution sends back to its input.
+Invariant: its weight is (in, out/groups, *kernel).
 """
 
 from __future__ import annotations
@@ -65,9 +66,7 @@ def _public(
 
 
 @public(method=False)
-def conv_transpose1d(
-    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
-):
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """Let each value of a signal add a multiple of a filter to the result.
 
     Args:
@@ -91,9 +90,7 @@ def conv_transpose1d(
 
 
 @public(method=False)
-def conv_transpose2d(
-    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
-):
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """Let each value of an image add a multiple of a filter to the result.
 
     Args:
@@ -119,9 +116,7 @@ def conv_transpose2d(
 
 
 @public(method=False)
-def conv_transpose3d(
-    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
-):
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """Let each value of a volume add a multiple of a filter to the result.
 
     Args:

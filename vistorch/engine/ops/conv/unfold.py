@@ -15,7 +15,9 @@ from .arguments import named
 
 _im2col = op(
     "im2col",
-    lambda xp, input, kernel, dilation, padding, stride: kernels.im2col(xp, input, kernel, dilation, padding, stride),
+    lambda xp, input, kernel, dilation, padding, stride: kernels.im2col(
+        xp, input, kernel, dilation, padding, stride
+    ),
     inputs="input",
     widen=False,
     name_in_graph="Im2ColBackward0",
@@ -124,7 +126,9 @@ def im2col(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: An
     return _im2col(input, kernel, dilation, padding, stride)
 
 
-def col2im(input: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Tensor:
+def col2im(
+    input: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Tensor:
     """The sum of columns as windows of images."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("col2im", "input", 1, input)

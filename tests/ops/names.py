@@ -44,6 +44,20 @@ NAMES = {
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
     "threshold": [["input", "threshold", "value"]],
+    "convolution": [
+        [
+            "input",
+            "weight",
+            "bias",
+            "stride",
+            "padding",
+            "dilation",
+            "transposed",
+            "output_padding",
+            "groups",
+        ]
+    ],
+    "conv_tbc": [["input", "weight", "bias", "pad"]],
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

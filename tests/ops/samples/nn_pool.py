@@ -160,9 +160,9 @@ def fractional(d: int) -> list:
         S(x, (2,) * d, (3, 2, 4)[:d], _random_samples=r),
         S(one, 3, 1, _random_samples=X((1, 2, d), 0.0, 1.0, grad=False)),
         S(x, 2, output_ratio=ratio, _random_samples=r),
-        S(odd, 2, 3, _random_samples=r).only("float").kink(),
         S(x, 3, 2, None, True, r),
         S(x, 2, 0, _random_samples=r),
+        S(odd, 2, 3, _random_samples=r).only("float").kink(),
         *[
             S(x, *bad, _random_samples=r)
             for bad in ((2, 9), (7, 2), (2, -1), ((2,) * 4, 2), (2, (2,) * 4), (2,))

@@ -65,6 +65,8 @@ def _averaged(
     name = f"avg_pool{d}d"
     once = (1,) * d
     sizes.check_lengths(name, d, *arguments, once)
+    if d == 3:
+        sizes.check_rank(name, d, a.shape)
     if override == 0:
         raise RuntimeError("divisor must be not zero")
     made = sizes.windows(name, a.shape, *arguments, once, ceil)

@@ -139,7 +139,7 @@ def windows(
     """The windows of a pooling over the last dims, checked as PyTorch does."""
     d, ndim = len(kernel), len(shape)
     stride = stride or kernel
-    _check_rank(func, d, shape)
+    check_rank(func, d, shape)
     inner = shape[ndim - d :]
     parts = list(zip(inner, kernel, stride, padding, dilation, strict=True))
     counts = tuple([_output(*part, ceil) for part in parts])
@@ -168,7 +168,8 @@ def windows(
     return tuple([Window(k, s, p, e, o) for (_, k, s, p, e), o in zip(parts, counts, strict=True)])
 
 
-def _check_rank(func: str, d: int, shape: tuple) -> None:
+def check_rank(func: str, d: int, shape: tuple) -> None:
+    """Refuse what has too few or too many dims for images or volumes."""
     ndim = len(shape)
     if func == "avg_pool2d":
         if ndim < 3:

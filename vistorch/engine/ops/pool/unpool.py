@@ -46,9 +46,8 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
     a, index = sizes.tensor(input, name), sizes.tensor(indices, name, "indices", 2)
     made = sizes.ints(made, name, "output_size", 3)
     if index.dtype != np.int64:
-        raise RuntimeError(
-            f"elements in indices should be type int64 but got: {dtypes.of(index.dtype).scalar_name}"
-        )
+        got = f" but got: {dtypes.of(index.dtype).scalar_name}" if d == 2 else ""
+        raise RuntimeError(f"elements in indices should be type int64{got}")
     if a.ndim not in (d + 1, d + 2):
         raise RuntimeError(
             f"Input to max_unpooling{d}d should be a {d + 1}d or {d + 2}d Tensor, but got a tensor with {a.ndim} "

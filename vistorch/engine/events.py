@@ -13,8 +13,10 @@ The vocabulary, one attribute of `hear` per kind (a Listener has a method of the
 - backward(run, outputs): a `backward.Pass` is about to start.
 - saved(node, entry, error): a backward pass found that something it saved was overwritten; `error` is about to be
   raised.
-- phase(name, subject): what upper rooms tell of a training loop, in its order: "forward", "zero_grad", "step",
-  "scheduler", "train", "eval", "init", with the module, optimizer or parameter it happened to.
+- phase(name, subject, *details): what upper rooms tell of a training loop, in its order, with the module, optimizer
+  or parameter it happened to: "forward" (module, args, kwargs) and "forward_end" (module, result; None if it raised),
+  between which everything happens in that module; "zero_grad", "step", "step_end" and "scheduler" (optimizer or
+  scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function).
 
 A listener hears all threads, each event in the thread it happened in, and sees live objects: it copies what it wants
 to keep. What it raises reaches the user's line, after all other listeners were told. Invariant: whoever tells reads

@@ -20,6 +20,7 @@ from .loss import *
 from .module import *
 from .normalization import *
 from .padding import *
+from .parameters import *
 from .pixelshuffle import *
 from .pooling import *
 from .rnn import *

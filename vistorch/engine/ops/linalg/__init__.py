@@ -3,6 +3,7 @@
 from . import (
     added,
     added_batches,
+    bilinear,
     contract,
     determinant,
     eigen,

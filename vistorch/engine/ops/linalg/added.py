@@ -136,10 +136,11 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         or out is not None
     ):
         return _addmm(input, mat1, mat2, beta, alpha, out)
-    d = np_dot(a, b)
     try:
+        d = silently(np_dot, a, b)
         silently(np_add, d, x, d)
     except RuntimeError as exc:
+        d = aside(exc, np_dot, a, b)
         aside(exc, np_add, d, x, d)
     o = new(Tensor)
     o._data = d

@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import dtypes, type_names
 from ...call import op
-from ...face import FUNCTIONS, METHODS, public
+from ...face import METHODS, public
 from ...layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
 from ...metadata import is_contiguous
 from ...places import place_of
@@ -164,6 +164,12 @@ def to(self: Tensor, *args: Any, **named: Any) -> Tensor:
     """
     if len(args) == 1 and not named and args[0].__class__ is dtypes.dtype:
         return converted(self, args[0].np)
+    dtype, place, copy, form = asked(args, named)
+    return converted(self, dtype, place, copy, form)
+
+
+def asked(args: tuple, named: dict) -> tuple:
+    """What the arguments of `to` ask for: numpy dtype and place (None for as it is), copy, memory format."""
     form = named.pop("memory_format", None)
     first = args[0] if args else None
     if isinstance(first, Tensor):
@@ -187,7 +193,7 @@ def to(self: Tensor, *args: Any, **named: Any) -> Tensor:
         place = _place(values["device"])
     if values.get("dtype") is not None:
         dtype = _dtype(values["dtype"])
-    return converted(self, dtype, place, bool(values.get("copy")), form)
+    return dtype, place, bool(values.get("copy")), form
 
 
 def _place(device: Any) -> Any:
@@ -299,6 +305,3 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     """
     tensor(other, "type_as", "other")
     return converted(self, other._data.dtype, other._place)
-
-
-FUNCTIONS["detach"] = METHODS["detach"]

@@ -1,0 +1,68 @@
+"""Bilinear maps: every pair of features of two inputs, weighted.
+
+Invariant: the gradients of the inputs are the same row with the roles of its three operands exchanged.
+"""
+
+from __future__ import annotations
+
+from ... import errors
+from ...call import op
+from ...face import FUNCTIONS, public
+from ...tensor import Tensor
+
+_by_pairs = op(
+    "trilinear",
+    lambda xp, x, weight, y: (
+        xp.dot(y, weight.reshape(-1, weight.shape[2]).T).reshape(len(y), *weight.shape[:2]) @ x[:, :, None]
+    )[..., 0],
+    inputs="x weight y",
+    formula={
+        "x": r"\bar x_i = \sum_{oj} \bar z_o W_{oij} y_j",
+        "weight": r"\bar W_{oij} = \bar z_o x_i y_j",
+        "y": r"\bar y_j = \sum_{oi} \bar z_o W_{oij} x_i",
+    },
+    x=lambda F, g, weight, y: F.trilinear(g, F.permute(weight, (1, 0, 2)), y),
+    weight=lambda F, g, x, y, weight_shape: F.reshape(
+        F.mm(F.t(g), F.reshape(F.unsqueeze(x, 2) * F.unsqueeze(y, 1), (x.shape[0], -1))), weight_shape
+    ),
+    y=lambda F, g, weight, x: F.trilinear(g, F.permute(weight, (2, 0, 1)), x),
+)
+
+
+@public(method=False)
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`x1 @ W[o] @ x2 + b[o]` for every output feature `o`.
+
+    Args:
+        input1: values, their features in the last dimension.
+        input2: other values for the same samples.
+        weight: output features, features of `input1`, features of `input2`.
+        bias: one number for each output feature.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.bilinear(vistorch.ones(1, 2), vistorch.ones(1, 3), vistorch.ones(1, 2, 3))
+        tensor([[6.]])
+    """
+    for i, (name, given) in enumerate((("input1", input1), ("input2", input2), ("weight", weight)), 1):
+        if not isinstance(given, Tensor):
+            raise errors.must_be_tensor("bilinear", name, i, given)
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
+    *batch, first = input1.shape
+    for i, (a, b) in enumerate(zip(batch, input2.shape[:-1], strict=True)):
+        if a != b:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {a} and {b}")
+    for k, given, wanted in ((1, first, weight.shape[1]), (2, input2.shape[-1], weight.shape[2])):
+        if given != wanted:
+            raise RuntimeError(
+                f"bilinear(): input{k} size does not match weight size: got {given} but expected {wanted}"
+            )
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
+        )
+    x = FUNCTIONS["reshape"](input1, (-1, first))
+    y = FUNCTIONS["reshape"](input2, (-1, input2.shape[-1]))
+    out = _by_pairs(x, weight, y).view((*batch, weight.shape[0]))
+    return out if bias is None else out + bias

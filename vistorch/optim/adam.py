@@ -1,0 +1,193 @@
+"""Adam, and Adam with decoupled weight decay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ..engine.tensor import Tensor
+from .checks import check_at_least_zero, check_betas, check_lr, check_tensor_lr, fused_or_not, is_on
+from .rules import Rule
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Rule):
+    """Steps of a size that the recent gradients of each element decide (Kingma and Ba, 2014).
+
+    Args:
+        params: parameters, or dicts of parameters with options of their own.
+        lr: learning rate.
+        betas: how much of the running averages of the gradient and of its square is kept at each step.
+        eps: added to the denominator.
+        weight_decay: pull towards zero, added to the gradient.
+        amsgrad: use the greatest average of squares so far (Reddi et al., 2018).
+        foreach: accepted; there is one implementation.
+        maximize: climb instead of descend.
+        capturable: accepted.
+        differentiable: record the step itself.
+        fused: accepted; there is one implementation.
+        decoupled_weight_decay: shrink the parameter itself, as AdamW does.
+
+    Example:
+        >>> import vistorch
+        >>> p = vistorch.nn.Parameter(vistorch.tensor([1.0, 2.0]))
+        >>> opt = vistorch.optim.Adam([p], lr=0.1)
+        >>> (p * p).sum().backward()
+        >>> opt.step()
+        >>> p
+        Parameter containing:
+        tensor([0.9000, 1.9000], requires_grad=True)
+    """
+
+    options: ClassVar[dict[str, Any]] = {
+        "amsgrad": False,
+        "maximize": False,
+        "foreach": None,
+        "capturable": False,
+        "differentiable": False,
+        "decoupled_weight_decay": False,
+        "fused": None,
+    }
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        check_tensor_lr(lr, foreach, capturable)
+        check_lr(lr)
+        check_at_least_zero(epsilon=eps)
+        check_betas(betas)
+        check_at_least_zero(weight_decay=weight_decay)
+        if (
+            len({float if isinstance(b, float) else Tensor if isinstance(b, Tensor) else None for b in betas})
+            > 1
+        ):
+            raise ValueError("betas must be either both floats or both Tensors")
+        defaults = {
+            "lr": lr,
+            "betas": tuple(betas),
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+        fused_or_not(self, fused, foreach, differentiable)
+
+    def keeps(self, group: dict) -> tuple[str, ...]:
+        """The running averages."""
+        return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
+
+    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+        """The step's size and the corrections of averages that began at zero."""
+        lr, decay = get("lr"), get("weight_decay")
+        beta1, beta2 = (
+            b if get("differentiable") or not isinstance(b, Tensor) else b.item() for b in get("betas")
+        )
+        step_size = lr / (1 - beta1**count)
+        correction = (1 - beta2**count) ** 0.5
+        shrink = 1 - lr * decay if get("decoupled_weight_decay") else None
+        return beta1, beta2, get("eps"), decay, shrink, get("maximize"), step_size, correction
+
+    @staticmethod
+    def update(F: Any, p: Any, g: Any, mean: Any, square: Any, *more: Any) -> None:
+        """One step of one parameter."""
+        *greatest, beta1, beta2, eps, decay, shrink, maximize, step_size, correction = more
+        if maximize:
+            g = F.neg(g)
+        if is_on(decay):
+            if shrink is None:
+                g = F.added(g, p, decay)
+            else:
+                F.mul_(p, shrink)
+        F.lerp_(mean, g, 1 - beta1)
+        F.mul_(square, beta2)
+        F.addcmul_(square, g, g, 1 - beta2)
+        if greatest:
+            F.maximum_(greatest[0], square)
+            square = greatest[0]
+        root = F.sqrt(square)
+        F.div_(root, correction)
+        F.shift_(root, eps)
+        F.addcdiv_(p, mean, root, -step_size)
+
+
+class AdamW(Adam):
+    """Adam with weight decay that shrinks the parameters themselves (Loshchilov and Hutter, 2017).
+
+    Args:
+        params: parameters, or dicts of parameters with options of their own.
+        lr: learning rate.
+        betas: how much of the running averages of the gradient and of its square is kept at each step.
+        eps: added to the denominator.
+        weight_decay: by how much of the learning rate the parameters shrink at each step.
+        amsgrad: use the greatest average of squares so far.
+        maximize: climb instead of descend.
+        foreach: accepted; there is one implementation.
+        capturable: accepted.
+        differentiable: record the step itself.
+        fused: accepted; there is one implementation.
+
+    Example:
+        >>> import vistorch
+        >>> p = vistorch.nn.Parameter(vistorch.tensor([1.0, 2.0]))
+        >>> opt = vistorch.optim.AdamW([p], lr=0.1)
+        >>> (p * p).sum().backward()
+        >>> opt.step()
+        >>> p
+        Parameter containing:
+        tensor([0.8990, 1.8980], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True

@@ -1,0 +1,51 @@
+"""Options that make no sense, said as PyTorch says it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.tensor import Tensor
+
+
+def check_lr(lr: Any) -> None:
+    """Refuse a negative learning rate, or one of several elements."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def check_tensor_lr(lr: Any, foreach: bool | None, capturable: bool) -> None:
+    """Refuse a learning rate in a tensor where PyTorch has no kernel for it."""
+    if isinstance(lr, Tensor) and foreach and not capturable:
+        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+
+
+def check_at_least_zero(**options: Any) -> None:
+    """Refuse a negative option; the underscores of its name are blanks in the sentence."""
+    for name, value in options.items():
+        if not 0.0 <= value:
+            raise ValueError(f"Invalid {name} value: {value}")
+
+
+def check_betas(betas: Any) -> None:
+    """Refuse betas outside [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def fused_or_not(optimizer: Any, fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    """Refuse implementations that PyTorch does not combine; here all are the same one."""
+    if not fused:
+        return
+    if differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    optimizer._step_supports_amp_scaling = True
+
+
+def is_on(option: Any) -> bool:
+    """Whether an option has an effect: a tensor always has, because its value may be wanted in a graph."""
+    return isinstance(option, Tensor) or option != 0

@@ -1,0 +1,265 @@
+"""One update rule, two executors: on arrays in place, block by block, and on Tensors, where a graph is wanted.
+
+A rule is written with the names below, as `F.lerp_(m, g, 0.1)`; a name with an underscore writes into its first
+operand, the others give a value of their own. On arrays such a value is a piece of scratch memory that is kept from
+step to step, so a step allocates nothing. All operands of a rule have one shape and one type.
+
+Invariant: both executors round after each operation as PyTorch's do, so trajectories agree to rounding.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from ..engine.face import FUNCTIONS
+
+# Elements worked on at a time. A rule passes over its operands a dozen times: a block of all of them fits the cache.
+BLOCK = 1 << 16
+
+
+class Tensors:
+    """The names of a rule on Tensors: ordinary recorded operations."""
+
+    is_array = False
+
+    def add_(self, x: Any, y: Any, alpha: Any = 1) -> None:
+        """X += alpha * y."""
+        x.add_(y * alpha)
+
+    def shift_(self, x: Any, number: Any) -> None:
+        """X += number."""
+        x.add_(number)
+
+    def mul_(self, x: Any, y: Any) -> None:
+        """X *= y."""
+        x.mul_(y)
+
+    def div_(self, x: Any, y: Any) -> None:
+        """X /= y."""
+        x.div_(y)
+
+    def lerp_(self, x: Any, y: Any, weight: Any) -> None:
+        """X += weight * (y - x)."""
+        x.lerp_(y, weight)
+
+    def addcmul_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
+        """X += value * y * z."""
+        x.add_(y * z * value)
+
+    def addcdiv_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
+        """X += value * y / z."""
+        x.add_(y.clone() / z * value)  # y is saved here and written in the next step
+
+    def maximum_(self, x: Any, y: Any) -> None:
+        """The greater of both, in x."""
+        x.copy_(FUNCTIONS["maximum"](x.clone(), y))
+
+    def copy_(self, x: Any, y: Any) -> None:
+        """The values of y, in x."""
+        x.copy_(y)
+
+    def zero_(self, x: Any) -> None:
+        """Zeros, in x."""
+        x.zero_()
+
+    def added(self, x: Any, y: Any, alpha: Any = 1) -> Any:
+        """X + alpha * y."""
+        return x + y * alpha
+
+    def times(self, x: Any, y: Any) -> Any:
+        """X * y."""
+        return x * y
+
+    def over(self, x: Any, y: Any) -> Any:
+        """X / y."""
+        return x / y
+
+    def neg(self, x: Any) -> Any:
+        """-x."""
+        return -x
+
+    def abs(self, x: Any) -> Any:
+        """|x|."""
+        return x.abs()
+
+    def sqrt(self, x: Any) -> Any:
+        """The square root."""
+        return x.sqrt()
+
+    def sign(self, x: Any) -> Any:
+        """The sign."""
+        return x.sign()
+
+    def maximum(self, x: Any, y: Any) -> Any:
+        """The greater of both."""
+        return FUNCTIONS["maximum"](x, y)
+
+    def copy(self, x: Any) -> Any:
+        """The same values."""
+        return x.clone()
+
+
+class Arrays(threading.local):
+    """The names of a rule on arrays of one library: every operation writes to memory that is there."""
+
+    is_array = True
+
+    def __init__(self, xp: Any) -> None:
+        self.xp = xp
+        self.kept: dict[tuple, list] = {}
+        self.free: list = []
+        self.used = 0
+
+    def begin(self, like: Any) -> None:
+        """Start a rule on operands of this shape and type."""
+        key = like.shape, like.dtype
+        found = self.kept.get(key)
+        if found is None:
+            if len(self.kept) > 256:  # a program of very many shapes
+                self.kept.clear()
+            found = self.kept[key] = []
+        self.free = found
+        self.like = like
+        self.used = 0
+
+    def scratch(self) -> Any:
+        """Memory for one more value of the rule."""
+        i = self.used
+        self.used = i + 1
+        if i < len(self.free):
+            return self.free[i]
+        made = self._cut(i)
+        self.free.append(made)
+        return made
+
+    def _cut(self, i: int) -> Any:
+        """The i-th piece of scratch: blocks share one reservoir per type, whole arrays have their own."""
+        like = self.like
+        if like.ndim == 1 and like.size <= BLOCK:
+            pools = self.kept.setdefault(("reservoir", like.dtype), [])
+            while len(pools) <= i:
+                pools.append(self.xp.empty(BLOCK, like.dtype))
+            return pools[i][: like.size]
+        return self.xp.empty_like(like)
+
+    # ---- in place ----------------------------------------------------------------------------------------------
+    def add_(self, x: Any, y: Any, alpha: Any = 1) -> None:
+        """X += alpha * y."""
+        xp = self.xp
+        if alpha != 1:
+            t = self.scratch()
+            xp.multiply(y, alpha, t)
+            self.used -= 1
+            y = t
+        xp.add(x, y, x)
+
+    def shift_(self, x: Any, number: Any) -> None:
+        """X += number."""
+        self.xp.add(x, number, x)
+
+    def mul_(self, x: Any, y: Any) -> None:
+        """X *= y."""
+        self.xp.multiply(x, y, x)
+
+    def div_(self, x: Any, y: Any) -> None:
+        """X /= y."""
+        self.xp.divide(x, y, x)
+
+    def lerp_(self, x: Any, y: Any, weight: Any) -> None:
+        """X += weight * (y - x)."""
+        xp, t = self.xp, self.scratch()
+        xp.subtract(y, x, t)
+        xp.multiply(t, weight, t)
+        xp.add(x, t, x)
+        self.used -= 1
+
+    def addcmul_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
+        """X += value * y * z."""
+        xp, t = self.xp, self.scratch()
+        xp.multiply(y, z, t)
+        if value != 1:
+            xp.multiply(t, value, t)
+        xp.add(x, t, x)
+        self.used -= 1
+
+    def addcdiv_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
+        """X += value * y / z."""
+        xp, t = self.xp, self.scratch()
+        xp.divide(y, z, t)
+        if value != 1:
+            xp.multiply(t, value, t)
+        xp.add(x, t, x)
+        self.used -= 1
+
+    def maximum_(self, x: Any, y: Any) -> None:
+        """The greater of both, in x."""
+        self.xp.maximum(x, y, x)
+
+    def copy_(self, x: Any, y: Any) -> None:
+        """The values of y, in x."""
+        x[...] = y
+
+    def zero_(self, x: Any) -> None:
+        """Zeros, in x."""
+        x.fill(0)
+
+    # ---- values ------------------------------------------------------------------------------------------------
+    def added(self, x: Any, y: Any, alpha: Any = 1) -> Any:
+        """X + alpha * y."""
+        t = self.scratch()
+        if alpha == 1:
+            return self.xp.add(x, y, t)
+        self.xp.multiply(y, alpha, t)
+        return self.xp.add(x, t, t)
+
+    def times(self, x: Any, y: Any) -> Any:
+        """X * y."""
+        return self.xp.multiply(x, y, self.scratch())
+
+    def over(self, x: Any, y: Any) -> Any:
+        """X / y."""
+        return self.xp.divide(x, y, self.scratch())
+
+    def neg(self, x: Any) -> Any:
+        """-x."""
+        return self.xp.negative(x, self.scratch())
+
+    def abs(self, x: Any) -> Any:
+        """|x|."""
+        return self.xp.abs(x, self.scratch())
+
+    def sqrt(self, x: Any) -> Any:
+        """The square root."""
+        return self.xp.sqrt(x, self.scratch())
+
+    def sign(self, x: Any) -> Any:
+        """The sign."""
+        return self.xp.sign(x, self.scratch())
+
+    def maximum(self, x: Any, y: Any) -> Any:
+        """The greater of both."""
+        return self.xp.maximum(x, y, self.scratch())
+
+    def copy(self, x: Any) -> Any:
+        """The same values."""
+        t = self.scratch()
+        t[...] = x
+        return t
+
+
+tensors = Tensors()
+on_numpy = Arrays(np)
+_others: dict[int, Arrays] = {}
+
+
+def arrays_of(place: Any) -> Arrays:
+    """The executor for arrays at a place."""
+    if not place.kind:
+        return on_numpy
+    found = _others.get(place.index)
+    if found is None:
+        found = _others[place.index] = Arrays(place.xp)
+    return found

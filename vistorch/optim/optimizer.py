@@ -1,0 +1,367 @@
+"""Optimizer: parameter groups, state, hooks; what a step does is a subclass's.
+
+Invariant: the state dict has PyTorch's form: parameters by number, each group's options beside them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from copy import deepcopy
+from itertools import chain
+from typing import Any
+
+from ..engine import dtypes
+from ..engine.events import hear
+from ..engine.face import FUNCTIONS
+from ..engine.hooks import RemovableHandle
+from ..engine.modes import set_grad_enabled
+from ..engine.tensor import Tensor
+from .grouping import add_group
+
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
+
+typename = FUNCTIONS["typename"]
+pre_hooks: dict = OrderedDict()
+post_hooks: dict = OrderedDict()
+TABLES = (
+    "_optimizer_step_pre_hooks",
+    "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks",
+    "_optimizer_load_state_dict_post_hooks",
+)
+
+
+def _entered(hooks: Any, hook: Callable, prepend: bool = False) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before each step of every optimizer.
+
+    Args:
+        hook: a function that returns None, or the arguments to use instead as a pair.
+    """
+    return _entered(pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after each step of every optimizer.
+
+    Args:
+        hook: a function that returns None.
+    """
+    return _entered(post_hooks, hook)
+
+
+def _use_grad_for_differentiable(func: Callable) -> Callable:
+    """Run a step without recording, unless the optimizer is `differentiable`; PyTorch's name for its own steps."""
+
+    @functools.wraps(func)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with set_grad_enabled(self.defaults["differentiable"]):
+            return func(self, *args, **kwargs)
+
+    return run
+
+
+class Optimizer:
+    """Base class of all optimizers.
+
+    Args:
+        params: parameters, or pairs of name and parameter, or dicts of such lists with options of their own.
+        defaults: the options of groups that do not name them.
+
+    Example:
+        >>> import vistorch
+        >>> class Half(vistorch.optim.Optimizer):
+        ...     @vistorch.no_grad()
+        ...     def step(self):
+        ...         for group in self.param_groups:
+        ...             for p in group["params"]:
+        ...                 p.mul_(0.5)
+        >>> p = vistorch.nn.Parameter(vistorch.ones(2))
+        >>> Half([p], {}).step()
+        >>> p
+        Parameter containing:
+        tensor([0.5000, 0.5000], requires_grad=True)
+    """
+
+    _optimizer_step_pre_hooks: Any
+    _optimizer_step_post_hooks: Any
+    _optimizer_state_dict_pre_hooks: Any
+    _optimizer_state_dict_post_hooks: Any
+    _optimizer_load_state_dict_pre_hooks: Any
+    _optimizer_load_state_dict_post_hooks: Any
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        for table in TABLES:
+            setattr(self, table, OrderedDict())
+        self._patch_step_function()
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                + typename(params)
+            )
+        self.state: Any = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    # ---- stepping ----------------------------------------------------------------------------------------------
+    def step(self, closure: Callable | None = None) -> Any:
+        """Change the parameters by their gradients.
+
+        Args:
+            closure: computes the loss anew and returns it.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def _patch_step_function(cls) -> None:
+        """Put the hooks around this class's step, once."""
+        if not getattr(cls.step, "hooked", None):
+            step: Any = cls.profile_hook_step(cls.step)
+            step.hooked = True
+            cls.step = step
+
+    @staticmethod
+    def profile_hook_step(func: Callable) -> Callable:
+        """A step with the hooks around it, told to whoever listens as "step" and "step_end".
+
+        Args:
+            func: a method of an optimizer.
+        """
+
+        @functools.wraps(func)
+        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if pre_hooks or self._optimizer_step_pre_hooks:
+                for hook in (*pre_hooks.values(), *self._optimizer_step_pre_hooks.values()):
+                    given = hook(self, (self, *args), kwargs)
+                    if given is None:
+                        continue
+                    if not (isinstance(given, tuple) and len(given) == 2):
+                        raise RuntimeError(
+                            f"{func} must return None or a tuple of (new_args, new_kwargs), but got {given}."
+                        )
+                    self, args, kwargs = given[0][0], tuple(given[0][1:]), given[1]
+            if (told := hear.phase) is not None:
+                told("step", self)
+            out = func(self, *args, **kwargs)
+            if (told := hear.phase) is not None:
+                told("step_end", self)
+            if post_hooks or self._optimizer_step_post_hooks:
+                for hook in (*self._optimizer_step_post_hooks.values(), *post_hooks.values()):
+                    hook(self, (self, *args), kwargs)
+            return out
+
+        return run
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Clear the gradients of all parameters.
+
+        Args:
+            set_to_none: forget them; False fills them with zeros.
+        """
+        if (told := hear.phase) is not None:
+            told("zero_grad", self)
+        for group in self.param_groups:
+            for p in group["params"]:
+                g = p._grad
+                if g is None:
+                    continue
+                if set_to_none:
+                    p.grad = None
+                    continue
+                if g.grad_fn is not None:
+                    g.detach_()
+                else:
+                    g.requires_grad_(False)
+                g.zero_()
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add a group of parameters with options of its own, such as a head that is trained later.
+
+        Args:
+            param_group: "params" and any options.
+        """
+        add_group(self, param_group)
+
+    # ---- saving ------------------------------------------------------------------------------------------------
+    def state_dict(self) -> dict[str, Any]:
+        """The state and the options, parameters by their number.
+
+        Example:
+            >>> import vistorch
+            >>> p = vistorch.nn.Parameter(vistorch.ones(2))
+            >>> vistorch.optim.SGD([p], lr=0.1).state_dict()["param_groups"][0]["lr"]
+            0.1
+        """
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
+        number: dict[int, int] = {}
+        groups = []
+        start = 0
+        for group in self.param_groups:
+            packed = {k: v for k, v in group.items() if k != "params"}
+            for i, p in enumerate(group["params"], start):
+                number.setdefault(id(p), i)
+            packed["params"] = [number[id(p)] for p in group["params"]]
+            start += len(group["params"])
+            groups.append(packed)
+        state = {number[id(k)] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}
+        result = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            given = hook(self, result)
+            if given is not None:
+                result = given
+        return result
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take a state and options; parameters are matched by their order.
+
+        Args:
+            state_dict: what `state_dict()` of such an optimizer returned.
+        """
+        state_dict = dict(state_dict)
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            given = hook(self, state_dict)
+            if given is not None:
+                state_dict = given
+        saved = deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(self.param_groups, saved, strict=True)):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
+        numbers = chain.from_iterable(group["params"] for group in saved)
+        params = chain.from_iterable(group["params"] for group in self.param_groups)
+        owner = {k: (p, group) for k, p, group in zip(numbers, params, _each(saved), strict=True)}
+        state: Any = defaultdict(dict)
+        for k, v in state_dict["state"].items():
+            if k in owner:
+                p, group = owner[k]
+                state[p] = _fitted(p, v, group)
+            else:
+                state[k] = v
+        for old, new in zip(self.param_groups, saved, strict=True):
+            new["params"] = old["params"]
+            if "param_names" in old:
+                new.setdefault("param_names", old["param_names"])
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for table in TABLES:
+            self.__dict__.setdefault(table, OrderedDict())
+        self._patch_step_function()
+        self.defaults.setdefault("differentiable", False)
+
+    def __repr__(self) -> str:
+        text = type(self).__name__ + " ("
+        for i, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {i}\n"
+            text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
+        return text + ")"
+
+    # ---- hooks -------------------------------------------------------------------------------------------------
+    def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step.
+
+        Args:
+            hook: a function that returns None, or the arguments to use instead as a pair.
+        """
+        return _entered(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after each step.
+
+        Args:
+            hook: a function that returns None.
+        """
+        return _entered(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict()`.
+
+        Args:
+            hook: a function that returns None.
+            prepend: call it before the hooks that are there.
+        """
+        return _entered(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` after `state_dict()`; what it returns replaces the result.
+
+        Args:
+            hook: a function.
+            prepend: call it before the hooks that are there.
+        """
+        return _entered(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` before loading; what it returns is loaded instead.
+
+        Args:
+            hook: a function.
+            prepend: call it before the hooks that are there.
+        """
+        return _entered(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` after loading.
+
+        Args:
+            hook: a function that returns None.
+            prepend: call it before the hooks that are there.
+        """
+        return _entered(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+
+
+def _each(groups: list[dict]) -> Iterable[dict]:
+    """The group of each parameter."""
+    return chain.from_iterable([group] * len(group["params"]) for group in groups)
+
+
+def _fitted(p: Tensor, value: Any, group: dict, key: Hashable = None) -> Any:
+    """A value of a saved state in the type and at the place of its parameter; a step count stays as it is."""
+    if isinstance(value, Tensor):
+        if key == "step":
+            if group.get("capturable") or group.get("fused"):
+                return value.to(dtype=dtypes.float32, device=p.device)
+            return value
+        return (
+            value.to(dtype=p.dtype, device=p.device) if p.is_floating_point() else value.to(device=p.device)
+        )
+    if isinstance(value, dict):
+        return {k: _fitted(p, v, group, k) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return type(value)(_fitted(p, v, group) for v in value)  # type: ignore[call-arg]
+    return value
+
+
+def with_loss(closure: Callable | None) -> Any:
+    """The loss that a closure computes, with recording on; None without one."""
+    if closure is None:
+        return None
+    with set_grad_enabled(True):
+        return closure()

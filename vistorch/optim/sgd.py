@@ -1,0 +1,110 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from .checks import check_lr, fused_or_not, is_on
+from .rules import Rule
+
+__all__ = ["SGD"]
+
+
+class SGD(Rule):
+    """Gradient descent, optionally with momentum.
+
+    Args:
+        params: parameters, or dicts of parameters with options of their own.
+        lr: learning rate.
+        momentum: how much of the last step is kept.
+        dampening: how much less the gradient counts beside the momentum.
+        weight_decay: pull towards zero, added to the gradient.
+        nesterov: look ahead by the momentum.
+        maximize: climb instead of descend.
+        foreach: accepted; there is one implementation.
+        differentiable: record the step itself.
+        fused: accepted; there is one implementation.
+
+    Example:
+        >>> import vistorch
+        >>> p = vistorch.nn.Parameter(vistorch.tensor([1.0, 2.0]))
+        >>> opt = vistorch.optim.SGD([p], lr=0.1)
+        >>> (p * p).sum().backward()
+        >>> opt.step()
+        >>> p
+        Parameter containing:
+        tensor([0.8000, 1.6000], requires_grad=True)
+    """
+
+    counts = False
+    as_real = False
+    options: ClassVar[dict[str, Any]] = {
+        "nesterov": False,
+        "maximize": False,
+        "foreach": None,
+        "differentiable": False,
+        "fused": False,
+    }
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: Any = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_lr(lr)
+        if momentum < 0.0:
+            raise ValueError(f"Invalid momentum value: {momentum}")
+        if weight_decay < 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        fused_or_not(self, fused, foreach, differentiable)
+
+    def keeps(self, group: dict) -> tuple[str, ...]:
+        """The momentum, if there is one."""
+        return ("momentum_buffer",) if group["momentum"] != 0 else ()
+
+    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+        """The options, and whether this is the first step."""
+        names = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
+        return (count, *map(get, names))
+
+    @staticmethod
+    def update(F: Any, p: Any, g: Any, *more: Any) -> None:
+        """One step of one parameter."""
+        *kept, first, lr, momentum, dampening, weight_decay, nesterov, maximize = more
+        if maximize:
+            g = F.neg(g)
+        if is_on(weight_decay):
+            g = F.added(g, p, weight_decay)
+        if kept:
+            (buffer,) = kept
+            if first:
+                F.copy_(buffer, g)
+            else:
+                F.mul_(buffer, momentum)
+                F.add_(buffer, g, 1 - dampening)
+            g = F.added(g, buffer, momentum) if nesterov else buffer
+        F.add_(p, g, -lr)

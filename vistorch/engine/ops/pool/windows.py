@@ -123,7 +123,7 @@ def fold(xp: Any, run: Any, a: Any, axis: int, dim: Dim, start: Any) -> Any:
     else:
         out = run(part(xp, a, axis, whole[0]), part(xp, a, axis, whole[1]))
     for into in whole[2:]:
-        run(out, part(xp, a, axis, into), out)
+        run(out, part(xp, a, axis, into), out=out)
     for to, into, full in dim.pieces:
         if not full:
             key = at(ndim, axis, to)

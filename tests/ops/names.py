@@ -58,6 +58,12 @@ NAMES = {
         ]
     ],
     "conv_tbc": [["input", "weight", "bias", "pad"]],
+    **{
+        f"max_pool{end}": [["input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"]]
+        for end in ("1d", "2d", "3d", "1d_with_indices")
+    },
+    **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
+    **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

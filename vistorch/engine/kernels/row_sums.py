@@ -55,7 +55,9 @@ def _add(out: np.ndarray, placed: np.ndarray, values: np.ndarray, order: Any, fr
     place = placed[start]
     blocks = count // _FOLD
     if blocks.any():
-        first = np.repeat(start - _FOLD * (np.cumsum(blocks) - blocks), blocks) + _FOLD * np.arange(blocks.sum())
+        first = np.repeat(start - _FOLD * (np.cumsum(blocks) - blocks), blocks) + _FOLD * np.arange(
+            blocks.sum()
+        )
         _add(out, np.repeat(place, blocks), _folded(values, order, first), None, fresh)
         left = count - _FOLD * blocks
         start = start + _FOLD * blocks

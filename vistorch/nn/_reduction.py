@@ -25,9 +25,7 @@ def get_enum(reduction: str) -> int:
     raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
-def legacy_get_string(
-    size_average: bool | None, reduce: bool | None, emit_warning: bool = True
-) -> str:
+def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
     """The reduction that the two older arguments amount to.
 
     Example:

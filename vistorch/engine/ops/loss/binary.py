@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors, promote
-from ...call import FLOATS, op
+from ...call import op
 from ...face import public
 from ...straight import straight
 from ...tensor import Tensor, wrap
@@ -100,7 +100,6 @@ _no_bce = missing("binary_cross_entropy", "ibc")
 
 def _probabilities(name: str, t: Tensor) -> None:
     a = t._data
-    xp = t._place.xp
     # nan is no probability either
     if a.size and not (a.min() >= 0 and a.max() <= 1):
         raise RuntimeError(f"all elements of {name} should be between 0 and 1")

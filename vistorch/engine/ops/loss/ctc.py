@@ -200,9 +200,7 @@ def _check_forms(given: tuple) -> None:
 
 
 @public(method=False)
-def ctc_loss(
-    log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False
-):
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
     """The negative log-likelihood of label sequences, summed over all their alignments with the input.
 
     Args:

@@ -65,9 +65,7 @@ def _smooth_l1(xp, input, target, reduction, beta):
 
 
 def _smooth_l1_backward(xp, input, target, grad, beta):
-    return over(
-        xp, lambda xp, x, y, g: xp.clip((x - y) * (1 / beta), -1, 1) * g, NONE, input, target, grad
-    )
+    return over(xp, lambda xp, x, y, g: xp.clip((x - y) * (1 / beta), -1, 1) * g, NONE, input, target, grad)
 
 
 op(

@@ -145,9 +145,9 @@ def _rows(suffix: str, name: str) -> tuple:
         name_in_graph=f"{name}Backward0",
         widen=False,
         formula=r"\bar x_{i, y_i} = -\tfrac{1}{n}\, \bar z",
-        input=lambda F, g, target, out1, input_shape, ignore_index, reduction: getattr(F, plain + "_backward")(
-            g, target, out1, input_shape, ignore_index, reduction
-        ),
+        input=lambda F, g, target, out1, input_shape, ignore_index, reduction: getattr(
+            F, plain + "_backward"
+        )(g, target, out1, input_shape, ignore_index, reduction),
     )
     op(
         plain + "_backward",
@@ -216,9 +216,7 @@ def nll_loss_nd(
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if len(shape) == 1:
         if len(given) == 1 and given[0] != 1:
-            raise ValueError(
-                f"For 1D input, 1D target must have size 1, but got target size: {given[0]}"
-            )
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {given[0]}")
     elif not given or shape[0] != given[0]:
         raise ValueError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size ({given[0] if given else 0})."
@@ -257,9 +255,7 @@ def _of_images(input: Tensor, target: Tensor, weight: Any, reduction: int, ignor
             f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(given)}"
         )
     if (shape[0], *shape[2:]) != given:
-        raise RuntimeError(
-            f"size mismatch (got input: {errors.sizes(shape)} , target: {errors.sizes(given)}"
-        )
+        raise RuntimeError(f"size mismatch (got input: {errors.sizes(shape)} , target: {errors.sizes(given)}")
     if weight is not None and weight._data.size != shape[1]:
         raise RuntimeError("weight tensor should be defined either for all or no classes")
     _no_kernel[1](input._data.dtype)

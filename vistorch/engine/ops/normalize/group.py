@@ -205,7 +205,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
 
 
 @public(method=False)
-def native_group_norm(input, weight, bias, N, C, HxW, group, eps):  # noqa: N803  PyTorch's names
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """`group_norm`, and the mean and inverse deviation of each group.
 
     Args:

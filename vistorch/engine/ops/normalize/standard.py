@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor import Tensor, wrap
 from ...call import op
 from ...kernels import totals
+from ...tensor import Tensor, wrap
 from ..reduce.frame import size_of
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 _FOLD = 8
 _SMALL = 48  # so few places are cheaper as a product with a matrix of ones and zeros
-_CHAIN = 2048  # rows added in their own type before they are added in double precision
+_CHAIN = 256  # rows added in their own type before they are added in double precision
 _BYTES = 1 << 22
 
 

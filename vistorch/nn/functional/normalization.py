@@ -24,7 +24,7 @@ _div = FUNCTIONS["div"]
 _POOLED = (float32, float64, int64)
 
 
-def _several(shape: tuple) -> None:
+def _several(shape: tuple | list) -> None:
     """Refuse a batch that has one value for each channel."""
     count = shape[0]
     for n in shape[2:]:

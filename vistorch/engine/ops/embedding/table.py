@@ -28,8 +28,8 @@ def typed(func: str, argument: str, position: int, t: Tensor, allowed: Any, name
     """Refuse a tensor of another element type than the function takes."""
     if t._data.dtype not in allowed:
         raise RuntimeError(
-            f"Expected tensor for argument #{position} '{argument}' to have one of the following scalar types: {names}; "
-            f"but got {spelled(t)} instead (while checking arguments for {func})"
+            f"Expected tensor for argument #{position} '{argument}' to have one of the following scalar types: "
+            f"{names}; but got {spelled(t)} instead (while checking arguments for {func})"
         )
 
 
@@ -88,8 +88,8 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         >>> import vistorch
         >>> table = vistorch.tensor([[3.0, 4.0], [6.0, 8.0]])
         >>> vistorch.embedding_renorm_(table, vistorch.tensor([1]), 5.0, 2.0)
-        tensor([[3.0000, 4.0000],
-                [3.0000, 4.0000]])
+        tensor([[3., 4.],
+                [3., 4.]])
     """
     func = "embedding_renorm_"
     checks.tensor(func, "input", 1, input)

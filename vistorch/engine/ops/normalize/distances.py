@@ -108,7 +108,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     eps = checks.real("pairwise_distance", "eps", 4, eps)
     apart = x1 - x2 + eps
     d = apart._data
-    if not d.size and p < 0 or (p == inf and d.ndim and not d.shape[-1]):
+    if (not d.size and p < 0) or (p == inf and d.ndim and not d.shape[-1]):
         return FUNCTIONS["norm"](apart, p, -1, bool(keepdim))  # says what is wrong
     return norm_row(apart, p, (d.ndim - 1,) if d.ndim else (), bool(keepdim))
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...kernels import totals
 
 _BYTES = 1 << 18  # of one block: several of them fit the second-level cache
-SHORT = 32  # rows below this length are not worth numpy's loop over each
+SHORT = 40  # rows below this length are not worth numpy's loop over each
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
 
@@ -116,10 +116,11 @@ def pooled(mean: Any, square: Any, each: int, axis: int) -> tuple:
     return middle.squeeze(axis), total / max(each * mean.shape[axis], 1)
 
 
-def scaled(xp: Any, x: Any, scale: Any, shift: Any) -> Any:
-    """`x * scale + shift`, in the type of x."""
+def scaled(xp: Any, x: Any, scale: Any, shift: Any, shape: tuple) -> Any:
+    """`x * scale + shift`, in the type of x and of a given shape."""
     dtype = wide(x.dtype)
-    out = xp.empty(x.shape, x.dtype)
+    made = xp.empty(shape, x.dtype)  # no view: who holds it alone may keep it
+    out = made.reshape(x.shape)
     if dtype == x.dtype:
         for at in blocks(xp, x):
             o = xp.multiply(x[at], part(scale, at), out=out[at])
@@ -129,7 +130,7 @@ def scaled(xp: Any, x: Any, scale: Any, shift: Any) -> Any:
             o = x[at].astype(dtype) * part(scale, at)
             o += part(shift, at)
             out[at] = o
-    return out
+    return made
 
 
 def sums(xp: Any, g: Any, x: Any, mean: Any, close: bool) -> tuple:
@@ -151,9 +152,12 @@ def column_sums(xp: Any, g: Any, x: Any, mean: Any) -> tuple:
     return plain.astype(F8), totals.total(xp, g * (x - mean), (0,)).astype(F8)
 
 
-def combined(xp: Any, g: Any, x: Any, mean: Any, of_g: Any, of_x: Any, shift: Any, close: bool) -> Any:
-    """`g * of_g + (x - mean) * of_x + shift`; `close`: that the means are `near`."""
-    out = xp.empty(g.shape, g.dtype)
+def combined(
+    xp: Any, g: Any, x: Any, mean: Any, of_g: Any, of_x: Any, shift: Any, close: bool, shape: tuple
+) -> Any:
+    """`g * of_g + (x - mean) * of_x + shift`, of a given shape; `close`: that the means are `near`."""
+    made = xp.empty(shape, g.dtype)
+    out = made.reshape(g.shape)
     aside = scratch(xp, g, g.dtype)
     if close:
         shift = shift - mean * of_x
@@ -165,4 +169,4 @@ def combined(xp: Any, g: Any, x: Any, mean: Any, of_g: Any, of_x: Any, shift: An
             o *= part(of_x, at)
         o += part(shift, at)
         o += xp.multiply(g[at], part(of_g, at), out=aside[: o.shape[0]])
-    return out
+    return made

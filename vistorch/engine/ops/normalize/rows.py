@@ -10,7 +10,7 @@ from typing import Any
 from .passes import F8, blocks, dots, near, outer, scratch, wide
 
 
-def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: bool) -> tuple:
+def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: bool, shape: tuple) -> tuple:
     """(out, mean, 1 / deviation); None for a weight or a bias that is not there."""
     rows, columns = x.shape
     dtype = wide(x.dtype)
@@ -18,7 +18,8 @@ def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: boo
     ones = xp.ones(columns, dtype)
     weight = ones if weight is None else weight.astype(dtype, copy=False)
     bias = xp.zeros(columns, dtype) if bias is None else bias.astype(dtype, copy=False)
-    out = xp.empty(x.shape, x.dtype)
+    made = xp.empty(shape, x.dtype)  # no view: who holds it alone may keep it
+    out = made.reshape(x.shape)
     mean, inverse = xp.zeros(rows, dtype), xp.empty(rows, dtype)
     aside = scratch(xp, x, dtype)
     for at in blocks(xp, x):
@@ -41,18 +42,19 @@ def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: boo
             o += outer(xp, aside, -m * r, weight, xp.ones_like(r), bias)
         if dtype != x.dtype:
             out[at] = o
-    return out, mean, inverse
+    return made, mean, inverse
 
 
 def gradients(
-    xp: Any, g: Any, x: Any, weight: Any, mean: Any, inverse: Any, centred: bool, wants: tuple
+    xp: Any, g: Any, x: Any, weight: Any, mean: Any, inverse: Any, centred: bool, wants: tuple, shape: tuple
 ) -> tuple:
-    """The gradients of x, weight and bias; `wants`: which of them."""
+    """The gradients of x (of a given shape), weight and bias; `wants`: which of them."""
     _rows, columns = x.shape
     dtype = g.dtype
     want_x, want_w, want_b = wants
     n = dtype.type(max(columns, 1))
-    out = xp.empty(x.shape, dtype) if want_x else None
+    made = xp.empty(shape, dtype) if want_x else None
+    out = None if made is None else made.reshape(x.shape)
     of_w, of_b = xp.zeros(columns, F8), xp.zeros(columns, F8)
     ones = xp.ones(columns, dtype)
     weight = ones if weight is None else weight.astype(dtype, copy=False)
@@ -81,4 +83,4 @@ def gradients(
         o += p
         if plain is not None:
             o += outer(xp, aside, plain / -n - m * k, ones)
-    return out, of_w.astype(dtype) if want_w else None, of_b.astype(dtype) if want_b else None
+    return made, of_w.astype(dtype) if want_w else None, of_b.astype(dtype) if want_b else None

@@ -179,8 +179,12 @@ def _run(
     input: Tensor, weight: Any, bias: Any, stats: tuple, training: bool, momentum: float, eps: float
 ) -> tuple:
     """The row, after all checks, and the running statistics."""
-    blank = None if None not in (weight, bias, *stats) else absent(input)
-    ins = [blank if t is None else t for t in (weight, bias, *stats)]
+    blank = None
+    ins = []
+    for t in (weight, bias, *stats):
+        if t is None:
+            t = blank = absent(input) if blank is None else blank
+        ins.append(t)
     results = batch_norm_row(input, *ins, training, eps)
     if training and stats[0] is not None and input._data.size:
         _remember(input, results[1]._data.astype(F8), results[3]._data, stats, momentum)

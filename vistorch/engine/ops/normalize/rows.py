@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .passes import F8, blocks, dots, near, outer, scratch, wide
+from .passes import F8, Outer, blocks, dots, near, scratch, wide
 
 
 def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: bool, shape: tuple) -> tuple:
@@ -22,6 +22,7 @@ def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: boo
     out = made.reshape(x.shape)
     mean, inverse = xp.zeros(rows, dtype), xp.empty(rows, dtype)
     aside = scratch(xp, x, dtype)
+    scale, shift = Outer(xp, len(aside), weight), Outer(xp, len(aside), weight, bias)
     for at in blocks(xp, x):
         b = x[at].astype(dtype, copy=False)
         square, m = dots(xp, b, b) / n, None
@@ -37,9 +38,9 @@ def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: boo
                 m, variance = rest, square - rest * rest
             square = variance
         inverse[at] = r = 1 / xp.sqrt(square + eps)
-        o = xp.multiply(b, outer(xp, aside, r, weight), out=out[at] if dtype == x.dtype else None)
+        o = xp.multiply(b, scale(aside, r), out=out[at] if dtype == x.dtype else None)
         if m is not None:
-            o += outer(xp, aside, -m * r, weight, xp.ones_like(r), bias)
+            o += shift(aside, -m * r, 1)
         if dtype != x.dtype:
             out[at] = o
     return made, mean, inverse
@@ -59,6 +60,8 @@ def gradients(
     ones = xp.ones(columns, dtype)
     weight = ones if weight is None else weight.astype(dtype, copy=False)
     aside = scratch(xp, x, dtype)
+    scaled, spread = Outer(xp, len(aside), weight), Outer(xp, len(aside), ones)
+    both = xp.ones((2, len(aside)), dtype)
     for at in blocks(xp, x):
         b, gb, r, m = x[at], g[at], inverse[at], mean[at]
         if centred and not near(xp, m, 1 / (r * r)):
@@ -67,20 +70,22 @@ def gradients(
         if want_w:
             of_w += r @ xp.multiply(gb, b, out=aside[: b.shape[0]])
         if want_b or (want_w and centred):
-            total, along = xp.stack((xp.ones_like(r), r * m)) @ gb
+            pair = both[:, : len(r)]
+            pair[1] = r * m
+            total, along = pair @ gb
             of_b += total
             of_w -= along
         if out is None:
             continue
-        o = xp.multiply(gb, outer(xp, aside, r, weight), out=out[at])
+        o = xp.multiply(gb, scaled(aside, r), out=out[at])
         along, plain = dots(xp, o, b), None
         if centred:
             plain = o @ ones
             along -= m * plain
         k = r * r * along / -n
-        p = outer(xp, aside, k, ones)
+        p = spread(aside, k)
         p *= b
         o += p
         if plain is not None:
-            o += outer(xp, aside, plain / -n - m * k, ones)
+            o += spread(aside, plain / -n - m * k)
     return made, of_w.astype(dtype) if want_w else None, of_b.astype(dtype) if want_b else None

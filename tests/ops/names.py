@@ -52,6 +52,7 @@ NAMES = {
         ["anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"],
     ],
     "binary_cross_entropy_with_logits": [["input", "target", "weight"]],
+    "threshold": [["input", "threshold", "value"]],
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

@@ -46,6 +46,15 @@ NAMES = {
     "masked_fill": [["input", "mask", "value"]],
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
+    "kl_div": [["input", "target", "reduction"]],
+    "poisson_nll_loss": [["input", "target", "log_input", "full", "eps", "reduction"]],
+    "hinge_embedding_loss": [["input", "target", "margin", "reduction"]],
+    "margin_ranking_loss": [["input1", "input2", "target", "margin", "reduction"]],
+    "cosine_embedding_loss": [["input1", "input2", "target", "margin", "reduction"]],
+    "triplet_margin_loss": [
+        ["anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"],
+    ],
+    "binary_cross_entropy_with_logits": [["input", "target", "weight"]],
     "threshold": [["input", "threshold", "value"]],
     "convolution": [
         [

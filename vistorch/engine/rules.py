@@ -5,7 +5,8 @@ later outputs), a constant's name, "<input>_shape" or "<input>_dtype". They are 
 
 Where one walk over the memory gives the gradients of all inputs, a row has a `together` beside its formulas:
 `together(xp, g, wants, *saved)` on arrays gives them at once, None for those that `wants` (one bool an input) does not
-ask for. It is what a plain pass runs; the formulas are what a recorded pass runs and what a person is shown.
+ask for. It is what a plain pass runs; the formulas are what a recorded pass runs and what a person is shown. In a row
+without formulas a recorded pass runs it too, on Tensors and with None for `xp`.
 
 `F` in a formula is RAW (kernels on arrays) in a plain backward pass and REC (recorded ops on Tensors) under
 `create_graph=True`: one formula, two executions. Formulas are written as if everything were real: for a complex node
@@ -83,7 +84,7 @@ class Rule:
     ) -> None:
         self.name, self.kernel, self.inputs, self.consts = name, kernel, inputs, consts
         self.public = name  # what error messages call it
-        self.vjps = tuple(vjps.get(i) for i in inputs)
+        self.vjps = tuple(vjps.get(i) for i in inputs) if vjps or not together else (together,) * len(inputs)
         self.together = together
         self._compile()
 
@@ -92,7 +93,7 @@ class Rule:
         readers: dict[str, list[int]] = {}
         wanted = []
         for i, vjp in enumerate(self.vjps):
-            reads = () if vjp is None else parameters(vjp)[2:]
+            reads = () if vjp is None else parameters(vjp)[3 if vjp is self.together else 2 :]
             wanted.append(reads)
             for n in reads:
                 if n not in readers:

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...generators import default_generator, of_device
 from ...kernels import sampling
 from ...places import CPU
-from ...promote import FLOATS, result_type
+from ...promote import FLOATS
 from ...tensor import Tensor, wrap
 from ..create.chance import values_for
 from ..create.data import put
@@ -73,9 +72,7 @@ def _check_type(input: Tensor) -> None:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {kind}")
 
 
-def _applied(
-    input: Tensor, p: float, name: str, features: bool, alpha: bool, mul: Any, add: Any
-) -> Tensor:
+def _applied(input: Tensor, p: float, name: str, features: bool, alpha: bool, mul: Any, add: Any) -> Tensor:
     """The input with its dropout, by out-of-place or in-place arithmetic."""
     d = input._data
     if p == 1:

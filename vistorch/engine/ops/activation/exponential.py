@@ -135,7 +135,7 @@ def elu_(input: Tensor, alpha: float) -> Tensor:
 
 @public(method=False)
 def selu(input: Tensor) -> Tensor:
-    """elu with the two constants that keep mean and variance of layers where they are.
+    """Elu with the two constants that keep mean and variance of layers where they are.
 
     Args:
         input: a tensor.
@@ -164,7 +164,7 @@ def selu_(input: Tensor) -> Tensor:
 
 
 def _of_celu(input: Any, alpha: Any, name: str) -> tuple:
-    """celu's constants: elu of x / alpha."""
+    """Celu's constants: elu of x / alpha."""
     number = real(alpha, name, "alpha", 2)
     if number == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")

@@ -105,7 +105,6 @@ def _any(dt: Any) -> None:
     """Refuse nothing yet: the shape is looked at before the type."""
 
 
-
 def glu(input: Tensor, dim: int) -> Tensor:
     """The first half of `input` along a dim, times the sigmoid of the second."""
     tensor(input, _any, "glu")

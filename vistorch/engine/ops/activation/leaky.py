@@ -269,9 +269,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
                 f"channel size = {channels}."
             )
     if w.ndim > 1:
-        raise RuntimeError(
-            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {w.ndim}"
-        )
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {w.ndim}")
     tensor(input, _refuse_prelu, "prelu")
     if a.ndim != w.ndim:
         shape = [1] * a.ndim

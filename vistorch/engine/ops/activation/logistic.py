@@ -229,9 +229,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20, *, out: Any 
     if out is not None:
         return exactly("softplus", input, out, softplus, beta, threshold)
     tensor(input, _refuse_softplus, "softplus")
-    return _softplus(
-        input, real(beta, "softplus", "beta", 2), real(threshold, "softplus", "threshold", 3)
-    )
+    return _softplus(input, real(beta, "softplus", "beta", 2), real(threshold, "softplus", "threshold", 3))
 
 
 # ---- log_sigmoid --------------------------------------------------------------------------------------------------

@@ -29,7 +29,9 @@ def _relu(xp, input):
 
 def _relu_slope(xp, grad, output):
     # a result of relu is positive, nan or zero
-    return masks.kept(output != ZERO.get(output.dtype, 0), grad) if xp is np else xp.where(output != 0, grad, 0)
+    return (
+        masks.kept(output != ZERO.get(output.dtype, 0), grad) if xp is np else xp.where(output != 0, grad, 0)
+    )
 
 
 relu_row = unary(

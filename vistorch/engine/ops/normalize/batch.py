@@ -212,9 +212,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         tensor([[-1.],
                 [ 1.]])
     """
-    momentum, eps = checks.batch(
-        "batch_norm", input, weight, bias, running_mean, running_var, momentum, eps
-    )
+    momentum, eps = checks.batch("batch_norm", input, weight, bias, running_mean, running_var, momentum, eps)
     checks.channels(input, weight, bias, running_mean, running_var, bool(training))
     return _run(input, weight, bias, (running_mean, running_var), bool(training), momentum, eps)[0]
 
@@ -250,7 +248,8 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     o, mean, inverse = results[:3]
     kind = next((t for t in (weight, running_mean) if t is not None), input)._data.dtype
     mean, inverse = [
-        wrap(t._data.astype(kind) if training else t._data[:0].astype(kind), t._place) for t in (mean, inverse)
+        wrap(t._data.astype(kind) if training else t._data[:0].astype(kind), t._place)
+        for t in (mean, inverse)
     ]
     return checks.delivered(out, (o, mean, inverse))
 
@@ -283,7 +282,9 @@ def instance_norm(
     )
     use = bool(use_input_stats)
     if not use and (running_mean is None or running_var is None):
-        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     shape = input._data.shape
     if len(shape) < 2:
         raise checks.no_channels(len(shape))

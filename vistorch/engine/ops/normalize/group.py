@@ -143,7 +143,9 @@ native_group_norm_row = op(
     widen=False,
     formula=_FORMULA,
     input=_with_statistics,
-    weight=lambda F, g, input, groups, eps: None if g[0] is None else _weight_vjp(F, g[0], input, groups, eps),
+    weight=lambda F, g, input, groups, eps: (
+        None if g[0] is None else _weight_vjp(F, g[0], input, groups, eps)
+    ),
     bias=lambda F, g: None if g[0] is None else _over(F, g[0]),
 )
 
@@ -201,7 +203,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
 
 
 @public(method=False)
-def native_group_norm(input, weight, bias, N, C, HxW, group, eps):  # noqa: N803  PyTorch's names
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """`group_norm`, and the mean and inverse deviation of each group.
 
     Args:
@@ -240,5 +242,8 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):  # noqa: N803
     )
     kind = next((t for t in (weight, bias) if t is not None), input)._data.dtype
     if mean._data.dtype != kind:
-        mean, inverse = mean.to(wrap(mean._data.astype(kind)).dtype), inverse.to(wrap(mean._data.astype(kind)).dtype)
+        mean, inverse = (
+            mean.to(wrap(mean._data.astype(kind)).dtype),
+            inverse.to(wrap(mean._data.astype(kind)).dtype),
+        )
     return o if x is input else o.reshape(input.shape), mean, inverse

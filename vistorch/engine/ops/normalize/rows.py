@@ -48,7 +48,7 @@ def gradients(
     xp: Any, g: Any, x: Any, weight: Any, mean: Any, inverse: Any, centred: bool, wants: tuple
 ) -> tuple:
     """The gradients of x, weight and bias; `wants`: which of them."""
-    rows, columns = x.shape
+    _rows, columns = x.shape
     dtype = g.dtype
     want_x, want_w, want_b = wants
     n = dtype.type(max(columns, 1))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor import Tensor, wrap
 from ...call import op
 from ...kernels import totals
+from ...tensor import Tensor, wrap
 from ..reduce.frame import size_of
 
 
@@ -74,7 +74,9 @@ op(
     _gradient,
     inputs="grad input",
     name_in_graph="StandardBackwardBackward0",
-    formula={"grad": r"\bar g = \frac{1}{\sigma}\left(\bar z - \mathrm{mean}(\bar z) - y\,\mathrm{mean}(\bar z y)\right)"},
+    formula={
+        "grad": r"\bar g = \frac{1}{\sigma}\left(\bar z - \mathrm{mean}(\bar z) - y\,\mathrm{mean}(\bar z y)\right)"
+    },
     grad=lambda F, g, input, dims, eps, centred: F.standard_gradient(g, input, dims, eps, centred),
     input=_of_input,
 )

@@ -43,6 +43,11 @@ NAMES = {
     "masked_fill": [["input", "mask", "value"]],
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
+    **dict.fromkeys(
+        ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
+        [["input", "grid", "interpolation_mode", "padding_mode", "align_corners"]],
+    ),
+    "affine_grid_generator": [["theta", "size", "align_corners"]],
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

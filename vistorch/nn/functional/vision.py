@@ -10,6 +10,7 @@ from operator import index
 from typing import Any
 
 from ...engine.face import FUNCTIONS
+from ...engine.ops.image.upsample import grown
 from ...engine.ops.image.upsample import upsample as _resize
 from ...engine.tensor import Tensor
 from . import pooling
@@ -84,8 +85,7 @@ def interpolate(
     if recompute_scale_factor and factors is None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if factors is not None and (recompute_scale_factor or mode == "area"):
-        size = tuple([int(n * f) for n, f in zip(input._data.shape[2:], factors, strict=True)])
-        factors = None
+        size, factors = grown(input._data.shape[2:], factors), None
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and ndim == 4):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
@@ -93,6 +93,11 @@ def interpolate(
     if mode == "area" and ndim in (3, 4, 5):
         return getattr(pooling, f"adaptive_avg_pool{ndim - 2}d")(input, size)
     how = _how(mode, ndim, antialias)
+    if how == "lanczos smooth" and align_corners:
+        raise ValueError("Lanczos mode does not support align_corners=True")
+    if align_corners is not None and not isinstance(align_corners, bool):
+        kind = type(align_corners).__name__
+        raise TypeError(f"interpolate(): argument 'align_corners' must be bool, not {kind}")
     return _resize(input, how, size, factors, bool(align_corners))
 
 
@@ -143,7 +148,7 @@ def _is_whole(n: Any) -> bool:
 
 def _how(mode: str, ndim: int, antialias: bool) -> str:
     """The kernel's name for a mode."""
-    if ndim in (3, 4, 5):
+    if ndim in (3, 4, 5) and isinstance(mode, str):
         if mode in ("nearest", "nearest-exact"):
             return mode
         wanted = _DIMS.get(mode)
@@ -238,12 +243,12 @@ def grid_sample(
         >>> vistorch.nn.functional.grid_sample(x, vistorch.zeros(1, 1, 1, 2), align_corners=False)
         tensor([[[[1.5000]]]])
     """
-    if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
+    if mode not in tuple(GRID_SAMPLE_INTERPOLATION_MODES):
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
             f"'{mode}'"
         )
-    if padding_mode not in GRID_SAMPLE_PADDING_MODES:
+    if padding_mode not in tuple(GRID_SAMPLE_PADDING_MODES):
         raise ValueError(
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
             f"'{padding_mode}'"

@@ -67,10 +67,21 @@ def affine_grid_generator(theta, size, align_corners):
     sizes = dims.sequence(size, "affine_grid_generator")
     if len(sizes) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
-    shape = theta._data.shape
+    shape, n = theta._data.shape, len(sizes) - 2
+    if theta._data.dtype.kind == "b":
+        raise checks.not_implemented("linspace_cpu", theta)
+    if any(s < 0 for s in sizes[2:]):
+        base = errors.sizes((sizes[0], *sizes[2:], n + 1))
+        worst = next(s for s in sizes[2:] if s < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {worst}: {base}")
     if len(shape) != 3 or shape[0] != sizes[0] or shape[2] != len(sizes) - 1:
         raise RuntimeError(
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"{errors.sizes((sizes[0], len(sizes) - 1))} but got: {errors.sizes((shape[0], shape[-1]))}."
+        )
+    if shape[1] != n:
+        grid = (*sizes[:1], *sizes[2:], n)
+        raise RuntimeError(
+            f"shape '{errors.sizes(grid)}' is invalid for input of size {prod(grid[:-1]) * shape[1]}"
         )
     return _row(theta, sizes[2:], bool(align_corners))

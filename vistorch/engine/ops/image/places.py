@@ -105,7 +105,7 @@ def _index(xp, at, sizes, mode, padding, align):
         if flat is None or outside is None:
             flat, outside = i, away
         else:
-            shape = (*flat.shape[:-1], -1)
+            shape = (*flat.shape[:-1], flat.shape[-1] * i.shape[-1])
             flat = (i[..., :, None] + flat[..., None, :]).reshape(shape)
             outside = (away[..., :, None] | outside[..., None, :]).reshape(shape)
         stride *= n
@@ -126,7 +126,11 @@ def _weights(xp, at, mode, orders):
                 value = value * x + x.dtype.type(c)
             columns.append(value)
         one = xp.stack(columns, -1)
-        out = one if out is None else (one[..., :, None] * out[..., None, :]).reshape(*at.shape[:-1], -1)
+        if out is None:
+            out = one
+        else:
+            both = one[..., :, None] * out[..., None, :]
+            out = both.reshape(*at.shape[:-1], one.shape[-1] * out.shape[-1])
     return out
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from ... import errors
+from ... import dims, errors
 from ...call import op
 from ...face import public
 from ...tensor import Tensor
@@ -42,7 +40,8 @@ def _points_back(xp, g, index, shape):
     n, c, *sizes = shape
     size = prod(sizes)
     rows = xp.zeros((n * (size + 1), c), g.dtype)
-    add_at(xp, rows, _flat(xp, index, size).reshape(-1), g.reshape(-1, c))
+    if g.size:
+        add_at(xp, rows, _flat(xp, index, size).reshape(-1), g.reshape(-1, c))
     out = rows.reshape(n, size + 1, c)[:, :size].swapaxes(1, 2)
     return xp.ascontiguousarray(out).reshape(shape)
 
@@ -137,17 +136,25 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         >>> vistorch.grid_sampler(x, vistorch.zeros(1, 1, 1, 2), 0, 0, False)
         tensor([[[[1.5000]]]])
     """
-    _check(input, grid, interpolation_mode)
-    n = input._data.ndim - 2
-    mode = places.NEAREST if interpolation_mode == 1 else interpolation_mode
-    return _ROWS[n](input, grid, mode if mode in (1, 2) else 0, padding_mode, bool(align_corners))
+    return _sampled("grid_sampler", input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def _sampled(name: str, input: Any, grid: Any, mode: Any, padding: Any, align: Any) -> Tensor:
+    checks.tensors(name, input=input, grid=grid)
+    mode = dims.whole(mode, name, "interpolation_mode", 3)
+    padding = dims.whole(padding, name, "padding_mode", 4)
+    if not isinstance(align, bool):
+        kind = "NoneType" if align is None else type(align).__name__
+        raise TypeError(f"{name}(): argument 'align_corners' (position 5) must be bool, not {kind}")
+    _check(input, grid, mode)
+    return _ROWS[input._data.ndim - 2](input, grid, mode if mode in (1, 2) else 0, padding, align)
 
 
 def _of_dims(n: int) -> Any:
     def sampler(input, grid, interpolation_mode, padding_mode, align_corners):
-        return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+        return _sampled(name, input, grid, interpolation_mode, padding_mode, align_corners)
 
-    sampler.__name__ = sampler.__qualname__ = f"grid_sampler_{n}d"
+    name = sampler.__name__ = sampler.__qualname__ = f"grid_sampler_{n}d"
     sampler.__doc__ = f"""`grid_sampler` of an input with {n} spatial dims.
 
     Args:
@@ -170,11 +177,12 @@ grid_sampler_2d, grid_sampler_3d = _of_dims(2), _of_dims(3)
 
 
 def _check(x: Any, grid: Any, mode: int) -> None:
-    checks.tensors("grid_sampler", input=x, grid=grid)
     checks.same_place("grid_sampler", x, grid)
     a, b = x._data, grid._data
     both = f"but got input with sizes {errors.sizes(a.shape)} and grid with sizes {errors.sizes(b.shape)}"
-    if not a.ndim or not b.ndim or a.shape[0] != b.shape[0]:
+    if not a.ndim or not b.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if a.shape[0] != b.shape[0]:
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, {both}")
     if b.shape[-1] != a.ndim - 2:
         raise RuntimeError(
@@ -188,12 +196,13 @@ def _check(x: Any, grid: Any, mode: int) -> None:
                 f"{errors.sizes(a.shape)} with dimension {dim} being empty"
             )
     if a.ndim not in (4, 5) or a.ndim != b.ndim:
+        wanted = 4 if a.ndim == 4 else 5
         raise RuntimeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, " + both
+            f"grid_sampler(): expected {wanted}D input and grid with same number of dimensions, {both}"
         )
     if a.ndim == 5 and mode == places.BICUBIC:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    if a.dtype.kind in "iubc" and a.dtype == b.dtype:
+    if a.dtype.kind in "iubc":
         kernel = "grid_sampler_2d_cpu_kernel_impl" if a.ndim == 4 else "grid_sampler3d_cpu"
         raise checks.not_implemented(kernel, x)
     checks.same_scalar(x, grid)

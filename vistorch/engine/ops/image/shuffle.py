@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ... import dims, errors
 from ...call import op
 from ...face import public
@@ -125,9 +123,13 @@ def _dealt(input: Any, groups: Any) -> Tensor:
     groups = dims.whole(groups, "channel_shuffle", "groups", 2)
     shape = input._data.shape
     if len(shape) < 3:
-        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {errors.sizes(shape)}")
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {errors.sizes(shape)}"
+        )
     if groups <= 0:
-        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
     if shape[1] % groups:
         raise RuntimeError(
             f"Number of channels must be divisible by groups. Got {shape[1]} channels and {groups} groups."

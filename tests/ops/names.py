@@ -10,6 +10,9 @@ from tests.ops.cases import dtypes_of
 from tests.ops.library import prepare, run, torch
 from tests.ops.record import Op, Sample
 
+_BATCH = ["input", "weight", "bias", "running_mean", "running_var"]
+_BAG = ["scale_grad_by_freq", "per_sample_weights", "include_last_offset", "padding_idx"]
+_BATCH_LAYER = ["input", *_BATCH[3:], *_BATCH[1:3], "training", "momentum", "eps"]
 # What the documentation says in prose, or in a signature no parser reads.
 NAMES = {
     "searchsorted": [["sorted_sequence", "input"], ["sorted_sequence", "self"]],
@@ -48,6 +51,26 @@ NAMES = {
         [["input", "grid", "interpolation_mode", "padding_mode", "align_corners"]],
     ),
     "affine_grid_generator": [["theta", "size", "align_corners"]],
+    "batch_norm": [[*_BATCH, "training", "momentum", "eps", "cudnn_enabled"], _BATCH_LAYER],
+    "native_batch_norm": [[*_BATCH, "training", "momentum", "eps"]],
+    "instance_norm": [
+        [*_BATCH, "use_input_stats", "momentum", "eps", "cudnn_enabled"],
+        ["input", *_BATCH[3:], *_BATCH[1:3], "use_input_stats", "momentum", "eps"],
+    ],
+    "layer_norm": [["input", "normalized_shape", "weight", "bias", "eps", "cudnn_enable"]],
+    "native_layer_norm": [["input", "normalized_shape", "weight", "bias", "eps"]],
+    "rms_norm": [["input", "normalized_shape", "weight", "eps"]],
+    "group_norm": [["input", "num_groups", "weight", "bias", "eps", "cudnn_enabled"]],
+    "native_group_norm": [["input", "weight", "bias", "N", "C", "HxW", "group", "eps"]],
+    "embedding": [
+        ["weight", "indices", "padding_idx", "scale_grad_by_freq", "sparse"],
+        ["input", "weight", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"],
+    ],
+    "embedding_bag": [
+        ["weight", "indices", "offsets", *_BAG[:1], "mode", "sparse", *_BAG[1:]],
+        ["input", "weight", "offsets", "max_norm", "norm_type", *_BAG[:1], "mode", "sparse", *_BAG[1:]],
+    ],
+    "embedding_renorm_": [["input", "indices", "max_norm", "norm_type"]],
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

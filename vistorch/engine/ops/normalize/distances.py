@@ -58,11 +58,13 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     if kind not in checks.FLOATS:
         name = checks.dtypes.of(kind).scalar_name
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {name}")
+    if not eps >= 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     checks.same_place(x1, x2)
     if a.shape != b.shape:
         shape = _broadcast(a.shape, b.shape)
         x1, x2 = [t if t._data.shape == shape else expand(t, shape) for t in (x1, x2)]
-    x1, x2 = [t if t._data.dtype == kind else to_dtype(t, kind) for t in (x1, x2)]
+    x1, x2 = [t if t._data.dtype in checks.FLOATS else to_dtype(t, kind) for t in (x1, x2)]
     at = _dims.one(dim, x1._data.ndim)
     axes = (at,) if x1._data.ndim else ()
     y1, y2 = [t / _length(t, axes, eps) for t in (x1, x2)]
@@ -106,7 +108,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     eps = checks.real("pairwise_distance", "eps", 4, eps)
     apart = x1 - x2 + eps
     d = apart._data
-    if not d.size and p < 0 or (p == inf and d.ndim and not d.shape[-1]):
+    if (not d.size and p < 0) or (p == inf and d.ndim and not d.shape[-1]):
         return FUNCTIONS["norm"](apart, p, -1, bool(keepdim))  # says what is wrong
     return norm_row(apart, p, (d.ndim - 1,) if d.ndim else (), bool(keepdim))
 
@@ -150,7 +152,7 @@ def _pdist(xp, input, p):
 
 def _pdist_vjp(F: Any, g: Any, input: Any, out: Any, p: float) -> Any:
     if p == 0:
-        return None
+        return F.zeros_like(input)
     apart = F.pair_differences(input)
     if p == inf:  # as in PyTorch, each of several largest differences gets it all
         far = F.as_shape(out, (*out.shape, 1))

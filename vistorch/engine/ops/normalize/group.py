@@ -161,12 +161,14 @@ def _check(input: Any, weight: Any, bias: Any, groups: int) -> None:
         )
     for name, t in (("weight", weight), ("bias", bias)):
         if t is not None and t._data.shape != (shape[1],):
+            # PyTorch names the shape of the weight here, whichever it means
+            given = (0,) if weight is None else weight._data.shape
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
-                f"shape {errors.sizes(t._data.shape)} and input of shape {errors.sizes(shape)}"
+                f"shape {errors.sizes(given)} and input of shape {errors.sizes(shape)}"
             )
-    checks.floating("GroupNormKernelImpl", input)
     checks.same_types(input, (weight, bias))
+    checks.floating("GroupNormKernelImpl", input)
     checks.same_place(input, weight, bias)
 
 
@@ -194,7 +196,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
     eps = checks.real("group_norm", "eps", 5, eps)
     ndim = input._data.ndim
     if ndim < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {ndim}")
+        raise checks.no_channels(ndim, 0)
     _check(input, weight, bias, groups)
     blank = None if weight is not None and bias is not None else absent(input)
     return group_norm_row(

@@ -23,7 +23,7 @@ def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: boo
     aside = scratch(xp, x, dtype)
     for at in blocks(xp, x):
         b = x[at].astype(dtype, copy=False)
-        square = dots(xp, b, b) / n
+        square, m = dots(xp, b, b) / n, None
         if centred:
             mean[at] = m = b @ ones / n
             variance = square - m * m
@@ -37,7 +37,7 @@ def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: boo
             square = variance
         inverse[at] = r = 1 / xp.sqrt(square + eps)
         o = xp.multiply(b, outer(xp, aside, r, weight), out=out[at] if dtype == x.dtype else None)
-        if centred:
+        if m is not None:
             o += outer(xp, aside, -m * r, weight, xp.ones_like(r), bias)
         if dtype != x.dtype:
             out[at] = o

@@ -13,6 +13,7 @@ from tests.ops.record import Op, Sample
 _BATCH = ["input", "weight", "bias", "running_mean", "running_var"]
 _BAG = ["scale_grad_by_freq", "per_sample_weights", "include_last_offset", "padding_idx"]
 _BATCH_LAYER = ["input", *_BATCH[3:], *_BATCH[1:3], "training", "momentum", "eps"]
+_GRID = ["input", "grid", "interpolation_mode", "padding_mode", "align_corners"]
 # What the documentation says in prose, or in a signature no parser reads.
 NAMES = {
     "searchsorted": [["sorted_sequence", "input"], ["sorted_sequence", "self"]],
@@ -46,10 +47,9 @@ NAMES = {
     "masked_fill": [["input", "mask", "value"]],
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
-    **dict.fromkeys(
-        ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
-        [["input", "grid", "interpolation_mode", "padding_mode", "align_corners"]],
-    ),
+    "grid_sampler": [_GRID],
+    "grid_sampler_2d": [_GRID],
+    "grid_sampler_3d": [_GRID],
     "affine_grid_generator": [["theta", "size", "align_corners"]],
     "batch_norm": [[*_BATCH, "training", "momentum", "eps", "cudnn_enabled"], _BATCH_LAYER],
     "native_batch_norm": [[*_BATCH, "training", "momentum", "eps"]],
@@ -71,6 +71,12 @@ NAMES = {
         ["input", "weight", "offsets", "max_norm", "norm_type", *_BAG[:1], "mode", "sparse", *_BAG[1:]],
     ],
     "embedding_renorm_": [["input", "indices", "max_norm", "norm_type"]],
+    **{
+        f"max_pool{end}": [["input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"]]
+        for end in ("1d", "2d", "3d", "1d_with_indices")
+    },
+    **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
+    **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

@@ -77,7 +77,8 @@ def _avg_backward(xp, g, shape, windows, include, override):
 def _adaptive_avg(xp, input, outputs):
     sizes = input.shape[input.ndim - len(outputs) :]
     dims = [adaptive(n, o) for n, o in zip(sizes, outputs, strict=True)]
-    return _divided(xp, _total(xp, input, dims), _adaptive_sizes(sizes, outputs))
+    out = _total(xp, input, dims)
+    return _divided(xp, out, _adaptive_sizes(sizes, outputs)) if out.size else out
 
 
 def _adaptive_avg_backward(xp, g, shape, outputs):

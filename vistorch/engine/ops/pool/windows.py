@@ -34,6 +34,7 @@ class Dim(NamedTuple):
     disjoint: bool  # no element belongs to two windows
     covers: bool  # every element belongs to a window
     same: bool  # each window is one element, in order
+    regular: bool = True  # the pieces are slices
 
 
 @lru_cache(4096)
@@ -70,7 +71,7 @@ def _intervals(starts: np.ndarray, ends: np.ndarray) -> Dim:
             pieces.append((EVERY, starts + j, True))
         else:
             pieces.append((np.flatnonzero(has), starts[has] + j, False))
-    return Dim(len(starts), tuple(pieces), False, False, False)
+    return Dim(len(starts), tuple(pieces), False, False, False, False)
 
 
 @lru_cache(1024)
@@ -100,6 +101,13 @@ def at(ndim: int, axis: int, what: Any) -> tuple:
     return (EVERY,) * axis + (what,) + (EVERY,) * (ndim - axis - 1)
 
 
+def part(xp: Any, a: Any, axis: int, what: Any) -> Any:
+    """The elements of an array at some places of one axis."""
+    if what.__class__ is slice:
+        return a[at(a.ndim, axis, what)]
+    return xp.take(a, xp.asarray(what), axis)
+
+
 def fold(xp: Any, run: Any, a: Any, axis: int, dim: Dim, start: Any) -> Any:
     """Reduce the windows of one axis by a binary function; `start` is the value of a window without elements."""
     if dim.same:
@@ -111,15 +119,15 @@ def fold(xp: Any, run: Any, a: Any, axis: int, dim: Dim, start: Any) -> Any:
         shape[axis] = dim.outputs
         out = xp.full(shape, start, a.dtype)
     elif len(whole) == 1:
-        out = a[at(ndim, axis, whole[0])].copy()
+        out = part(xp, a, axis, whole[0]).copy()
     else:
-        out = run(a[at(ndim, axis, whole[0])], a[at(ndim, axis, whole[1])])
+        out = run(part(xp, a, axis, whole[0]), part(xp, a, axis, whole[1]))
     for into in whole[2:]:
-        run(out, a[at(ndim, axis, into)], out)
+        run(out, part(xp, a, axis, into), out)
     for to, into, full in dim.pieces:
         if not full:
-            to = at(ndim, axis, to)
-            out[to] = run(out[to], a[at(ndim, axis, into)])
+            key = at(ndim, axis, to)
+            out[key] = run(out[key], part(xp, a, axis, into))
     return out
 
 

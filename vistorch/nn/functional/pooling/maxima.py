@@ -311,7 +311,7 @@ def max_unpool3d(
 
 def _windows(d: int, kernel: Any, stride: Any, padding: Any) -> list[tuple]:
     given = (kernel, kernel if stride is None else stride, padding)
-    return [tuple(v) if isinstance(v, (tuple, list)) else (v,) * d for v in given]
+    return [tuple(v) if isinstance(v, (tuple, list, str)) else (v,) * d for v in given]
 
 
 def _checked(input: Any, name: str) -> Tensor:
@@ -327,7 +327,7 @@ def _unpooled_size(input: Tensor, kernel: tuple, stride: tuple, padding: tuple, 
         raise IndexError("tuple index out of range")
     for name, value in (("kernel_size", kernel), ("stride", stride), ("padding", padding)):
         for n in value:
-            if not isinstance(n, (int, float)):
+            if not isinstance(n, (int, float, Tensor)):
                 raise TypeError(
                     f"max_unpool{d}d(): argument '{name}' must be tuple of ints, not {type(n).__name__}"
                 )

@@ -29,6 +29,8 @@ def avg_pool2d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The mean of each window of the last two dims.
 
@@ -40,6 +42,7 @@ def avg_pool2d(
         ceil_mode: whether a window may reach beyond the end.
         count_include_pad: whether those zeros count as elements.
         divisor_override: what to divide by instead of the number of elements.
+        out: where to put the result.
 
     Example:
         >>> import vistorch
@@ -57,6 +60,7 @@ def avg_pool2d(
         ceil_mode,
         count_include_pad,
         divisor_override,
+        out,
     )
 
 
@@ -68,6 +72,8 @@ def avg_pool3d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The mean of each window of the last three dims.
 
@@ -79,6 +85,7 @@ def avg_pool3d(
         ceil_mode: whether a window may reach beyond the end.
         count_include_pad: whether those zeros count as elements.
         divisor_override: what to divide by instead of the number of elements.
+        out: where to put the result.
 
     Example:
         >>> import vistorch
@@ -96,6 +103,7 @@ def avg_pool3d(
         ceil_mode,
         count_include_pad,
         divisor_override,
+        out,
     )
 
 

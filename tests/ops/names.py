@@ -13,6 +13,7 @@ from tests.ops.record import Op, Sample
 _BATCH = ["input", "weight", "bias", "running_mean", "running_var"]
 _BAG = ["scale_grad_by_freq", "per_sample_weights", "include_last_offset", "padding_idx"]
 _BATCH_LAYER = ["input", *_BATCH[3:], *_BATCH[1:3], "training", "momentum", "eps"]
+_GRID = ["input", "grid", "interpolation_mode", "padding_mode", "align_corners"]
 # What the documentation says in prose, or in a signature no parser reads.
 NAMES = {
     "searchsorted": [["sorted_sequence", "input"], ["sorted_sequence", "self"]],
@@ -76,6 +77,10 @@ NAMES = {
     },
     **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
     **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
+    "grid_sampler": [_GRID],
+    "grid_sampler_2d": [_GRID],
+    "grid_sampler_3d": [_GRID],
+    "affine_grid_generator": [["theta", "size", "align_corners"]],
     "batch_norm": [[*_BATCH, "training", "momentum", "eps", "cudnn_enabled"], _BATCH_LAYER],
     "native_batch_norm": [[*_BATCH, "training", "momentum", "eps"]],
     "instance_norm": [
@@ -96,6 +101,13 @@ NAMES = {
         ["input", "weight", "offsets", "max_norm", "norm_type", *_BAG[:1], "mode", "sparse", *_BAG[1:]],
     ],
     "embedding_renorm_": [["input", "indices", "max_norm", "norm_type"]],
+    **{
+        f"max_pool{end}": [["input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"]]
+        for end in ("1d", "2d", "3d", "1d_with_indices")
+    },
+    **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
+    **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
+    "threshold": [["input", "threshold", "value"]],
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

@@ -1,0 +1,169 @@
+"""Dropout: what is switched off at random in training, element by element or whole channels.
+
+Invariant: the random numbers are PyTorch's for the same seed; they are drawn in the order of the mask's memory, and
+none where nothing is dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...face import FUNCTIONS, METHODS, public
+from ...generators import default_generator, of_device
+from ...kernels import sampling
+from ...places import CPU
+from ...promote import FLOATS
+from ...tensor import Tensor, wrap
+from ..create.chance import values_for
+from ..create.data import put
+from ..create.like import like
+from ..elementwise.refusals import missing
+
+_ALPHA = 1.7580993408473766  # how far below 0 selu comes
+_mul, _mul_ = FUNCTIONS["mul"], METHODS["mul_"]
+_add, _add_ = FUNCTIONS["add"], METHODS["add_"]
+
+
+def _chance(p: Any, name: str) -> float:
+    """A probability; PyTorch takes any real number of one element."""
+    if p.__class__ is not float:
+        if isinstance(p, Tensor) and p._data.size == 1 and not p._rg:
+            p = p._data.item()
+        if isinstance(p, (str, bytes)) or not hasattr(p, "__float__"):
+            raise TypeError(f"{name}(): argument 'p' (position 2) must be float, not {errors.type_name(p)}")
+        p = float(p)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    return p
+
+
+def _coins(source: Any, shape: tuple, dt: Any, keep: float) -> Any:
+    return sampling.bernoulli(source, keep, shape, dt)
+
+
+def _kept(input: Tensor, keep: float, features: bool) -> Any:
+    """An array of ones and zeros on the host: ones with probability `keep`."""
+    place = input._place
+    d = input._data
+    if features:
+        if d.ndim < 2:
+            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+        model: Any = np.empty((*d.shape[:2], *([1] * (d.ndim - 2))), d.dtype)
+    elif d.flags.c_contiguous:
+        model = d
+    else:
+        model = like(input, None, "cpu" if place.kind else None, None, "dropout")[0]
+    source = default_generator if place is CPU else of_device(place.device.index)
+    if model.flags.c_contiguous:
+        return sampling.bernoulli(source, keep, model.shape, d.dtype)
+    return values_for(model, _coins, source, keep)
+
+
+def _check_type(input: Tensor) -> None:
+    """Refuse what cannot be scaled; of integers, with the sentence about the division by a number."""
+    d = input._data
+    missing("bernoulli_scalar_cpu_", "c")(d.dtype)
+    if d.dtype.kind in "iub":
+        kind = {"b": "Bool"}.get(d.dtype.kind) or input.dtype.scalar_name
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {kind}")
+
+
+def _applied(input: Tensor, p: float, name: str, features: bool, alpha: bool, mul: Any, add: Any) -> Tensor:
+    """The input with its dropout, by out-of-place or in-place arithmetic."""
+    d = input._data
+    if p == 1:
+        return mul(input, wrap(input._place.xp.zeros((), d.dtype), input._place))
+    if d.dtype not in FLOATS:
+        _check_type(input)
+    keep = 1 - p
+    noise = _kept(input, keep, features)
+    wide = noise if noise.dtype in FLOATS else noise.astype("f4")
+    if not alpha:
+        wide /= keep
+        noise = wide.astype(noise.dtype, copy=False)
+        return mul(input, wrap(put(noise, input._place), input._place))
+    scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * keep)
+    shift = wide - 1
+    shift *= _ALPHA * scale
+    shift += _ALPHA * scale * p
+    wide *= scale
+    noise, shift = (a.astype(noise.dtype, copy=False) for a in (wide, shift))
+    out = mul(input, wrap(put(noise, input._place), input._place))
+    return add(out, wrap(put(shift, input._place), input._place))
+
+
+def _flag(train: Any, name: str) -> None:
+    if not isinstance(train, (bool, np.bool_)):
+        raise TypeError(
+            f"{name}(): argument 'train' (position 3) must be bool, not {errors.type_name(train)}"
+        )
+
+
+def _forms(name: str, features: bool, alpha: bool, meaning: str, shown: str) -> None:
+    """A dropout and its in-place form."""
+    for label, mul, add in ((name, _mul, _add_), (name + "_", _mul_, _add_)):
+
+        def call(input: Tensor, p: float, train: bool, *, _label=label, _multiply=mul, _shift=add) -> Tensor:
+            try:
+                size = input._data.size
+            except AttributeError:
+                raise errors.must_be_tensor(_label, "input", 1, input) from None
+            chance = _chance(p, _label)
+            if train is not True:
+                _flag(train, _label)
+                if not train:
+                    return input
+            if chance == 0 or not size:
+                return input
+            return _applied(input, chance, _label, features, alpha, _multiply, _shift)
+
+        call.__name__ = call.__qualname__ = label
+        place = "in place" if label[-1] == "_" else ""
+        call.__doc__ = f"""{meaning}{"" if not place else " It happens in place."}
+
+    Args:
+        input: a tensor.
+        p: the probability of an element to be dropped.
+        train: whether anything is done.
+
+    Example:
+        >>> import vistorch
+        >>> _ = vistorch.manual_seed(0)
+        >>> vistorch.{label}(vistorch.ones(2, 3), 0.5, True)
+        {shown}
+    """
+        public(method=False)(call)
+
+
+_forms(
+    "dropout",
+    False,
+    False,
+    "Replace elements by 0 at random, and divide the others by the probability to stay.",
+    "",
+)
+_forms(
+    "feature_dropout",
+    True,
+    False,
+    "Replace whole channels by 0 at random, and divide the others by the probability to stay.",
+    "",
+)
+_forms(
+    "alpha_dropout",
+    False,
+    True,
+    "Replace elements at random by the value selu saturates at, and keep mean and variance.",
+    "",
+)
+_forms(
+    "feature_alpha_dropout",
+    True,
+    True,
+    "Replace whole channels at random by the value selu saturates at, and keep mean and variance.",
+    "",
+)

@@ -1,0 +1,166 @@
+"""relu and threshold: what is kept above a bound.
+
+Invariant: a gradient passes where PyTorch lets it pass, at nan too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...call import op
+from ...face import public
+from ...kernels import masks
+from ...pointwise import unary
+from ...tensor import Tensor
+from ..elementwise.refusals import both, missing, sentence
+from .entry import ZERO, delivered, overwrite, pieces, real, tensor
+
+_refuse_relu = both(
+    sentence("b", "Boolean inputs not supported for relu"),
+    sentence("c", "clamp is not supported for complex types", NotImplementedError),
+)
+
+
+def _relu(xp, input):
+    return xp.maximum(input, ZERO.get(input.dtype, 0) if xp is np else 0)
+
+
+def _relu_slope(xp, grad, output):
+    # a result of relu is positive, nan or zero
+    return (
+        masks.kept(output != ZERO.get(output.dtype, 0), grad) if xp is np else xp.where(output != 0, grad, 0)
+    )
+
+
+relu_row = unary(
+    "relu",
+    _relu,
+    ints="same",
+    check=_refuse_relu,
+    formula=r"\bar x = \bar y\,[x > 0]",
+    input=lambda F, g, out: F.relu_backward(g, out),
+)
+op(
+    "relu_backward",
+    _relu_slope,
+    inputs="grad output",
+    name_in_graph="ThresholdBackwardBackward0",
+    formula={"grad": r"\bar g = \bar x\,[x > 0]"},
+    grad=lambda F, g, output: F.relu_backward(g, output),
+)
+
+
+@public()
+def relu(input: Tensor) -> Tensor:
+    """Replace what is below 0 by 0.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.relu(vistorch.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
+    return relu_row(input)
+
+
+def _cut(d: Any) -> None:
+    np.maximum(d, ZERO[d.dtype], out=d)
+
+
+@public()
+def relu_(input: Tensor) -> Tensor:
+    """Replace what is below 0 by 0, in place.
+
+    Args:
+        input: the tensor to change.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.relu_(vistorch.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
+    return overwrite(input, "relu_", _refuse_relu, relu_row, (), _cut)
+
+
+# ---- threshold ----------------------------------------------------------------------------------------------------
+def _threshold_piece(xp, input, threshold, value):
+    if input.dtype.kind in "iu":
+        threshold, value = int(threshold), int(value)
+    below = input <= threshold
+    if xp is np and value == 0 and input.dtype.kind == "f":
+        return masks.kept(~below, input)
+    return masks.chosen(xp, below, xp.asarray(value, input.dtype), input)
+
+
+def _threshold_slope(xp, grad, input, threshold):
+    keeps = ~(input <= threshold)
+    return masks.kept(keeps, grad) if xp is np else xp.where(keeps, grad, 0)
+
+
+_threshold = op(
+    "threshold",
+    lambda xp, input, threshold, value: pieces(xp, _threshold_piece, (input,), (threshold, value)),
+    formula=r"\bar x = \bar y\,[x > t]",
+    input=lambda F, g, input, threshold: F.threshold_backward(g, input, threshold),
+)
+_threshold_in_place = op(
+    "threshold_in_place",
+    lambda xp, input, threshold, value: pieces(xp, _threshold_piece, (input,), (threshold, value)),
+    name_in_graph="ThresholdBackward1",
+    formula=r"\bar x = \bar y\,[y > t]",
+    input=lambda F, g, out, threshold: F.threshold_backward(g, out, threshold),
+)
+op(
+    "threshold_backward",
+    lambda xp, grad, input, threshold: pieces(xp, _threshold_slope, (grad, input), (threshold,)),
+    inputs="grad input",
+    name_in_graph="ThresholdBackwardBackward0",
+    formula={"grad": r"\bar g = \bar x\,[x > t]"},
+    grad=lambda F, g, input, threshold: F.threshold_backward(g, input, threshold),
+)
+_refuse_threshold = missing("threshold_cpu", "bc")
+
+
+@public(method=False)
+def threshold(input: Tensor, threshold: float, value: float, *, out: Any = None) -> Tensor:
+    """Replace what is not above a bound.
+
+    Args:
+        input: a tensor.
+        threshold: the bound.
+        value: what replaces.
+        out: where to put the result.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.threshold(vistorch.tensor([-1.0, 2.0]), 0.5, 7.0)
+        tensor([7., 2.])
+    """
+    if out is not None:
+        return delivered("threshold", input, out, globals()["threshold"], threshold, value)
+    tensor(input, _refuse_threshold, "threshold")
+    return _threshold(
+        input, real(threshold, "threshold", "threshold", 2), real(value, "threshold", "value", 3)
+    )
+
+
+@public(method=False)
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """Replace what is not above a bound, in place.
+
+    Args:
+        input: the tensor to change.
+        threshold: the bound.
+        value: what replaces.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.threshold_(vistorch.tensor([-1.0, 2.0]), 0.5, 7.0)
+        tensor([7., 2.])
+    """
+    consts = real(threshold, "threshold_", "threshold", 2), real(value, "threshold_", "value", 3)
+    return overwrite(input, "threshold_", _refuse_threshold, _threshold_in_place, consts)

@@ -19,7 +19,7 @@ from .places import CPU
 from .quiet import quiet
 from .record import unpack_raw
 from .rules import RAW, REC
-from .vjps import F4, F8, cast, fit, recorded_values, softened
+from .vjps import F4, F8, cast, fit, recorded_values, softened, vjps_of
 from .watched import Watched
 
 HOST = RAW[0]
@@ -194,7 +194,7 @@ class Pass(Accumulating, Watched):
             rule = n.rule
             if create_graph and rule is not None and hooks is None and not anomaly:
                 self._recorded(n, rule, g, wanted, undo)
-            elif rule is None or hooks is not None or anomaly:
+            elif rule is None or hooks is not None or anomaly or rule.together is not None:
                 results = self._careful(n, rule, g, hooks)
                 for e, gi in zip(n.edges, results, strict=True):
                     if e is not None and gi is not None:
@@ -291,6 +291,11 @@ class Pass(Accumulating, Watched):
 
     def _recorded(self, n: Any, rule: Any, g: Any, wanted: Any, undo: list | None) -> None:
         """One plain node of a pass that is itself recorded."""
+        if rule.together is not None and rule.together is rule.vjps[0]:
+            for e, gi in zip(n.edges, vjps_of(n, g, True), strict=True):
+                if e is not None and gi is not None and (wanted is None or e in wanted):
+                    self._send(e, gi, undo)
+            return
         values = recorded_values(n, rule)
         for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
             if e is not None and (wanted is None or e in wanted):

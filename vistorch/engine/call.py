@@ -40,6 +40,7 @@ def op(
     holomorphic: bool = True,
     widen: bool = True,
     formula: dict[str, str] | str | None = None,
+    together: Callable | None = None,
     **vjps: Callable,
 ) -> Any:
     """One row of the table: define its rule and return the recorded callable `(*tensors, *constants)`.
@@ -54,6 +55,7 @@ def op(
         holomorphic: False where formulas conjugate for themselves.
         widen: compute half types in float32 (False for kernels that only move elements).
         formula: LaTeX of each vjp, by input.
+        together: together(xp, g, wants, *saved): all gradients of a plain pass at once.
         **vjps: input name -> formula(F, g, *saved).
     """
     # `name=` is taken by the row itself, so a grad_fn name comes as name_in_graph
@@ -67,6 +69,7 @@ def op(
         holomorphic=holomorphic,
         widen=widen,
         formula=formula,
+        together=together,
         vjps=vjps,
     )
     fn = _view(rule) if view else _one(rule) if len(rule.inputs) == 1 and outs == 1 else _general(rule)

@@ -3,6 +3,11 @@
 A formula's parameter names are the statement of what it needs saved: an input's name, "out" (or "out1", "out2" for
 later outputs), a constant's name, "<input>_shape" or "<input>_dtype". They are read once, at import.
 
+Where one walk over the memory gives the gradients of all inputs, a row has a `together` beside its formulas:
+`together(xp, g, wants, *saved)` on arrays gives them at once, None for those that `wants` (one bool an input) does not
+ask for. It is what a plain pass runs; the formulas are what a recorded pass runs and what a person is shown. In a row
+without formulas a recorded pass runs it too, on Tensors and with None for `xp`.
+
 `F` in a formula is RAW (kernels on arrays) in a plain backward pass and REC (recorded ops on Tensors) under
 `create_graph=True`: one formula, two executions. Formulas are written as if everything were real: for a complex node
 the executor hands them the conjugates of what was saved, because conj(f'(x)) = f'(conj(x)) for every function with
@@ -66,16 +71,21 @@ class Rule:
         "saves",
         "saves_out",
         "saves_tensors",
+        "together",
+        "together_picks",
         "twins",
         "view",
         "vjps",
         "widen",
     )
 
-    def __init__(self, name: str, kernel: Any, inputs: tuple, consts: tuple, vjps: dict) -> None:
+    def __init__(
+        self, name: str, kernel: Any, inputs: tuple, consts: tuple, vjps: dict, together: Any = None
+    ) -> None:
         self.name, self.kernel, self.inputs, self.consts = name, kernel, inputs, consts
         self.public = name  # what error messages call it
-        self.vjps = tuple(vjps.get(i) for i in inputs)
+        self.vjps = tuple(vjps.get(i) for i in inputs) if vjps or not together else (together,) * len(inputs)
+        self.together = together
         self._compile()
 
     def _compile(self) -> None:
@@ -83,12 +93,19 @@ class Rule:
         readers: dict[str, list[int]] = {}
         wanted = []
         for i, vjp in enumerate(self.vjps):
-            reads = () if vjp is None else parameters(vjp)[2:]
+            reads = () if vjp is None else parameters(vjp)[3 if vjp is self.together else 2 :]
             wanted.append(reads)
             for n in reads:
                 if n not in readers:
                     names.append(n)
                 readers.setdefault(n, []).append(i)
+        self.together_picks: tuple = ()
+        if self.together is not None:
+            every = [i for i, vjp in enumerate(self.vjps) if vjp is not None]
+            reads = parameters(self.together)[3:]
+            names += [n for n in reads if n not in readers]
+            readers.update(dict.fromkeys(reads, every))
+            self.together_picks = tuple(names.index(n) for n in reads)
         self.saved_names = tuple(names)
         self.saves = tuple((*self._where(n), tuple(readers[n])) for n in names)
         self.picks = tuple(tuple(names.index(n) for n in reads) for reads in wanted)
@@ -138,6 +155,7 @@ def define(
     holomorphic: bool = True,
     widen: bool = True,
     formula: dict[str, str] | str | None = None,
+    together: Callable | None = None,
     vjps: dict[str, Callable],
 ) -> Rule:
     """Compile one row and enter it in the table; `call.op` also makes the callable."""
@@ -152,7 +170,7 @@ def define(
         consts = params[len(tensors) :]
     elif not tensors:
         tensors = ("input",)
-    rule = Rule(name, kernel, tensors, consts, vjps)
+    rule = Rule(name, kernel, tensors, consts, vjps, together)
     rule.differentiable_outs = outs
     rule.view, rule.holomorphic, rule.widen = view, holomorphic, widen
     rule.formula = {tensors[0]: formula} if isinstance(formula, str) else (formula or {})

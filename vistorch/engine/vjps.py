@@ -67,6 +67,10 @@ def vjps_of(n: Any, g: Any, create_graph: bool) -> list:
         F = RAW[n.place.kind]
         if n.dtype is not F4 and n.dtype is not F8:
             g, values = softened(rule, g, values, n.dtype)
+    if rule.together is not None and (not create_graph or rule.together is rule.vjps[0]):
+        wants = tuple([e is not None for e in n.edges])
+        xp = None if create_graph else F.xp
+        return list(rule.together(xp, g, wants, *[values[i] for i in rule.together_picks]))
     return [
         None if e is None else vjp(F, g, *[values[i] for i in pick])
         for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks, strict=True)

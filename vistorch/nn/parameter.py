@@ -76,6 +76,9 @@ class Parameter(Tensor, metaclass=_Marked):
             raise TypeError(
                 f"Parameter data has to be a Tensor, but got {type(data).__name__}. Make it one with vistorch.tensor()."
             )
+        kind = o.dtype
+        if requires_grad and not (kind.is_floating_point or kind.is_complex):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         o.requires_grad = requires_grad
         return o
 

@@ -17,6 +17,7 @@ from tests.ops.samples import (
     nn_image,
     nn_loss,
     nn_normalize,
+    nn_padding,
     nn_pool,
     nn_recurrent,
     pointwise,
@@ -34,6 +35,7 @@ LAYERS = (
     nn_image,
     nn_loss,
     nn_normalize,
+    nn_padding,
     nn_pool,
     nn_recurrent,
 )

@@ -11,6 +11,8 @@ from .dropout import *
 from .embedding import *
 from .linear import *
 from .loss import *
+from .loss_margins import *
+from .loss_values import *
 from .normalization import *
 from .padding import *
 from .pooling import *

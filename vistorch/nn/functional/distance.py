@@ -1,3 +1,9 @@
-"""How far apart two vectors are."""
+"""How near two vectors are."""
 
-__all__: list[str] = []
+from ...engine.face import FUNCTIONS
+
+__all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
+
+cosine_similarity = FUNCTIONS["cosine_similarity"]
+pairwise_distance = FUNCTIONS["pairwise_distance"]
+pdist = FUNCTIONS["pdist"]

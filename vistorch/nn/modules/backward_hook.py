@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ...autograd.function import Function
+from ...engine.face import FUNCTIONS
 from ...engine.modes import mode
 from ...engine.tensor import Tensor
 
+zeros = FUNCTIONS["zeros"]
 NO_INPUT_NEEDS_GRAD = (
     "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
     "gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
@@ -48,6 +50,8 @@ class BackwardHook:
     def at_entrance(self, args: tuple) -> tuple:
         """The arguments behind the entrance node."""
         self.input_count = len(args)
+        # PyTorch gives zeros for tensors that need no gradient
+        self.idle = {i: (a._data.shape, a.dtype, a.device) for i, a in enumerate(args) if _idle(a)}
         args, self.inputs = _through(args, lambda node: node.register_hook(self._leaving))
         return args
 
@@ -93,6 +97,11 @@ class BackwardHook:
         if self.grad_outputs is None:  # the exit was not reached: its outputs were not used
             return None
         grads = _spread(self.inputs, grad_input, self.input_count)
+        if self.idle:
+            filled = list(grads)
+            for i, (shape, dtype, device) in self.idle.items():
+                filled[i] = zeros(shape, dtype=dtype, device=device)
+            grads = tuple(filled)
         for hook in self.hooks:
             result = hook(self.module, grads, self.grad_outputs)
             if result is None:
@@ -104,7 +113,11 @@ class BackwardHook:
                 )
             grads = result
         self.grad_outputs = None
-        return tuple([grads[i] for i in self.inputs or ()])
+        return tuple([None if i in self.idle else grads[i] for i in self.inputs or ()])
+
+
+def _idle(a: Any) -> bool:
+    return isinstance(a, Tensor) and not a.requires_grad
 
 
 def _spread(where: list | None, values: tuple, size: int) -> tuple:

@@ -1,1 +1,3 @@
-"""Convolutions, unfold and fold."""
+"""Convolutions, their transposes, and the columns they are made of."""
+
+from . import convolve, tbc, transposed, unfold

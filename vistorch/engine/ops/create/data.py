@@ -224,7 +224,7 @@ def _warn_read_only() -> None:
 public(method=False)(from_numpy)
 
 
-@public(function=False)
+@public()
 def detach(self: Tensor) -> Tensor:
     """The same memory without history; the version count stays common.
 

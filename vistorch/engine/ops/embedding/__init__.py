@@ -1,1 +1,3 @@
-"""Embeddings: rows looked up, summed in bags."""
+"""Rows of a table, one by one or in bags."""
+
+from . import bag, rows, table

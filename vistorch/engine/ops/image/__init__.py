@@ -1,1 +1,3 @@
 """Interpolation, sampling along a grid, padding, pixel and channel shuffles."""
+
+from . import affine, pad, pad_checks, resample, sample, shuffle, upsample

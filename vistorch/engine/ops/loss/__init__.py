@@ -1,1 +1,3 @@
 """Losses."""
+
+from . import binary, ctc, distance, entropy, margin, nll, ranking

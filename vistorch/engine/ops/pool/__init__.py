@@ -1,1 +1,3 @@
-"""Pooling."""
+"""Pooling: maxima and means over windows, and the way back from indices."""
+
+from . import adaptive, averages, maxima, unpool

@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import dtypes, type_names
 from ...call import op
-from ...face import FUNCTIONS, METHODS, public
+from ...face import METHODS, public
 from ...layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
 from ...metadata import is_contiguous
 from ...places import place_of
@@ -305,6 +305,3 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     """
     tensor(other, "type_as", "other")
     return converted(self, other._data.dtype, other._place)
-
-
-FUNCTIONS["detach"] = METHODS["detach"]

@@ -151,7 +151,7 @@ class Variadic:
         r.saves = ((CONST, 0, everyone), (CONST, 1, everyone))
         r.saved_names, r.picks = ("dim", "parts"), ((0, 1),) * n
         r.saves_out = r.saves_tensors = r.view = r.widen = False
-        r.holomorphic, r.differentiable_outs = True, 1
+        r.holomorphic, r.differentiable_outs, r.together = True, 1, None
         r.formula, r.grad_name = base.formula, base.grad_name
         r.node_class = type(
             r.grad_name, (Node,), {"__slots__": (), "rule": r, "__module__": "vistorch.autograd"}

@@ -1,3 +1,0 @@
-"""Windows reduced to one value."""
-
-__all__: list[str] = []

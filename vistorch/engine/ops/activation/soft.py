@@ -174,9 +174,10 @@ log_softmax_of = _public("log_softmax", _log_softmax, _refusals("log_softmax"))
 
 
 def _into(out: Any, name: str, result: Tensor) -> Tensor:
-    """Write a result into `out`, which has to be of its type; PyTorch asks nothing about gradients here."""
+    """Write a result into `out`, which has to be of its type; that the input's gradient is lost nobody minds."""
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(out)}")
+    outs.refuse_grad(f"aten::{name}", (out,))
     if out.dtype is not result.dtype:
         expected, given = C_NAMES[result.dtype.name], C_NAMES[out.dtype.name]
         raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {given} instead")

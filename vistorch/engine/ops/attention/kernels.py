@@ -68,7 +68,9 @@ def softmax_(xp: Any, s: Any, seen: Any = None) -> Any:
     return s
 
 
-def attend(xp: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, keep: bool) -> Any:
+def attend(
+    xp: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, keep: bool
+) -> Any:
     """The result in the memory order of `query`, and the weights (no element of them without `keep`)."""
     shape = (*query.shape[:3], key.shape[2])
     rows, columns = shape[2:]

@@ -82,9 +82,7 @@ def _check(q: Any, k: Any, v: Any, mask: Any, dropout_p: Any, causal: Any, scale
         ("enable_gqa'", gqa, bool, "bool"),
     ):
         if not isinstance(given, kinds):
-            raise TypeError(
-                f"{name}(): argument '{argument} must be {expected}, not {type(given).__name__}"
-            )
+            raise TypeError(f"{name}(): argument '{argument} must be {expected}, not {type(given).__name__}")
     a, b, c = q._data, k._data, v._data
     if not a.dtype == b.dtype == c.dtype:
         raise RuntimeError(
@@ -103,11 +101,20 @@ def _check(q: Any, k: Any, v: Any, mask: Any, dropout_p: Any, causal: Any, scale
                 "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
                 f"attn_mask.dtype: {checks.native(mask)} and  query.dtype: {checks.native(q)} instead."
             )
+    if mask is not None and mask._data.dtype.kind == "b":
+        refuse_infinity(a.dtype)
     if a.dtype.kind in "iub":
         raise RuntimeError(f"expected scalar type Float but found {checks.scalar(q)}")
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
     checks.same_place(name, *((q, k, v) if mask is None else (q, k, v, mask)))
+
+
+def refuse_infinity(dtype: Any) -> None:
+    """Refuse integers where a mask of bools would become numbers to add."""
+    if dtype.kind in "iu":
+        name = "int" if dtype == np.int32 else f"{dtype.name}_t"
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def _fuses(q: Tensor, k: Tensor, v: Tensor, mask: Any, gqa: bool) -> bool:
@@ -150,7 +157,9 @@ def _shared(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     for t in (key, value):
         if t._data.ndim < 3 or dim < 0:
             n = min(t._data.ndim, query._data.ndim)
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got -3)")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got -3)"
+            )
         have = t._data.shape[-3]
         if not have or count % have:
             raise RuntimeError("Number of heads in key and value must divide the number of heads in ")

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims
+from ... import dims, dtypes, outs
 from ...face import public
 from ...tensor import Tensor
 from ..shape import rows
 from . import sizes
 from .average import AVG
+
+_CPP = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
 
 
 def avg_pool(
@@ -22,6 +37,7 @@ def avg_pool(
     ceil_mode: Any,
     count_include_pad: Any,
     divisor_override: Any,
+    out: Any = None,
 ) -> Tensor:
     """Average over windows of the last two or three dims."""
     a = sizes.tensor(input, name)
@@ -32,7 +48,15 @@ def avg_pool(
     sizes.flag(count_include_pad, name, "count_include_pad", 6)
     if divisor_override is not None:
         divisor_override = dims.whole(divisor_override, name, "divisor_override", 7)
-    return _averaged(d, input, a, (kernel, step, pad), ceil_mode, count_include_pad, divisor_override)
+    if out is not None:
+        outs.check_out(name, out, (input,))
+    made = _averaged(d, input, a, (kernel, step, pad), ceil_mode, count_include_pad, divisor_override)
+    if out is None:
+        return made
+    if out._data.dtype != made._data.dtype:
+        wanted, given = (_CPP[dtypes.of(t._data.dtype).name] for t in (made, out))
+        raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {given} instead")
+    return outs.deliver(out, made)
 
 
 def _averaged(
@@ -41,6 +65,8 @@ def _averaged(
     name = f"avg_pool{d}d"
     once = (1,) * d
     sizes.check_lengths(name, d, *arguments, once)
+    if d == 3:
+        sizes.check_rank(name, d, a.shape)
     if override == 0:
         raise RuntimeError("divisor must be not zero")
     made = sizes.windows(name, a.shape, *arguments, once, ceil)

@@ -78,8 +78,6 @@ def _check_1d(
                 f"max_pool1d() {argument} must be {none}an int, list of ints{comma} or tuple of ints of size 1 but got "
                 f"size {len(value)}"
             )
-        if any(not -(2**31) <= n < 2**31 for n in value):
-            raise RuntimeError("value cannot be converted to type int without overflow")
     k, p, e = kernel[0], padding[0], dilation[0]
     s = stride[0] if stride else k
     for argument, n in (("kernel_size", k), ("stride", s), ("padding", p), ("dilation", e)):

@@ -47,6 +47,36 @@ NAMES = {
     "masked_fill": [["input", "mask", "value"]],
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
+    "kl_div": [["input", "target", "reduction"]],
+    "poisson_nll_loss": [["input", "target", "log_input", "full", "eps", "reduction"]],
+    "hinge_embedding_loss": [["input", "target", "margin", "reduction"]],
+    "margin_ranking_loss": [["input1", "input2", "target", "margin", "reduction"]],
+    "cosine_embedding_loss": [["input1", "input2", "target", "margin", "reduction"]],
+    "triplet_margin_loss": [
+        ["anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"],
+    ],
+    "binary_cross_entropy_with_logits": [["input", "target", "weight"]],
+    "threshold": [["input", "threshold", "value"]],
+    "convolution": [
+        [
+            "input",
+            "weight",
+            "bias",
+            "stride",
+            "padding",
+            "dilation",
+            "transposed",
+            "output_padding",
+            "groups",
+        ]
+    ],
+    "conv_tbc": [["input", "weight", "bias", "pad"]],
+    **{
+        f"max_pool{end}": [["input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"]]
+        for end in ("1d", "2d", "3d", "1d_with_indices")
+    },
+    **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
+    **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
     "grid_sampler": [_GRID],
     "grid_sampler_2d": [_GRID],
     "grid_sampler_3d": [_GRID],

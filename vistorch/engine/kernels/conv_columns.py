@@ -68,11 +68,11 @@ class Flat:
     def spread(self, xp: Any, x: Any, scratch: Any) -> Any:
         """Images as flat phases: [images, channels, phases, padded]; in `scratch`, whose padding is zero."""
         if scratch is None:
-            return x.reshape((*x.shape[:2], 1, self.size))
-        flat = scratch[: len(x)]
+            return xp.ascontiguousarray(x).reshape((*x.shape[:2], 1, self.size))
+        held = scratch[: len(x)]
         for phase, target, source in self.pieces:
-            self._plane(flat, phase)[target] = x[source]
-        return flat
+            self._plane(held, phase)[target] = x[source]
+        return held
 
     def gather(self, flat: Any, result: Any) -> None:
         """The reverse of `spread`: flat phases to images."""
@@ -107,10 +107,13 @@ class Flat:
         return y.reshape((*y.shape[:-1], self.out[0], *self.rows[1:]))[self.inner]
 
     def widened(self, xp: Any, g: Any) -> Any:
-        """A gradient [images, channels, *out] as wide as the columns, zero past the ends of rows."""
+        """A gradient [images, channels, *out] as wide as the columns, zero past the ends of rows.
+
+        It may come with strides of 0, for which numpy has no fast product.
+        """
         shape = (*g.shape[:2], self.length)
         if self.exact:
-            return g.reshape(shape)
+            return xp.ascontiguousarray(g).reshape(shape)
         wide = xp.zeros(shape, g.dtype)
         self.wide(wide)[...] = g
         return wide

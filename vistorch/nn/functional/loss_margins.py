@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...engine.face import FUNCTIONS
+from ...engine.ops.activation.logistic import logsigmoid
 from ...engine.ops.loss import distance
 from ...engine.ops.loss import margin as _margin
 from ...engine.ops.loss.frame import tensors
@@ -252,7 +253,7 @@ def multilabel_soft_margin_loss(
     """
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
-    log_of = FUNCTIONS["log_sigmoid"]
+    log_of = logsigmoid
     loss = -(target * log_of(input) + (1 - target) * log_of(-input))
     if weight is not None:
         loss = loss * weight

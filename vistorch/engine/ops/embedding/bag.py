@@ -63,9 +63,9 @@ def embedding_bag(
     checks.tensor(_FUNC, "per_sample_weights", 7, per_sample_weights, True)
     mode = dims.whole(mode, _FUNC, "mode", 5)
     w, last = weight._data, bool(include_last_offset)
-    if not w.ndim:
+    if not w.ndim and padding_idx is not None:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    padding = _padding(padding_idx, w.shape[0])
+    padding = _padding(padding_idx, w.shape[0] if w.ndim else 0)
     _check(weight, indices, offsets, mode, per_sample_weights, last)
     xp = weight._place.xp
     if indices._data.dtype == bool:

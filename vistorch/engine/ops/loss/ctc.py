@@ -200,7 +200,7 @@ def _check_forms(given: tuple) -> None:
 
 
 @public(method=False)
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """The negative log-likelihood of label sequences, summed over all their alignments with the input.
 
     Args:
@@ -228,6 +228,9 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     given = log_probs if batched or not log_probs._data.ndim else log_probs.unsqueeze(1)
     found = given._data.ndim
     inputs, labels = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
+    _no_kernel(given._data.dtype)
+    if given._data.dtype in HALVES:
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{label_of(given)}'")
     if found != 3:
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {found}-dimensional tensor for argument #1 'log_probs' {_CHECKING}"
@@ -235,9 +238,6 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     steps, rows, classes = given._data.shape
     if not given._data.size:
         raise RuntimeError("log_probs tensor must not be empty")
-    _no_kernel(given._data.dtype)
-    if given._data.dtype in HALVES:
-        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{label_of(given)}'")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     _check_lengths("input_lengths", inputs, rows, steps)

@@ -11,7 +11,7 @@ from ... import dtypes, promote
 from ...call import op
 from ...tensor import Tensor
 from ..elementwise.refusals import missing, sentence
-from .frame import NONE, over, pairwise, part
+from .frame import NONE, fits, no_gradient, over, pairwise, part
 
 
 def _square(xp, input, target):
@@ -179,6 +179,10 @@ _soft_margin = pairwise(_soft_margin_row, lambda common: None, of_input=True)
 
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: int) -> Tensor:
     """log(1 + exp(-xy)), which PyTorch computes in the memory of -x."""
+    if input._data.shape != target._data.shape:
+        fits(target, input)
+    if target._rg or target._view is not None:
+        no_gradient("soft_margin_loss", "target", target)
     own = input._data.dtype
     if own.kind in "iub":
         _minus_bool(own)

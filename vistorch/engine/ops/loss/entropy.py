@@ -9,8 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dims, errors, promote
-from ...face import FUNCTIONS, public
+from ...face import public
+from ...quiet import hushed
+from ...rules import twin
 from ...tensor import Tensor
+from ..activation.soft import log_softmax_of
+from ..elementwise.division import div_
 from ..elementwise.special import xlogy
 from .frame import MEAN, NONE, finished, label_of, optional, real, tensors, whole
 from .nll import nll_loss_nd
@@ -42,7 +46,7 @@ def cross_entropy_loss(
 
 
 def _log_softmax(input: Tensor) -> Tensor:
-    return FUNCTIONS["log_softmax"](input, 0 if input._data.ndim == 1 else 1)
+    return log_softmax_of(input, 0 if input._data.ndim == 1 else 1, None, 2)
 
 
 def _check_smoothing(label_smoothing: float) -> None:
@@ -85,12 +89,12 @@ def _of_probabilities(
         losses = losses * _along_classes(weight, len(shape))
     if reduction == NONE:
         return -losses.sum(at)
-    loss = -losses.sum()
+    loss = losses.sum()
     if reduction != MEAN:
-        return loss
+        return -loss
     if not losses._data.size:
-        return loss * float("nan")
-    return loss / (losses._data.size // classes)
+        return -loss.fill_(float("nan"))
+    return _divided(-loss, losses._data.size // classes)
 
 
 def _smoothed(
@@ -121,8 +125,17 @@ def _smoothed(
     return nll * (1 - label_smoothing) + spread * (label_smoothing / classes if classes else float("inf"))
 
 
+_by_number = twin(div_.rule, "DivBackward1")
+
+
+def _divided(t: Tensor, n: int) -> Tensor:
+    """A quotient under the name that PyTorch's own code gives it in the graph."""
+    d = hushed(_by_number.kernels[t._place.kind], t._data, n)
+    return promote.finish(_by_number, t._place, d, (t, n), None)
+
+
 @public(method=False)
-def kl_div(input, target, reduction=1, *, log_target=False):
+def kl_div(input, target, reduction=0, *, log_target=False):
     """The Kullback-Leibler divergence of each element: target (log target - input).
 
     Args:
@@ -138,6 +151,8 @@ def kl_div(input, target, reduction=1, *, log_target=False):
     """
     tensors("kl_div", input=input, target=target)
     reduction = whole("kl_div", "reduction", 3, reduction)
+    if any(t._data.dtype.kind == "c" for t in (input, target)):
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     for t in (input, target):
         if not promote.floating(t._data.dtype):
             raise RuntimeError("kl_div: Integral inputs not supported.")

@@ -127,9 +127,9 @@ def _put_back(xp, grad, target, total, weight, shape, ignore_index, reduction):
     if weight is not None or (xp is not np or total != flat.size):
         counts = flat != ignore_index
         flat = flat * counts
-        value = value * counts
         if weight is not None:
             value = value * weight[flat]
+        value = xp.where(counts, value, grad.dtype.type(0))
     if flat.size:
         out[_places(xp, flat, shape)] = value
     return out.reshape(shape)

@@ -71,9 +71,8 @@ def _batch_norm(xp, input, weight, bias, running_mean, running_var, training, ep
     if there(bias) is not None:
         shift = shift + bias
     x = _matrix(xp, input, layout)
-    out = passes.scaled(
-        xp, x, _by_channel(xp, scale, dtype, layout), _by_channel(xp, shift, dtype, layout)
-    ).reshape(input.shape)
+    scale, shift = [_by_channel(xp, c, dtype, layout) for c in (scale, shift)]
+    out = passes.scaled(xp, x, scale, shift, input.shape)
     return out, mean.astype(dtype), inverse.astype(dtype), var
 
 
@@ -102,10 +101,11 @@ def _gradients(xp, g, wants, input, weight, out1, out2, training):
             n = max(batch * inner, 1)
             coefficients = (scale, -scale * inverse * inverse * along / n, -scale * total / n)
             of_g, of_x, shift = [_by_channel(xp, c, dtype, layout) for c in coefficients]
-            made = passes.combined(xp, g, x, m, of_g, of_x, shift, close)
+            grads[0] = passes.combined(xp, g, x, m, of_g, of_x, shift, close, input.shape)
         else:
-            made = g * _by_channel(xp, scale, dtype, layout)
-        grads[0] = made.reshape(input.shape)
+            of_g = _by_channel(xp, scale, dtype, layout)
+            grads[0] = xp.empty(input.shape, dtype)
+            xp.multiply(g, of_g, out=grads[0].reshape(g.shape))
     return grads
 
 
@@ -179,8 +179,12 @@ def _run(
     input: Tensor, weight: Any, bias: Any, stats: tuple, training: bool, momentum: float, eps: float
 ) -> tuple:
     """The row, after all checks, and the running statistics."""
-    blank = None if None not in (weight, bias, *stats) else absent(input)
-    ins = [blank if t is None else t for t in (weight, bias, *stats)]
+    blank = None
+    ins = []
+    for t in (weight, bias, *stats):
+        if t is None:
+            t = blank = absent(input) if blank is None else blank
+        ins.append(t)
     results = batch_norm_row(input, *ins, training, eps)
     if training and stats[0] is not None and input._data.size:
         _remember(input, results[1]._data.astype(F8), results[3]._data, stats, momentum)

@@ -14,6 +14,7 @@ from ... import dims as _dims
 from ... import promote
 from ...call import op
 from ...face import FUNCTIONS, public
+from ...kernels.row_sums import added_rows
 from ...modes import no_grad
 from ...tensor import Tensor
 from ..core import expand, to_dtype
@@ -125,8 +126,19 @@ def _differences(xp, input):
 
 def _pair_sums(xp, input, n):
     i, j = _pairs(xp, n)
+    places, parts = xp.concatenate((i, j)), xp.concatenate((input, -input))
+    if xp is np:
+        return added_rows(places, parts, n)
     out = xp.zeros((n, input.shape[1]), input.dtype)
-    add_at(xp, out, xp.concatenate((i, j)), xp.concatenate((input, -input)))
+    add_at(xp, out, places, parts)
+    return out
+
+
+def _square(xp, input, n):
+    """A symmetric matrix from what stands above its diagonal."""
+    out = xp.zeros((n, n), input.dtype)
+    out[_pairs(xp, n)] = input
+    out += out.T
     return out
 
 
@@ -146,6 +158,27 @@ op(
 )
 
 
+def _folded(xp, input):
+    i, j = _pairs(xp, input.shape[0])
+    return input[i, j] + input[j, i]
+
+
+op(
+    "pair_square",
+    _square,
+    name_in_graph="CopyBackwards",
+    formula=r"\bar x_{ij} = \bar y_{ij} + \bar y_{ji}",
+    input=lambda F, g: F.pair_folded(g),
+)
+op(
+    "pair_folded",
+    _folded,
+    name_in_graph="AddBackward0",
+    formula=r"\bar x_{ij} = \bar x_{ji} = \bar y_{ij}",
+    input=lambda F, g, input_shape: F.pair_square(g, input_shape[0]),
+)
+
+
 def _pdist(xp, input, p):
     return vector_norm_dims.rule.kernel(xp, _differences(xp, input), p, (1,), False)
 
@@ -153,6 +186,10 @@ def _pdist(xp, input, p):
 def _pdist_vjp(F: Any, g: Any, input: Any, out: Any, p: float) -> Any:
     if p == 0:
         return F.zeros_like(input)
+    if p == 2:
+        # differences cancel what all points have in common; without it, they need not be written out
+        x, w = F.centred(input, (0,)), F.pair_square(g * F.inverse_or_zero(out), input.shape[0])
+        return x * F.sum_dims(w, (1,), True) - F.mm(w, x)
     apart = F.pair_differences(input)
     if p == inf:  # as in PyTorch, each of several largest differences gets it all
         far = F.as_shape(out, (*out.shape, 1))

@@ -42,8 +42,8 @@ def _group_norm(xp, input, weight, bias, groups, eps):
     shift = -xp.repeat(mean, members, 1) * scale
     if there(bias) is not None:
         shift = shift + bias
-    out = passes.scaled(xp, x, _column(xp, scale, dtype), _column(xp, shift, dtype))
-    return out.reshape(input.shape), mean.astype(dtype), inverse.astype(dtype)
+    out = passes.scaled(xp, x, _column(xp, scale, dtype), _column(xp, shift, dtype), input.shape)
+    return out, mean.astype(dtype), inverse.astype(dtype)
 
 
 def _gradients(xp, g, wants, input, weight, out1, out2, groups):
@@ -70,7 +70,7 @@ def _gradients(xp, g, wants, input, weight, out1, out2, groups):
         ]
         coefficients = (scale, -(inverse**3) * along, -inverse * total)
         of_g, of_x, shift = [_column(xp, c, dtype) for c in coefficients]
-        grads[0] = passes.combined(xp, g, x, m, of_g, of_x, shift, close).reshape(input.shape)
+        grads[0] = passes.combined(xp, g, x, m, of_g, of_x, shift, close, input.shape)
     return grads
 
 

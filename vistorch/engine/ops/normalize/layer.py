@@ -30,15 +30,21 @@ def _matrix(xp: Any, x: Any, count: int) -> Any:
 
 def _layer_norm(xp, input, weight, bias, count, eps):
     x = _matrix(xp, input, count)
-    out, mean, inverse = rows.normalised(xp, x, _flat(xp, weight), _flat(xp, bias), eps, True)
-    return out.reshape(input.shape), mean, inverse
+    out, mean, inverse = rows.normalised(xp, x, _flat(xp, weight), _flat(xp, bias), eps, True, input.shape)
+    return out, mean, inverse
 
 
 def _gradients(xp, g, wants, input, weight, out1, out2, weight_shape, bias_shape, count):
     x, g = _matrix(xp, input, count), _matrix(xp, g, count)
-    made = rows.gradients(xp, g, x, _flat(xp, weight), out1, out2, True, wants)
-    shapes = (input.shape, weight_shape, bias_shape)
-    return [None if m is None else m.reshape(shape) for m, shape in zip(made, shapes, strict=True)]
+    made = rows.gradients(xp, g, x, _flat(xp, weight), out1, out2, True, wants, input.shape)
+    return _shaped(made, (input.shape, weight_shape, bias_shape))
+
+
+def _shaped(made: Any, shapes: tuple) -> list:
+    return [
+        m if m is None or m.shape == shape else m.reshape(shape)
+        for m, shape in zip(made, shapes, strict=True)
+    ]
 
 
 def _last(shape: tuple, count: int) -> tuple:
@@ -71,15 +77,15 @@ layer_norm_row = op(
 
 def _rms_norm(xp, input, weight, count, eps):
     x = _matrix(xp, input, count)
-    out, _, inverse = rows.normalised(xp, x, _flat(xp, weight), None, eps, False)
-    return out.reshape(input.shape), inverse
+    out, _, inverse = rows.normalised(xp, x, _flat(xp, weight), None, eps, False, input.shape)
+    return out, inverse
 
 
 def _rms_gradients(xp, g, wants, input, weight, out1, weight_shape, count):
     x, g = _matrix(xp, input, count), _matrix(xp, g, count)
-    made = rows.gradients(xp, g, x, _flat(xp, weight), xp.zeros_like(out1), out1, False, (*wants, False))
-    shapes = (input.shape, weight_shape)
-    return [None if m is None else m.reshape(shape) for m, shape in zip(made[:2], shapes, strict=True)]
+    ways = (*wants, False)
+    made = rows.gradients(xp, g, x, _flat(xp, weight), xp.zeros_like(out1), out1, False, ways, input.shape)
+    return _shaped(made[:2], (input.shape, weight_shape))
 
 
 rms_norm_row = op(

@@ -45,6 +45,7 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
     name = f"max_unpool{d}d"
     a, index = sizes.tensor(input, name), sizes.tensor(indices, name, "indices", 2)
     made = sizes.ints(made, name, "output_size", 3)
+    stride, padding = sizes.ints(stride, name, "stride", 4), sizes.ints(padding, name, "padding", 5)
     if index.dtype != np.int64:
         got = f" but got: {dtypes.of(index.dtype).scalar_name}" if d == 2 else ""
         raise RuntimeError(f"elements in indices should be type int64{got}")

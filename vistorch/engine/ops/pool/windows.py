@@ -9,11 +9,13 @@ Invariant: within a piece, no output is named twice; pieces come in the order of
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 EVERY = slice(None)
+BLOCK = 2**17  # elements of the larger side at a time, so that what is computed on the way stays in the cache
 
 
 class Window(NamedTuple):
@@ -91,6 +93,7 @@ def adaptive_back(n: int, outputs: int) -> Dim:
     return _intervals(np.searchsorted(ends, at, "right"), np.searchsorted(starts, at, "right"))
 
 
+@lru_cache(4096)
 def dims_of(shape: tuple, windows: tuple) -> list[Dim]:
     """The pieces of the last dims."""
     return [regular(n, *w) for n, w in zip(shape[len(shape) - len(windows) :], windows, strict=True)]
@@ -123,7 +126,7 @@ def fold(xp: Any, run: Any, a: Any, axis: int, dim: Dim, start: Any) -> Any:
     else:
         out = run(part(xp, a, axis, whole[0]), part(xp, a, axis, whole[1]))
     for into in whole[2:]:
-        run(out, part(xp, a, axis, into), out)
+        run(out, part(xp, a, axis, into), out=out)
     for to, into, full in dim.pieces:
         if not full:
             key = at(ndim, axis, to)
@@ -153,3 +156,15 @@ def spread(xp: Any, g: Any, axis: int, n: int, dim: Dim) -> Any:
         else:
             out[into] += part
     return out
+
+
+def in_blocks(run: Any, dims: list[Dim], shape: tuple, *arrays: Any) -> Any:
+    """`run(np, *arrays, dims)`, some channels at a time; `shape` is that of the result."""
+    k = len(dims)
+    planes = prod(shape[: len(shape) - k])
+    parts = [np.ascontiguousarray(a).reshape(planes, *a.shape[a.ndim - k :]) for a in arrays]
+    out = np.empty((planes, *shape[len(shape) - k :]), arrays[0].dtype)
+    step = max(1, BLOCK // max(prod(p.shape[1:]) for p in (out, *parts)))
+    for start in range(0, planes, step):
+        out[start : start + step] = run(np, *[p[start : start + step] for p in parts], dims)
+    return out.reshape(shape)

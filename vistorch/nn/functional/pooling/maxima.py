@@ -323,7 +323,7 @@ def _checked(input: Any, name: str) -> Tensor:
 def _unpooled_size(input: Tensor, kernel: tuple, stride: tuple, padding: tuple, output_size: Any) -> tuple:
     """The last sizes of what was pooled: as given where that is possible, else the smallest."""
     shape, d = input._data.shape, len(kernel)
-    if len(shape) < d or min(len(stride), len(padding)) < d:
+    if len(shape) < d:
         raise IndexError("tuple index out of range")
     for name, value in (("kernel_size", kernel), ("stride", stride), ("padding", padding)):
         for n in value:
@@ -331,6 +331,8 @@ def _unpooled_size(input: Tensor, kernel: tuple, stride: tuple, padding: tuple, 
                 raise TypeError(
                     f"max_unpool{d}d(): argument '{name}' must be tuple of ints, not {type(n).__name__}"
                 )
+    if min(len(stride), len(padding)) < d:
+        raise IndexError("tuple index out of range")
     usual = [(shape[i - d] - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(d)]
     made = tuple(usual)
     if output_size is not None:

@@ -6,6 +6,7 @@ from math import inf, prod
 from typing import Any
 
 from ....engine import errors
+from ....engine.ops.activation.rectify import relu
 from ....engine.ops.pool import averages
 from ....engine.ops.pool.averages import avg_pool1d
 from ....engine.tensor import Tensor
@@ -214,4 +215,4 @@ def _extreme(pool: Any, norm_type: float, input: Any, kernel: Any, stride: Any, 
 
 def _root(means: Any, count: Any, norm_type: float) -> Any:
     """Sums of powers, from their means, to norms."""
-    return (means.sign() * means.abs()).mul(count).pow(1.0 / norm_type)
+    return (means.sign() * relu(means.abs())).mul(count).pow(1.0 / norm_type)

@@ -54,7 +54,7 @@ def _sample(xp, input, grid, mode, padding, align):
     out = xp.zeros((n, prod(shape), c), input.dtype)
     at = places._place(xp, grid.reshape(n, prod(shape), len(sizes)), turned, mode, padding, align)
     index = _flat(xp, places._index(xp, at, turned, mode, padding, align), size)
-    weight = places._weights(xp, at, mode, (0,) * len(sizes))
+    weight: Any = places._weights(xp, at, mode, (0,) * len(sizes))
     for k in range(index.shape[-1]):
         part = xp.take(rows, index[..., k], 0)
         part *= weight[..., k, None]

@@ -91,7 +91,7 @@ def _first(xp: Any, g: Any, big: Any, small: Any, axis: int, dim: Dim) -> Any:
     bits, rest = out.view(whole), xp.array(g, order="C").view(whole)
     copied = xp is np and axis == g.ndim - 1
     for to, into, full in dim.pieces:
-        to, key = at(g.ndim, axis, to), at(g.ndim, axis, into)
+        to, key = at(axis, to), at(axis, into)
         if full and into == dim.pieces[-1][1]:
             took = rest
         else:

@@ -107,7 +107,6 @@ NAMES = {
     },
     **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
     **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
-    "threshold": [["input", "threshold", "value"]],
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

@@ -56,7 +56,6 @@ NAMES = {
         ["anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"],
     ],
     "binary_cross_entropy_with_logits": [["input", "target", "weight"]],
-    "threshold": [["input", "threshold", "value"]],
     "convolution": [
         [
             "input",

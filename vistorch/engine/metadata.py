@@ -12,68 +12,30 @@ from . import dims, dtypes, errors
 from .face import METHODS, public
 from .layout import RANKS, axes_last, contiguous_format, strided
 from .size import size_of
+from .storage import UntypedStorage, owner, start
 from .tensor import Tensor
-
-
-def start(a: Any) -> int:
-    """The address of the first element."""
-    interface = getattr(a, "__array_interface__", None)
-    return (a.__cuda_array_interface__ if interface is None else interface)["data"][0]
-
-
-def owner(a: Any) -> Any:
-    """The array whose memory `a` is."""
-    while isinstance(a.base, type(a)):
-        a = a.base
-    return a
-
-
-class UntypedStorage:
-    """The memory behind a tensor, as bytes: enough to ask whether two tensors share it.
-
-    Example:
-        >>> import vistorch
-        >>> x = vistorch.zeros(2, 3)
-        >>> x[1].untyped_storage().nbytes(), x[1].untyped_storage().data_ptr() == x.data_ptr()
-        (24, True)
-    """
-
-    __slots__ = ("_array", "_place")
-
-    def __init__(self, array: Any, place: Any) -> None:
-        self._array, self._place = array, place
-
-    @property
-    def device(self) -> Any:
-        """Where the memory is."""
-        return self._place.device
-
-    def nbytes(self) -> int:
-        """How many bytes there are."""
-        a = self._array
-        if not a.size:
-            return 0
-        return sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) + a.itemsize
-
-    size = nbytes
-    __len__ = nbytes
-
-    def element_size(self) -> int:
-        """One: the elements of this storage are bytes."""
-        return 1
-
-    def data_ptr(self) -> int:
-        """The address of the first byte."""
-        return start(self._array) if self._array.size else 0
-
-    def __repr__(self) -> str:
-        return f"[vistorch.storage.UntypedStorage(device={self._place.name}) of size {self.nbytes()}]"
 
 
 @public(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The memory behind the tensor."""
-    return UntypedStorage(owner(self._data), self._place)
+    return UntypedStorage.of(owner(self._data), self._place)
+
+
+@public(function=False)
+def storage(self: Tensor) -> Any:
+    """The memory behind the tensor, as elements of its type; PyTorch advises `untyped_storage()`."""
+    from .typed_storage import TypedStorage, warn_typed_storage_removal
+
+    warn_typed_storage_removal()
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
+
+
+@public(function=False)
+def _typed_storage(self: Tensor) -> Any:
+    from .typed_storage import TypedStorage
+
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
 
 @public(function=False)
@@ -305,7 +267,7 @@ def is_storage(obj: Any, /) -> bool:
     Args:
         obj: anything.
     """
-    return isinstance(obj, UntypedStorage)
+    return isinstance(obj, UntypedStorage) or getattr(obj, "_is_typed_storage", False) is True
 
 
 def _tensor(t: Any, name: str, position: int = 1) -> Tensor:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
-from .checks import check_at_least_zero, check_betas, check_lr, check_tensor_lr, fused_or_not, is_on
-from .rules import Rule
+from .checks import check_at_least_zero, check_betas, check_lr, check_tensor_lr, fused_or_not
+from .rules import Rule, pulled, shrinking
 
 __all__ = ["Adam", "AdamW"]
 
@@ -98,36 +98,27 @@ class Adam(Rule):
 
     def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """The step's size and the corrections of averages that began at zero."""
-        lr, decay = get("lr"), get("weight_decay")
+        lr = get("lr")
         beta1, beta2 = (
             b if get("differentiable") or not isinstance(b, Tensor) else b.item() for b in get("betas")
         )
         step_size = lr / (1 - beta1**count)
         correction = (1 - beta2**count) ** 0.5
-        shrink = 1 - lr * decay if get("decoupled_weight_decay") else None
-        return beta1, beta2, get("eps"), decay, shrink, get("maximize"), step_size, correction
+        pull = get("weight_decay"), shrinking(get), get("maximize")
+        return beta1, beta2, get("eps"), *pull, step_size, correction
 
     @staticmethod
     def update(F: Any, p: Any, g: Any, mean: Any, square: Any, *more: Any) -> None:
         """One step of one parameter."""
         *greatest, beta1, beta2, eps, decay, shrink, maximize, step_size, correction = more
-        if maximize:
-            g = F.neg(g)
-        if is_on(decay):
-            if shrink is None:
-                g = F.added(g, p, decay)
-            else:
-                F.mul_(p, shrink)
+        g = pulled(F, p, g, decay, shrink, maximize)
         F.lerp_(mean, g, 1 - beta1)
         F.mul_(square, beta2)
         F.addcmul_(square, g, g, 1 - beta2)
         if greatest:
             F.maximum_(greatest[0], square)
             square = greatest[0]
-        root = F.sqrt(square)
-        F.div_(root, correction)
-        F.shift_(root, eps)
-        F.addcdiv_(p, mean, root, -step_size)
+        F.addcdiv_(p, mean, F.shift(F.div(F.sqrt(square), correction), eps), -step_size)
 
 
 class AdamW(Adam):

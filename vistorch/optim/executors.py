@@ -1,8 +1,9 @@
 """One update rule, two executors: on arrays in place, block by block, and on Tensors, where a graph is wanted.
 
-A rule is written with the names below, as `F.lerp_(m, g, 0.1)`; a name with an underscore writes into its first
-operand, the others give a value of their own. On arrays such a value is a piece of scratch memory that is kept from
-step to step, so a step allocates nothing. All operands of a rule have one shape and one type.
+A rule is written with the names below, as `F.lerp_(m, g, 0.1)`. A name with an underscore writes into its first
+operand, which is a parameter or its state. The others give a value: on arrays a piece of scratch memory that is kept
+from step to step, so a step allocates nothing. `div`, `mul` and `shift` take a value that the rule made itself and give
+it up for the result. All operands of a rule have one shape and one type.
 
 Invariant: both executors round after each operation as PyTorch's do, so trajectories agree to rounding.
 """
@@ -23,34 +24,28 @@ BLOCK = 1 << 16
 class Tensors:
     """The names of a rule on Tensors: ordinary recorded operations."""
 
-    is_array = False
-
     def add_(self, x: Any, y: Any, alpha: Any = 1) -> None:
-        """X += alpha * y."""
+        """`x += alpha * y`."""
         x.add_(y * alpha)
 
-    def shift_(self, x: Any, number: Any) -> None:
-        """X += number."""
-        x.add_(number)
-
     def mul_(self, x: Any, y: Any) -> None:
-        """X *= y."""
+        """`x *= y`."""
         x.mul_(y)
 
-    def div_(self, x: Any, y: Any) -> None:
-        """X /= y."""
-        x.div_(y)
+    def clamp_(self, x: Any, low: float, high: float) -> None:
+        """Keep x between two numbers."""
+        x.clamp_(low, high)
 
     def lerp_(self, x: Any, y: Any, weight: Any) -> None:
-        """X += weight * (y - x)."""
+        """`x += weight * (y - x)`."""
         x.lerp_(y, weight)
 
     def addcmul_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
-        """X += value * y * z."""
+        """`x += value * y * z`."""
         x.add_(y * z * value)
 
     def addcdiv_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
-        """X += value * y / z."""
+        """`x += value * y / z`."""
         x.add_(y.clone() / z * value)  # y is saved here and written in the next step
 
     def maximum_(self, x: Any, y: Any) -> None:
@@ -59,30 +54,26 @@ class Tensors:
 
     def copy_(self, x: Any, y: Any) -> None:
         """The values of y, in x."""
-        x.copy_(y)
-
-    def zero_(self, x: Any) -> None:
-        """Zeros, in x."""
-        x.zero_()
+        x.copy_(y.detach())  # what a state begins with has no history
 
     def added(self, x: Any, y: Any, alpha: Any = 1) -> Any:
-        """X + alpha * y."""
+        """`x + alpha * y`."""
         return x + y * alpha
 
     def times(self, x: Any, y: Any) -> Any:
-        """X * y."""
+        """`x * y`."""
         return x * y
 
     def over(self, x: Any, y: Any) -> Any:
-        """X / y."""
+        """`x / y`."""
         return x / y
 
     def neg(self, x: Any) -> Any:
-        """-x."""
+        """`-x`."""
         return -x
 
     def abs(self, x: Any) -> Any:
-        """|x|."""
+        """`|x|`."""
         return x.abs()
 
     def sqrt(self, x: Any) -> Any:
@@ -93,19 +84,21 @@ class Tensors:
         """The sign."""
         return x.sign()
 
-    def maximum(self, x: Any, y: Any) -> Any:
-        """The greater of both."""
-        return FUNCTIONS["maximum"](x, y)
+    def at_least(self, x: Any, number: float) -> Any:
+        """Return the greater of x and a number."""
+        return x.clamp_min(number)
 
-    def copy(self, x: Any) -> Any:
-        """The same values."""
-        return x.clone()
+    def shifted(self, x: Any, number: Any) -> Any:
+        """`x + number`."""
+        return x + number
+
+    shift = shifted
+    mul = times
+    div = over
 
 
 class Arrays(threading.local):
     """The names of a rule on arrays of one library: every operation writes to memory that is there."""
-
-    is_array = True
 
     def __init__(self, xp: Any) -> None:
         self.xp = xp
@@ -147,7 +140,7 @@ class Arrays(threading.local):
 
     # ---- in place ----------------------------------------------------------------------------------------------
     def add_(self, x: Any, y: Any, alpha: Any = 1) -> None:
-        """X += alpha * y."""
+        """`x += alpha * y`."""
         xp = self.xp
         if alpha != 1:
             t = self.scratch()
@@ -156,20 +149,17 @@ class Arrays(threading.local):
             y = t
         xp.add(x, y, x)
 
-    def shift_(self, x: Any, number: Any) -> None:
-        """X += number."""
-        self.xp.add(x, number, x)
-
     def mul_(self, x: Any, y: Any) -> None:
-        """X *= y."""
+        """`x *= y`."""
         self.xp.multiply(x, y, x)
 
-    def div_(self, x: Any, y: Any) -> None:
-        """X /= y."""
-        self.xp.divide(x, y, x)
+    def clamp_(self, x: Any, low: float, high: float) -> None:
+        """Keep x between two numbers."""
+        self.xp.maximum(x, low, out=x)
+        self.xp.minimum(x, high, out=x)
 
     def lerp_(self, x: Any, y: Any, weight: Any) -> None:
-        """X += weight * (y - x)."""
+        """`x += weight * (y - x)`."""
         xp, t = self.xp, self.scratch()
         xp.subtract(y, x, t)
         xp.multiply(t, weight, t)
@@ -177,7 +167,7 @@ class Arrays(threading.local):
         self.used -= 1
 
     def addcmul_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
-        """X += value * y * z."""
+        """`x += value * y * z`."""
         xp, t = self.xp, self.scratch()
         xp.multiply(y, z, t)
         if value != 1:
@@ -186,7 +176,7 @@ class Arrays(threading.local):
         self.used -= 1
 
     def addcdiv_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
-        """X += value * y / z."""
+        """`x += value * y / z`."""
         xp, t = self.xp, self.scratch()
         xp.divide(y, z, t)
         if value != 1:
@@ -196,19 +186,15 @@ class Arrays(threading.local):
 
     def maximum_(self, x: Any, y: Any) -> None:
         """The greater of both, in x."""
-        self.xp.maximum(x, y, x)
+        self.xp.maximum(x, y, out=x)
 
     def copy_(self, x: Any, y: Any) -> None:
         """The values of y, in x."""
         x[...] = y
 
-    def zero_(self, x: Any) -> None:
-        """Zeros, in x."""
-        x.fill(0)
-
     # ---- values ------------------------------------------------------------------------------------------------
     def added(self, x: Any, y: Any, alpha: Any = 1) -> Any:
-        """X + alpha * y."""
+        """`x + alpha * y`."""
         t = self.scratch()
         if alpha == 1:
             return self.xp.add(x, y, t)
@@ -216,19 +202,19 @@ class Arrays(threading.local):
         return self.xp.add(x, t, t)
 
     def times(self, x: Any, y: Any) -> Any:
-        """X * y."""
+        """`x * y`."""
         return self.xp.multiply(x, y, self.scratch())
 
     def over(self, x: Any, y: Any) -> Any:
-        """X / y."""
+        """`x / y`."""
         return self.xp.divide(x, y, self.scratch())
 
     def neg(self, x: Any) -> Any:
-        """-x."""
+        """`-x`."""
         return self.xp.negative(x, self.scratch())
 
     def abs(self, x: Any) -> Any:
-        """|x|."""
+        """`|x|`."""
         return self.xp.abs(x, self.scratch())
 
     def sqrt(self, x: Any) -> Any:
@@ -239,15 +225,26 @@ class Arrays(threading.local):
         """The sign."""
         return self.xp.sign(x, self.scratch())
 
-    def maximum(self, x: Any, y: Any) -> Any:
-        """The greater of both."""
-        return self.xp.maximum(x, y, self.scratch())
+    def at_least(self, x: Any, number: float) -> Any:
+        """Return the greater of x and a number."""
+        return self.xp.maximum(x, number, out=self.scratch())
 
-    def copy(self, x: Any) -> Any:
-        """The same values."""
-        t = self.scratch()
-        t[...] = x
-        return t
+    def shifted(self, x: Any, number: Any) -> Any:
+        """`x + number`."""
+        return self.xp.add(x, number, self.scratch())
+
+    # ---- on values that the rule made ----------------------------------------------------------------------------
+    def shift(self, x: Any, number: Any) -> Any:
+        """`x + number`."""
+        return self.xp.add(x, number, x)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """`x * y`."""
+        return self.xp.multiply(x, y, x)
+
+    def div(self, x: Any, y: Any) -> Any:
+        """`x / y`."""
+        return self.xp.divide(x, y, x)
 
 
 tensors = Tensors()

@@ -19,6 +19,7 @@ from ..engine.hooks import RemovableHandle
 from ..engine.modes import set_grad_enabled
 from ..engine.tensor import Tensor
 from .grouping import add_group
+from .grouping import required as required
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 

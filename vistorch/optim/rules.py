@@ -19,6 +19,7 @@ from ..engine.graph import version
 from ..engine.modes import set_grad_enabled
 from ..engine.quiet import hushed
 from ..engine.tensor import Tensor
+from .checks import is_on
 from .executors import BLOCK, Arrays, arrays_of, on_numpy, tensors
 from .optimizer import Optimizer, with_loss
 
@@ -134,6 +135,31 @@ class Rule(Optimizer):
                 old = self.state.get(p, {})
                 if self.counts and old and not isinstance(old.get("step", None), Tensor):
                     old["step"] = step_count() + float(old["step"])
+
+
+def pulled(F: Any, p: Any, g: Any, decay: Any, shrink: Any, maximize: bool) -> Any:
+    """The gradient as most rules take it: turned round to climb, and with the pull towards zero in it.
+
+    Args:
+        F: the executor.
+        p: the parameter; with `shrink` it is pulled itself.
+        g: its gradient.
+        decay: weight decay.
+        shrink: the factor of decoupled weight decay, or None.
+        maximize: whether to climb.
+    """
+    if maximize:
+        g = F.neg(g)
+    if is_on(decay):
+        if shrink is None:
+            return F.added(g, p, decay)
+        F.mul_(p, shrink)
+    return g
+
+
+def shrinking(get: Callable[[str], Any]) -> Any:
+    """The factor of decoupled weight decay, or None where it is not decoupled."""
+    return 1 - get("lr") * get("weight_decay") if get("decoupled_weight_decay") else None
 
 
 def _run(update: Callable, F: Arrays, operands: list, numbers: tuple, as_real: bool) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .checks import check_lr, fused_or_not, is_on
-from .rules import Rule
+from .checks import check_lr, fused_or_not
+from .rules import Rule, pulled
 
 __all__ = ["SGD"]
 
@@ -95,10 +95,7 @@ class SGD(Rule):
     def update(F: Any, p: Any, g: Any, *more: Any) -> None:
         """One step of one parameter."""
         *kept, first, lr, momentum, dampening, weight_decay, nesterov, maximize = more
-        if maximize:
-            g = F.neg(g)
-        if is_on(weight_decay):
-            g = F.added(g, p, weight_decay)
+        g = pulled(F, p, g, weight_decay, None, maximize)
         if kept:
             (buffer,) = kept
             if first:

@@ -13,6 +13,7 @@ from .. import functional as F
 from ..init import constant_
 from ..parameter import Parameter
 from .module import Module
+from .multihead import MultiheadAttention
 from .smooth import GELU, GLU, LogSigmoid, Mish, Sigmoid, SiLU, Softplus, Softsign, Tanh, Tanhshrink
 from .soft import LogSoftmax, Softmax, Softmax2d, Softmin
 from .straight import Hardshrink, Hardsigmoid, Hardswish, Hardtanh, ReLU6, Softshrink
@@ -31,6 +32,7 @@ __all__ = [
     "LogSigmoid",
     "LogSoftmax",
     "Mish",
+    "MultiheadAttention",
     "PReLU",
     "RReLU",
     "ReLU",

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .graph import Leaf, version
-from .placed import plain
 from .rules import REC
 from .tensor import Tensor, asarray, ndarray, wrap
 
@@ -58,7 +57,7 @@ class Accumulating:
             return
         if undo is not None:
             undo.append((self.caught, n, self.caught.get(n)))
-        self.caught[n] = plain(g)
+        self.caught[n] = g
 
     def _leaf(self, leaf: Leaf, g: Any, undo: list | None) -> None:
         """Add to `.grad`, or catch."""
@@ -126,7 +125,7 @@ def _array(d: Any, place: Any) -> Any:
 
 def tensor_of(g: Any, place: Any) -> Any:
     """A gradient as hooks see it: a Tensor, or None."""
-    return g if g is None or isinstance(g, Tensor) else wrap(plain(g), place)
+    return g if g is None or isinstance(g, Tensor) else wrap(g, place)
 
 
 def _sum(a: Tensor, b: Tensor, create_graph: bool) -> Tensor:

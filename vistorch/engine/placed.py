@@ -28,8 +28,3 @@ def placed(shape: tuple, dtype: Any, at: Any, values: Any) -> Placed:
         np.ndarray.reshape(out, -1)[at] = values
     out.at, out.values = at, values
     return out
-
-
-def plain(g: Any) -> Any:
-    """The same memory without a word about places."""
-    return g.view(np.ndarray) if g.__class__ is Placed else g

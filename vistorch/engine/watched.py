@@ -11,7 +11,6 @@ from .accumulate import tensor_of
 from .anomaly import blame, check_nan
 from .hooks import run_node_hook, run_tensor_hooks
 from .modes import mode
-from .placed import plain
 from .vjps import vjps_of
 
 
@@ -32,7 +31,6 @@ class Watched:
 
     def _of_tensor(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
         """Tensor hooks in their order, then retained gradients."""
-        g = plain(g)  # hooks may write into what they see
         if hooks.tensor:
             g = run_tensor_hooks(hooks, g, n.place, self.create_graph)
         for ref in hooks.retained:
@@ -42,7 +40,6 @@ class Watched:
         return g
 
     def _prehooks(self, n: Any, hooks: Any, g: Any) -> Any:
-        g = plain(g)
         many = g.__class__ is list
         given = tuple([tensor_of(x, n.place) for x in (g if many else [g])])
         for hook in list(hooks.before.values()):

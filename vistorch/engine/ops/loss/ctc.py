@@ -32,7 +32,7 @@ def _states(xp: Any, targets: Any, lengths: Any, blank: int) -> tuple[Any, Any]:
     inside = xp.arange(longest) < lengths[:, None]
     labels[:, 1::2] = xp.where(inside, targets, blank)
     skips = xp.full(labels.shape, -np.inf)
-    skips[:, 2:][(labels[:, 2:] != blank) & (labels[:, 2:] != labels[:, :-2])] = 0
+    skips[:, 2:][labels[:, 2:] != labels[:, :-2]] = 0  # never from blank to blank
     return labels, skips
 
 

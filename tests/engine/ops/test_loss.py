@@ -284,6 +284,20 @@ def test_an_ignored_log_probability_may_be_infinite():
     assert functional(vistorch).nll_loss(tensor(vistorch, x), tensor(vistorch, t)).item() == 2.0
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_the_sign_of_no_loss(reduction):
+    printed = []
+    for lib in BOTH:
+        t = tensor(lib, np.array([0, 1, -100]))
+        log_p = lib.zeros(3, 2)
+        shown_loss = functional(lib).nll_loss(log_p, t, reduction=reduction)
+        certain = functional(lib).cross_entropy(
+            lib.tensor([[100.0, 0.0]]), lib.tensor([0]), reduction=reduction
+        )
+        printed.append((str(shown_loss), str(certain)))
+    assert printed[0] == printed[1]
+
+
 # ---- alignments --------------------------------------------------------------------------------------------------
 def counted(log_p, labels, blank):
     """The loss by looking at every path."""

@@ -99,12 +99,13 @@ def _picked(xp, input, target, weight, ignore_index, reduction):
         picked = picked * each
     else:
         total = wide.type(flat.size) if counts is None else counts.sum(dtype=wide)
+    picked = xp.negative(picked)
     if counts is not None:  # an ignored element may be infinite
         picked = xp.where(counts, picked, wide.type(0))
     if reduction == NONE:
-        loss = xp.negative(picked).reshape(target.shape if len(shape) > 1 else ())
+        loss = picked.reshape(target.shape if len(shape) > 1 else ())
     else:
-        loss = -_add(picked) if xp is np else -picked.sum()
+        loss = (_add(picked) if xp is np else picked.sum()) + wide.type(0)  # so that no zero has a sign
         if reduction == MEAN:
             loss = loss / total
     return xp.asarray(loss).astype(dtype, copy=False), xp.asarray(total)

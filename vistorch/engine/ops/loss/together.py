@@ -44,7 +44,7 @@ def _run(x: Any, t: Any, starts: Any, ignore_index: int, reduction: int) -> tupl
         return None
     log_p = x - _largest(x, 1, None, None, True)
     log_p -= np.log(_add(np.exp(log_p), 1, None, None, True))
-    loss = -_add(log_p.take(starts + t))
+    loss = 0.0 - _add(log_p.take(starts + t))  # so that no zero has a sign
     return log_p, loss / x.dtype.type(rows) if reduction == MEAN else loss
 
 

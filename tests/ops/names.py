@@ -56,7 +56,6 @@ NAMES = {
         ["anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"],
     ],
     "binary_cross_entropy_with_logits": [["input", "target", "weight"]],
-    "threshold": [["input", "threshold", "value"]],
     "convolution": [
         [
             "input",
@@ -107,7 +106,6 @@ NAMES = {
     },
     **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
     **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
-    "threshold": [["input", "threshold", "value"]],
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

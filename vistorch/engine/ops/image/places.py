@@ -157,7 +157,6 @@ place = op(
     grid=lambda F, g, grid, sizes, mode, padding, align: g * F.grid_slope(grid, sizes, mode, padding, align),
 )
 op("grid_slope", _slope)
-op("grid_index", _index)
 weights = op(
     "grid_weights",
     _weights,

@@ -148,7 +148,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     near, far = pair_distance(anchor, positive, p, eps), pair_distance(anchor, negative, p, eps)
     if swap:
         far = minimum(far, pair_distance(positive, negative, p, eps))
-    return finished(clamp_min(margin + near - far, 0), reduction)
+    return finished(clamp_min(near + margin - far, 0), reduction)
 
 
 @public(method=False)

@@ -14,7 +14,13 @@ from .both import ours_read, sentence, theirs_read, torch, written
 
 def objects(L):
     x = L.arange(6.0)
-    return {"x": x, "part": x[2:], "empty": L.empty(0), "n": [1, 2.5, "text"], "b": L.ones(3, dtype=L.bfloat16)}
+    return {
+        "x": x,
+        "part": x[2:],
+        "empty": L.empty(0),
+        "n": [1, 2.5, "text"],
+        "b": L.ones(3, dtype=L.bfloat16),
+    }
 
 
 def without_id(data):
@@ -26,7 +32,9 @@ def without_id(data):
 
 
 def test_the_bytes_are_those_of_torch(tmp_path):
-    assert without_id(written(vistorch.save, objects(vistorch))) == without_id(written(torch.save, objects(torch)))
+    assert without_id(written(vistorch.save, objects(vistorch))) == without_id(
+        written(torch.save, objects(torch))
+    )
     for L in (vistorch, torch):
         (tmp_path / L.__name__).mkdir()
         L.save(objects(L), tmp_path / L.__name__ / "model.v1.pt")
@@ -39,8 +47,10 @@ def test_other_programs_read_it():
         assert z.testzip() is None
         assert z.read("archive/version") == b"3\n" and z.read("archive/byteorder") == b"little"
         assert z.read("archive/.format_version") == b"1" and z.read("archive/.storage_alignment") == b"64"
-        assert z.namelist()[:5] == [f"archive/{name}" for name in
-                                    ("data.pkl", ".format_version", ".storage_alignment", "byteorder", "data/0")]
+        assert z.namelist()[:5] == [
+            f"archive/{name}"
+            for name in ("data.pkl", ".format_version", ".storage_alignment", "byteorder", "data/0")
+        ]
 
 
 def test_every_record_begins_at_a_multiple_of_64():
@@ -151,8 +161,11 @@ def test_what_is_no_file(f):
 
 
 def test_paths_that_lead_nowhere(tmp_path):
-    for call in (lambda L: L.save(1, tmp_path / "no" / "x.pt"), lambda L: L.load(tmp_path / "x.pt")):
+    def both(call):
         assert sentence(lambda: call(vistorch)) == sentence(lambda: call(torch))
+
+    both(lambda L: L.save(1, tmp_path / "no" / "x.pt"))
+    both(lambda L: L.load(tmp_path / "x.pt"))
 
 
 def test_a_write_that_is_no_function():

@@ -106,7 +106,9 @@ def test_a_killed_process_leaves_the_old_file_and_nothing_else(old):
         archive_out.ArchiveWriter._put = dying
         vistorch.save(vistorch.zeros(10_000_000), {str(old)!r})
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env={**os.environ, "PYTHONPATH": os.getcwd()})
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], env={**os.environ, "PYTHONPATH": os.getcwd()}
+    )
     assert done.returncode == -signal.SIGKILL
     assert vistorch.load(old) == "old"
     if atomic._nameless(str(old.parent)) is not None:

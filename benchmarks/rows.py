@@ -21,6 +21,8 @@ FAMILIES = (
     "chain",
     "graph",
     "listening",
+    "layers",
+    "training",
 )
 
 

@@ -28,7 +28,16 @@ LEFT_OUT = {
     ("linalg.eig", "nan"): "MKL writes to the terminal and may crash",
     ("linalg.eigvals", "nan"): "MKL writes to the terminal and may crash",
 }
-TOO_SLOW = {("combinations", 10**3): "half a million rows of a thousand"}
+TOO_SLOW = {
+    ("combinations", 10**3): "half a million rows of a thousand",
+    **{
+        (f"nn.functional.conv{transposed}{dims}d", 10**3): "a border of a thousand in every direction"
+        for transposed in ("", "_transpose")
+        for dims in (2, 3)
+    },
+    ("convolution", 10**3): "the same",
+    ("nn.functional.unfold", 10**3): "the same",
+}
 WRONG_DTYPES = ("bool", "int64", "complex128", "float16")
 SHAPES = ((), (2, 1, 2, 1, 2))
 OUTS = {

@@ -10,6 +10,10 @@ from tests.ops.cases import dtypes_of
 from tests.ops.library import prepare, run, torch
 from tests.ops.record import Op, Sample
 
+_BATCH = ["input", "weight", "bias", "running_mean", "running_var"]
+_BAG = ["scale_grad_by_freq", "per_sample_weights", "include_last_offset", "padding_idx"]
+_BATCH_LAYER = ["input", *_BATCH[3:], *_BATCH[1:3], "training", "momentum", "eps"]
+_GRID = ["input", "grid", "interpolation_mode", "padding_mode", "align_corners"]
 # What the documentation says in prose, or in a signature no parser reads.
 NAMES = {
     "searchsorted": [["sorted_sequence", "input"], ["sorted_sequence", "self"]],
@@ -43,6 +47,65 @@ NAMES = {
     "masked_fill": [["input", "mask", "value"]],
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
+    "kl_div": [["input", "target", "reduction"]],
+    "poisson_nll_loss": [["input", "target", "log_input", "full", "eps", "reduction"]],
+    "hinge_embedding_loss": [["input", "target", "margin", "reduction"]],
+    "margin_ranking_loss": [["input1", "input2", "target", "margin", "reduction"]],
+    "cosine_embedding_loss": [["input1", "input2", "target", "margin", "reduction"]],
+    "triplet_margin_loss": [
+        ["anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"],
+    ],
+    "binary_cross_entropy_with_logits": [["input", "target", "weight"]],
+    "convolution": [
+        [
+            "input",
+            "weight",
+            "bias",
+            "stride",
+            "padding",
+            "dilation",
+            "transposed",
+            "output_padding",
+            "groups",
+        ]
+    ],
+    "conv_tbc": [["input", "weight", "bias", "pad"]],
+    **{
+        f"max_pool{end}": [["input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"]]
+        for end in ("1d", "2d", "3d", "1d_with_indices")
+    },
+    **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
+    **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
+    "grid_sampler": [_GRID],
+    "grid_sampler_2d": [_GRID],
+    "grid_sampler_3d": [_GRID],
+    "affine_grid_generator": [["theta", "size", "align_corners"]],
+    "batch_norm": [[*_BATCH, "training", "momentum", "eps", "cudnn_enabled"], _BATCH_LAYER],
+    "native_batch_norm": [[*_BATCH, "training", "momentum", "eps"]],
+    "instance_norm": [
+        [*_BATCH, "use_input_stats", "momentum", "eps", "cudnn_enabled"],
+        ["input", *_BATCH[3:], *_BATCH[1:3], "use_input_stats", "momentum", "eps"],
+    ],
+    "layer_norm": [["input", "normalized_shape", "weight", "bias", "eps", "cudnn_enable"]],
+    "native_layer_norm": [["input", "normalized_shape", "weight", "bias", "eps"]],
+    "rms_norm": [["input", "normalized_shape", "weight", "eps"]],
+    "group_norm": [["input", "num_groups", "weight", "bias", "eps", "cudnn_enabled"]],
+    "native_group_norm": [["input", "weight", "bias", "N", "C", "HxW", "group", "eps"]],
+    "embedding": [
+        ["weight", "indices", "padding_idx", "scale_grad_by_freq", "sparse"],
+        ["input", "weight", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"],
+    ],
+    "embedding_bag": [
+        ["weight", "indices", "offsets", *_BAG[:1], "mode", "sparse", *_BAG[1:]],
+        ["input", "weight", "offsets", "max_norm", "norm_type", *_BAG[:1], "mode", "sparse", *_BAG[1:]],
+    ],
+    "embedding_renorm_": [["input", "indices", "max_norm", "norm_type"]],
+    **{
+        f"max_pool{end}": [["input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"]]
+        for end in ("1d", "2d", "3d", "1d_with_indices")
+    },
+    **{f"adaptive_max_pool{end}": [["input", "output_size"]] for end in ("1d", "2d", "3d")},
+    **{f"fractional_max_pool{end}": [["input", "kernel_size", "output_size"]] for end in ("2d", "3d")},
 }
 # For functions documented by a sentence that names another.
 USUAL = [["input"], ["input", "other"], ["input", "min"], ["input", "max"]]

@@ -93,8 +93,15 @@ class Base:
 
     @property
     def next_functions(self) -> tuple:
-        """Pairs (node, which of its outputs), one per input; (None, 0) where no gradient flows."""
-        return tuple((None, 0) if e is None else e.endpoint() for e in self.edges)
+        """Pairs (node, which of its outputs); (None, 0) where no gradient flows.
+
+        One per input, except those that never have a gradient, such as indices: PyTorch leaves them out.
+        """
+        edges = self.edges
+        vjps = None if self.rule is None else self.rule.vjps
+        if vjps is not None and None in vjps:
+            edges = [e for e, vjp in zip(edges, vjps, strict=False) if vjp is not None]
+        return tuple((None, 0) if e is None else e.endpoint() for e in edges)
 
     def endpoint(self) -> tuple:
         """This node as an entry of `next_functions`."""

@@ -48,7 +48,7 @@ def choose(xp: Any, dtype: Any, at: Shape) -> str:
         alone = at.groups == at.channels == at.filters and len(at.kernel) == 2
         return "depthwise" if alone and xp is np and dtype.kind == "f" and _is_dense(at) else "columns"
     if prod(at.kernel) == 1:
-        fits = all([(o - 1) * s < n for o, s, n in zip(at.out, at.stride, at.size, strict=True)])
+        fits = all((o - 1) * s < n for o, s, n in zip(at.out, at.stride, at.size, strict=True))
         return "point" if fits and not any(at.padding) else "columns"
     if min(at.channels, at.filters) < _MANY:
         return "columns"
@@ -62,7 +62,7 @@ def _is_dense(at: Shape) -> bool:
     """Whether the stride is 1 and the padding no wider than the kernel: the input's gradient is a convolution too."""
     return (
         prod(at.stride) == 1
-        and all([p <= d * (k - 1) for p, d, k in zip(at.padding, at.dilation, at.kernel, strict=True)])
+        and all(p <= d * (k - 1) for p, d, k in zip(at.padding, at.dilation, at.kernel, strict=True))
         and at.out == out_size(*at[:2], *at[3:6])
     )
 
@@ -79,7 +79,15 @@ def out_size(size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation
 
 @functools.lru_cache(512)
 def plan(
-    xp: Any, dtype: Any, x: tuple, w: tuple, out: tuple | None, stride: tuple, padding: tuple, dilation: tuple, groups: int
+    xp: Any,
+    dtype: Any,
+    x: tuple,
+    w: tuple,
+    out: tuple | None,
+    stride: tuple,
+    padding: tuple,
+    dilation: tuple,
+    groups: int,
 ) -> tuple[str, Shape, tuple | None]:
     """How to convolve shapes `x` and `w`: the way, what, and which taps (None: all).
 

@@ -68,11 +68,11 @@ class Flat:
     def spread(self, xp: Any, x: Any, scratch: Any) -> Any:
         """Images as flat phases: [images, channels, phases, padded]; in `scratch`, whose padding is zero."""
         if scratch is None:
-            return x.reshape((*x.shape[:2], 1, self.size))
-        flat = scratch[: len(x)]
+            return xp.ascontiguousarray(x).reshape((*x.shape[:2], 1, self.size))
+        held = scratch[: len(x)]
         for phase, target, source in self.pieces:
-            self._plane(flat, phase)[target] = x[source]
-        return flat
+            self._plane(held, phase)[target] = x[source]
+        return held
 
     def gather(self, flat: Any, result: Any) -> None:
         """The reverse of `spread`: flat phases to images."""
@@ -102,15 +102,26 @@ class Flat:
             target = flat[:, :, phase, shift : shift + self.length]
             target += columns[:, :, tap]
 
+    def add_multiples(self, xp: Any, filters: Any, wide: Any, flat: Any) -> None:
+        """`add_columns` of filters [groups, channels, taps, 1] times [images, groups, 1, length]."""
+        scratch = xp.empty((*wide.shape[:2], filters.shape[1], self.length), wide.dtype)
+        for tap, (phase, shift) in enumerate(self.taps):
+            xp.multiply(filters[:, :, tap], wide, out=scratch)
+            target = flat[:, :, phase, shift : shift + self.length]
+            target += scratch.reshape(target.shape)
+
     def wide(self, y: Any) -> Any:
         """The part of wide results [..., length] that is the result."""
         return y.reshape((*y.shape[:-1], self.out[0], *self.rows[1:]))[self.inner]
 
     def widened(self, xp: Any, g: Any) -> Any:
-        """A gradient [images, channels, *out] as wide as the columns, zero past the ends of rows."""
+        """A gradient [images, channels, *out] as wide as the columns, zero past the ends of rows.
+
+        It may come with strides of 0, for which numpy has no fast product.
+        """
         shape = (*g.shape[:2], self.length)
         if self.exact:
-            return g.reshape(shape)
+            return xp.ascontiguousarray(g).reshape(shape)
         wide = xp.zeros(shape, g.dtype)
         self.wide(wide)[...] = g
         return wide
@@ -184,14 +195,16 @@ def input_grad(xp, g, w, size, stride, padding, dilation, groups):
     c = w.shape[1] * groups
     at = flat(size, w.shape[2:], g.shape[2:], stride, padding, dilation)
     taps = len(at.taps)
-    step = block(xp, n, c * taps * at.length * g.itemsize)
+    step = block(xp, n, c * at.length * g.itemsize * (3 if o == groups else taps))
     filters = w.reshape((groups, o // groups, -1)).swapaxes(-1, -2)
     result = xp.zeros((n, c, *size), g.dtype)
     for start in range(0, n, step):
         wide = _grouped(at.widened(xp, g[start : start + step]), groups)
-        # an outer product is no work for BLAS
-        columns = xp.multiply(filters, wide) if o == groups else xp.matmul(filters, wide)
         memory = xp.zeros((len(wide), c, at.phases, at.padded), g.dtype)
-        at.add_columns(columns.reshape((len(wide), c, taps, at.length)), memory)
+        if o == groups:  # an outer product is no work for BLAS, and columns need not be kept
+            at.add_multiples(xp, w.reshape((groups, -1, taps, 1)), wide, memory)
+        else:
+            columns = xp.matmul(filters, wide)
+            at.add_columns(columns.reshape((len(wide), c, taps, at.length)), memory)
         at.gather(memory, result[start : start + step])
     return result

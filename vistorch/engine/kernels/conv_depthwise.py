@@ -33,7 +33,9 @@ class Runs:
         self.inner = (slice(p, p + h), slice(q, q + w))
         steps = self.memory.strides
         self.seen = np.lib.stride_tricks.as_strided(
-            self.memory, (self.channels, b, a, self.length), (*steps[:2], d * self.wide * x.itemsize, x.itemsize)
+            self.memory,
+            (self.channels, b, a, self.length),
+            (*steps[:2], d * self.wide * x.itemsize, x.itemsize),
         )
 
     def blocks(self, x: Any) -> Any:
@@ -45,7 +47,9 @@ class Runs:
 
     def planes(self, runs: Any, images: int) -> Any:
         """Runs [channels, length] as images [images, channels, high, wide]."""
-        return runs[:, : self.length].reshape((-1, self.images, self.high, self.wide))[:, :images].swapaxes(0, 1)
+        return (
+            runs[:, : self.length].reshape((-1, self.images, self.high, self.wide))[:, :images].swapaxes(0, 1)
+        )
 
     def of(self, x: Any) -> Any:
         """What every tap sees of a block: [channels, columns, rows, length]."""

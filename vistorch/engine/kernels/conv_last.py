@@ -39,7 +39,8 @@ class Windows:
         self.xp, self.kernel, self.out, self.channels = xp, kernel, out, channels
         last = [(o - 1) * s + (k - 1) * d for o, s, k, d in zip(out, stride, kernel, dilation, strict=True)]
         self.padded = xp.zeros(
-            (images, *[max(n + p, m + 1) for n, p, m in zip(size, padding, last, strict=True)], channels), dtype
+            (images, *[max(n + p, m + 1) for n, p, m in zip(size, padding, last, strict=True)], channels),
+            dtype,
         )
         self.inner = tuple([slice(p, p + n) for n, p in zip(size, padding, strict=True)])
         steps = self.padded.strides
@@ -51,7 +52,12 @@ class Windows:
             steps[-1],
         )
         self.slices = [
-            tuple([slice(i * d, i * d + (o - 1) * s + 1, s) for i, d, o, s in zip(at, dilation, out, stride, strict=True)])
+            tuple(
+                [
+                    slice(i * d, i * d + (o - 1) * s + 1, s)
+                    for i, d, o, s in zip(at, dilation, out, stride, strict=True)
+                ]
+            )
             for at in itertools.product(*[range(k) for k in kernel])
         ]
 
@@ -129,7 +135,7 @@ def weight_grad(xp, g, x, kernel, stride, padding, dilation):
         down = g[start : start + step].reshape((len(part), o, positions)).swapaxes(0, 1).reshape((o, -1))
         found = xp.matmul(down, seen)
         total = found if total is None else xp.add(total, found, out=total)
-    return total.reshape((o, -1, c)).swapaxes(1, 2).reshape((o, c, *kernel))
+    return xp.asarray(total).reshape((o, -1, c)).swapaxes(1, 2).reshape((o, c, *kernel))
 
 
 def input_grad(xp, g, w, size, stride, padding, dilation):

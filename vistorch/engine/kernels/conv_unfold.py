@@ -24,7 +24,12 @@ def _windows(kernel: tuple, dilation: tuple, stride: tuple, grid: tuple) -> Any:
     for at in itertools.product(*[range(k) for k in kernel]):
         yield (
             at,
-            tuple([slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, n, s in zip(at, dilation, grid, stride, strict=True)]),
+            tuple(
+                [
+                    slice(i * d, i * d + (n - 1) * s + 1, s)
+                    for i, d, n, s in zip(at, dilation, grid, stride, strict=True)
+                ]
+            ),
         )
 
 

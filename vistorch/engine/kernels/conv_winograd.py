@@ -136,7 +136,7 @@ def weight_grad(xp, g, x, padding):
         _spread(xp, half[:, :, ::2], half[:, :, 1::2], full)
         found = xp.matmul(full.reshape((16, -1, o)).swapaxes(1, 2), tiles.of(part, padding))
         total = found if total is None else xp.add(total, found, out=total)
-    return xp.matmul(total.reshape((16, -1)).T, xp.asarray(_KERNEL)).reshape((o, c, 3, 3))
+    return xp.matmul(xp.asarray(total).reshape((16, -1)).T, xp.asarray(_KERNEL)).reshape((o, c, 3, 3))
 
 
 def _spread(xp: Any, a: Any, b: Any, target: Any) -> None:

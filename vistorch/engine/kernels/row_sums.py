@@ -13,7 +13,7 @@ import numpy as np
 
 _FOLD = 8
 _SMALL = 48  # so few places are cheaper as a product with a matrix of ones and zeros
-_CHAIN = 2048  # rows added in their own type before they are added in double precision
+_CHAIN = 256  # rows added in their own type before they are added in double precision
 _BYTES = 1 << 22
 
 
@@ -55,7 +55,9 @@ def _add(out: np.ndarray, placed: np.ndarray, values: np.ndarray, order: Any, fr
     place = placed[start]
     blocks = count // _FOLD
     if blocks.any():
-        first = np.repeat(start - _FOLD * (np.cumsum(blocks) - blocks), blocks) + _FOLD * np.arange(blocks.sum())
+        first = np.repeat(start - _FOLD * (np.cumsum(blocks) - blocks), blocks) + _FOLD * np.arange(
+            blocks.sum()
+        )
         _add(out, np.repeat(place, blocks), _folded(values, order, first), None, fresh)
         left = count - _FOLD * blocks
         start = start + _FOLD * blocks

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 from ...engine.face import FUNCTIONS
 from ...engine.modes import no_grad
@@ -36,10 +37,13 @@ def _fitted(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return (input if a.shape == input.shape else a), (target if b.shape == target.shape else b)
 
 
-def _weighed(losses: Tensor, weight: Tensor, input: Tensor, reduction: str, by_weight: bool) -> Tensor:
-    """Losses times what each counts; `by_weight`: their mean is over what counts, not over elements."""
+def _check_weight(weight: Tensor, input: Tensor) -> None:
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
+
+
+def _weighed(losses: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
+    """Losses times what each counts; `by_weight`: their mean is over what counts, not over elements."""
     losses = losses * weight
     if reduction == "none":
         return losses
@@ -78,11 +82,13 @@ def l1_loss(
         >>> vistorch.nn.functional.l1_loss(vistorch.tensor([1.0, 2.0]), vistorch.tensor([0.0, 4.0]))
         tensor(1.5000)
     """
+    given = input
     input, target = _fitted(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if weight is not None:
-        return _weighed((input - target).abs(), weight, input, reduction, True)
+        _check_weight(weight, given)
+        return _weighed((input - target).abs(), weight, reduction, True)
     return _absolute(input, target, _Reduction.get_enum(reduction))
 
 
@@ -109,11 +115,13 @@ def mse_loss(
         >>> vistorch.nn.functional.mse_loss(vistorch.tensor([1.0, 2.0]), vistorch.tensor([0.0, 4.0]))
         tensor(2.5000)
     """
+    given = input
     input, target = _fitted(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if weight is not None:
-        return _weighed((input - target) ** 2, weight, input, reduction, True)
+        _check_weight(weight, given)
+        return _weighed((input - target).pow(2), weight, reduction, True)
     return distance.mse_loss(input, target, _Reduction.get_enum(reduction))
 
 
@@ -173,10 +181,10 @@ def huber_loss(
         >>> vistorch.nn.functional.huber_loss(vistorch.tensor([0.5, 4.0]), vistorch.zeros(2), delta=2.0)
         tensor(3.0625)
     """
+    given = input
     input, target = _fitted(input, target)
     if weight is not None:
-        if weight.size() != input.size():
-            raise ValueError("Weights and input must have the same size.")
+        _check_weight(weight, given)
         number = 0
     else:
         number = _Reduction.get_enum(reduction)
@@ -184,7 +192,7 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     losses = distance.huber_loss(input, target, number, delta)
-    return losses if weight is None else _weighed(losses, weight, input, reduction, False)
+    return losses if weight is None else _weighed(losses, weight, reduction, False)
 
 
 def poisson_nll_loss(
@@ -217,6 +225,8 @@ def poisson_nll_loss(
     """
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not a valid value for reduction")
     return FUNCTIONS["poisson_nll_loss"](input, target, log_input, full, eps, _Reduction.get_enum(reduction))
 
 
@@ -244,25 +254,26 @@ def gaussian_nll_loss(
         >>> vistorch.nn.functional.gaussian_nll_loss(mean, value, vistorch.ones(2))
         tensor(0.2500)
     """
+    spread: Any = var
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = var * FUNCTIONS["ones_like"](input)
-    elif FUNCTIONS["any"](var < 0):
+        spread = var * FUNCTIONS["ones_like"](input)
+    elif FUNCTIONS["any"](spread < 0):
         raise ValueError("var has negative entry/entries")
-    if var.size() != input.size():
-        if input.size()[:-1] == var.size():
-            var = var.unsqueeze(-1)
+    if spread.size() != input.size():
+        if input.size()[:-1] == spread.size():
+            spread = spread.unsqueeze(-1)
         else:
-            off = [b for a, b in zip(input.size(), var.size(), strict=False) if a != b]
-            if input.ndim != var.ndim or sum(off) != 1:
+            off = [b for a, b in zip(input.size(), spread.size(), strict=False) if a != b]
+            if input.ndim != spread.ndim or sum(off) != 1:
                 raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
-    var = var.clone()
+    spread = spread.clone()
     with no_grad():
-        var.clamp_(min=eps)
-    loss = 0.5 * (var.log() + (input - target) ** 2 / var)
+        spread.clamp_(min=eps)
+    loss = 0.5 * (spread.log() + (input - target).pow(2) / spread)
     if full:
         loss += 0.5 * math.log(2 * math.pi)
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss

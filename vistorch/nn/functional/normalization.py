@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...engine import dims as _dims
+from ...engine.dtypes import bfloat16, float16, float32, float64, int64
 from ...engine.face import FUNCTIONS
 from ...engine.ops.normalize import checks
 from ...engine.ops.normalize.window import window_sum
@@ -20,17 +21,16 @@ __all__ = [
 _batch_norm, _instance_norm = FUNCTIONS["batch_norm"], FUNCTIONS["instance_norm"]
 _layer_norm, _group_norm, _rms_norm = (FUNCTIONS[n] for n in ("layer_norm", "group_norm", "rms_norm"))
 _div = FUNCTIONS["div"]
+_POOLED = (float32, float64, int64)
 
 
-def _several(shape: tuple) -> None:
+def _several(shape: tuple | list) -> None:
     """Refuse a batch that has one value for each channel."""
     count = shape[0]
     for n in shape[2:]:
         count *= n
     if count == 1:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {shape}"
-        )
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
 
 
 def batch_norm(
@@ -192,7 +192,11 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     size = _dims.whole(size, "local_response_norm", "size", 2)
     if size <= 0:
         raise RuntimeError("kernel size should be greater than zero, but got " + str(size))
-    mean = window_sum(input.mul(input), size) / size
+    if input.dtype not in (_POOLED if ndim > 3 else (*_POOLED, float16, bfloat16)):
+        kernel = "avg_pool3d_out_frame" if ndim > 3 else "avg_pool2d"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_name}'")
+    total = window_sum(input.mul(input), size)
+    mean = total // size if input.dtype is int64 else total / size
     return input / mean.mul(alpha).add(k).pow(beta)
 
 

@@ -1,3 +1,309 @@
-"""Normalisation over a batch, with running statistics."""
+"""Normalisation over a batch, with running statistics.
 
-__all__: list[str] = []
+Invariant: running statistics are buffers; only a forward pass in training changes them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.modes import no_grad
+from ...engine.tensor import Tensor
+from .. import functional as F
+from .module import Module
+from .norm_base import _LazyNormBase, _NormBase
+
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "SyncBatchNorm",
+]
+
+
+class _BatchNorm(_NormBase):
+    """Normalisation of each channel over the batch and all places."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalise a batch.
+
+        Args:
+            input: (batch, channels, ...).
+        """
+        self._check_input_dim(input)
+        momentum, training = self.momentum, self.training
+        if training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if momentum is None:  # the mean of all batches so far
+                momentum = 1.0 / float(self.num_batches_tracked)
+        used = self.track_running_stats or not training
+        return F.batch_norm(
+            input,
+            self.running_mean if used else None,
+            self.running_var if used else None,
+            self.weight,
+            self.bias,
+            training or (self.running_mean is None and self.running_var is None),
+            0.0 if momentum is None else momentum,
+            self.eps,
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Each channel of (batch, channels) or (batch, channels, length) brought to mean zero and variance one.
+
+    Args:
+        num_features: how many channels there are.
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch; None for the mean of all batches.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Shape:
+        (batch, channels) or (batch, channels, length), and the same.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.BatchNorm1d(1)
+        >>> m(vistorch.tensor([[1.0], [3.0]]))
+        tensor([[-1.0000],
+                [ 1.0000]], grad_fn=<NativeBatchNormBackward0>)
+        >>> m.running_mean
+        tensor([0.2000])
+    """
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+
+
+class BatchNorm2d(_BatchNorm):
+    """Each channel of images brought to mean zero and variance one over the batch and all places.
+
+    Args:
+        num_features: how many channels there are.
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch; None for the mean of all batches.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Shape:
+        (batch, channels, height, width), and the same.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.BatchNorm2d(3)
+        >>> m(vistorch.randn(2, 3, 4, 4)).mean((0, 2, 3)).abs().max() < 1e-6
+        tensor(True)
+    """
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 4:
+            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
+
+
+class BatchNorm3d(_BatchNorm):
+    """Each channel of volumes brought to mean zero and variance one over the batch and all places.
+
+    Args:
+        num_features: how many channels there are.
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch; None for the mean of all batches.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Shape:
+        (batch, channels, depth, height, width), and the same.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.BatchNorm3d(3)(vistorch.randn(2, 3, 4, 4, 4)).shape
+        vistorch.Size([2, 3, 4, 4, 4])
+    """
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 5:
+            raise ValueError(f"expected 5D input (got {input.dim()}D input)")
+
+
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm1d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyBatchNorm1d()
+        >>> m(vistorch.ones(2, 3, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4]), 3)
+    """
+
+    cls_to_become = BatchNorm1d
+    _check_input_dim = BatchNorm1d._check_input_dim
+
+
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm2d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyBatchNorm2d()
+        >>> m(vistorch.ones(2, 3, 4, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4, 4]), 3)
+    """
+
+    cls_to_become = BatchNorm2d
+    _check_input_dim = BatchNorm2d._check_input_dim
+
+
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm3d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyBatchNorm3d()
+        >>> m(vistorch.ones(2, 3, 4, 4, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4, 4, 4]), 3)
+    """
+
+    cls_to_become = BatchNorm3d
+    _check_input_dim = BatchNorm3d._check_input_dim
+
+
+def _processes(group: Any) -> int:
+    """How many processes would have to agree on the statistics of a batch."""
+    import sys
+
+    # the room may not exist, and is not opened for this question
+    distributed: Any = sys.modules.get("vistorch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return 1
+    return distributed.get_world_size(group)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation that would share its statistics between processes; in one process, a BatchNorm.
+
+    Args:
+        num_features: how many channels there are.
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch; None for the mean of all batches.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        process_group: the processes.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch import nn
+        >>> nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1d(2)))
+        Sequential(
+          (0): SyncBatchNorm(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+        )
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalise a batch.
+
+        Args:
+            input: (batch, channels, ...).
+        """
+        self._check_input_dim(input)
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+        if self.training and _processes(self.process_group) > 1:
+            raise NotImplementedError(
+                "SyncBatchNorm does not share statistics between processes here: use BatchNorm, whose statistics are "
+                "those of each process's own batch"
+            )
+        return super().forward(input)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """The module with every batch normalisation in it replaced by this one, parameters kept.
+
+        Args:
+            module: what to convert; itself, if it is a batch normalisation.
+            process_group: the processes.
+        """
+        made = module
+        if isinstance(module, _BatchNorm):
+            made = SyncBatchNorm(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+                bias=module.bias is not None,
+            )
+            if module.affine:
+                with no_grad():
+                    made.weight = module.weight
+                    made.bias = module.bias
+            made.running_mean = module.running_mean
+            made.running_var = module.running_var
+            made.num_batches_tracked = module.num_batches_tracked
+            made.training = module.training
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made

@@ -31,11 +31,10 @@ _add, _add_ = FUNCTIONS["add"], METHODS["add_"]
 def _chance(p: Any, name: str) -> float:
     """A probability; PyTorch takes any real number of one element."""
     if p.__class__ is not float:
-        if isinstance(p, Tensor) and p._data.size == 1 and not p._rg:
-            p = p._data.item()
-        if isinstance(p, (str, bytes)) or not hasattr(p, "__float__"):
+        value: Any = p._data.item() if isinstance(p, Tensor) and p._data.size == 1 and not p._rg else p
+        if isinstance(value, (str, bytes)) or isinstance(value, Tensor) or not hasattr(value, "__float__"):
             raise TypeError(f"{name}(): argument 'p' (position 2) must be float, not {errors.type_name(p)}")
-        p = float(p)
+        p = float(value)
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
     return p
@@ -50,8 +49,6 @@ def _kept(input: Tensor, keep: float, features: bool) -> Any:
     place = input._place
     d = input._data
     if features:
-        if d.ndim < 2:
-            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         model: Any = np.empty((*d.shape[:2], *([1] * (d.ndim - 2))), d.dtype)
     elif d.flags.c_contiguous:
         model = d
@@ -63,22 +60,24 @@ def _kept(input: Tensor, keep: float, features: bool) -> Any:
     return values_for(model, _coins, source, keep)
 
 
-def _check_type(input: Tensor) -> None:
-    """Refuse what cannot be scaled; of integers, with the sentence about the division by a number."""
+def _check_type(input: Tensor, alpha: bool) -> None:
+    """Refuse what cannot be scaled; of integers, with the sentence about the first step that would make floats."""
     d = input._data
     missing("bernoulli_scalar_cpu_", "c")(d.dtype)
     if d.dtype.kind in "iub":
-        kind = {"b": "Bool"}.get(d.dtype.kind) or input.dtype.scalar_name
+        kind = "Long" if alpha and d.dtype.kind == "b" else input.dtype.scalar_name
         raise RuntimeError(f"result type Float can't be cast to the desired output type {kind}")
 
 
-def _applied(input: Tensor, p: float, name: str, features: bool, alpha: bool, mul: Any, add: Any) -> Tensor:
+def _applied(input: Tensor, p: float, features: bool, alpha: bool, mul: Any, add: Any) -> Tensor:
     """The input with its dropout, by out-of-place or in-place arithmetic."""
     d = input._data
     if p == 1:
         return mul(input, wrap(input._place.xp.zeros((), d.dtype), input._place))
+    if features and d.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if d.dtype not in FLOATS:
-        _check_type(input)
+        _check_type(input, alpha)
     keep = 1 - p
     noise = _kept(input, keep, features)
     wide = noise if noise.dtype in FLOATS else noise.astype("f4")
@@ -119,7 +118,7 @@ def _forms(name: str, features: bool, alpha: bool, meaning: str, shown: str) -> 
                     return input
             if chance == 0 or not size:
                 return input
-            return _applied(input, chance, _label, features, alpha, _multiply, _shift)
+            return _applied(input, chance, features, alpha, _multiply, _shift)
 
         call.__name__ = call.__qualname__ = label
         place = "in place" if label[-1] == "_" else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import errors
 from ...call import op
 from ...face import public
 from ...kernels import masks
@@ -135,7 +136,7 @@ def elu_(input: Tensor, alpha: float) -> Tensor:
 
 @public(method=False)
 def selu(input: Tensor) -> Tensor:
-    """Elu with the two constants that keep mean and variance of layers where they are.
+    """An elu with the two constants that keep mean and variance of layers where they are.
 
     Args:
         input: a tensor.
@@ -163,8 +164,8 @@ def selu_(input: Tensor) -> Tensor:
     return overwrite(input, "selu_", _refuse, _elu_in_place, (ALPHA, SCALE, 1.0))
 
 
-def _of_celu(input: Any, alpha: Any, name: str) -> tuple:
-    """Celu's constants: elu of x / alpha."""
+def _of_celu(alpha: Any, name: str) -> tuple:
+    """The constants of celu, which is an elu of x / alpha."""
     number = real(alpha, name, "alpha", 2)
     if number == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
@@ -184,7 +185,10 @@ def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
         >>> vistorch.celu(vistorch.tensor([-1.0, 2.0]), 2.0)
         tensor([-0.7869,  2.0000])
     """
-    return _celu(tensor(input, _refuse, "celu"), *_of_celu(input, alpha, "celu"))
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor("celu", "input", 1, input)
+    consts = _of_celu(alpha, "celu")
+    return _celu(tensor(input, _refuse, "celu"), *consts)
 
 
 @public(method=False)
@@ -200,4 +204,4 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
         >>> vistorch.celu_(vistorch.tensor([-1.0, 2.0]), 2.0)
         tensor([-0.7869,  2.0000])
     """
-    return overwrite(input, "celu_", _refuse, _celu_in_place, _of_celu(input, alpha, "celu_"))
+    return overwrite(input, "celu_", _refuse, _celu_in_place, _of_celu(alpha, "celu_"))

@@ -112,7 +112,7 @@ _refuse_hardsigmoid = missing("hardsigmoid_cpu", "ibc")
 
 
 def hardsigmoid(input: Tensor) -> Tensor:
-    """X / 6 + 1/2, held between 0 and 1."""
+    """A line, x / 6 + 1/2, held between 0 and 1."""
     return _hardsigmoid(tensor(input, _refuse_hardsigmoid, "hardsigmoid"))
 
 

@@ -125,7 +125,14 @@ _fixed_in_place = op(
     formula=r"\bar x = \bar y \cdot (y > 0\ ?\ 1 : a)",
     input=lambda F, g, out, slope: _from_result(F, g, out, slope),
 )
-_refuse_noisy = missing("rrelu_with_noise_out_cpu", "ibc")
+
+
+def _refuse_noisy(dt: np.dtype) -> None:
+    """PyTorch has written the kernel that draws slopes for bfloat16, but not for float16."""
+    if dt != dtypes.bfloat16.np:
+        raise NotImplementedError(
+            f"\"rrelu_with_noise_out_cpu\" not implemented for '{dtypes.of(dt).scalar_name}'"
+        )
 
 
 def _bounds(lower: Any, upper: Any, name: str) -> tuple:

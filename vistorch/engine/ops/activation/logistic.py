@@ -86,8 +86,6 @@ def silu(input: Tensor) -> Tensor:
 
 def silu_(input: Tensor) -> Tensor:
     """`silu` in place."""
-    tensor(input, _refuse_silu, "silu_")
-    _no_complex_grad(input)
     return overwrite(input, "silu_", _refuse_silu, _silu)
 
 
@@ -285,16 +283,18 @@ def logsigmoid(input: Tensor, *, out: Any = None) -> Tensor:
         >>> vistorch.nn.functional.logsigmoid(vistorch.tensor([0.0, -100.0]))
         tensor([  -0.6931, -100.0000])
     """
-    if out is not None:
-        if not isinstance(input, Tensor):
-            raise errors.must_be_tensor("log_sigmoid", "input", 1, input)
-        outs.check_out("log_sigmoid", out, (input,))
-        result = _log_sigmoid(tensor(input, _refuse_log_sigmoid, "log_sigmoid"))
-        if out.dtype is not result.dtype:
-            named = result.dtype.scalar_name, out.dtype.scalar_name
-            raise RuntimeError("expected scalar type {} but found {}".format(*named))
-        return outs.deliver(out, result)
-    return _log_sigmoid(tensor(input, _refuse_log_sigmoid, "log_sigmoid"))
+    if out is None:
+        return _log_sigmoid(tensor(input, _refuse_log_sigmoid, "log_sigmoid"))
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor("log_sigmoid", "input", 1, input)
+    outs.check_out("log_sigmoid_forward", out, (input,))
+    result = _log_sigmoid(tensor(input, _refuse_log_sigmoid, "log_sigmoid"))
+    if out.dtype is not result.dtype:
+        named = result.dtype.scalar_name, out.dtype.scalar_name
+        raise RuntimeError("expected scalar type {} but found {}".format(*named))
+    if out._data.shape != result._data.shape:
+        out.resize_(result._data.shape)  # without the usual warning
+    return outs.deliver(out, result)
 
 
 logsigmoid.__name__ = logsigmoid.__qualname__ = "log_sigmoid"

@@ -13,7 +13,9 @@ from ...call import op
 from ...face import public
 from ...kernels import masks
 from ...pointwise import unary
+from ...promote import FLOATS
 from ...tensor import Tensor
+from ..create.numbers import fit
 from ..elementwise.refusals import both, missing, sentence
 from .entry import ZERO, delivered, overwrite, pieces, real, tensor
 
@@ -88,8 +90,6 @@ def relu_(input: Tensor) -> Tensor:
 
 # ---- threshold ----------------------------------------------------------------------------------------------------
 def _threshold_piece(xp, input, threshold, value):
-    if input.dtype.kind in "iu":
-        threshold, value = int(threshold), int(value)
     below = input <= threshold
     if xp is np and value == 0 and input.dtype.kind == "f":
         return masks.kept(~below, input)
@@ -111,8 +111,8 @@ _threshold_in_place = op(
     "threshold_in_place",
     lambda xp, input, threshold, value: pieces(xp, _threshold_piece, (input,), (threshold, value)),
     name_in_graph="ThresholdBackward1",
-    formula=r"\bar x = \bar y\,[y > t]",
-    input=lambda F, g, out, threshold: F.threshold_backward(g, out, threshold),
+    formula=r"\bar x = \bar y\,[x > t]",
+    input=lambda F, g, input, threshold: F.threshold_backward(g, input, threshold),
 )
 op(
     "threshold_backward",
@@ -123,6 +123,13 @@ op(
     grad=lambda F, g, input, threshold: F.threshold_backward(g, input, threshold),
 )
 _refuse_threshold = missing("threshold_cpu", "bc")
+
+
+def _fitting(input: Tensor, threshold: Any, value: Any, name: str) -> tuple:
+    """Bound and replacement as numbers that the input's type holds."""
+    numbers = real(threshold, name, "threshold", 2), real(value, name, "value", 3)
+    dt = input._data.dtype
+    return numbers if dt in FLOATS else tuple([fit(n, dt) for n in numbers])
 
 
 @public(method=False)
@@ -143,9 +150,7 @@ def threshold(input: Tensor, threshold: float, value: float, *, out: Any = None)
     if out is not None:
         return delivered("threshold", input, out, globals()["threshold"], threshold, value)
     tensor(input, _refuse_threshold, "threshold")
-    return _threshold(
-        input, real(threshold, "threshold", "threshold", 2), real(value, "threshold", "value", 3)
-    )
+    return _threshold(input, *_fitting(input, threshold, value, "threshold"))
 
 
 @public(method=False)
@@ -162,5 +167,6 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
         >>> vistorch.threshold_(vistorch.tensor([-1.0, 2.0]), 0.5, 7.0)
         tensor([7., 2.])
     """
-    consts = real(threshold, "threshold_", "threshold", 2), real(value, "threshold_", "value", 3)
+    tensor(input, _refuse_threshold, "threshold_")
+    consts = _fitting(input, threshold, value, "threshold_")
     return overwrite(input, "threshold_", _refuse_threshold, _threshold_in_place, consts)

@@ -23,6 +23,16 @@ _FLOATS = frozenset(d.np for d in (dtypes.float32, dtypes.float64, dtypes.float1
 _matmul, _repeat = FUNCTIONS["matmul"], METHODS["repeat_interleave"]
 
 
+class Ways:
+    """Which ways may be taken: `nn.attention.sdpa_kernel` sets it, for all threads as in PyTorch."""
+
+    fused = True
+    math = True
+
+
+ways = Ways()
+
+
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
 ):
@@ -50,7 +60,7 @@ def scaled_dot_product_attention(
         mask = _added(mask, query)
     size = query._data.shape[-1]
     factor = (1 / math.sqrt(size) if size else math.inf) if scale is None else float(scale)
-    if dropout_p == 0 and _fuses(query, key, value, mask, enable_gqa):
+    if ways.fused and dropout_p == 0 and _fuses(query, key, value, mask, enable_gqa):
         if key._data.shape[1] != query._data.shape[1]:
             key, value = _shared(query, key, value)
         # what a backward pass needs is kept only if there may be one
@@ -58,6 +68,13 @@ def scaled_dot_product_attention(
         if mask is None:
             return rows.plain(query, key, value, is_causal, factor, keep)[0]
         return rows.masked(query, key, value, mask, is_causal, factor, keep)[0]
+    if not ways.math:
+        if ways.fused:
+            raise RuntimeError("No available kernel.  Aborting execution.")
+        raise RuntimeError(
+            "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the "
+            "math kernel and the fused kernels."
+        )
     if is_causal:
         if mask is not None:
             raise RuntimeError(
@@ -82,9 +99,7 @@ def _check(q: Any, k: Any, v: Any, mask: Any, dropout_p: Any, causal: Any, scale
         ("enable_gqa'", gqa, bool, "bool"),
     ):
         if not isinstance(given, kinds):
-            raise TypeError(
-                f"{name}(): argument '{argument} must be {expected}, not {type(given).__name__}"
-            )
+            raise TypeError(f"{name}(): argument '{argument} must be {expected}, not {type(given).__name__}")
     a, b, c = q._data, k._data, v._data
     if not a.dtype == b.dtype == c.dtype:
         raise RuntimeError(
@@ -103,11 +118,20 @@ def _check(q: Any, k: Any, v: Any, mask: Any, dropout_p: Any, causal: Any, scale
                 "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
                 f"attn_mask.dtype: {checks.native(mask)} and  query.dtype: {checks.native(q)} instead."
             )
+    if mask is not None and mask._data.dtype.kind == "b":
+        refuse_infinity(a.dtype)
     if a.dtype.kind in "iub":
         raise RuntimeError(f"expected scalar type Float but found {checks.scalar(q)}")
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
     checks.same_place(name, *((q, k, v) if mask is None else (q, k, v, mask)))
+
+
+def refuse_infinity(dtype: Any) -> None:
+    """Refuse integers where a mask of bools would become numbers to add."""
+    if dtype.kind in "iu":
+        name = "int" if dtype == np.int32 else f"{dtype.name}_t"
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def _fuses(q: Tensor, k: Tensor, v: Tensor, mask: Any, gqa: bool) -> bool:
@@ -150,7 +174,9 @@ def _shared(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     for t in (key, value):
         if t._data.ndim < 3 or dim < 0:
             n = min(t._data.ndim, query._data.ndim)
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got -3)")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got -3)"
+            )
         have = t._data.shape[-3]
         if not have or count % have:
             raise RuntimeError("Number of heads in key and value must divide the number of heads in ")

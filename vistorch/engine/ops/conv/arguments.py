@@ -11,7 +11,7 @@ from typing import Any
 from ... import dims, dtypes, errors, type_names
 from ...promote import HALVES
 from ...tensor import Tensor
-from ..linalg.checks import NATIVE
+from ..elementwise.refusals import C_NAMES
 
 
 def numbers(value: Any, count: int, func: str, name: str, position: int) -> tuple[int, ...]:
@@ -21,7 +21,9 @@ def numbers(value: Any, count: int, func: str, name: str, position: int) -> tupl
     if not isinstance(value, (tuple, list)):
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             kind = "NoneType" if value is None else type(value).__name__
-            raise TypeError(f"{func}(): argument '{name}' (position {position}) must be tuple of ints, not {kind}")
+            raise TypeError(
+                f"{func}(): argument '{name}' (position {position}) must be tuple of ints, not {kind}"
+            )
         return (dims.whole(value, func, name, position),) * count
     return dims.sizes((tuple(value),), func, name, position)
 
@@ -76,14 +78,17 @@ def checked(
     output_padding: tuple,
     groups: int,
 ) -> tuple:
-    """The geometry of a convolution of shapes `x` and `w`: (stride, padding, dilation, size of a transposed one's result)."""
+    """The geometry of a convolution of shapes `x` and `w`: stride, padding, dilation, a transposed one's result."""
     rank = len(w) - 2
     if rank <= 0:
         raise RuntimeError("weight should have at least three dimensions")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     stride, padding = expanded(stride, rank, "stride"), expanded(padding, rank, "padding")
-    dilation, output_padding = expanded(dilation, rank, "dilation"), expanded(output_padding, rank, "output_padding")
+    dilation, output_padding = (
+        expanded(dilation, rank, "dilation"),
+        expanded(output_padding, rank, "output_padding"),
+    )
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
     if min(output_padding) < 0:
@@ -93,22 +98,29 @@ def checked(
     if min(dilation) < 0:
         raise RuntimeError("dilation should be greater than zero")
     _channels(x, w, bias, transposed, groups)
-    if min(dilation) == 0:
-        raise RuntimeError("non-positive dilation is not supported")
     if not transposed:
         padded = [n + 2 * p for n, p in zip(x[2:], padding, strict=True)]
         reach = [d * (k - 1) + 1 for d, k in zip(dilation, w[2:], strict=True)]
-        if any([k > n for k, n in zip(reach, padded, strict=True)]):
+        if any(k > n for k, n in zip(reach, padded, strict=True)):
             raise RuntimeError(
                 f"Calculated padded input size per channel: {_times(padded)}. Kernel size: {_times(reach)}. Kernel "
                 "size can't be greater than actual input size"
             )
+        _spread(dilation)
         _room(x, w)
         return stride, padding, dilation, ()
-    if any([o >= s and o >= d for o, s, d in zip(output_padding, stride, dilation, strict=True)]):
+    _spread(dilation)
+    _room(x, w)
+    if any(o >= s and o >= d for o, s, d in zip(output_padding, stride, dilation, strict=True)):
         raise RuntimeError(
             "output padding must be smaller than either stride or dilation, but got "
-            + " ".join([named("output_padding", output_padding), named("stride", stride), named("dilation", dilation)])
+            + " ".join(
+                [
+                    named("output_padding", output_padding),
+                    named("stride", stride),
+                    named("dilation", dilation),
+                ]
+            )
         )
     size = tuple(
         [
@@ -122,7 +134,6 @@ def checked(
             f"Given input size per channel: {_times((*lead, *x[2:]))}. Calculated output size per channel: "
             f"{_times((*lead, *size))}. Output size is too small"
         )
-    _room(x, w)
     return stride, padding, dilation, size
 
 
@@ -139,8 +150,8 @@ def _channels(x: tuple, w: tuple, bias: tuple | None, transposed: bool, groups: 
     shape = errors.sizes(w)
     if len(x) != len(w):
         raise RuntimeError(
-            f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight {shape}, but got {len(x)}-dimensional "
-            f"input of size {errors.sizes(x)} instead"
+            f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight {shape}, but got "
+            f"{len(x)}-dimensional input of size {errors.sizes(x)} instead"
         )
     if w[0] < groups:
         raise RuntimeError(
@@ -149,8 +160,8 @@ def _channels(x: tuple, w: tuple, bias: tuple | None, transposed: bool, groups: 
         )
     if w[0] % groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
-            f"[{shape}] instead"
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{shape}] instead"
         )
     start = "Given transposed=1, weight" if transposed else f"Given groups={groups}, weight"
     wanted, given = (w[0] if transposed else w[1] * groups), x[1]
@@ -168,14 +179,20 @@ def _channels(x: tuple, w: tuple, bias: tuple | None, transposed: bool, groups: 
         )
 
 
+def _spread(dilation: tuple) -> None:
+    if min(dilation) == 0:
+        raise RuntimeError("non-positive dilation is not supported")
+
+
 def _room(x: tuple, w: tuple) -> None:
     """Refuse what has no elements, unless there are no images or no channels."""
-    if 0 in w[2:]:
-        raise RuntimeError(f"kernel size should be greater than zero, but got {named('kernel', w[2:])}")
     if 0 in x[2:] and x[0] and x[1]:
+        x = x if len(x) > 3 else (*x[:2], 1, *x[2:])
         raise RuntimeError(
             f"Only zero batch or zero channel inputs are supported, but got input shape: {errors.sizes(x)}"
         )
+    if 0 in w[2:]:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {named('kernel', w[2:])}")
 
 
 def _kind(t: Tensor) -> str:
@@ -186,30 +203,40 @@ def _kind(t: Tensor) -> str:
     return type_names.type_name(d, t._place.device.type)
 
 
+def _has_kernel(a: Any, name: str, transposed: bool, dilation: tuple) -> None:
+    """Refuse types that PyTorch has no kernel for."""
+    rank = len(dilation)
+    kernel = None
+    if transposed:
+        kernel = None if a.str == "<i8" else f"slow_conv_transpose{max(rank, 2)}d_out_cpu"
+    elif max(dilation) > 1:
+        kernel = None if a.str == "<i8" else "slow_conv_dilated<>"
+    elif a.kind == "b":
+        kernel = "slow_conv2d_cpu" if rank < 3 else "compute_columns3d"
+    if kernel is not None:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+
+
 def types(input: Tensor, weight: Tensor, bias: Any, transposed: bool, dilation: tuple) -> None:
     """Refuse tensors of different types, and types that PyTorch has no kernel for."""
     a, w = input._data.dtype, weight._data.dtype
     names = [dtypes.of(t._data.dtype).scalar_name for t in (input, weight)]
+    whole = a.kind in "biu" and a not in HALVES
+    if whole and transposed:
+        _has_kernel(a, names[0], transposed, dilation)
     if bias is not None and bias._data.dtype != a:
-        other = NATIVE[dtypes.of(bias._data.dtype).scalar_name]
-        raise RuntimeError(f"Input type ({NATIVE[names[0]]}) and bias type ({other}) should be the same")
+        spelled = [C_NAMES[str(t.dtype).rpartition(".")[2]] for t in (input, bias)]
+        raise RuntimeError(f"Input type ({spelled[0]}) and bias type ({spelled[1]}) should be the same")
     if a.kind == "c" and a != w:
-        raise RuntimeError(f"Input type ({_kind(input)}) and weight type ({_kind(weight)}) should be the same")
-    rank = len(dilation)
-    if a.kind in "biu" and a not in HALVES:
-        kernel = None
-        if transposed:
-            kernel = None if a.str == "<i8" else f"slow_conv_transpose{max(rank, 2)}d_out_cpu"
-        elif max(dilation) > 1:
-            kernel = None if a.str == "<i8" else "slow_conv_dilated<>"
-        elif a.kind == "b":
-            kernel = "slow_conv2d_cpu" if rank < 3 else "compute_columns3d"
-        if kernel is not None:
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{names[0]}'")
+        raise RuntimeError(
+            f"Input type ({_kind(input)}) and weight type ({_kind(weight)}) should be the same"
+        )
+    if whole:
+        _has_kernel(a, names[0], transposed, dilation)
     if a != w:
         if a in HALVES or a.char == "f":
             raise RuntimeError(
-                f"Input type ({_kind(input)}) and weight type ({_kind(weight)}) should be the same or input should be a "
-                "MKLDNN tensor and weight is a dense tensor"
+                f"Input type ({_kind(input)}) and weight type ({_kind(weight)}) should be the same or input should be "
+                "a MKLDNN tensor and weight is a dense tensor"
             )
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")

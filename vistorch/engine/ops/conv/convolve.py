@@ -11,7 +11,7 @@ from typing import Any
 from ... import dims
 from ...face import public
 from ...tensor import Tensor
-from ..linalg.checks import same_place
+from ..image.pad import constant_pad
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .arguments import batched, checked, numbers, tensors, types
@@ -19,18 +19,33 @@ from .arguments import batched, checked, numbers, tensors, types
 _NO = (0,)
 
 
-def convolve(input: Any, weight: Any, bias: Any, stride: tuple, padding: tuple, dilation: tuple, groups: int) -> Tensor:
+def convolve(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: tuple,
+    padding: tuple,
+    dilation: tuple,
+    groups: int,
+    output_padding: tuple = _NO,
+) -> Tensor:
     """A convolution of batched images."""
     x, w = input._data, weight._data
     stride, padding, dilation, _ = checked(
-        x.shape, w.shape, None if bias is None else bias._data.shape, stride, padding, dilation, False, _NO, groups
+        x.shape,
+        w.shape,
+        None if bias is None else bias._data.shape,
+        stride,
+        padding,
+        dilation,
+        False,
+        output_padding,
+        groups,
     )
     if bias is None:
-        same_place("convolution", input, weight)
         if x.dtype is not w.dtype or x.dtype.kind not in "fc":
             types(input, weight, None, False, dilation)
         return rows.convolution(input, weight, stride, padding, dilation, groups)
-    same_place("convolution", input, weight, bias)
     if x.dtype is not w.dtype or x.dtype is not bias._data.dtype or x.dtype.kind not in "fc":
         types(input, weight, bias, False, dilation)
     return rows.convolution_with_bias(input, weight, bias, stride, padding, dilation, groups)
@@ -42,19 +57,19 @@ def _same(input: Any, weight: Any, bias: Any, stride: tuple, dilation: tuple, gr
     rank = len(w) - 2
     if rank != len(x) - 2:
         raise RuntimeError(
-            f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight{list(w)}, but got {len(x)}-dimensional "
-            f"input of size {list(x)} instead"
+            f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight{list(w)}, but got "
+            f"{len(x)}-dimensional input of size {list(x)} instead"
         )
     for name, value in (("stride", stride), ("dilation", dilation)):
         if len(value) not in (1, rank):
             raise RuntimeError(f"{name} cannot broadcast to {rank} dimensions")
-    if any([s != 1 for s in stride]):
+    if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     if len(dilation) == 1:
         dilation = dilation * rank
     total = [d * (k - 1) for d, k in zip(dilation, w[2:], strict=True)]
     padding = tuple([max(t, 0) // 2 for t in total])
-    if any([t % 2 for t in total]):
+    if any(t % 2 for t in total):
         warnings.warn(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
             "input be created",
@@ -65,12 +80,21 @@ def _same(input: Any, weight: Any, bias: Any, stride: tuple, dilation: tuple, gr
         bias_shape = None if bias is None else bias._data.shape
         roomy = tuple([n + t % 2 for n, t in zip(x[2:], total, strict=True)])
         checked((*x[:2], *roomy), w, bias_shape, stride, padding, dilation, False, _NO, groups)
-        input = rows.pad_after(input, tuple([t % 2 for t in total]))
+        pads = [n for t in reversed(total) for n in (0, t % 2)]
+        input = constant_pad(input, tuple(pads), 0)
     return convolve(input, weight, bias, stride, padding, dilation, groups)
 
 
 def _public(
-    func: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any
+    func: str,
+    rank: int,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: Any,
 ) -> Tensor:
     """`conv1d` and its like."""
     tensors(func, input, weight, bias)
@@ -78,21 +102,18 @@ def _public(
     dilation = numbers(dilation, rank, func, "dilation", 6)
     if groups.__class__ is not int:
         groups = dims.whole(groups, func, "groups", 7)
-    named = padding if isinstance(padding, str) else None
-    if named is None:
-        padding = numbers(padding, rank, func, "padding", 5)
+    named = isinstance(padding, str)
+    pads = (0,) * rank if named else numbers(padding, rank, func, "padding", 5)
     d = input._data
     has_batch = batched(func, rank, d.ndim, d.shape)
     if not has_batch:
         input = unsqueeze(input, 0)
-    if named is None:
-        y = convolve(input, weight, bias, stride, padding, dilation, groups)
-    elif named == "same":
+    if not named or padding == "valid":
+        y = convolve(input, weight, bias, stride, pads, dilation, groups)
+    elif padding == "same":
         y = _same(input, weight, bias, stride, dilation, groups)
-    elif named == "valid":
-        y = convolve(input, weight, bias, stride, (0,) * rank, dilation, groups)
     else:
-        raise RuntimeError(f"Invalid padding string: '{named}'")
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
     return y if has_batch else squeeze_dim(y, (0,))
 
 

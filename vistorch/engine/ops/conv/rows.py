@@ -1,7 +1,8 @@
 """The rows of convolution: three bilinear ops whose gradients are each other.
 
-With y = conv(x, w), the gradient of x is `conv_input_grad(g, w)` and that of w is `conv_weight_grad(g, x)`; a transposed
-convolution is `conv_input_grad` under another name. Invariant: constants are tuples of one int per spatial dim.
+With y = conv(x, w), the gradient of x is `conv_input_grad(g, w)` and that of w is `conv_weight_grad(g, x)`; a
+transposed convolution is `conv_input_grad` under another name.
+Invariant: constants are tuples of one int per spatial dim.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def _transposed_with_bias(xp, input, weight, bias, size, stride, padding, dilati
 
 
 def _bias_grad(xp, input):
-    """The sum over images and positions: of all rows of one channel at once, which numpy does at the speed of memory."""
+    """The sum over images and positions, as a product with ones: numpy sums short rows slowly."""
     n, o = input.shape[:2]
     count = prod(input.shape[2:])
     if xp is np and input.flags.c_contiguous and input.dtype.kind in "fc" and count:
@@ -113,7 +114,9 @@ op(
     _bias_grad,
     name_in_graph="ConvolutionBackwardBackward0",
     formula=r"\bar g_{n,o,t} = \bar b_o",
-    input=lambda F, g, input_shape: F.expand(F.reshape(g, (-1,) + (1,) * (len(input_shape) - 2)), input_shape),
+    input=lambda F, g, input_shape: F.expand(
+        F.reshape(g, (-1,) + (1,) * (len(input_shape) - 2)), input_shape
+    ),
 )
 
 
@@ -139,34 +142,12 @@ transposed_with_bias = op(
     _transposed_with_bias,
     inputs="input weight bias",
     name_in_graph="ConvolutionBackward0",
-    formula={"input": r"\bar x = \bar z \star w", "weight": r"\bar w = x \star \bar z", "bias": LATEX["bias"]},
+    formula={
+        "input": r"\bar x = \bar z \star w",
+        "weight": r"\bar w = x \star \bar z",
+        "bias": LATEX["bias"],
+    },
     input=_transposed_to_input,
     weight=_transposed_to_weight,
     bias=lambda F, g: F.conv_bias_grad(g),
 )
-
-
-def _pad_after(xp, input, widths):
-    shape = input.shape
-    lead = len(shape) - len(widths)
-    out = xp.zeros((*shape[:lead], *[n + w for n, w in zip(shape[lead:], widths, strict=True)]), input.dtype)
-    out[(..., *[slice(n) for n in shape[lead:]])] = input
-    return out
-
-
-pad_after = op(
-    "pad_after",
-    _pad_after,
-    widen=False,
-    name_in_graph="ConstantPadNdBackward0",
-    formula=r"\bar x_i = \bar y_i",
-    input=lambda F, g, widths: F.cut_after(g, widths),
-)
-op(
-    "cut_after",
-    lambda xp, input, widths: input[(..., *[slice(n - w) for n, w in zip(input.shape[-len(widths) :], widths, strict=True)])],
-    widen=False,
-    formula=r"\bar x = \mathrm{pad}(\bar y)",
-    input=lambda F, g, widths: F.pad_after(g, widths),
-)
-"""Zeros behind the last dims, and their removal."""

@@ -5,14 +5,13 @@ Invariant: it is `conv1d` with its dims in another order.
 
 from __future__ import annotations
 
-from ... import dims
-from ... import errors
+from ... import dims, errors
 from ...call import op
 from ...face import public
 from ...kernels import conv as kernels
 from ...tensor import Tensor
-from ..linalg import checks
 from ..core import to_dtype
+from ..linalg import checks
 
 _IN, _OUT, _FILTERS = (1, 2, 0), (2, 0, 1), (2, 1, 0)
 
@@ -31,7 +30,9 @@ def _to_input(F, g, weight, input_shape, pad):
 
 
 def _to_weight(F, g, input, weight_shape, pad):
-    found = F.conv_weight_grad(F.permute(g, _IN), F.permute(input, _IN), weight_shape[:1], (1,), (pad,), (1,), 1)
+    found = F.conv_weight_grad(
+        F.permute(g, _IN), F.permute(input, _IN), weight_shape[:1], (1,), (pad,), (1,), 1
+    )
     return F.permute(found, _FILTERS)
 
 

@@ -1,6 +1,7 @@
 """`conv_transpose1d`, `conv_transpose2d`, `conv_transpose3d`, and `convolution`, which is either.
 
-A transposed convolution is what a convolution sends back to its input. Invariant: its weight is (in, out/groups, *kernel).
+A transposed convolution is what a convolution sends back to its input.
+Invariant: its weight is (in, out/groups, *kernel).
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from typing import Any
 from ... import dims
 from ...face import public
 from ...tensor import Tensor
-from ..linalg.checks import same_place
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .arguments import batched, checked, numbers, tensors, types
@@ -33,10 +33,6 @@ def transpose(
     stride, padding, dilation, size = checked(
         x.shape, w.shape, bias_shape, stride, padding, dilation, True, output_padding, groups
     )
-    if bias is None:
-        same_place("convolution", input, weight)
-    else:
-        same_place("convolution", input, weight, bias)
     types(input, weight, bias, True, dilation)
     if bias is None:
         return rows.transposed(input, weight, size, stride, padding, dilation, groups)
@@ -70,9 +66,7 @@ def _public(
 
 
 @public(method=False)
-def conv_transpose1d(
-    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
-):
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """Let each value of a signal add a multiple of a filter to the result.
 
     Args:
@@ -96,9 +90,7 @@ def conv_transpose1d(
 
 
 @public(method=False)
-def conv_transpose2d(
-    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
-):
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """Let each value of an image add a multiple of a filter to the result.
 
     Args:
@@ -124,9 +116,7 @@ def conv_transpose2d(
 
 
 @public(method=False)
-def conv_transpose3d(
-    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
-):
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """Let each value of a volume add a multiple of a filter to the result.
 
     Args:
@@ -179,4 +169,4 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     groups = dims.whole(groups, func, "groups", 9)
     if transposed:
         return transpose(input, weight, bias, stride, padding, output_padding, groups, dilation)
-    return convolve(input, weight, bias, stride, padding, dilation, groups)
+    return convolve(input, weight, bias, stride, padding, dilation, groups, output_padding)

@@ -15,7 +15,9 @@ from .arguments import named
 
 _im2col = op(
     "im2col",
-    lambda xp, input, kernel, dilation, padding, stride: kernels.im2col(xp, input, kernel, dilation, padding, stride),
+    lambda xp, input, kernel, dilation, padding, stride: kernels.im2col(
+        xp, input, kernel, dilation, padding, stride
+    ),
     inputs="input",
     widen=False,
     name_in_graph="Im2ColBackward0",
@@ -103,6 +105,10 @@ def im2col(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: An
     kernel, dilation, padding, stride = _arguments("im2col", kernel_size, dilation, padding, stride, 2)
     _positive(kernel, dilation, padding, stride)
     shape = input._data.shape
+    if not shape:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+    if len(shape) == 1 or (len(shape) == 2 and shape[1]):
+        dims.one(len(shape), len(shape))  # raises: there is no such dim
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
@@ -120,7 +126,9 @@ def im2col(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: An
     return _im2col(input, kernel, dilation, padding, stride)
 
 
-def col2im(input: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Tensor:
+def col2im(
+    input: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Tensor:
     """The sum of columns as windows of images."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("col2im", "input", 1, input)

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors
+from ... import dims, errors, promote
 from ...face import public
 from ...tensor import Tensor, wrap
+from ..core import to_dtype
 from ..index.checks import reach
 from ..normalize import checks
 from ..normalize.standard import absent
 from .rows import bag_max_row, bag_row
-from .table import WHOLE, typed
+from .table import WHOLE, spelled, typed
 
 _SUM, _MEAN, _MAX = range(3)
 _FUNC = "embedding_bag"
@@ -62,9 +63,13 @@ def embedding_bag(
     checks.tensor(_FUNC, "per_sample_weights", 7, per_sample_weights, True)
     mode = dims.whole(mode, _FUNC, "mode", 5)
     w, last = weight._data, bool(include_last_offset)
+    if not w.ndim and padding_idx is not None:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     padding = _padding(padding_idx, w.shape[0] if w.ndim else 0)
     _check(weight, indices, offsets, mode, per_sample_weights, last)
     xp = weight._place.xp
+    if indices._data.dtype == bool:
+        indices = to_dtype(indices, offsets._data.dtype)
     index = indices._data
     begin = offsets._data.astype(np.int64)
     count = max(begin.size - last, 0)
@@ -74,21 +79,23 @@ def embedding_bag(
         o, best = bag_max_row(weight, indices, bags, count, padding)
     else:
         psw = absent(weight) if per_sample_weights is None else per_sample_weights
-        o, best = bag_row(
-            weight, psw, indices, bags, count, mode == _MEAN, padding, bool(scale_grad_by_freq)
-        ), None
-    more = _extras(xp, index, bags._data, begin, count, mode, padding, best)
+        o, best = (
+            bag_row(weight, psw, indices, bags, count, mode == _MEAN, padding, bool(scale_grad_by_freq)),
+            None,
+        )
+    short = padding < 0 and w.dtype != np.float64
+    more = _extras(xp, index, bags._data, begin, count, mode, padding, best, short)
     kind = np.result_type(index.dtype, offsets._data.dtype)
     return (o, *[wrap(a.astype(kind), weight._place) for a in more])
 
 
 def _extras(
-    xp: Any, index: Any, bags: Any, begin: Any, count: int, mode: int, padding: int, best: Any
+    xp: Any, index: Any, bags: Any, begin: Any, count: int, mode: int, padding: int, best: Any, short: bool
 ) -> tuple:
     """What PyTorch returns beside the result; sums leave most of it out."""
     if mode == _SUM:
         none = xp.zeros(begin.size, np.int64)
-        return (bags if padding >= 0 else bags[:0]), none, none.copy()
+        return (bags[:0] if short else bags), none, none.copy()
     kept = bags if padding < 0 else bags[index != padding]
     size = xp.bincount(kept, minlength=count)
     return bags, size, size.copy() if mode == _MEAN else xp.maximum(best._data, 0)
@@ -107,7 +114,8 @@ def _padding(padding_idx: Any, rows: int) -> int:
 
 def _check(weight: Tensor, indices: Tensor, offsets: Tensor, mode: int, psw: Any, last: bool) -> None:
     w, i, o = weight._data, indices._data, offsets._data
-    for t in (indices, offsets):
+    found = promote.result_type(indices, offsets)
+    for t in (indices, offsets) if found not in WHOLE else ():
         typed(_FUNC, "indices", 1, t, WHOLE, "Long, Int")
     typed(_FUNC, "weight", 1, weight, checks.FLOATS, "Half, BFloat16, Float, Double")
     if i.ndim != 1 or o.ndim != 1:
@@ -149,7 +157,7 @@ def _weighted(weight: Tensor, i: Any, mode: int, psw: Tensor) -> None:
     if mode != _SUM:
         raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
     if psw._data.dtype != weight._data.dtype:
-        ours, theirs = [f"vistorch.{checks.name_of(t)}Tensor" for t in (weight, psw)]
+        ours, theirs = spelled(weight), spelled(psw)
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
             f"'per_sample_weights'; but type {ours} does not equal {theirs} (while checking arguments for {_FUNC})"

@@ -143,7 +143,10 @@ bag_row = op(
     "embedding_bag",
     _bag,
     inputs="weight per_sample_weights indices bags",
-    formula={"weight": r"\bar W_i = \textstyle\sum_{x_j = i} s_j \bar y_{b_j}", "per_sample_weights": r"\bar s_j = \bar y_{b_j} \cdot W_{x_j}"},
+    formula={
+        "weight": r"\bar W_i = \textstyle\sum_{x_j = i} s_j \bar y_{b_j}",
+        "per_sample_weights": r"\bar s_j = \bar y_{b_j} \cdot W_{x_j}",
+    },
     weight=lambda F, g, weight_shape, per_sample_weights, indices, bags, mean, padding, by_frequency: _shared(
         F,
         F.bag_gradient(g, per_sample_weights, indices, bags, weight_shape[0], mean, padding),

@@ -27,13 +27,17 @@ WHOLE = frozenset((LONG, INT))
 def typed(func: str, argument: str, position: int, t: Tensor, allowed: Any, names: str) -> None:
     """Refuse a tensor of another element type than the function takes."""
     if t._data.dtype not in allowed:
-        name = checks.name_of(t)
-        plain = name not in ("Bool", "BFloat16") and not name.startswith("Complex")
-        given = f"vistorch.{name}Tensor" if plain else f"CPU{name}Type"
         raise RuntimeError(
-            f"Expected tensor for argument #{position} '{argument}' to have one of the following scalar types: {names}; "
-            f"but got {given} instead (while checking arguments for {func})"
+            f"Expected tensor for argument #{position} '{argument}' to have one of the following scalar types: "
+            f"{names}; but got {spelled(t)} instead (while checking arguments for {func})"
         )
+
+
+def spelled(t: Tensor) -> str:
+    """A tensor's type in these sentences: types younger than the sentence have another form."""
+    name = checks.name_of(t)
+    young = name in ("Bool", "BFloat16") or name.startswith("Complex")
+    return f"CPU{name}Type" if young else f"vistorch.{name}Tensor"
 
 
 @public(method=False)
@@ -84,8 +88,8 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         >>> import vistorch
         >>> table = vistorch.tensor([[3.0, 4.0], [6.0, 8.0]])
         >>> vistorch.embedding_renorm_(table, vistorch.tensor([1]), 5.0, 2.0)
-        tensor([[3.0000, 4.0000],
-                [3.0000, 4.0000]])
+        tensor([[3., 4.],
+                [3., 4.]])
     """
     func = "embedding_renorm_"
     checks.tensor(func, "input", 1, input)

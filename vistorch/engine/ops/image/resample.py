@@ -61,13 +61,13 @@ def _resample(xp: Any, input: Any, axes: tuple) -> Any:
     order = [*reversed(smaller), *(p for p in pairs if p[1].out >= p[1].size)]
     if all(t.repeats for t in axes):
         order.reverse()  # copying whole rows is faster than copying elements
-    blend = any(t.weight is not None and not t.sums for t in axes)
+    blend = any(t.weight is not None and not t.sums and not t.same for t in axes)
     whole = x.dtype.kind in "iub" and blend
     if whole:
         x = x.astype(np.float32)
     dense = blend and xp is np and bool(np.isfinite(x.sum()))
     for axis, t in order:
-        if t.out != t.size or t.weight is None or not np.array_equal(t.index[:, 0], np.arange(t.size)):
+        if not t.same:
             x = _axis(xp, x, axis, t, dense)
     if whole:
         x = xp.clip(xp.floor(x + np.float32(0.5)), 0, 255).astype(input.dtype)

@@ -31,6 +31,12 @@ class Taps:
         return f"<{self.size} to {self.out} by {self.index.shape[1]} taps>"
 
     @cached_property
+    def same(self) -> bool:
+        """Whether every element stays as it is."""
+        every = np.array_equal(self.index[:, 0], np.arange(self.size))
+        return every and self.index.shape[1] == 1 and bool((self.weights == 1).all())
+
+    @cached_property
     def repeats(self) -> int:
         """How often each element is repeated, if that is all there is to do; else 0."""
         times = self.out // self.size if self.size else 0
@@ -86,12 +92,8 @@ def _scale(kind: Any, size: int, out: int, align: bool, factor: float | None) ->
 
 
 def _nearest(kind: Any, size: int, out: int, align: bool, factor: float | None) -> Taps:
-    at = np.arange(out)
-    if out == 2 * size:
-        at = at >> 1
-    elif out != size:
-        kind = np.float32  # whatever the elements are
-        at = np.floor(at.astype(kind) * _scale(kind, size, out, False, factor)).astype(np.int64)
+    kind = np.float32  # whatever the elements are
+    at = np.floor(np.arange(out, dtype=kind) * _scale(kind, size, out, False, factor)).astype(np.int64)
     return Taps(np.minimum(at, size - 1)[:, None], None, size)
 
 

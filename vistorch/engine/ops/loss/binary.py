@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ... import dtypes, errors, promote
+from ... import dtypes, promote
 from ...call import op
 from ...face import public
 from ...straight import straight
 from ...tensor import Tensor, wrap
 from ..elementwise.refusals import missing, sentence
-from .frame import label_of, no_gradient, optional, over, part, tensors, whole
+from .frame import fits, label_of, no_gradient, optional, over, part, tensors, whole
 
 _TINY = 1e-12
 _LEAST = -100  # what PyTorch takes for the logarithm of zero
@@ -118,24 +116,9 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None, r
         done = _quick_bce((input, target), (reduction,))
         return _bce_row(input, target, reduction) if done is None else done
     no_gradient("binary_cross_entropy", "weight", weight)
-    weight = _fitted(weight, input)
+    fits(weight, input)
     dtypes.check_cast(promote.result_type(input, weight), own)
     return promote.several(_weighted_bce_row.rule, (input, target, weight), (reduction,), None, own)
-
-
-def _fitted(weight: Tensor, t: Tensor) -> Tensor:
-    """A weight that does not make the result larger than `t`."""
-    a, b = t._data.shape, weight._data.shape
-    if a != b:
-        said = errors.broadcast(a, b)
-        if said is not None:
-            raise RuntimeError(said)
-        shape = np.broadcast_shapes(a, b)
-        if shape != a:
-            raise RuntimeError(
-                f"output with shape {errors.sizes(a)} doesn't match the broadcast shape {errors.sizes(shape)}"
-            )
-    return weight
 
 
 # ---- of a logit --------------------------------------------------------------------------------------------------
@@ -144,11 +127,11 @@ def _logits_each(xp, input, target):
     xp.negative(loss, loss)
     xp.exp(loss, loss)
     xp.log1p(loss, loss)
-    loss += xp.maximum(input, 0)
-    if target.dtype.kind == "c":
-        return loss - input * target
-    loss -= input * target
-    return loss
+    loss -= xp.minimum(input, 0)
+    no = xp.asarray(1 - target)
+    no *= input
+    no += loss
+    return no
 
 
 def _logits_weighted(xp, input, target, weight, pos_weight):
@@ -237,7 +220,7 @@ _no_minus = sentence(
 
 
 @public(method=False)
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
     """The cross entropy of yes-or-no targets, the probabilities given as logits.
 
     Args:
@@ -249,12 +232,12 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
 
     Example:
         >>> logits, labels = vistorch.tensor([0.0, 4.0]), vistorch.tensor([1.0, 1.0])
-        >>> vistorch.binary_cross_entropy_with_logits(logits, labels)
+        >>> vistorch.binary_cross_entropy_with_logits(logits, labels, reduction=1)
         tensor(0.3556)
     """
     name = "binary_cross_entropy_with_logits"
     if weight is None and pos_weight is None and input.__class__ is target.__class__ is Tensor:
-        if input._data.shape == target._data.shape:
+        if input._data.shape == target._data.shape and reduction.__class__ is int:
             done = _quick_logits((input, target), (reduction,))
             if done is not None:
                 return done
@@ -264,10 +247,10 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     reduction = whole(name, "reduction", 5, reduction)
     own = input._data.dtype
     kind = target._data.dtype
-    _no_minus(kind)
     _no_log_sigmoid(own)
+    _no_minus(kind)
     dtypes.check_cast(promote.result_type(input, target), kind)
-    _fitted(input, target)
+    fits(input, target)
     consts = (reduction,)
     if weight is None and pos_weight is None:
         ins: tuple = (input, target)
@@ -277,7 +260,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         for label, t in (("weight", weight), ("pos_weight", pos_weight)):
             if t is not None:
                 no_gradient(name, label, t)
-                _fitted(t, target)
+                fits(t, target, label == "pos_weight")
                 dtypes.check_cast(t._data.dtype, kind)
         ins = (input, target, one if weight is None else weight, one if pos_weight is None else pos_weight)
         rule = _weighted_logits_row.rule

@@ -32,7 +32,7 @@ def _states(xp: Any, targets: Any, lengths: Any, blank: int) -> tuple[Any, Any]:
     inside = xp.arange(longest) < lengths[:, None]
     labels[:, 1::2] = xp.where(inside, targets, blank)
     skips = xp.full(labels.shape, -np.inf)
-    skips[:, 2:][(labels[:, 2:] != blank) & (labels[:, 2:] != labels[:, :-2])] = 0
+    skips[:, 2:][labels[:, 2:] != labels[:, :-2]] = 0  # never from blank to blank
     return labels, skips
 
 
@@ -184,7 +184,10 @@ def _check_forms(given: tuple) -> None:
     """PyTorch has two forms: both lengths as tensors, or both as sequences of ints."""
     log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity = given
     lengths = isinstance(input_lengths, Tensor), isinstance(target_lengths, Tensor)
-    sequences = all(isinstance(n, (tuple, list)) for n in (input_lengths, target_lengths))
+    sequences = all(
+        isinstance(given, (tuple, list)) and not any(isinstance(n, (float, str)) or n is None for n in given)
+        for given in (input_lengths, target_lengths)
+    )
     fine = isinstance(log_probs, Tensor) and isinstance(targets, Tensor) and (all(lengths) or sequences)
     for number in (blank, reduction):
         fine = fine and isinstance(number, (int, np.integer)) and not isinstance(number, bool)
@@ -200,7 +203,7 @@ def _check_forms(given: tuple) -> None:
 
 
 @public(method=False)
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """The negative log-likelihood of label sequences, summed over all their alignments with the input.
 
     Args:
@@ -228,6 +231,9 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     given = log_probs if batched or not log_probs._data.ndim else log_probs.unsqueeze(1)
     found = given._data.ndim
     inputs, labels = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
+    _no_kernel(given._data.dtype)
+    if given._data.dtype in HALVES:
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{label_of(given)}'")
     if found != 3:
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {found}-dimensional tensor for argument #1 'log_probs' {_CHECKING}"
@@ -235,9 +241,6 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     steps, rows, classes = given._data.shape
     if not given._data.size:
         raise RuntimeError("log_probs tensor must not be empty")
-    _no_kernel(given._data.dtype)
-    if given._data.dtype in HALVES:
-        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{label_of(given)}'")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     _check_lengths("input_lengths", inputs, rows, steps)

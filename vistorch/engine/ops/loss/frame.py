@@ -97,7 +97,7 @@ def real(name: str, label: str, position: int, value: Any, kind: str = "float") 
     if found is None or isinstance(found, complex):
         given = errors.type_name(value) if value is not None else "NoneType"
         raise TypeError(f"{name}(): argument '{label}' (position {position}) must be {kind}, not {given}")
-    return found
+    return found if kind == "Number" else float(found)
 
 
 def flag(name: str, label: str, position: int, value: Any) -> None:
@@ -113,6 +113,21 @@ def no_gradient(name: str, label: str, t: Tensor) -> None:
         raise RuntimeError(
             f"The function '{name}' is not differentiable with respect to argument '{label}'. This input cannot have "
             "requires_grad True."
+        )
+
+
+def fits(other: Tensor, t: Tensor, first: bool = False) -> None:
+    """Refuse an operand that would make the result larger than `t`; `first`: it stands before `t`."""
+    a, b = t._data.shape, other._data.shape
+    if a == b:
+        return
+    said = errors.broadcast(b, a) if first else errors.broadcast(a, b)
+    if said is not None:
+        raise RuntimeError(said)
+    shape = np.broadcast_shapes(a, b)
+    if shape != a:
+        raise RuntimeError(
+            f"output with shape {errors.sizes(a)} doesn't match the broadcast shape {errors.sizes(shape)}"
         )
 
 

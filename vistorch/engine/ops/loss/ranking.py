@@ -14,13 +14,11 @@ from ..elementwise.bounds import clamp_min, minimum
 from ..elementwise.choose import where
 from .frame import finished, flag, real, tensors, whole
 
-
-def _zeros_like(t: Tensor) -> Tensor:
-    return FUNCTIONS["zeros_like"](t)
+full_like, zeros_like = FUNCTIONS["full_like"], FUNCTIONS["zeros_like"]
 
 
 @public(method=False)
-def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
+def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     """The loss of distances: themselves where the target is 1, what is missing to a margin where it is -1.
 
     Args:
@@ -32,18 +30,18 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
     Example:
         >>> d = vistorch.tensor([0.5, 0.2])
         >>> vistorch.hinge_embedding_loss(d, vistorch.tensor([1, -1]))
-        tensor(0.6500)
+        tensor([0.5000, 0.8000])
     """
     tensors("hinge_embedding_loss", input=input, target=target)
     margin = real("hinge_embedding_loss", "margin", 3, margin)
     reduction = whole("hinge_embedding_loss", "reduction", 4, reduction)
-    zeros = _zeros_like(input)
-    short = where(target != 1, clamp_min(margin - input, 0), zeros)
+    zeros = zeros_like(input)
+    short = where(target != 1, clamp_min(full_like(input, margin) - input, 0), zeros)
     return finished(short + where(target != -1, input, zeros), reduction)
 
 
 @public(method=False)
-def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
+def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     """How far pairs of scores are from being ranked as the target says, by at least a margin.
 
     Args:
@@ -56,19 +54,20 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
     Example:
         >>> a, b = vistorch.tensor([1.0, 2.0]), vistorch.tensor([0.0, 3.0])
         >>> vistorch.margin_ranking_loss(a, b, vistorch.tensor([1, 1]))
-        tensor(0.5000)
+        tensor([0., 1.])
     """
     tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     margin = real("margin_ranking_loss", "margin", 4, margin)
     reduction = whole("margin_ranking_loss", "reduction", 5, reduction)
-    return finished(clamp_min(-target * (input1 - input2) + margin, 0), reduction)
+    lead = input1 - input2
+    return finished(clamp_min(-target * lead + margin, 0), reduction)
 
 
 _TINY = 1e-12
 
 
 @public(method=False)
-def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
+def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
     """The loss of the angle between vectors: 1 - cos where they belong together, cos over a margin where not.
 
     Args:
@@ -81,7 +80,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
     Example:
         >>> a, b = vistorch.tensor([[1.0, 0.0]]), vistorch.tensor([[1.0, 1.0]])
         >>> vistorch.cosine_embedding_loss(a, b, vistorch.tensor([1]))
-        tensor(0.2929)
+        tensor([0.2929])
     """
     name = "cosine_embedding_loss"
     tensors(name, input1=input1, input2=input2, target=target)
@@ -98,8 +97,8 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
     products = (input1 * input2).sum(n)
     lengths = ((input1 * input1).sum(n) + _TINY) * ((input2 * input2).sum(n) + _TINY)
     cosines = products / lengths.sqrt()
-    zeros = _zeros_like(cosines)
-    similar = where(target == 1, 1 - cosines, zeros)
+    zeros = zeros_like(cosines)
+    similar = where(target == 1, full_like(cosines, 1) - cosines, zeros)
     return finished(similar + where(target == -1, clamp_min(cosines - margin, 0), zeros), reduction)
 
 
@@ -110,7 +109,7 @@ def pair_distance(a: Tensor, b: Tensor, p: float = 2.0, eps: float = 1e-6) -> Te
 
 def check_dims(anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
     """Refuse triplets whose tensors differ in their number of dims."""
-    a, p, n = anchor._data.ndim, positive._data.ndim, negative._data.ndim
+    a, p, n = anchor.ndim, positive.ndim, negative.ndim
     if not a == p == n:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
@@ -119,7 +118,7 @@ def check_dims(anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
 
 
 @public(method=False)
-def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=1):
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
     """How far the positive is from being nearer to the anchor than the negative is, by a margin.
 
     Args:
@@ -135,7 +134,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     Example:
         >>> a, p, n = (vistorch.tensor([[v]]) for v in (0.0, 1.0, 1.5))
         >>> vistorch.triplet_margin_loss(a, p, n)
-        tensor(0.5000)
+        tensor([0.5000])
     """
     name = "triplet_margin_loss"
     tensors(name, anchor=anchor, positive=positive, negative=negative)
@@ -149,7 +148,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     near, far = pair_distance(anchor, positive, p, eps), pair_distance(anchor, negative, p, eps)
     if swap:
         far = minimum(far, pair_distance(positive, negative, p, eps))
-    return finished(clamp_min(margin + near - far, 0), reduction)
+    return finished(clamp_min(near + margin - far, 0), reduction)
 
 
 @public(method=False)

@@ -71,9 +71,8 @@ def _batch_norm(xp, input, weight, bias, running_mean, running_var, training, ep
     if there(bias) is not None:
         shift = shift + bias
     x = _matrix(xp, input, layout)
-    out = passes.scaled(
-        xp, x, _by_channel(xp, scale, dtype, layout), _by_channel(xp, shift, dtype, layout)
-    ).reshape(input.shape)
+    scale, shift = [_by_channel(xp, c, dtype, layout) for c in (scale, shift)]
+    out = passes.scaled(xp, x, scale, shift, input.shape)
     return out, mean.astype(dtype), inverse.astype(dtype), var
 
 
@@ -87,13 +86,10 @@ def _gradients(xp, g, wants, input, weight, out1, out2, training):
     m = _by_channel(xp, mean, dtype, layout)
     grads: list = [None] * 5
     needs_sums = (training and wants[0]) or wants[1] or wants[2]
-    if not input.size:
-        total = along = xp.zeros(channels, F8)
-    elif not needs_sums:
-        total = along = None
-    elif short:
+    total = along = xp.zeros(channels, F8)
+    if input.size and needs_sums and short:
         total, along = [s.reshape(channels, inner).sum(1) for s in passes.column_sums(xp, g, x, m)]
-    else:
+    elif input.size and needs_sums:
         total, along = [s.reshape(batch, channels).sum(0) for s in passes.sums(xp, g, x, m, close)]
     if wants[1]:
         grads[1] = (along * inverse).astype(dtype)
@@ -105,10 +101,11 @@ def _gradients(xp, g, wants, input, weight, out1, out2, training):
             n = max(batch * inner, 1)
             coefficients = (scale, -scale * inverse * inverse * along / n, -scale * total / n)
             of_g, of_x, shift = [_by_channel(xp, c, dtype, layout) for c in coefficients]
-            made = passes.combined(xp, g, x, m, of_g, of_x, shift, close)
+            grads[0] = passes.combined(xp, g, x, m, of_g, of_x, shift, close, input.shape)
         else:
-            made = g * _by_channel(xp, scale, dtype, layout)
-        grads[0] = made.reshape(input.shape)
+            of_g = _by_channel(xp, scale, dtype, layout)
+            grads[0] = xp.empty(input.shape, dtype)
+            xp.multiply(g, of_g, out=grads[0].reshape(g.shape))
     return grads
 
 
@@ -182,8 +179,12 @@ def _run(
     input: Tensor, weight: Any, bias: Any, stats: tuple, training: bool, momentum: float, eps: float
 ) -> tuple:
     """The row, after all checks, and the running statistics."""
-    blank = None if None not in (weight, bias, *stats) else absent(input)
-    ins = [blank if t is None else t for t in (weight, bias, *stats)]
+    blank = None
+    ins = []
+    for t in (weight, bias, *stats):
+        if t is None:
+            t = blank = absent(input) if blank is None else blank
+        ins.append(t)
     results = batch_norm_row(input, *ins, training, eps)
     if training and stats[0] is not None and input._data.size:
         _remember(input, results[1]._data.astype(F8), results[3]._data, stats, momentum)
@@ -287,17 +288,19 @@ def instance_norm(
         )
     shape = input._data.shape
     if len(shape) < 2:
-        raise checks.no_channels(len(shape))
+        raise checks.no_channels(len(shape), 0)
     batch, channels = shape[:2]
     # every channel of every sample is a channel of its own
-    spread = [None if t is None else t.repeat(batch) for t in (weight, bias)]
-    spread += [None if t is None else t.to(input.dtype).repeat(batch) for t in (running_mean, running_var)]
-    x = input.contiguous()
-    x = viewed(x, (1, batch * channels, *shape[2:]))
-    checks.channels(x, *spread, use)
-    o = _run(x, spread[0], spread[1], (spread[2], spread[3]), use, momentum, eps)[0]
+    w, b = [None if t is None else t.repeat(batch) for t in (weight, bias)]
+    mean, var = running_mean, running_var
+    if mean is not None and mean._data.dtype != input._data.dtype:
+        mean, var = [None if t is None else t.to(input.dtype) for t in (mean, var)]
+    mean, var = [None if t is None else t.repeat(batch) for t in (mean, var)]
+    x = viewed(input.contiguous(), (1, batch * channels, *shape[2:]))
+    checks.channels(x, w, b, mean, var, use)
+    o = _run(x, w, b, (mean, var), use, momentum, eps)[0]
     if use and input._data.size:
-        for running, many in ((running_mean, spread[2]), (running_var, spread[3])):
-            if running is not None:
+        for running, many in ((running_mean, mean), (running_var, var)):
+            if running is not None and many is not None:
                 running._data[...] = many._data.reshape(batch, channels).astype(F8).mean(0)
     return viewed(o, shape)

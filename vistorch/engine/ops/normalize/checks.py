@@ -88,10 +88,12 @@ def channels(input: Tensor, weight: Any, bias: Any, mean: Any, var: Any, trainin
     same_place(input, weight, bias, mean, var)
 
 
-def no_channels(ndim: int) -> Exception:
-    """The error for an input without a dim of channels."""
+def no_channels(ndim: int, first: int = 1) -> Exception:
+    """The error for an input without a dim of channels; `first`: the dim that is looked at first."""
     if not ndim:
-        return RuntimeError("Dimension specified as 1 but tensor has no dimensions")
+        return (RuntimeError if first else IndexError)(
+            f"Dimension specified as {first} but tensor has no dimensions"
+        )
     return IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
 
 
@@ -146,6 +148,8 @@ def trailing(func: str, input: Tensor, shape: Any, weight: Any, bias: Any, betwe
                 f"{errors.sizes(t._data.shape)} and normalized_shape = {errors.sizes(shape)}"
             )
     given = input._data.shape
+    if len(given) < len(shape) and not between:
+        raise ValueError(f"Input tensor must have at least {len(shape)} dimensions, but got {len(given)}")
     if len(given) < len(shape) or given[len(given) - len(shape) :] != shape:
         raise RuntimeError(
             f"Given normalized_shape={errors.sizes(shape)}, expected input with shape [*{between}"

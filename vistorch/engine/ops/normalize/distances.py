@@ -14,6 +14,7 @@ from ... import dims as _dims
 from ... import promote
 from ...call import op
 from ...face import FUNCTIONS, public
+from ...kernels.row_sums import added_rows
 from ...modes import no_grad
 from ...tensor import Tensor
 from ..core import expand, to_dtype
@@ -58,11 +59,13 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     if kind not in checks.FLOATS:
         name = checks.dtypes.of(kind).scalar_name
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {name}")
+    if not eps >= 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     checks.same_place(x1, x2)
     if a.shape != b.shape:
         shape = _broadcast(a.shape, b.shape)
         x1, x2 = [t if t._data.shape == shape else expand(t, shape) for t in (x1, x2)]
-    x1, x2 = [t if t._data.dtype == kind else to_dtype(t, kind) for t in (x1, x2)]
+    x1, x2 = [t if t._data.dtype in checks.FLOATS else to_dtype(t, kind) for t in (x1, x2)]
     at = _dims.one(dim, x1._data.ndim)
     axes = (at,) if x1._data.ndim else ()
     y1, y2 = [t / _length(t, axes, eps) for t in (x1, x2)]
@@ -106,7 +109,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     eps = checks.real("pairwise_distance", "eps", 4, eps)
     apart = x1 - x2 + eps
     d = apart._data
-    if not d.size and p < 0 or (p == inf and d.ndim and not d.shape[-1]):
+    if (not d.size and p < 0) or (p == inf and d.ndim and not d.shape[-1]):
         return FUNCTIONS["norm"](apart, p, -1, bool(keepdim))  # says what is wrong
     return norm_row(apart, p, (d.ndim - 1,) if d.ndim else (), bool(keepdim))
 
@@ -117,14 +120,35 @@ def _pairs(xp: Any, n: int) -> tuple:
 
 
 def _differences(xp, input):
-    i, j = _pairs(xp, input.shape[0])
-    return input[i] - input[j]
+    if xp is not np:
+        i, j = _pairs(xp, input.shape[0])
+        return input[i] - input[j]
+    # one point at a time against all later ones: gathering both sides would take four times as long
+    n = input.shape[0]
+    out = np.empty((n * (n - 1) // 2, input.shape[1]), input.dtype)
+    start = 0
+    for i in range(n - 1):
+        stop = start + n - 1 - i
+        np.subtract(input[i], input[i + 1 :], out=out[start:stop])
+        start = stop
+    return out
 
 
 def _pair_sums(xp, input, n):
     i, j = _pairs(xp, n)
+    places, parts = xp.concatenate((i, j)), xp.concatenate((input, -input))
+    if xp is np:
+        return added_rows(places, parts, n)
     out = xp.zeros((n, input.shape[1]), input.dtype)
-    add_at(xp, out, xp.concatenate((i, j)), xp.concatenate((input, -input)))
+    add_at(xp, out, places, parts)
+    return out
+
+
+def _square(xp, input, n):
+    """A symmetric matrix from what stands above its diagonal."""
+    out = xp.zeros((n, n), input.dtype)
+    out[_pairs(xp, n)] = input
+    out += out.T
     return out
 
 
@@ -144,13 +168,38 @@ op(
 )
 
 
+def _folded(xp, input):
+    i, j = _pairs(xp, input.shape[0])
+    return input[i, j] + input[j, i]
+
+
+op(
+    "pair_square",
+    _square,
+    name_in_graph="CopyBackwards",
+    formula=r"\bar x_{ij} = \bar y_{ij} + \bar y_{ji}",
+    input=lambda F, g: F.pair_folded(g),
+)
+op(
+    "pair_folded",
+    _folded,
+    name_in_graph="AddBackward0",
+    formula=r"\bar x_{ij} = \bar x_{ji} = \bar y_{ij}",
+    input=lambda F, g, input_shape: F.pair_square(g, input_shape[0]),
+)
+
+
 def _pdist(xp, input, p):
     return vector_norm_dims.rule.kernel(xp, _differences(xp, input), p, (1,), False)
 
 
 def _pdist_vjp(F: Any, g: Any, input: Any, out: Any, p: float) -> Any:
     if p == 0:
-        return None
+        return F.zeros_like(input)
+    if p == 2:
+        # differences cancel what all points have in common; without it, they need not be written out
+        x, w = F.centred(input, (0,)), F.pair_square(g * F.inverse_or_zero(out), input.shape[0])
+        return x * F.sum_dims(w, (1,), True) - F.mm(w, x)
     apart = F.pair_differences(input)
     if p == inf:  # as in PyTorch, each of several largest differences gets it all
         far = F.as_shape(out, (*out.shape, 1))

@@ -42,8 +42,8 @@ def _group_norm(xp, input, weight, bias, groups, eps):
     shift = -xp.repeat(mean, members, 1) * scale
     if there(bias) is not None:
         shift = shift + bias
-    out = passes.scaled(xp, x, _column(xp, scale, dtype), _column(xp, shift, dtype))
-    return out.reshape(input.shape), mean.astype(dtype), inverse.astype(dtype)
+    out = passes.scaled(xp, x, _column(xp, scale, dtype), _column(xp, shift, dtype), input.shape)
+    return out, mean.astype(dtype), inverse.astype(dtype)
 
 
 def _gradients(xp, g, wants, input, weight, out1, out2, groups):
@@ -70,7 +70,7 @@ def _gradients(xp, g, wants, input, weight, out1, out2, groups):
         ]
         coefficients = (scale, -(inverse**3) * along, -inverse * total)
         of_g, of_x, shift = [_column(xp, c, dtype) for c in coefficients]
-        grads[0] = passes.combined(xp, g, x, m, of_g, of_x, shift, close).reshape(input.shape)
+        grads[0] = passes.combined(xp, g, x, m, of_g, of_x, shift, close, input.shape)
     return grads
 
 
@@ -161,12 +161,14 @@ def _check(input: Any, weight: Any, bias: Any, groups: int) -> None:
         )
     for name, t in (("weight", weight), ("bias", bias)):
         if t is not None and t._data.shape != (shape[1],):
+            # PyTorch names the shape of the weight here, whichever it means
+            given = (0,) if weight is None else weight._data.shape
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
-                f"shape {errors.sizes(t._data.shape)} and input of shape {errors.sizes(shape)}"
+                f"shape {errors.sizes(given)} and input of shape {errors.sizes(shape)}"
             )
-    checks.floating("GroupNormKernelImpl", input)
     checks.same_types(input, (weight, bias))
+    checks.floating("GroupNormKernelImpl", input)
     checks.same_place(input, weight, bias)
 
 
@@ -194,7 +196,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
     eps = checks.real("group_norm", "eps", 5, eps)
     ndim = input._data.ndim
     if ndim < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {ndim}")
+        raise checks.no_channels(ndim, 0)
     _check(input, weight, bias, groups)
     blank = None if weight is not None and bias is not None else absent(input)
     return group_norm_row(

@@ -13,6 +13,7 @@ import numpy as np
 from ...call import op
 from ...face import public
 from ...tensor import wrap
+from ..core import to_dtype
 from . import checks, passes, rows
 from .standard import absent, there
 
@@ -29,15 +30,21 @@ def _matrix(xp: Any, x: Any, count: int) -> Any:
 
 def _layer_norm(xp, input, weight, bias, count, eps):
     x = _matrix(xp, input, count)
-    out, mean, inverse = rows.normalised(xp, x, _flat(xp, weight), _flat(xp, bias), eps, True)
-    return out.reshape(input.shape), mean, inverse
+    out, mean, inverse = rows.normalised(xp, x, _flat(xp, weight), _flat(xp, bias), eps, True, input.shape)
+    return out, mean, inverse
 
 
 def _gradients(xp, g, wants, input, weight, out1, out2, weight_shape, bias_shape, count):
     x, g = _matrix(xp, input, count), _matrix(xp, g, count)
-    made = rows.gradients(xp, g, x, _flat(xp, weight), out1, out2, True, wants)
-    shapes = (input.shape, weight_shape, bias_shape)
-    return [None if m is None else m.reshape(shape) for m, shape in zip(made, shapes, strict=True)]
+    made = rows.gradients(xp, g, x, _flat(xp, weight), out1, out2, True, wants, input.shape)
+    return _shaped(made, (input.shape, weight_shape, bias_shape))
+
+
+def _shaped(made: Any, shapes: tuple) -> list:
+    return [
+        m if m is None or m.shape == shape else m.reshape(shape)
+        for m, shape in zip(made, shapes, strict=True)
+    ]
 
 
 def _last(shape: tuple, count: int) -> tuple:
@@ -70,15 +77,15 @@ layer_norm_row = op(
 
 def _rms_norm(xp, input, weight, count, eps):
     x = _matrix(xp, input, count)
-    out, _, inverse = rows.normalised(xp, x, _flat(xp, weight), None, eps, False)
-    return out.reshape(input.shape), inverse
+    out, _, inverse = rows.normalised(xp, x, _flat(xp, weight), None, eps, False, input.shape)
+    return out, inverse
 
 
 def _rms_gradients(xp, g, wants, input, weight, out1, weight_shape, count):
     x, g = _matrix(xp, input, count), _matrix(xp, g, count)
-    made = rows.gradients(xp, g, x, _flat(xp, weight), xp.zeros_like(out1), out1, False, (*wants, False))
-    shapes = (input.shape, weight_shape)
-    return [None if m is None else m.reshape(shape) for m, shape in zip(made[:2], shapes, strict=True)]
+    ways = (*wants, False)
+    made = rows.gradients(xp, g, x, _flat(xp, weight), xp.zeros_like(out1), out1, False, ways, input.shape)
+    return _shaped(made[:2], (input.shape, weight_shape))
 
 
 rms_norm_row = op(
@@ -105,8 +112,8 @@ def _layered(func: str, input: Any, shape: Any, weight: Any, bias: Any, eps: Any
     checks.tensor(func, "bias", 4, bias, True)
     eps = checks.real(func, "eps", 5, eps)
     shape = checks.trailing(func, input, shape, weight, bias)
-    checks.floating("LayerNormKernelImpl", input)
     checks.same_types(input, (weight, bias))
+    checks.floating("LayerNormKernelImpl", input)
     checks.same_place(input, weight, bias)
     blank = None if weight is not None and bias is not None else absent(input)
     results = layer_norm_row(
@@ -184,15 +191,19 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     d = input._data
     if eps is None:
         eps = _DOUBLE if d.dtype.name in ("float64", "complex128") else _SINGLE
-    if d.dtype.kind == "c" or (weight is not None and weight._data.dtype.kind == "c"):
-        return _of_complex(input, len(shape), weight, eps)
-    checks.floating("rms_norm", input)
     checks.same_place(input, weight)
-    o = rms_norm_row(input, absent(input) if weight is None else weight, len(shape), eps)[0]
-    return o
+    if d.dtype.kind == "c" or (weight is not None and weight._data.dtype != d.dtype):
+        return _of_parts(input, len(shape), weight, eps)
+    checks.floating("rms_norm", input)
+    return rms_norm_row(input, absent(input) if weight is None else weight, len(shape), eps)[0]
 
 
-def _of_complex(input: Any, count: int, weight: Any, eps: float) -> Any:
-    square = (input * input).mean(tuple(range(-count, 0)), True)
-    out = input * (square + eps).rsqrt()
-    return out if weight is None else out * weight
+def _of_parts(input: Any, count: int, weight: Any, eps: float) -> Any:
+    """What the row does not know: complex numbers, and a weight of another type."""
+    if input._data.dtype.kind != "c":
+        checks.floating("rms_norm", input)
+    x = to_dtype(input, passes.F4) if input._data.dtype in checks.HALVES else input
+    out = x * ((x * x).mean(tuple(range(-count, 0)), True) + eps).rsqrt()
+    if weight is not None:
+        out = out * weight
+    return out if out._data.dtype == input._data.dtype else to_dtype(out, input._data.dtype)

@@ -16,7 +16,7 @@ import numpy as np
 from ...kernels import totals
 
 _BYTES = 1 << 18  # of one block: several of them fit the second-level cache
-SHORT = 32  # rows below this length are not worth numpy's loop over each
+SHORT = 40  # rows below this length are not worth numpy's loop over each
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
 
@@ -59,21 +59,28 @@ def dots(xp: Any, a: Any, b: Any) -> Any:
     return _vecdot(a, b)
 
 
-def outer(xp: Any, out: Any, *pairs: Any) -> Any:
-    """Write the sum of outer products a[:, None] * b, given as a, b, a, b, into the first rows of `out`.
+class Outer:
+    """Sums of outer products a[:, None] * b with the same b again and again, one or two at a time.
 
     On the processor this is one product of two thin matrices: numpy's broadcasting starts its loop anew for each row.
     """
-    a, b = pairs[::2], pairs[1::2]
-    out = out[: a[0].shape[0]]
-    if xp is not np:
-        xp.multiply(a[0][:, None], b[0], out=out)
-        for one, other in zip(a[1:], b[1:], strict=True):
-            out += one[:, None] * other
-        return out
-    if len(a) == 1:  # a single column would not be given to the matrix product
-        a, b = (a[0], np.zeros_like(a[0])), (b[0], b[0])
-    return np.matmul(np.stack(a, 1), np.stack(b), out=out)
+
+    __slots__ = ("left", "right", "xp")
+
+    def __init__(self, xp: Any, rows: int, *b: Any) -> None:
+        self.xp = xp
+        # two of each, for a single column would not be given to the matrix product
+        self.left, self.right = xp.zeros((rows, 2), b[0].dtype), xp.zeros((2, len(b[0])), b[0].dtype)
+        for row, part in enumerate(b):
+            self.right[row] = part
+
+    def __call__(self, out: Any, *a: Any) -> Any:
+        """Write the sum into the first rows of `out`, and return those."""
+        rows = a[0].shape[0]
+        out, left = out[:rows], self.left[:rows]
+        for column, part in enumerate(a):
+            left[:, column] = part
+        return self.xp.matmul(left, self.right, out=out)
 
 
 def near(xp: Any, mean: Any, variance: Any) -> bool:
@@ -110,16 +117,20 @@ def column_moments(xp: Any, x: Any) -> tuple:
 
 def pooled(mean: Any, square: Any, each: int, axis: int) -> tuple:
     """The moments of groups of the same size, joined along an axis: (mean, mean square around it)."""
-    middle = mean.mean(axis, keepdims=True)
+    count = mean.shape[axis]
+    if count == 1:
+        return mean.squeeze(axis), square.squeeze(axis) / max(each, 1)
+    middle = mean.sum(axis, keepdims=True) / max(count, 1)
     apart = mean - middle
     total = square.sum(axis) + each * (apart * apart).sum(axis)
-    return middle.squeeze(axis), total / max(each * mean.shape[axis], 1)
+    return middle.squeeze(axis), total / max(each * count, 1)
 
 
-def scaled(xp: Any, x: Any, scale: Any, shift: Any) -> Any:
-    """`x * scale + shift`, in the type of x."""
+def scaled(xp: Any, x: Any, scale: Any, shift: Any, shape: tuple) -> Any:
+    """`x * scale + shift`, in the type of x and of a given shape."""
     dtype = wide(x.dtype)
-    out = xp.empty(x.shape, x.dtype)
+    made = xp.empty(shape, x.dtype)  # no view: who holds it alone may keep it
+    out = made.reshape(x.shape)
     if dtype == x.dtype:
         for at in blocks(xp, x):
             o = xp.multiply(x[at], part(scale, at), out=out[at])
@@ -129,7 +140,7 @@ def scaled(xp: Any, x: Any, scale: Any, shift: Any) -> Any:
             o = x[at].astype(dtype) * part(scale, at)
             o += part(shift, at)
             out[at] = o
-    return out
+    return made
 
 
 def sums(xp: Any, g: Any, x: Any, mean: Any, close: bool) -> tuple:
@@ -151,9 +162,12 @@ def column_sums(xp: Any, g: Any, x: Any, mean: Any) -> tuple:
     return plain.astype(F8), totals.total(xp, g * (x - mean), (0,)).astype(F8)
 
 
-def combined(xp: Any, g: Any, x: Any, mean: Any, of_g: Any, of_x: Any, shift: Any, close: bool) -> Any:
-    """`g * of_g + (x - mean) * of_x + shift`; `close`: that the means are `near`."""
-    out = xp.empty(g.shape, g.dtype)
+def combined(
+    xp: Any, g: Any, x: Any, mean: Any, of_g: Any, of_x: Any, shift: Any, close: bool, shape: tuple
+) -> Any:
+    """`g * of_g + (x - mean) * of_x + shift`, of a given shape; `close`: that the means are `near`."""
+    made = xp.empty(shape, g.dtype)
+    out = made.reshape(g.shape)
     aside = scratch(xp, g, g.dtype)
     if close:
         shift = shift - mean * of_x
@@ -165,4 +179,4 @@ def combined(xp: Any, g: Any, x: Any, mean: Any, of_g: Any, of_x: Any, shift: An
             o *= part(of_x, at)
         o += part(shift, at)
         o += xp.multiply(g[at], part(of_g, at), out=aside[: o.shape[0]])
-    return out
+    return made

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .passes import F8, blocks, dots, near, outer, scratch, wide
+from .passes import F8, Outer, blocks, dots, near, scratch, wide
 
 
-def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: bool) -> tuple:
+def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: bool, shape: tuple) -> tuple:
     """(out, mean, 1 / deviation); None for a weight or a bias that is not there."""
     rows, columns = x.shape
     dtype = wide(x.dtype)
@@ -18,12 +18,14 @@ def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: boo
     ones = xp.ones(columns, dtype)
     weight = ones if weight is None else weight.astype(dtype, copy=False)
     bias = xp.zeros(columns, dtype) if bias is None else bias.astype(dtype, copy=False)
-    out = xp.empty(x.shape, x.dtype)
+    made = xp.empty(shape, x.dtype)  # no view: who holds it alone may keep it
+    out = made.reshape(x.shape)
     mean, inverse = xp.zeros(rows, dtype), xp.empty(rows, dtype)
     aside = scratch(xp, x, dtype)
+    scale, shift = Outer(xp, len(aside), weight), Outer(xp, len(aside), weight, bias)
     for at in blocks(xp, x):
         b = x[at].astype(dtype, copy=False)
-        square = dots(xp, b, b) / n
+        square, m = dots(xp, b, b) / n, None
         if centred:
             mean[at] = m = b @ ones / n
             variance = square - m * m
@@ -36,27 +38,30 @@ def normalised(xp: Any, x: Any, weight: Any, bias: Any, eps: float, centred: boo
                 m, variance = rest, square - rest * rest
             square = variance
         inverse[at] = r = 1 / xp.sqrt(square + eps)
-        o = xp.multiply(b, outer(xp, aside, r, weight), out=out[at] if dtype == x.dtype else None)
-        if centred:
-            o += outer(xp, aside, -m * r, weight, xp.ones_like(r), bias)
+        o = xp.multiply(b, scale(aside, r), out=out[at] if dtype == x.dtype else None)
+        if m is not None:
+            o += shift(aside, -m * r, 1)
         if dtype != x.dtype:
             out[at] = o
-    return out, mean, inverse
+    return made, mean, inverse
 
 
 def gradients(
-    xp: Any, g: Any, x: Any, weight: Any, mean: Any, inverse: Any, centred: bool, wants: tuple
+    xp: Any, g: Any, x: Any, weight: Any, mean: Any, inverse: Any, centred: bool, wants: tuple, shape: tuple
 ) -> tuple:
-    """The gradients of x, weight and bias; `wants`: which of them."""
+    """The gradients of x (of a given shape), weight and bias; `wants`: which of them."""
     _rows, columns = x.shape
     dtype = g.dtype
     want_x, want_w, want_b = wants
     n = dtype.type(max(columns, 1))
-    out = xp.empty(x.shape, dtype) if want_x else None
+    made = xp.empty(shape, dtype) if want_x else None
+    out = None if made is None else made.reshape(x.shape)
     of_w, of_b = xp.zeros(columns, F8), xp.zeros(columns, F8)
     ones = xp.ones(columns, dtype)
     weight = ones if weight is None else weight.astype(dtype, copy=False)
     aside = scratch(xp, x, dtype)
+    scaled, spread = Outer(xp, len(aside), weight), Outer(xp, len(aside), ones)
+    both = xp.ones((2, len(aside)), dtype)
     for at in blocks(xp, x):
         b, gb, r, m = x[at], g[at], inverse[at], mean[at]
         if centred and not near(xp, m, 1 / (r * r)):
@@ -65,20 +70,22 @@ def gradients(
         if want_w:
             of_w += r @ xp.multiply(gb, b, out=aside[: b.shape[0]])
         if want_b or (want_w and centred):
-            total, along = xp.stack((xp.ones_like(r), r * m)) @ gb
+            pair = both[:, : len(r)]
+            pair[1] = r * m
+            total, along = pair @ gb
             of_b += total
             of_w -= along
         if out is None:
             continue
-        o = xp.multiply(gb, outer(xp, aside, r, weight), out=out[at])
+        o = xp.multiply(gb, scaled(aside, r), out=out[at])
         along, plain = dots(xp, o, b), None
         if centred:
             plain = o @ ones
             along -= m * plain
         k = r * r * along / -n
-        p = outer(xp, aside, k, ones)
+        p = spread(aside, k)
         p *= b
         o += p
         if plain is not None:
-            o += outer(xp, aside, plain / -n - m * k, ones)
-    return out, of_w.astype(dtype) if want_w else None, of_b.astype(dtype) if want_b else None
+            o += spread(aside, plain / -n - m * k)
+    return made, of_w.astype(dtype) if want_w else None, of_b.astype(dtype) if want_b else None

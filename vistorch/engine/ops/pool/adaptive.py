@@ -72,7 +72,7 @@ def averaged(d: int, x: Tensor, made: tuple) -> Tensor:
         raise RuntimeError(f"{name}(): Expected {d + 1}D or {d + 2}D tensor, but got {errors.sizes(shape)}")
     _empty(name, shape, ndim - d)
     _allocated(shape[: ndim - d], made, x._data.itemsize)
-    if dtype.kind in "biuc":
+    if dtype.kind in "biuc" and (d == 3 or 0 not in (*shape, *made)):
         raise sizes.missing(name if d == 2 else name + "_cpu", dtype)
     return ADAPTIVE_AVG[d](x, made)
 

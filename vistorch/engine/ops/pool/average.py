@@ -7,15 +7,23 @@ array of the size of the last dims.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...call import op
-from .windows import Dim, adaptive, adaptive_back, bounds, dims_of, fold, folds, spread
+from .windows import BLOCK, Dim, adaptive, adaptive_back, bounds, dims_of, fold, folds, in_blocks, spread
 
 
 def _total(xp: Any, a: Any, dims: list[Dim]) -> Any:
+    """The sum over each window."""
+    if xp is np and a.size > 4 * BLOCK and a.flags.c_contiguous:
+        return in_blocks(_sum, dims, (*a.shape[: a.ndim - len(dims)], *[dim.outputs for dim in dims]), a)
+    return _sum(xp, a, dims)
+
+
+def _sum(xp: Any, a: Any, dims: list[Dim]) -> Any:
     out = folds(xp, xp.add, a, dims, 0)[-1]
     return a.copy() if out is a else out
 
@@ -68,16 +76,21 @@ def _avg(xp, input, windows, include, override):
 
 def _avg_backward(xp, g, shape, windows, include, override):
     g = _divided(xp, g, _divisor(shape, windows, include, override))
-    lead = len(shape) - len(windows)
-    for i, dim in enumerate(dims_of(shape, windows)):
-        g = spread(xp, g, lead + i, shape[lead + i], dim)
-    return g
+    inner, dims = shape[len(shape) - len(windows) :], dims_of(shape, windows)
+
+    def run(xp, g, dims):
+        for axis, (n, dim) in enumerate(zip(inner, dims, strict=True), g.ndim - len(dims)):
+            g = spread(xp, g, axis, n, dim)
+        return g
+
+    return in_blocks(run, dims, shape, g) if xp is np and prod(shape) > 4 * BLOCK else run(xp, g, dims)
 
 
 def _adaptive_avg(xp, input, outputs):
     sizes = input.shape[input.ndim - len(outputs) :]
     dims = [adaptive(n, o) for n, o in zip(sizes, outputs, strict=True)]
-    return _divided(xp, _total(xp, input, dims), _adaptive_sizes(sizes, outputs))
+    out = _total(xp, input, dims)
+    return _divided(xp, out, _adaptive_sizes(sizes, outputs)) if out.size else out
 
 
 def _adaptive_avg_backward(xp, g, shape, outputs):

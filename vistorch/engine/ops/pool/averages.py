@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
-from ... import dims
+from ... import dims, dtypes, outs
 from ...face import public
+from ...promote import FLOATS
 from ...tensor import Tensor
 from ..shape import rows
 from . import sizes
 from .average import AVG
+
+_CPP = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
 
 
 def avg_pool(
@@ -22,8 +39,23 @@ def avg_pool(
     ceil_mode: Any,
     count_include_pad: Any,
     divisor_override: Any,
+    out: Any = None,
 ) -> Tensor:
     """Average over windows of the last two or three dims."""
+    step = stride if stride.__class__ is not tuple or stride else None
+    if (  # the usual call: everything about it is known from the last time
+        kernel_size.__class__ is int
+        and (step is None or step.__class__ is int)
+        and padding.__class__ is int
+        and (ceil_mode is False or ceil_mode is True)
+        and (count_include_pad is False or count_include_pad is True)
+        and divisor_override is None
+        and out is None
+        and input.__class__ is Tensor
+        and input._data.dtype in FLOATS
+    ):
+        made = _usual(d, input._data.shape, kernel_size, step, padding, ceil_mode)
+        return AVG[d](input, made, count_include_pad, None)
     a = sizes.tensor(input, name)
     kernel = sizes.several(kernel_size, d, name, "kernel_size", 2)
     step = () if stride is None else sizes.several(stride, d, name, "stride", 3)
@@ -32,7 +64,24 @@ def avg_pool(
     sizes.flag(count_include_pad, name, "count_include_pad", 6)
     if divisor_override is not None:
         divisor_override = dims.whole(divisor_override, name, "divisor_override", 7)
-    return _averaged(d, input, a, (kernel, step, pad), ceil_mode, count_include_pad, divisor_override)
+    if out is not None:
+        outs.check_out(name, out, (input,))
+    made = _averaged(d, input, a, (kernel, step, pad), ceil_mode, count_include_pad, divisor_override)
+    if out is None:
+        return made
+    if out._data.dtype != made._data.dtype:
+        wanted, given = (_CPP[dtypes.of(t._data.dtype).name] for t in (made, out))
+        raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {given} instead")
+    return outs.deliver(out, made)
+
+
+@lru_cache(4096)
+def _usual(d: int, shape: tuple, size: int, stride: int | None, padding: int, ceil: bool) -> tuple:
+    """The windows of a call whose arguments are single ints."""
+    once = (1,) * d
+    given = ((size,) * d, () if stride is None else (stride,) * d, (padding,) * d, once)
+    sizes.check_lengths(f"avg_pool{d}d", d, *given)
+    return sizes.windows(f"avg_pool{d}d", shape, *given, ceil)
 
 
 def _averaged(
@@ -40,13 +89,16 @@ def _averaged(
 ) -> Tensor:
     name = f"avg_pool{d}d"
     once = (1,) * d
-    sizes.check_lengths(name, d, *arguments, once)
+    kernel, step, pad = arguments
+    sizes.check_lengths(name, d, kernel, step, pad, once)
+    if d == 3:
+        sizes.check_rank(name, d, a.shape)
     if override == 0:
         raise RuntimeError("divisor must be not zero")
-    made = sizes.windows(name, a.shape, *arguments, once, ceil)
-    dtype = a.dtype
-    if (dtype.kind in "biuc" and dtype != "i8") or (d == 3 and dtype.itemsize == 2):
-        raise sizes.missing(name if d == 2 else "avg_pool3d_out_frame", dtype)
+    made = sizes.windows(name, a.shape, kernel, step, pad, once, ceil)
+    kind, size = a.dtype.kind, a.dtype.itemsize
+    if (kind in "biuc" and (kind != "i" or size != 8)) or (d == 3 and size == 2):
+        raise sizes.missing(name if d == 2 else "avg_pool3d_out_frame", a.dtype)
     return AVG[d](x, made, include, override)
 
 

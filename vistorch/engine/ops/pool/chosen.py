@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...call import op
-from .windows import EVERY, Dim, at, folds
+from .windows import BLOCK, EVERY, Dim, at, folds, in_blocks, part
 
 BITS = {2: np.dtype("i2"), 4: np.dtype("i4"), 8: np.dtype("i8")}
 
@@ -26,6 +26,12 @@ def lowest(dtype: Any) -> Any:
 
 def largest(xp: Any, a: Any, dims: list[Dim]) -> Any:
     """The maximum of each window."""
+    if xp is np and a.size > 4 * BLOCK and a.flags.c_contiguous:
+        return in_blocks(_largest, dims, (*a.shape[: a.ndim - len(dims)], *[dim.outputs for dim in dims]), a)
+    return _largest(xp, a, dims)
+
+
+def _largest(xp: Any, a: Any, dims: list[Dim]) -> Any:
     out = folds(xp, xp.maximum, a, dims, lowest(a.dtype))[-1]
     return a.copy() if out is a else out
 
@@ -41,7 +47,7 @@ def find(xp: Any, a: Any, out: Any, dims: list[Dim]) -> Any:
     for parts in product(*[dim.pieces for dim in dims]):
         piece, place = a, 0
         for i, (_, into, _) in enumerate(parts):
-            piece = piece[at(ndim, lead + i, into)]
+            piece = part(xp, piece, lead + i, into)
             where = np.arange(sizes[i])[into].reshape((-1,) + (1,) * (k - 1 - i))
             place = place + where * prod(sizes[i + 1 :])
         keys = [to for to, _, _ in parts]
@@ -60,9 +66,15 @@ def find(xp: Any, a: Any, out: Any, dims: list[Dim]) -> Any:
 
 def back(xp: Any, g: Any, a: Any, dims: list[Dim]) -> Any:
     """Each output's gradient at its window's maximum, zeros elsewhere."""
+    if xp is np and a.size > 4 * BLOCK and a.flags.c_contiguous:
+        return in_blocks(_back, dims, a.shape, g, a)
+    return _back(xp, g, a, dims)
+
+
+def _back(xp: Any, g: Any, a: Any, dims: list[Dim]) -> Any:
     steps = folds(xp, xp.maximum, a, dims, lowest(a.dtype))
     out = steps[-1]
-    if (out != out).any():
+    if not all(dim.regular for dim in dims) or (out != out).any():
         return scatter(xp, g, find(xp, a, out, dims), a.shape[a.ndim - len(dims) :])
     for i, dim in enumerate(dims):
         g = _first(xp, g, steps[len(dims) - 1 - i], steps[len(dims) - i], a.ndim - len(dims) + i, dim)
@@ -75,24 +87,23 @@ def _first(xp: Any, g: Any, big: Any, small: Any, axis: int, dim: Dim) -> Any:
         return g
     whole = BITS[g.dtype.itemsize]
     out = (xp.empty if dim.disjoint and dim.covers else xp.zeros)(big.shape, g.dtype)
-    bits, source = out.view(whole), g.view(whole)
-    free, last = None, len(dim.pieces) - 1
-    for i, (to, into, full) in enumerate(dim.pieces):
-        to, into = at(g.ndim, axis, to), at(g.ndim, axis, into)
-        if i == last and full and free is not None:
-            hit = free
+    # as bits, because 0 * inf would be nan; what an element took is gone from `rest`, so later equals find nothing
+    bits, rest = out.view(whole), xp.array(g, order="C").view(whole)
+    copied = xp is np and axis == g.ndim - 1
+    for to, into, full in dim.pieces:
+        to, key = at(axis, to), at(axis, into)
+        if full and into == dim.pieces[-1][1]:
+            took = rest
         else:
-            hit = big[into] == small[to]
-            if free is None:
-                free = xp.ones(small.shape, bool)
-            here = free[to]
-            hit &= here
-            free[to] = here ^ hit
-        # as bits: 0 * inf would be nan
+            element = big[key]
+            if copied:
+                element = element.copy()  # numpy compares two dense arrays ten times as fast
+            took = rest[to] * (element == small[to])
+            rest[to] ^= took
         if dim.disjoint:
-            bits[into] = source[to] * hit
+            bits[key] = took
         else:
-            out[into] += (source[to] * hit).view(g.dtype)
+            out[key] += took.view(g.dtype)
     return out
 
 
@@ -100,14 +111,16 @@ def _first(xp: Any, g: Any, big: Any, small: Any, axis: int, dim: Dim) -> Any:
 def flat(xp: Any, index: Any, k: int, plane: int) -> Any:
     """Indices within a channel as indices within the whole flattened tensor."""
     planes = prod(index.shape[: index.ndim - k])
-    return index.reshape(planes, -1) + xp.arange(planes)[:, None] * plane
+    return (
+        index.reshape(planes, prod(index.shape[index.ndim - k :])) + xp.arange(planes)[:, None] * plane
+    ).reshape(-1)
 
 
 def scatter(xp: Any, g: Any, index: Any, sizes: tuple) -> Any:
     """Zeros with values added at indices within the last dims, whose sizes are given."""
     lead = g.shape[: g.ndim - len(sizes)]
     out = xp.zeros(prod(lead) * prod(sizes), g.dtype)
-    xp.add.at(out, flat(xp, index, len(sizes), prod(sizes)).reshape(-1), g.reshape(-1))
+    xp.add.at(out, flat(xp, index, len(sizes), prod(sizes)), g.reshape(-1))
     return out.reshape(lead + tuple(sizes))
 
 
@@ -116,7 +129,7 @@ def gather(xp: Any, input: Any, index: Any, k: int) -> Any:
     plane = prod(input.shape[input.ndim - k :])
     if not plane:
         return xp.zeros(index.shape, input.dtype)
-    return input.reshape(-1)[flat(xp, index, k, plane).reshape(-1)].reshape(index.shape)
+    return input.reshape(-1)[flat(xp, index, k, plane)].reshape(index.shape)
 
 
 op(

@@ -139,7 +139,7 @@ def windows(
     """The windows of a pooling over the last dims, checked as PyTorch does."""
     d, ndim = len(kernel), len(shape)
     stride = stride or kernel
-    _check_rank(func, d, shape)
+    check_rank(func, d, shape)
     inner = shape[ndim - d :]
     parts = list(zip(inner, kernel, stride, padding, dilation, strict=True))
     counts = tuple([_output(*part, ceil) for part in parts])
@@ -154,7 +154,7 @@ def windows(
                 f"{what} should be greater than zero, but got {_named(letters, prefix, values)}"
             )
     _check_shape(func, d, shape)
-    if func == "avg_pool3d" and any(n + 2 * p < k for n, k, _, p, _ in parts):
+    if func == "avg_pool3d" and any(n < k for n, k, *_ in parts):
         raise RuntimeError(
             f"input image ({_named('THW', '', inner)}) smaller than kernel size ({_named('THW', 'k', kernel)})"
         )
@@ -168,7 +168,8 @@ def windows(
     return tuple([Window(k, s, p, e, o) for (_, k, s, p, e), o in zip(parts, counts, strict=True)])
 
 
-def _check_rank(func: str, d: int, shape: tuple) -> None:
+def check_rank(func: str, d: int, shape: tuple) -> None:
+    """Refuse what has too few or too many dims for images or volumes."""
     ndim = len(shape)
     if func == "avg_pool2d":
         if ndim < 3:
@@ -191,11 +192,10 @@ def _check_shape(func: str, d: int, shape: tuple) -> None:
                 f"{errors.sizes(shape)}"
             )
     elif 0 in shape[ndim - 4 :]:
-        at = shape[ndim - 4 :].index(0)
         who = func if func.startswith("avg") else "max_pool3d_with_indices_out_cpu_template"
         raise RuntimeError(
             f"{who}(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
-            f"{errors.sizes(shape)} and non-batch dimension {at} has length zero!"
+            f"{errors.sizes(shape)} and non-batch dimension 0 has length zero!"
         )
 
 

@@ -15,14 +15,14 @@ from ... import dims, dtypes, errors
 from ...call import op
 from ...tensor import Tensor
 from . import sizes
-from .chosen import flat
+from .chosen import flat, lowest
 
 
 def _unpool(xp, input, index, made):
     lead = input.shape[: input.ndim - len(made)]
     out = xp.zeros(prod(lead) * prod(made), input.dtype)
     if out.size:
-        out[flat(xp, index, len(made), prod(made)).reshape(-1)] = input.reshape(-1)
+        out[flat(xp, index, len(made), prod(made))] = input.reshape(-1)
     return out.reshape(lead + made)
 
 
@@ -45,10 +45,10 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
     name = f"max_unpool{d}d"
     a, index = sizes.tensor(input, name), sizes.tensor(indices, name, "indices", 2)
     made = sizes.ints(made, name, "output_size", 3)
+    stride, padding = sizes.ints(stride, name, "stride", 4), sizes.ints(padding, name, "padding", 5)
     if index.dtype != np.int64:
-        raise RuntimeError(
-            f"elements in indices should be type int64 but got: {dtypes.of(index.dtype).scalar_name}"
-        )
+        got = f" but got: {dtypes.of(index.dtype).scalar_name}" if d == 2 else ""
+        raise RuntimeError(f"elements in indices should be type int64{got}")
     if a.ndim not in (d + 1, d + 2):
         raise RuntimeError(
             f"Input to max_unpooling{d}d should be a {d + 1}d or {d + 2}d Tensor, but got a tensor with {a.ndim} "
@@ -74,7 +74,7 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
                 f"max_unpooling{d}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, "
                 f"but got {errors.sizes(a.shape)} with dimension {at} being empty."
             )
-    if a.dtype.kind in "biuc":
+    if a.dtype.kind in "biuc" and 0 not in (*a.shape, *made):
         raise sizes.missing(name, a.dtype)
     if input._place is not indices._place:
         raise RuntimeError(errors.devices(input._place, indices._place))
@@ -112,9 +112,9 @@ def _fractional(xp, input, samples, kernel, made):
         sample = samples[:batch, :, i if d == 3 else 1 - i].reshape(planes)
         starts = _starts(xp, sample, inner[i], made[i], kernel[i]) * prod(inner[i + 1 :])
         at = at + starts.reshape([planes, *[made[i] if j == i else 1 for j in range(d)]])
-    a = input.reshape(planes, -1)
+    a = input.reshape(planes, prod(inner))
     rows = xp.arange(planes).reshape((planes,) + (1,) * d)
-    out = xp.full((planes, *made), -np.inf, input.dtype)
+    out = xp.full((planes, *made), lowest(input.dtype), input.dtype)
     index = at + xp.zeros(out.shape, np.int64)
     for offset in product(*[range(k) for k in kernel]):
         here = at + sum(o * prod(inner[i + 1 :]) for i, o in enumerate(offset))
@@ -170,7 +170,7 @@ def fractional(d: int, input: Any, kernel_size: Any, output_size: Any, samples: 
         full = errors.sizes((*shape[: ndim - d], *made))
         raise RuntimeError(f"Trying to create tensor with negative dimension {worst}: {full}")
     _check_samples(d, a, s)
-    if a.dtype.kind in "biuc":
+    if a.dtype.kind in "biuc" and 0 not in (*shape, *made):
         raise sizes.missing(name + "_out_frame", a.dtype)
     return FRACTIONAL[d](input, samples, kernel, made)
 

@@ -1,3 +1,3 @@
 """Recurrent networks: one row per layer and direction, stacks of layers, cells."""
 
-from . import cells, elman, gru, lstm, sequence, stacks
+from . import cells, elman, gru, lstm, packed, sequence, stacks

@@ -97,7 +97,7 @@ def lstm_cell(
         >>> import vistorch
         >>> x, h = vistorch.ones(1, 2), vistorch.zeros(1, 1)
         >>> vistorch.lstm_cell(x, (h, h), vistorch.ones(4, 2), vistorch.ones(4, 1))
-        (tensor([[0.6082]]), tensor([[0.8491]]))
+        (tensor([[0.6083]]), tensor([[0.8491]]))
     """
     if not isinstance(hx, (tuple, list)):
         given = errors.type_name(hx) if not isinstance(hx, Tensor) else "Tensor"
@@ -161,8 +161,8 @@ def rnn_tanh_cell(
         >>> vistorch.rnn_tanh_cell(vistorch.ones(1, 2), vistorch.zeros(1, 1), vistorch.ones(1, 2), vistorch.ones(1, 1))
         tensor([[0.9640]])
     """
-    hx = _one_state(hx, "rnn_tanh_cell")  # type: ignore[assignment]
-    return _step("rnn_tanh_cell", tanh_layer, 1, input, hx, w_ih, w_hh, b_ih, b_hh)[0]
+    states = _one_state(hx, "rnn_tanh_cell")
+    return _step("rnn_tanh_cell", tanh_layer, 1, input, states, w_ih, w_hh, b_ih, b_hh)[0]
 
 
 @public(method=False)
@@ -184,5 +184,5 @@ def rnn_relu_cell(
         >>> vistorch.rnn_relu_cell(vistorch.ones(1, 2), vistorch.zeros(1, 1), vistorch.ones(1, 2), vistorch.ones(1, 1))
         tensor([[2.]])
     """
-    hx = _one_state(hx, "rnn_relu_cell")  # type: ignore[assignment]
-    return _step("rnn_relu_cell", relu_layer, 1, input, hx, w_ih, w_hh, b_ih, b_hh)[0]
+    states = _one_state(hx, "rnn_relu_cell")
+    return _step("rnn_relu_cell", relu_layer, 1, input, states, w_ih, w_hh, b_ih, b_hh)[0]

@@ -74,7 +74,8 @@ def _gradients(xp, g, wanted, ins, sizes, reverse, rectified, *kept_):
     """The gradients of all inputs: by the kernel, or recorded where there is no `xp`."""
     if xp is None:
         return recorded(_steps, g, ins, wanted, sizes, reverse, rectified)
-    return _backward(xp, *g, *ins, sizes, reverse, *kept_, wanted)
+    args: Any = (*g, *ins, sizes, reverse, *kept_, wanted)
+    return _backward(xp, *args)
 
 
 _layer = op(
@@ -100,10 +101,11 @@ _layer = op(
 def _of(rectified: bool) -> Any:
     def layer(input: Tensor, states: tuple, weights: tuple, sizes: Any, reverse: bool) -> tuple:
         """One layer in one direction: (output, last h)."""
-        ins = (input, *states, *weights)
-        if fused(ins) and fits(input, states, *weights[:2], weights[2:], 1):
+        ins: Any = (input, *states, *weights)
+        if fused(ins) and fits(input, states, weights, 1):
             return _layer(*ins, sizes, reverse, rectified, kept(ins))[:2]
-        return _steps(*ins, sizes, reverse, rectified)
+        args: Any = (*ins, sizes, reverse, rectified)
+        return _steps(*args)
 
     return layer
 

@@ -124,7 +124,8 @@ def _gradients(xp, g, wanted, ins, sizes, reverse, *kept_):
     """The gradients of all inputs: by the kernel, or recorded where there is no `xp`."""
     if xp is None:
         return recorded(_steps, g, ins, wanted, sizes, reverse)
-    return _backward(xp, *g, *ins, sizes, reverse, *kept_, wanted)
+    args: Any = (*g, *ins, sizes, reverse, *kept_, wanted)
+    return _backward(xp, *args)
 
 
 _layer = op(
@@ -157,7 +158,8 @@ def layer(input: Tensor, states: tuple, weights: tuple, sizes: Any, reverse: boo
         sizes: of a packed input's steps.
         reverse: from the last step to the first.
     """
-    ins = (input, *states, *weights)
-    if fused(ins) and fits(input, states, *weights[:2], weights[2:], 3):
+    ins: Any = (input, *states, *weights)
+    if fused(ins) and fits(input, states, weights, 3):
         return _layer(*ins, sizes, reverse, kept(ins))[:2]
-    return _steps(*ins, sizes, reverse)
+    args: Any = (*ins, sizes, reverse)
+    return _steps(*args)

@@ -187,7 +187,8 @@ def _gradients(xp, g, wanted, ins, steps, sizes, reverse, *kept_):
     """The gradients of all inputs: by the kernel, or recorded where there is no `xp`."""
     if xp is None:
         return recorded(steps, g, ins, wanted, sizes, reverse)
-    return _backward(xp, *g, *ins, *(() if len(ins) == 8 else (None,)), sizes, reverse, *kept_, wanted)
+    args: Any = (*g, *ins, *(() if len(ins) == 8 else (None,)), sizes, reverse, *kept_, wanted)
+    return _backward(xp, *args)
 
 
 _layer = op(
@@ -247,10 +248,11 @@ def layer(input: Tensor, states: tuple, weights: tuple, sizes: Any, reverse: boo
         reverse: from the last step to the first.
     """
     h, c = states
-    ins = (input, h, c, *weights)
-    if fused(ins) and fits(input, states, *weights[:2], weights[2:4], 4):
+    ins: Any = (input, h, c, *weights)
+    if fused(ins) and fits(input, states, weights, 4):
         if len(weights) == 4:
             return _layer(*ins, sizes, reverse, kept(ins))[:3]
         if weights[4]._data.shape == (h._data.shape[1], c._data.shape[1]):
             return _projected_layer(*ins, sizes, reverse, kept(ins))[:3]
-    return _steps(*ins, *(() if len(weights) == 5 else (None,)), sizes, reverse)
+    steps: Any = _steps if len(weights) == 5 else _plain_steps
+    return steps(*ins, sizes, reverse)

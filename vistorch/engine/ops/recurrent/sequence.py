@@ -10,6 +10,7 @@ serves gradients that are themselves recorded, and operands that the kernel does
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -40,10 +41,8 @@ FLOATS = frozenset((np.dtype("f4"), np.dtype("f8"), np.dtype("f2"), dtypes.bfloa
 
 def plan(shape: tuple, sizes: tuple | None, reverse: bool) -> list[tuple[int, int, int]]:
     """(first row, row after the last, sequences) of each step, in the order they are taken."""
-    if sizes is None:
-        sizes = (shape[1],) * shape[0]
     steps, start = [], 0
-    for n in sizes:
+    for n in (shape[1],) * shape[0] if sizes is None else sizes:
         steps.append((start, start + n, n))
         start += n
     return steps[::-1] if reverse else steps
@@ -51,7 +50,7 @@ def plan(shape: tuple, sizes: tuple | None, reverse: bool) -> list[tuple[int, in
 
 def flat(x: Any) -> Any:
     """All time steps as rows of one matrix."""
-    return x.reshape(-1, x.shape[-1])
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def projected(xp: Any, x: Any, w: Any, n_gates: int) -> Any:
@@ -65,7 +64,7 @@ def projected(xp: Any, x: Any, w: Any, n_gates: int) -> Any:
 
 def by_gate(w: Any, n_gates: int) -> Any:
     """Weights or biases with a dim for the gates in front."""
-    return w.reshape(n_gates, -1, *w.shape[1:])
+    return w.reshape(n_gates, w.shape[0] // n_gates, *w.shape[1:])
 
 
 def recurrent(xp: Any, w: Any, n_gates: int, n_steps: int) -> Any:
@@ -76,12 +75,12 @@ def recurrent(xp: Any, w: Any, n_gates: int, n_steps: int) -> Any:
 
 def to_input(xp: Any, delta: Any, w: Any, shape: tuple) -> Any:
     """The gradient of the input from those of the gates' arguments, (gates, rows, units)."""
-    return xp.matmul(delta.transpose(1, 0, 2).reshape(delta.shape[1], -1), w).reshape(shape)
+    return xp.matmul(delta.transpose(1, 0, 2).reshape(delta.shape[1], w.shape[0]), w).reshape(shape)
 
 
 def to_weights(xp: Any, delta: Any, x: Any) -> Any:
     """The gradient of weights that multiplied the rows `x`."""
-    return xp.matmul(delta.transpose(0, 2, 1), x).reshape(-1, x.shape[1])
+    return xp.matmul(delta.transpose(0, 2, 1), x).reshape(delta.shape[0] * delta.shape[2], x.shape[1])
 
 
 def to_bias(delta: Any) -> Any:
@@ -90,7 +89,7 @@ def to_bias(delta: Any) -> Any:
 
 
 def walk(
-    step: Callable, input: Tensor, states: tuple, w_ih: Tensor, b_ih: Tensor, sizes: Any, reverse: bool
+    step: Callable, input: Tensor, states: Any, w_ih: Tensor, b_ih: Tensor, sizes: Any, reverse: bool
 ) -> tuple:
     """A layer by small recorded ops: `step(what the input gives, *states) -> new states`, the first being the output.
 
@@ -98,11 +97,16 @@ def walk(
     """
     dense = sizes is None
     x = addmm(b_ih, flat(input) if dense else input, w_ih.t())
+    if dense and states[0].shape[0] == 1 != input.shape[1]:
+        batch, units = input.shape[1], states[-1].shape[1]
+        raise RuntimeError(
+            f"output with shape [1, {units}] doesn't match the broadcast shape [{batch}, {units}]"
+        )
     steps = plan(tuple(input.shape), sizes, reverse)
     made = []
     for start, stop, n in steps:
         given = x[start:stop]
-        alive = n == states[0].shape[0]
+        alive = dense or n == states[0].shape[0]
         new = step(given, *(states if alive else [s[:n] for s in states]))
         made.append(new[0])
         states = new if alive else [cat((now, s[n:])) for now, s in zip(new, states, strict=True)]
@@ -155,8 +159,9 @@ def fused(ins: tuple) -> bool:
     return True
 
 
-def fits(input: Tensor, states: tuple, w_ih: Tensor, w_hh: Tensor, biases: tuple, gates: int) -> bool:
+def fits(input: Tensor, states: tuple, weights: tuple, gates: int) -> bool:
     """Whether all shapes go together (projected layers check what is theirs)."""
+    w_ih, w_hh, *biases = weights[:4]
     h, c = states[0]._data.shape, states[-1]._data.shape
     rows = w_hh._data.shape[0] if w_hh._data.ndim == 2 else -1
     x = input._data.shape

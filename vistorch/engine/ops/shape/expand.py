@@ -184,9 +184,10 @@ def broadcast_shapes(*shapes: Any) -> Size:
             if shape[i] == 1 or shape[i] == result[i]:
                 continue
             if result[i] != 1:
+                shown = tuple(shape) if isinstance(shapes[at], int) else shapes[at]
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
-                    f"{at} had {tuple(shape)!r}; but expected shape should be broadcastable to {result}"
+                    f"{at} had {shown!r}; but expected shape should be broadcastable to {result}"
                 )
             result[i] = shape[i]
     return size_of(result)

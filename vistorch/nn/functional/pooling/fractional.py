@@ -147,6 +147,8 @@ def _chosen(d: int, input: Any, output_size: Any, output_ratio: Any, samples: An
         ratio = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * d
         output_size = [int(shape[dims.one(i - d, len(shape))] * ratio[i]) for i in range(d)]
     if samples is None:
+        if not shape:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         channels = shape[dims.one(-d - 1, len(shape))]
         batch = 1 if len(shape) == d + 1 else shape[0]
         dtype, device = dtypes.of(input._data.dtype), input.device

@@ -242,8 +242,8 @@ def max_unpool1d(
     made = _unpooled_size(_checked(input, "max_unpool1d"), kernel, step, pad, output_size)
     if not isinstance(indices, Tensor):
         raise errors.must_be_tensor("max_unpool1d", "indices", 2, indices)
-    wide = [rows.unsqueeze(t, t._data.ndim) for t in (input, indices)]
-    return rows.squeeze_dim(unpool.unpool(2, *wide, (*made, 1)), (input._data.ndim,))
+    values, places = (rows.unsqueeze(t, t._data.ndim) for t in (input, indices))
+    return rows.squeeze_dim(unpool.unpool(2, values, places, (*made, 1)), (input._data.ndim,))
 
 
 def max_unpool2d(
@@ -311,7 +311,7 @@ def max_unpool3d(
 
 def _windows(d: int, kernel: Any, stride: Any, padding: Any) -> list[tuple]:
     given = (kernel, kernel if stride is None else stride, padding)
-    return [tuple(v) if isinstance(v, (tuple, list)) else (v,) * d for v in given]
+    return [tuple(v) if isinstance(v, (tuple, list, str)) else (v,) * d for v in given]
 
 
 def _checked(input: Any, name: str) -> Tensor:
@@ -323,14 +323,16 @@ def _checked(input: Any, name: str) -> Tensor:
 def _unpooled_size(input: Tensor, kernel: tuple, stride: tuple, padding: tuple, output_size: Any) -> tuple:
     """The last sizes of what was pooled: as given where that is possible, else the smallest."""
     shape, d = input._data.shape, len(kernel)
-    if len(shape) < d or min(len(stride), len(padding)) < d:
+    if len(shape) < d:
         raise IndexError("tuple index out of range")
     for name, value in (("kernel_size", kernel), ("stride", stride), ("padding", padding)):
         for n in value:
-            if not isinstance(n, (int, float)):
+            if not isinstance(n, (int, float, Tensor)):
                 raise TypeError(
                     f"max_unpool{d}d(): argument '{name}' must be tuple of ints, not {type(n).__name__}"
                 )
+    if min(len(stride), len(padding)) < d:
+        raise IndexError("tuple index out of range")
     usual = [(shape[i - d] - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(d)]
     made = tuple(usual)
     if output_size is not None:

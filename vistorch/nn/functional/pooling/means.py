@@ -6,6 +6,7 @@ from math import inf, prod
 from typing import Any
 
 from ....engine import errors
+from ....engine.ops.activation.rectify import relu
 from ....engine.ops.pool import averages
 from ....engine.ops.pool.averages import avg_pool1d
 from ....engine.tensor import Tensor
@@ -29,6 +30,8 @@ def avg_pool2d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The mean of each window of the last two dims.
 
@@ -40,6 +43,7 @@ def avg_pool2d(
         ceil_mode: whether a window may reach beyond the end.
         count_include_pad: whether those zeros count as elements.
         divisor_override: what to divide by instead of the number of elements.
+        out: where to put the result.
 
     Example:
         >>> import vistorch
@@ -57,6 +61,7 @@ def avg_pool2d(
         ceil_mode,
         count_include_pad,
         divisor_override,
+        out,
     )
 
 
@@ -68,6 +73,8 @@ def avg_pool3d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The mean of each window of the last three dims.
 
@@ -79,6 +86,7 @@ def avg_pool3d(
         ceil_mode: whether a window may reach beyond the end.
         count_include_pad: whether those zeros count as elements.
         divisor_override: what to divide by instead of the number of elements.
+        out: where to put the result.
 
     Example:
         >>> import vistorch
@@ -96,6 +104,7 @@ def avg_pool3d(
         ceil_mode,
         count_include_pad,
         divisor_override,
+        out,
     )
 
 
@@ -206,4 +215,4 @@ def _extreme(pool: Any, norm_type: float, input: Any, kernel: Any, stride: Any, 
 
 def _root(means: Any, count: Any, norm_type: float) -> Any:
     """Sums of powers, from their means, to norms."""
-    return (means.sign() * means.abs()).mul(count).pow(1.0 / norm_type)
+    return (means.sign() * relu(means.abs())).mul(count).pow(1.0 / norm_type)

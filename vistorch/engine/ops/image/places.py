@@ -1,0 +1,166 @@
+"""Where a grid points to: from coordinates in [-1, 1] to elements and their weights.
+
+A point is given in as many coordinates as the input has spatial dims, the fastest dim first. Invariant: the rows here
+are differentiated with respect to the grid only; which elements are read is piecewise constant and has no gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...call import op
+
+# PyTorch's numbers for them
+BILINEAR, NEAREST, BICUBIC = range(3)
+ZEROS, BORDER, REFLECTION = range(3)
+
+_A = -0.75
+# one row per tap: the coefficients of its weight in the distance from the tap at the floor, the constant term first
+_POLYNOMIALS = {
+    BILINEAR: np.array([[1.0, -1.0], [0.0, 1.0]]),
+    NEAREST: np.array([[1.0]]),
+    BICUBIC: np.array(
+        [
+            [0, _A, -2 * _A, _A],
+            [1, 0, -(_A + 3), _A + 2],
+            [0, -_A, 2 * _A + 3, -(_A + 2)],
+            [0, 0, _A, -_A],
+        ]
+    ),
+}
+
+
+def _ends(xp: Any, sizes: tuple, align: bool, dtype: Any) -> tuple[Any, Any]:
+    """Between which points a reflected coordinate stays."""
+    n = xp.asarray(np.array(sizes, np.float64).astype(dtype))
+    return (n * 0, n - 1) if align else (n * 0 - dtype.type(0.5), n - dtype.type(0.5))
+
+
+def _reflected(xp: Any, x: Any, sizes: tuple, align: bool) -> tuple[Any, Any]:
+    """Coordinates reflected at the ends as often as it takes, and the sign of their slope."""
+    low, high = _ends(xp, sizes, align, x.dtype)
+    span = high - low
+    point = span == 0
+    span = xp.where(point, x.dtype.type(1), span)
+    away = x - low
+    sign = xp.where(away < 0, x.dtype.type(-1), x.dtype.type(1))
+    away = xp.abs(away)
+    turns = xp.floor(away / span)
+    rest = away - turns * span
+    odd = turns % 2 == 1
+    out = xp.where(odd, span - rest, rest) + low
+    return xp.where(point, x.dtype.type(0), out), xp.where(point, 0, xp.where(odd, -sign, sign))
+
+
+def _at(xp: Any, grid: Any, sizes: tuple, align: bool) -> Any:
+    """Coordinates counted in elements."""
+    n = xp.asarray(np.array(sizes, np.float64).astype(grid.dtype))
+    return (grid + 1) / 2 * (n - 1) if align else ((grid + 1) * n - 1) / 2
+
+
+def _place(xp, grid, sizes, mode, padding, align):
+    x = _at(xp, grid, sizes, align)
+    if mode == BICUBIC or padding == ZEROS:
+        return x
+    if padding == REFLECTION:
+        x, _ = _reflected(xp, x, sizes, align)
+    return xp.clip(x, 0, _last(xp, x, sizes))
+
+
+def _last(xp: Any, x: Any, sizes: tuple) -> Any:
+    return xp.asarray(np.array(sizes, np.float64).astype(x.dtype)) - 1
+
+
+def _slope(xp, grid, sizes, mode, padding, align):
+    scale = xp.asarray(np.array([n - 1 if align else n for n in sizes], np.float64).astype(grid.dtype)) / 2
+    x = _at(xp, grid, sizes, align)
+    out = xp.broadcast_to(scale, x.shape)
+    if mode == BICUBIC or padding == ZEROS:
+        return xp.array(out)
+    if padding == REFLECTION:
+        x, sign = _reflected(xp, x, sizes, align)
+        out = out * sign
+    # PyTorch takes the ends themselves for outside
+    return xp.where((x > 0) & (x < _last(xp, x, sizes)), out, 0).astype(grid.dtype)
+
+
+def _index(xp, at, sizes, mode, padding, align):
+    total, stride = 1, 1
+    for n in sizes:
+        total *= n
+    flat, outside = None, None
+    # what is no number, or too far away to count, is outside
+    at = xp.where(xp.abs(at) < 2**31, at, at.dtype.type(-100))
+    first = xp.rint(at) if mode == NEAREST else xp.floor(at)
+    taps = {BILINEAR: (0, 1), NEAREST: (0,), BICUBIC: (-1, 0, 1, 2)}[mode]
+    for d, n in enumerate(sizes):
+        i = first[..., d, None] + xp.asarray(np.array(taps)).astype(at.dtype)
+        if mode == BICUBIC and padding != ZEROS:
+            if padding == REFLECTION:
+                i, _ = _reflected(xp, i, (n,), align)
+            i = xp.clip(i, 0, n - 1)
+        away = (i < 0) | (i >= n)
+        i = xp.where(away, 0, i).astype(np.int64) * stride
+        if flat is None or outside is None:
+            flat, outside = i, away
+        else:
+            shape = (*flat.shape[:-1], flat.shape[-1] * i.shape[-1])
+            flat = (i[..., :, None] + flat[..., None, :]).reshape(shape)
+            outside = (away[..., :, None] | outside[..., None, :]).reshape(shape)
+        stride *= n
+    return xp.where(outside, total, flat)
+
+
+def _weights(xp, at, mode, orders):
+    t = at - xp.floor(at)
+    out = None
+    for d, order in enumerate(orders):
+        table = _POLYNOMIALS[mode]
+        for _ in range(order):
+            table = table[:, 1:] * np.arange(1, table.shape[1])
+        x, columns = t[..., d], []
+        for tap in table:
+            value = xp.zeros_like(x)
+            for c in tap[::-1]:
+                value = value * x + x.dtype.type(c)
+            columns.append(value)
+        one = xp.stack(columns, -1)
+        if out is None:
+            out = one
+        else:
+            both = one[..., :, None] * out[..., None, :]
+            out = both.reshape(*at.shape[:-1], one.shape[-1] * out.shape[-1])
+    return out
+
+
+def raised(orders: tuple, d: int) -> tuple:
+    """One more derivative along dim d."""
+    return (*orders[:d], orders[d] + 1, *orders[d + 1 :])
+
+
+def _of_place(F: Any, g: Any, at: Any, mode: int, orders: tuple) -> Any:
+    out = None
+    for d in range(len(orders)):
+        one = F.sum_to(g * F.grid_weights(at, mode, raised(orders, d)), (*at.shape[:-1], 1))
+        one = F.slice_backward(one, tuple(at.shape), at.ndim - 1, d, d + 1, 1)
+        out = one if out is None else out + one
+    return out
+
+
+place = op(
+    "grid_place",
+    _place,
+    name_in_graph="GridPlaceBackward0",
+    formula=r"\bar x = \bar y \odot y'(x)",
+    grid=lambda F, g, grid, sizes, mode, padding, align: g * F.grid_slope(grid, sizes, mode, padding, align),
+)
+op("grid_slope", _slope)
+weights = op(
+    "grid_weights",
+    _weights,
+    name_in_graph="GridWeightsBackward0",
+    formula=r"\bar x_d = \sum_k \bar y_k\, \partial_d w_k(x)",
+    at=_of_place,
+)

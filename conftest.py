@@ -1,7 +1,7 @@
 """What the examples in docstrings may rely on: Python's own names.
 
-`vistorch` has functions and types of its own under some of them (`float`, `sum`), and doctest runs the examples of public
-functions with the names of that module.
+`vistorch` has functions and types of its own under some of them (`float`, `sum`), and doctest runs the examples of
+public functions with the names of that module.
 """
 
 import builtins

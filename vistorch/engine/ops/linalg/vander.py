@@ -12,7 +12,7 @@ from ... import dims, errors
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
 from . import checks
-from .into import Style, into
+from .into import castable, into
 from .solve import inv, solve
 
 
@@ -108,10 +108,12 @@ def tensorinv(A, ind=2, *, out=None):
     checks.tensors("linalg_tensorinv", A=A)
     ind = dims.whole(ind, "linalg_tensorinv", "ind", 2)
     if out is not None:
-        return into(out, Style("linalg_inv_ex"), (A,), lambda: tensorinv(A, ind))
+        return into(out, castable("tensorinv"), (A,), lambda: tensorinv(A, ind))
     if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     shape = A._data.shape
+    if ind > len(shape):
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {len(shape)}")
     rows, columns = prod(shape[:ind]), prod(shape[ind:])
     if rows != columns:
         raise RuntimeError(
@@ -138,7 +140,7 @@ def tensorsolve(A, B, dims=None, *, out=None):
     """
     checks.tensors("linalg_tensorsolve", A=A, B=B)
     if out is not None:
-        return into(out, Style("_linalg_solve_ex"), (A, B), lambda: tensorsolve(A, B, dims))
+        return into(out, castable("tensorsolve"), (A, B), lambda: tensorsolve(A, B, dims))
     if A._place is not B._place:
         raise RuntimeError(errors.devices(A._place, B._place, "linalg.solve"))
     moved = A

@@ -11,8 +11,10 @@ ORDER = 18  # terms of Taylor's series; with a norm of at most 1/2 the rest is b
 def factor(xp, a):
     """L and U in one matrix, and the pivots, counted from 1 as LAPACK does."""
     m, n = a.shape[-2:]
-    flat = a.reshape(-1, m, n).copy() if a.size else xp.zeros((math.prod(a.shape[:-2]), m, n), a.dtype)
     steps = min(m, n)
+    if not a.size:
+        return a.copy(), xp.zeros((*a.shape[:-2], steps), "i4")
+    flat = a.reshape(-1, m, n).copy()
     pivots = xp.zeros((flat.shape[0], steps), "i4")
     each = xp.arange(flat.shape[0])
     for k in range(steps):

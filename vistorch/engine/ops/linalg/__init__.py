@@ -18,6 +18,7 @@ from . import (
     norms,
     products,
     rank,
+    short_time,
     solve,
     triangular,
     vander,

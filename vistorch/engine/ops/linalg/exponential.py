@@ -49,11 +49,11 @@ matrix_exp_row = op(
 
 
 @public()
-def matrix_exp(A):
+def matrix_exp(input):
     """The exponential of square matrices: the sum of A^k / k!.
 
     Args:
-        A: (*, n, n).
+        input: (*, n, n).
 
     Example:
         >>> import vistorch
@@ -61,13 +61,13 @@ def matrix_exp(A):
         tensor([[1., 1.],
                 [0., 1.]])
     """
-    checks.tensors("linalg_matrix_exp", A=A)
-    checks.square("linalg.matrix_exp", A)
-    if not floating(A._data.dtype):
+    checks.tensors("linalg_matrix_exp", A=input)
+    checks.square("linalg.matrix_exp", input)
+    if not floating(input._data.dtype):
         raise RuntimeError(
-            f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {checks.scalar(A)}"
+            f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {checks.scalar(input)}"
         )
-    return matrix_exp_row(A)
+    return matrix_exp_row(input)
 
 
 # ---- what tells of failure -----------------------------------------------------------------------------------------

@@ -99,6 +99,8 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             f"{name}: Expected LU and B to have the same dtype, but found LU of type {checks.scalar(LU)} and B of type "
             f"{checks.scalar(B)} instead"
         )
+    if a.dtype.kind in "biu":
+        checks.floating("vistorch.linalg.lu_solve", LU)
     if p.dtype != I4:
         raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type vistorch.int32")
     checks.square("vistorch.linalg.lu_solve", LU)
@@ -119,7 +121,6 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             f"{errors.sizes(p.shape)} instead"
         )
     checks.broadcast(a.shape[:-2], b.shape[:-2])
-    checks.floating("vistorch.linalg.lu_solve", LU, "linalg.lu_solve_cpu")
     for bad, words in (
         ((p < 1).any(), "greater or equal to 1"),
         ((p > a.shape[-1]).any(), "smaller or equal to LU.size(-2)"),
@@ -128,6 +129,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             raise RuntimeError(
                 f"Pivots given to lu_solve must all be {words}. Did you properly pass the result of lu_factor?"
             )
+    checks.floating("vistorch.linalg.lu_solve", LU, "linalg.lu_solve_cpu")
     o = lu_solve_row(LU, pivots, B, bool(left), bool(adjoint))
     if out is None:
         return o

@@ -126,9 +126,9 @@ def _checked(name: str, A: Any, pivot: Any) -> Tensor:
         raise RuntimeError(
             f"{name}: Expected tensor with 2 or more dimensions. Got size: {errors.sizes(A._data.shape)} instead"
         )
-    if A._data.dtype.kind not in "fc" or A._data.dtype in checks.HALVES:
+    if A._data.size and (A._data.dtype.kind not in "fc" or A._data.dtype in checks.HALVES):
         raise checks.not_implemented("lu_cpu", A)
-    if not pivot:
+    if not pivot and A._data.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     return A
 

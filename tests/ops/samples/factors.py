@@ -131,7 +131,7 @@ FACTORS = [
             S(m23),
             S(v3),
         ],
-        differs=INTO,
+        differs=BOTH,
         **plain,
     ),
     Op("cholesky", [S(p33), S(p233), S(p33, True), S(indefinite), S(m23)], differs=INTO, **plain),
@@ -231,6 +231,8 @@ OTHERS = [
             S(a33, 1),
         ]
         + [S(a33, 2), S(a33, 0)],
+        differs={"names": "torch documents others than it takes"},
+        grad_fn=False,
         **plain,
     ),
     Op(

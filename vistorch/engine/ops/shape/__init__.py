@@ -2,6 +2,7 @@
 
 from . import (
     convert,
+    copies,
     diagonals,
     expand,
     flip,

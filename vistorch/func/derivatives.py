@@ -227,8 +227,8 @@ def vjp_by(func: Callable, primals: tuple, argnums: Any, has_aux: bool) -> Any:
         given, given_form = flat(cotangents)
         if given_form != form:
             raise RuntimeError(
-                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
-                f"cotangents: {_shown(given_form)}, primal output: {_shown(form)}"
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {_shown(given_form)}, primal output: {_shown(form)}"
             )
         kept = keep or any(isinstance(g, Tensor) and g.requires_grad for g in given)
         recorded = is_grad_enabled() and kept if create_graph is None else create_graph

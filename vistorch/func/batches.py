@@ -26,6 +26,6 @@ def vmap(
         chunk_size: how many samples at a time.
     """
     raise NotImplementedError(
-        "vistorch has no vmap: write the batch as a dimension of the function's arguments, or loop over the samples and "
-        "vistorch.stack the results."
+        "vistorch has no vmap: write the batch as a dimension of the function's arguments, or loop over the samples "
+        "and vistorch.stack the results."
     )

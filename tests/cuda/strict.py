@@ -137,16 +137,32 @@ def fill(cupy):
     return cupy
 
 
+FUSED = {
+    "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
+    "log_sigmoid": lambda v: -np.logaddexp(0, -v),
+    "softplus": lambda v, beta, threshold: np.where(
+        v * beta > threshold, v, np.log1p(np.exp(v * beta)) / beta
+    ),
+    "silu": lambda v: v / (1 + np.exp(-v)),
+    "mish": lambda v: v * np.tanh(np.logaddexp(0, v)),
+    "gelu": lambda v: 0.5 * v * (1 + np.vectorize(math.erf, "d")(v * math.sqrt(0.5))),
+    "gelu_tanh": lambda v: 0.5 * v * (1 + np.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3))),
+}
+
+
 class Elementwise:
-    """`cupy.ElementwiseKernel`: what it computes is compiled elsewhere, so here only sigmoid is known."""
+    """`cupy.ElementwiseKernel`: what it computes is compiled elsewhere, so here its meaning stands for it."""
 
     def __init__(self, inputs, outputs, operation, name, preamble=""):
-        assert name == "vistorch_sigmoid", name
+        self.name = name.removeprefix("vistorch_")
+        self.count = inputs.count(",")
+        self.meaning = FUSED[self.name]
 
-    def __call__(self, x):
+    def __call__(self, x, *scalars):
         assert x.dtype.kind == "f", "the real one does not compile for other types"
-        with np.errstate(over="ignore"):
-            return cooked((1 / (1 + np.exp(-raw(x, "sigmoid")))).astype(x.dtype))
+        assert len(scalars) == self.count
+        with np.errstate(all="ignore"):
+            return cooked(np.asarray(self.meaning(raw(x, self.name).astype("f8"), *scalars), x.dtype))
 
 
 def special(module):

@@ -1,5 +1,5 @@
 """Networks: modules, their functional twins, parameters and how they begin."""
 
-from . import functional, init, modules, parallel, parameter, utils
+from . import attention, functional, init, modules, parallel, parameter, utils
 from .modules import *
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter

@@ -122,11 +122,11 @@ def translated(data: bytes, used: Iterable[tuple[Name, Name]]) -> bytes:
         used: the names in it to replace, and by which.
     """
     changed = data
+    if data[:1] == b"\x80" and data[1] >= 4:  # names are texts on the stack there
+        return _carefully(data, dict(used))
     for (module, name), (their_module, their_name) in used:
         old = f"c{module}\n{name}\n".encode()
-        if (
-            data.count(old) != 1
-        ):  # a text of the person's has the same bytes, or the protocol names things otherwise
+        if data.count(old) != 1:  # a text of the person's has the same bytes
             return _carefully(data, dict(used))
         changed = changed.replace(old, f"c{their_module}\n{their_name}\n".encode())
     return changed

@@ -72,7 +72,7 @@ def _short(value: Any) -> str:
     """A value for a sentence: plain numbers as they are, of others the type."""
     if isinstance(value, (tuple, list)) and len(value) <= 8 and all(type(v) in (int, str) for v in value):
         return repr(value)[:100]
-    return f"{value}"[:40] if type(value) in (int, float, bool) else type(value).__name__
+    return f"{value}"[:40] if type(value) in (int, float, bool, dtypes.dtype) else type(value).__name__
 
 
 def tensor_of(storage: Any, offset: Any, size: Any, stride: Any, dtype: Any = None) -> Tensor:
@@ -89,7 +89,7 @@ def tensor_of(storage: Any, offset: Any, size: Any, stride: Any, dtype: Any = No
         raise refuse(f"a tensor needs a storage, not {_short(storage)}")
     kind = storage.dtype if dtype is None else dtype
     if type(kind) is not dtypes.dtype or (kind is dtypes.bool and storage.dtype is not kind):
-        raise refuse(f"a tensor of a {storage.dtype} storage cannot have the type {_short(kind)}")
+        raise refuse(f"a tensor of a {storage.dtype} storage cannot be one of {_short(kind)}")
     size, stride = _whole(size, "size"), _whole(stride, "stride")
     if len(size) != len(stride):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
@@ -287,7 +287,7 @@ def give_state(t: Any, state: Any) -> Any:
         state, slots = state
     for part in (state, slots):
         if part and (type(part) is not dict or not all(type(name) is str for name in part)):
-            raise refuse(f"the attributes of a tensor must be a dict, not {_short(part)}")
+            raise refuse("the attributes of a tensor must be a dict with texts as keys")
     # Written past `setattr`: no property of Tensor is called, and Tensor's own slots stay what they are.
     budget.spend(100 * len(state or ()))
     t.__dict__.update(state or {})

@@ -206,3 +206,23 @@ def test_conversion_to_synchronised_norms_keeps_parameters_and_statistics():
     assert not made[1][0].training
     for kept, now in zip(before, (made.named_parameters(), made.named_buffers()), strict=True):
         assert {k: id(v) for k, v in kept.items()} == {k: id(v) for k, v in now}
+
+
+def test_a_lazy_norm_without_parameters_waits_for_its_statistics_alone():
+    module = vistorch.nn.LazyBatchNorm1d(affine=False).double()
+    assert type(module.running_mean).__name__ == "UninitializedBuffer"
+    assert module.running_mean.dtype is vistorch.float64
+    module(vistorch.ones(2, 3, dtype=vistorch.float64))
+    assert type(module) is vistorch.nn.BatchNorm1d
+    assert module.running_mean.shape == (3,)
+    assert module.weight is None
+
+
+def test_a_lazy_norm_takes_its_size_from_a_state():
+    full = vistorch.nn.BatchNorm1d(3)
+    full(vistorch.randn(4, 3))
+    lazy = vistorch.nn.LazyBatchNorm1d()
+    lazy.load_state_dict(full.state_dict())
+    assert lazy.running_mean.tolist() == full.running_mean.tolist()
+    x = vistorch.randn(5, 3)
+    assert vistorch.equal(lazy.eval()(x), full.eval()(x))

@@ -43,3 +43,15 @@ def layer(name: str) -> Layer:
 
 
 LAYERS = [layer(name) for name in FORMS]
+LAYERS += [
+    Layer(
+        f"Lazy{name}",
+        [
+            B().on(*[S(X(shape)) for shape in FORMS[name]]),
+            B(eps=0.1, momentum=None, bias=False).on(S(X(FORMS[name][0]))),
+            B(track_running_stats=False),
+        ],
+        bad=[B(1, 2, 3, 4, 5, 6, 7), B().on(S(X((3,))))],
+    )
+    for name in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
+]

@@ -35,3 +35,14 @@ def layer(name: str) -> Layer:
 
 
 LAYERS = [layer(name) for name in FORMS]
+LAYERS += [
+    Layer(
+        f"Lazy{name}",
+        [
+            B().on(S(X(FORMS[name][0]))),
+            B(eps=0.1, affine=True, track_running_stats=True).on(S(X(FORMS[name][0]))),
+        ],
+        bad=[B(1, 2, 3, 4, 5, 6, 7)],
+    )
+    for name in FORMS
+]

@@ -112,7 +112,9 @@ IN_PLACE = [
     underscored("leaky_relu_", S(away), S(away, 0.2), S(away, 1.5), S(away, -0.5)),
     underscored("rrelu_", S(away), S(away, 0.1, 0.2)),
     underscored("threshold_", S(corners, 0.5, 7.0), S(corners, -1.0, -2.0)),
-    *(through(name, S(away)) for name in ("relu", "selu", "silu", "mish")),
+    *(through(name, S(away)) for name in ("relu", "selu", "mish")),
+    # torch forgets a conjugate in the gradient of a complex one
+    through("silu", S(away).only("float", "int", "bool"), S(away).only("complex").forward_only()),
     *(through(name, S(corners)) for name in ("relu6", "hardswish", "hardtanh")),
     through("hardsigmoid", S(corners), tolerance=SIXTH),
     *(through(name, S(away), S(away, 0.5)) for name in ("elu", "celu", "leaky_relu")),

@@ -79,11 +79,11 @@ def heads(L: Any, *args: Any, **kwargs: Any) -> Any:
 
 E, H = 6, 2
 x, y = X((3, 2, E)), X((5, 2, E))
-W, WB, O, OB = X((3 * E, E)), X((3 * E,)), X((E, E)), X((E,))
+W, WB, WO, OB = X((3 * E, E)), X((3 * E,)), X((E, E)), X((E,))
 one = X((1, 1, E))
 padding = X((2, 5), value=[[0, 0, 1, 0, 1], [0, 0, 0, 0, 1]], dtype="bool", grad=False)
 hidden = X((3, 5), value=np.arange(15).reshape(3, 5) % 4 == 3, dtype="bool", grad=False)
-PLAIN: tuple = (E, H, W, WB, None, None, False, 0.0, O, OB)
+PLAIN: tuple = (E, H, W, WB, None, None, False, 0.0, WO, OB)
 
 
 def mha(*first: Any, rest: tuple = PLAIN, **more: Any) -> Sample:
@@ -104,28 +104,28 @@ MHA = Op(
             x,
             y,
             y,
-            rest=(E, H, W, WB, one, one, True, 0.0, O, OB),
+            rest=(E, H, W, WB, one, one, True, 0.0, WO, OB),
             key_padding_mask=padding,
             attn_mask=hidden,
         ),
-        mha(x, y, y, rest=(E, H, W, None, None, None, False, 0.0, O, None)),
+        mha(x, y, y, rest=(E, H, W, None, None, None, False, 0.0, WO, None)),
         mha(X((3, E)), X((5, E)), X((5, E)), attn_mask=hidden),
         mha(x, y, y, static_k=X((4, 5, 3)), static_v=X((4, 5, 3))),
         mha(
             x,
             X((5, 2, 4)),
             X((5, 2, 3)),
-            rest=(E, H, None, WB, None, None, False, 0.0, O, OB),
+            rest=(E, H, None, WB, None, None, False, 0.0, WO, OB),
             use_separate_proj_weight=True,
             q_proj_weight=X((E, E)),
             k_proj_weight=X((E, 4)),
             v_proj_weight=X((E, 3)),
         ),
         mha(x, y, X((4, 2, E))),
-        mha(x, y, y, rest=(E, H, W, WB, one, None, False, 0.0, O, OB)),
-        mha(x, y, y, rest=(E, H, None, WB, None, None, False, 0.0, O, OB)),
-        mha(x, y, y, rest=(E, 4, W, WB, None, None, False, 0.0, O, OB)),
-        mha(x, y, y, rest=(E + 1, H, W, WB, None, None, False, 0.0, O, OB)),
+        mha(x, y, y, rest=(E, H, W, WB, one, None, False, 0.0, WO, OB)),
+        mha(x, y, y, rest=(E, H, None, WB, None, None, False, 0.0, WO, OB)),
+        mha(x, y, y, rest=(E, 4, W, WB, None, None, False, 0.0, WO, OB)),
+        mha(x, y, y, rest=(E + 1, H, W, WB, None, None, False, 0.0, WO, OB)),
         mha(x, y, y, attn_mask=X((3, 4), grad=False)),
         mha(x, y, y, attn_mask=X((3, 3, 5), grad=False)),
         mha(x, y, y, key_padding_mask=X((2, 4), grad=False)),

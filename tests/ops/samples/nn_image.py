@@ -121,7 +121,7 @@ REFUSED = Op(
         S(x2, scale_factor=-1.0),
     ],
     tag="refused",
-    skip_dtypes={d: "said once for floats; each mode's record says what it refuses" for d in DTYPES[4:]},
+    skip_dtypes=dict.fromkeys(DTYPES[4:], "said once for floats; each mode's record says what it refuses"),
     **FREE,
 )
 

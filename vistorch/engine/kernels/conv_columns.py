@@ -102,6 +102,14 @@ class Flat:
             target = flat[:, :, phase, shift : shift + self.length]
             target += columns[:, :, tap]
 
+    def add_multiples(self, xp: Any, filters: Any, wide: Any, flat: Any) -> None:
+        """`add_columns` of filters [groups, channels, taps, 1] times [images, groups, 1, length]."""
+        scratch = xp.empty((*wide.shape[:2], filters.shape[1], self.length), wide.dtype)
+        for tap, (phase, shift) in enumerate(self.taps):
+            xp.multiply(filters[:, :, tap], wide, out=scratch)
+            target = flat[:, :, phase, shift : shift + self.length]
+            target += scratch.reshape(target.shape)
+
     def wide(self, y: Any) -> Any:
         """The part of wide results [..., length] that is the result."""
         return y.reshape((*y.shape[:-1], self.out[0], *self.rows[1:]))[self.inner]
@@ -187,14 +195,16 @@ def input_grad(xp, g, w, size, stride, padding, dilation, groups):
     c = w.shape[1] * groups
     at = flat(size, w.shape[2:], g.shape[2:], stride, padding, dilation)
     taps = len(at.taps)
-    step = block(xp, n, c * taps * at.length * g.itemsize)
+    step = block(xp, n, c * at.length * g.itemsize * (3 if o == groups else taps))
     filters = w.reshape((groups, o // groups, -1)).swapaxes(-1, -2)
     result = xp.zeros((n, c, *size), g.dtype)
     for start in range(0, n, step):
         wide = _grouped(at.widened(xp, g[start : start + step]), groups)
-        # an outer product is no work for BLAS
-        columns = xp.multiply(filters, wide) if o == groups else xp.matmul(filters, wide)
         memory = xp.zeros((len(wide), c, at.phases, at.padded), g.dtype)
-        at.add_columns(columns.reshape((len(wide), c, taps, at.length)), memory)
+        if o == groups:  # an outer product is no work for BLAS, and columns need not be kept
+            at.add_multiples(xp, w.reshape((groups, -1, taps, 1)), wide, memory)
+        else:
+            columns = xp.matmul(filters, wide)
+            at.add_columns(columns.reshape((len(wide), c, taps, at.length)), memory)
         at.gather(memory, result[start : start + step])
     return result

@@ -42,6 +42,7 @@ __all__ = [
 CHUNK = 624 * 25
 Shape = Sequence[int]
 FLOAT32 = np.dtype(np.float32)
+LOW_53 = np.uint64((1 << 53) - 1)
 
 
 def _parts(np_dtype: np.dtype) -> np.dtype | None:
@@ -172,6 +173,11 @@ def bernoulli(generator, p, shape: Shape, np_dtype) -> np.ndarray:
         checks.check_bernoulli(p)
         checks.unsupported("bernoulli_scalar_cpu_", np_dtype, integers=True, boolean=True)
         bound = float(p)
+        if 2 * size <= CHUNK:
+            # a double is the low 53 bits of a word over 2**53, so the bits themselves can be compared
+            with generator.lock:
+                words = generator.words64(size)
+            return ((words & LOW_53) < np.uint64(math.ceil(bound * 2.0**53))).astype(np_dtype).reshape(shape)
         return _from_doubles(generator, size, np_dtype, lambda values: values < bound).reshape(shape)
     checks.unsupported("bernoulli_tensor_cpu_self_", np_dtype, integers=True, boolean=True)
     checks.unsupported("bernoulli_tensor_cpu_p_", p.dtype)

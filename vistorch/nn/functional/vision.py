@@ -108,7 +108,7 @@ def _sizes(input: Tensor, size: Any, factor: Any) -> tuple:
     if size is None and factor is None:
         raise ValueError("either size or scale_factor should be defined")
     spatial = input._data.shape[2:]
-    given = size if factor is None else factor
+    given: Any = size if factor is None else factor
     if isinstance(given, (tuple, list)) and len(given) != max(input.dim() - 2, 0):
         first, second, name = (
             ("output", "output size of", "output size in (o1, o2, ...,oK)")

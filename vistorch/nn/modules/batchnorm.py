@@ -7,108 +7,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.face import FUNCTIONS
 from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
 from .. import functional as F
-from .. import init
-from ..parameter import Parameter
 from .module import Module
+from .norm_base import _LazyNormBase, _NormBase
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
-
-empty, zeros, ones, tensor = (FUNCTIONS[n] for n in ("empty", "zeros", "ones", "tensor"))
-
-
-class _NormBase(Module):
-    """What batch and instance normalisation have in common: parameters, running statistics, saving."""
-
-    _version = 2
-    __constants__ = ("track_running_stats", "momentum", "eps", "num_features", "affine")
-    num_features: int
-    eps: float
-    momentum: float | None
-    affine: bool
-    track_running_stats: bool
-    weight: Any
-    bias: Any
-    running_mean: Any
-    running_var: Any
-    num_batches_tracked: Any
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__()
-        self.num_features = num_features
-        self.eps = eps
-        self.momentum = momentum
-        self.affine = affine
-        self.track_running_stats = track_running_stats
-        made: dict = {"device": device, "dtype": dtype}
-        self.register_parameter("weight", Parameter(empty(num_features, **made)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_features, **made)) if affine and bias else None)
-        tracked = track_running_stats
-        self.register_buffer("running_mean", zeros(num_features, **made) if tracked else None)
-        self.register_buffer("running_var", ones(num_features, **made) if tracked else None)
-        count = tensor(0, dtype=dtypes.int64, device=device) if tracked else None
-        self.register_buffer("num_batches_tracked", count)
-        self.reset_parameters()
-
-    def reset_running_stats(self) -> None:
-        """Begin the running statistics anew."""
-        if self.track_running_stats:
-            self.running_mean.zero_()
-            self.running_var.fill_(1)
-            self.num_batches_tracked.zero_()
-
-    def reset_parameters(self) -> None:
-        """Begin the running statistics and the parameters anew."""
-        self.reset_running_stats()
-        if self.affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        raise NotImplementedError
-
-    def extra_repr(self) -> str:
-        """The settings, for `repr`."""
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
-        )
-
-    def _load_from_state_dict(
-        self,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: dict,
-        strict: bool,
-        missing_keys: list,
-        unexpected_keys: list,
-        error_msgs: list,
-    ) -> None:
-        version = local_metadata.get("version", None)
-        key = prefix + "num_batches_tracked"
-        if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
-            # state dicts of version 1 do not count batches
-            count = self.num_batches_tracked
-            state_dict[key] = tensor(0, dtype=dtypes.int64) if count is None else count
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "SyncBatchNorm",
+]
 
 
 class _BatchNorm(_NormBase):
@@ -223,6 +136,75 @@ class BatchNorm3d(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 5:
             raise ValueError(f"expected 5D input (got {input.dim()}D input)")
+
+
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm1d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyBatchNorm1d()
+        >>> m(vistorch.ones(2, 3, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4]), 3)
+    """
+
+    cls_to_become = BatchNorm1d
+    _check_input_dim = BatchNorm1d._check_input_dim
+
+
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm2d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyBatchNorm2d()
+        >>> m(vistorch.ones(2, 3, 4, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4, 4]), 3)
+    """
+
+    cls_to_become = BatchNorm2d
+    _check_input_dim = BatchNorm2d._check_input_dim
+
+
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
+    """A BatchNorm3d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyBatchNorm3d()
+        >>> m(vistorch.ones(2, 3, 4, 4, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4, 4, 4]), 3)
+    """
+
+    cls_to_become = BatchNorm3d
+    _check_input_dim = BatchNorm3d._check_input_dim
 
 
 def _processes(group: Any) -> int:

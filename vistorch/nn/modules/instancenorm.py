@@ -10,9 +10,16 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from .. import functional as F
-from .batchnorm import _NormBase
+from .norm_base import _LazyNormBase, _NormBase
 
-__all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
+__all__ = [
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+]
 
 
 class _InstanceNorm(_NormBase):
@@ -178,4 +185,73 @@ class InstanceNorm3d(_InstanceNorm):
         vistorch.Size([3, 4, 4, 4])
     """
 
+    _places = 3
+
+
+class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
+    """A InstanceNorm1d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyInstanceNorm1d()
+        >>> m(vistorch.ones(2, 3, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4]), 3)
+    """
+
+    cls_to_become = InstanceNorm1d
+    _places = 1
+
+
+class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
+    """A InstanceNorm2d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyInstanceNorm2d()
+        >>> m(vistorch.ones(2, 3, 4, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4, 4]), 3)
+    """
+
+    cls_to_become = InstanceNorm2d
+    _places = 2
+
+
+class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
+    """A InstanceNorm3d that learns from its first input how many channels there are.
+
+    Args:
+        eps: added to the variance.
+        momentum: how far the running statistics move with each batch.
+        affine: whether each channel has a learned factor and offset.
+        track_running_stats: whether to keep running statistics, which are used in evaluation.
+        device: where parameters and buffers are.
+        dtype: their type.
+        bias: whether there is an offset beside the factor.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyInstanceNorm3d()
+        >>> m(vistorch.ones(2, 3, 4, 4, 4)).shape, m.num_features
+        (vistorch.Size([2, 3, 4, 4, 4]), 3)
+    """
+
+    cls_to_become = InstanceNorm3d
     _places = 3

@@ -14,6 +14,7 @@ from ...engine.face import FUNCTIONS
 from ...engine.modes import no_grad
 from ...engine.ops.shape.convert import asked, converted
 from ...engine.tensor import Tensor
+from ..parameter import is_lazy
 
 COMPLEX_MODULE = (
     "Complex modules are a new feature under active development whose design may change, and some modules might not "
@@ -49,7 +50,9 @@ class Moves:
                 grad.data = moved_grad
                 param.grad = grad
         for name, buffer in self._buffers.items():
-            if buffer is not None:
+            if is_lazy(buffer):
+                buffer.data = fn(buffer)  # it goes on waiting for its shape
+            elif buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
 

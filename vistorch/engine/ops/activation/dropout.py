@@ -31,11 +31,10 @@ _add, _add_ = FUNCTIONS["add"], METHODS["add_"]
 def _chance(p: Any, name: str) -> float:
     """A probability; PyTorch takes any real number of one element."""
     if p.__class__ is not float:
-        if isinstance(p, Tensor) and p._data.size == 1 and not p._rg:
-            p = p._data.item()
-        if isinstance(p, (str, bytes)) or not hasattr(p, "__float__"):
+        value: Any = p._data.item() if isinstance(p, Tensor) and p._data.size == 1 and not p._rg else p
+        if isinstance(value, (str, bytes)) or isinstance(value, Tensor) or not hasattr(value, "__float__"):
             raise TypeError(f"{name}(): argument 'p' (position 2) must be float, not {errors.type_name(p)}")
-        p = float(p)
+        p = float(value)
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
     return p
@@ -144,26 +143,26 @@ _forms(
     False,
     False,
     "Replace elements by 0 at random, and divide the others by the probability to stay.",
-    "",
+    "tensor([[0., 0., 2.],\n                [0., 0., 0.]])",
 )
 _forms(
     "feature_dropout",
     True,
     False,
     "Replace whole channels by 0 at random, and divide the others by the probability to stay.",
-    "",
+    "tensor([[0., 0., 2.],\n                [0., 0., 0.]])",
 )
 _forms(
     "alpha_dropout",
     False,
     True,
     "Replace elements at random by the value selu saturates at, and keep mean and variance.",
-    "",
+    "tensor([[-0.7792, -0.7792,  1.6656],\n                [-0.7792, -0.7792, -0.7792]])",
 )
 _forms(
     "feature_alpha_dropout",
     True,
     True,
     "Replace whole channels at random by the value selu saturates at, and keep mean and variance.",
-    "",
+    "tensor([[-0.7792, -0.7792,  1.6656],\n                [-0.7792, -0.7792, -0.7792]])",
 )

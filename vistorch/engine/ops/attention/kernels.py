@@ -50,12 +50,14 @@ def future(xp: Any, rows: int, columns: int, start: int = 0) -> Any:
 
 def softmax_(xp: Any, s: Any, seen: Any = None) -> Any:
     """Scores turned into weights, in place; where `seen` is given and 0 there is no weight."""
-    if xp is np and s.size and float(s.max()) < TAME and float(s.min()) > -TAME:
+    if not s.size:
+        return s
+    if xp is np and float(s.max()) < TAME and float(s.min()) > -TAME:
         xp.exp(s, out=s)
     else:
         if seen is not None:
             s[xp.broadcast_to(seen == 0, s.shape)] = -xp.inf
-        top = s.max(-1, keepdims=True, initial=-xp.inf)
+        top = s.max(-1, keepdims=True)
         top[top == -xp.inf] = 0
         s -= top
         xp.exp(s, out=s)
@@ -107,11 +109,11 @@ def gradients(
     rows, columns = weights.shape[2:]
     dq, dk, dv = xp.empty_like(query), xp.zeros_like(key), xp.zeros_like(value)
     scale = query.dtype.type(scale)
-    cut = pieces(xp, rows, ROWS // 4 if causal else ROWS)
+    cut, ones = pieces(xp, rows, ROWS // 4 if causal else ROWS), xp.ones((query.shape[-1], 1), query.dtype)
     for i in heads(xp, weights.shape):
         q, gi, w = query[i] * scale, g[i], weights[i]
         k, v, into_k, into_v = key[i], value[i].swapaxes(-1, -2), dk[i], dv[i]
-        mean = xp.einsum("...ij,...ij->...i", gi, out[i])[..., None]
+        mean = xp.matmul(gi * out[i], ones)
         for a, e in cut:
             last = min(e, columns) if causal else columns
             p, gp = w[..., a:e, :last], gi[..., a:e, :]

@@ -23,6 +23,16 @@ _FLOATS = frozenset(d.np for d in (dtypes.float32, dtypes.float64, dtypes.float1
 _matmul, _repeat = FUNCTIONS["matmul"], METHODS["repeat_interleave"]
 
 
+class Ways:
+    """Which ways may be taken: `nn.attention.sdpa_kernel` sets it, for all threads as in PyTorch."""
+
+    fused = True
+    math = True
+
+
+ways = Ways()
+
+
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
 ):
@@ -50,7 +60,7 @@ def scaled_dot_product_attention(
         mask = _added(mask, query)
     size = query._data.shape[-1]
     factor = (1 / math.sqrt(size) if size else math.inf) if scale is None else float(scale)
-    if dropout_p == 0 and _fuses(query, key, value, mask, enable_gqa):
+    if ways.fused and dropout_p == 0 and _fuses(query, key, value, mask, enable_gqa):
         if key._data.shape[1] != query._data.shape[1]:
             key, value = _shared(query, key, value)
         # what a backward pass needs is kept only if there may be one
@@ -58,6 +68,13 @@ def scaled_dot_product_attention(
         if mask is None:
             return rows.plain(query, key, value, is_causal, factor, keep)[0]
         return rows.masked(query, key, value, mask, is_causal, factor, keep)[0]
+    if not ways.math:
+        if ways.fused:
+            raise RuntimeError("No available kernel.  Aborting execution.")
+        raise RuntimeError(
+            "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the "
+            "math kernel and the fused kernels."
+        )
     if is_causal:
         if mask is not None:
             raise RuntimeError(

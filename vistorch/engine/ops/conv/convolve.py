@@ -20,7 +20,14 @@ _NO = (0,)
 
 
 def convolve(
-    input: Any, weight: Any, bias: Any, stride: tuple, padding: tuple, dilation: tuple, groups: int
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: tuple,
+    padding: tuple,
+    dilation: tuple,
+    groups: int,
+    output_padding: tuple = _NO,
 ) -> Tensor:
     """A convolution of batched images."""
     x, w = input._data, weight._data
@@ -32,7 +39,7 @@ def convolve(
         padding,
         dilation,
         False,
-        _NO,
+        output_padding,
         groups,
     )
     if bias is None:

@@ -1,7 +1,8 @@
 """The rows of convolution: three bilinear ops whose gradients are each other.
 
 With y = conv(x, w), the gradient of x is `conv_input_grad(g, w)` and that of w is `conv_weight_grad(g, x)`; a
-transposed convolution is `conv_input_grad` under another name. Invariant: constants are tuples of one int per spatial dim.
+transposed convolution is `conv_input_grad` under another name.
+Invariant: constants are tuples of one int per spatial dim.
 """
 
 from __future__ import annotations

@@ -169,4 +169,4 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     groups = dims.whole(groups, func, "groups", 9)
     if transposed:
         return transpose(input, weight, bias, stride, padding, output_padding, groups, dilation)
-    return convolve(input, weight, bias, stride, padding, dilation, groups)
+    return convolve(input, weight, bias, stride, padding, dilation, groups, output_padding)

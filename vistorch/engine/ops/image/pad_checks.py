@@ -56,7 +56,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
 
 def _number(value: Any) -> Any:
     if value.__class__ not in (int, float, bool, complex):
-        d = value._data if isinstance(value, Tensor) and not value._rg else value
+        d: Any = value._data if isinstance(value, Tensor) and not value._rg else value
         if getattr(d, "ndim", 1) or d.dtype.kind not in "bifcu":
             kind = "NoneType" if value is None else type(value).__name__
             raise TypeError(f"constant_pad_nd(): argument 'value' must be Number, not {kind}")

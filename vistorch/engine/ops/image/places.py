@@ -55,10 +55,9 @@ def _reflected(xp: Any, x: Any, sizes: tuple, align: bool) -> tuple[Any, Any]:
 
 
 def _at(xp: Any, grid: Any, sizes: tuple, align: bool) -> Any:
-    """Coordinates counted in elements; what is no number, or too far away to count, is outside."""
+    """Coordinates counted in elements."""
     n = xp.asarray(np.array(sizes, np.float64).astype(grid.dtype))
-    x = (grid + 1) / 2 * (n - 1) if align else ((grid + 1) * n - 1) / 2
-    return xp.where(xp.abs(x) < 2**31, x, x.dtype.type(-100))
+    return (grid + 1) / 2 * (n - 1) if align else ((grid + 1) * n - 1) / 2
 
 
 def _place(xp, grid, sizes, mode, padding, align):
@@ -92,6 +91,8 @@ def _index(xp, at, sizes, mode, padding, align):
     for n in sizes:
         total *= n
     flat, outside = None, None
+    # what is no number, or too far away to count, is outside
+    at = xp.where(xp.abs(at) < 2**31, at, at.dtype.type(-100))
     first = xp.rint(at) if mode == NEAREST else xp.floor(at)
     taps = {BILINEAR: (0, 1), NEAREST: (0,), BICUBIC: (-1, 0, 1, 2)}[mode]
     for d, n in enumerate(sizes):
@@ -156,7 +157,6 @@ place = op(
     grid=lambda F, g, grid, sizes, mode, padding, align: g * F.grid_slope(grid, sizes, mode, padding, align),
 )
 op("grid_slope", _slope)
-op("grid_index", _index)
 weights = op(
     "grid_weights",
     _weights,

@@ -8,9 +8,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from ... import dims, errors
 from ...call import op
 from ...face import public
+from ...kernels.row_sums import added_rows
 from ...tensor import Tensor
 from ..index.at import add_at
 from ..linalg import checks
@@ -39,9 +42,14 @@ def _points(xp, input, index):
 def _points_back(xp, g, index, shape):
     n, c, *sizes = shape
     size = prod(sizes)
-    rows = xp.zeros((n * (size + 1), c), g.dtype)
-    if g.size:
-        add_at(xp, rows, _flat(xp, index, size).reshape(-1), g.reshape(-1, c))
+    flat, g = _flat(xp, index, size).reshape(-1), g.reshape(index.size, c)
+    count = n * (size + 1)
+    if xp is np:
+        rows = added_rows(flat, g, count)
+    else:
+        rows = xp.zeros((count, c), g.dtype)
+        if g.size:
+            add_at(xp, rows, flat, g)
     out = rows.reshape(n, size + 1, c)[:, :size].swapaxes(1, 2)
     return xp.ascontiguousarray(out).reshape(shape)
 
@@ -53,35 +61,38 @@ def _sample(xp, input, grid, mode, padding, align):
     rows = _spread(xp, input)
     out = xp.zeros((n, prod(shape), c), input.dtype)
     at = places._place(xp, grid.reshape(n, prod(shape), len(sizes)), turned, mode, padding, align)
-    index = _flat(xp, places._index(xp, at, turned, mode, padding, align), size)
-    weight = places._weights(xp, at, mode, (0,) * len(sizes))
+    read = places._index(xp, at, turned, mode, padding, align)
+    index = _flat(xp, read, size)
+    weight: Any = places._weights(xp, at, mode, (0,) * len(sizes))
     for k in range(index.shape[-1]):
         part = xp.take(rows, index[..., k], 0)
         part *= weight[..., k, None]
         out += part
-    return xp.ascontiguousarray(out.swapaxes(1, 2)).reshape(n, c, *shape)
+    return xp.ascontiguousarray(out.swapaxes(1, 2)).reshape(n, c, *shape), read
 
 
 def _parts(F: Any, g: Any, grid: Any, shape: tuple, mode: int, padding: int, align: bool) -> tuple:
-    """The gradient as (N, P, 1, C), places (N, P, D), the elements read (N, P, K), and no derivative along any dim."""
+    """The gradient as (N, P, 1, C), places (N, P, D), and no derivative along any dim."""
     n, c, *sizes = shape
     count, turned = prod(grid.shape[1:-1]), tuple(sizes[::-1])
     g = F.unsqueeze(F.transpose(F.reshape(g, (n, c, count)), 1, 2), 2)
     at = F.grid_place(F.reshape(grid, (n, count, len(sizes))), turned, mode, padding, align)
-    return g, at, F.grid_index(at, turned, mode, padding, align), (0,) * len(sizes)
+    return g, at, (0,) * len(sizes)
 
 
-def _input_vjp(F: Any, g: Any, grid: Any, input_shape: Any, mode: int, padding: int, align: bool) -> Any:
+def _input_vjp(
+    F: Any, g: Any, grid: Any, input_shape: Any, out1: Any, mode: int, padding: int, align: bool
+) -> Any:
     shape = tuple(input_shape)
-    g, at, index, orders = _parts(F, g, grid, shape, mode, padding, align)
-    return F.points_back(g * F.unsqueeze(F.grid_weights(at, mode, orders), 3), index, shape)
+    g, at, orders = _parts(F, g, grid, shape, mode, padding, align)
+    return F.points_back(g * F.unsqueeze(F.grid_weights(at, mode, orders), 3), out1, shape)
 
 
-def _grid_vjp(F: Any, g: Any, input: Any, grid: Any, mode: int, padding: int, align: bool) -> Any:
+def _grid_vjp(F: Any, g: Any, input: Any, grid: Any, out1: Any, mode: int, padding: int, align: bool) -> Any:
     shape = tuple(input.shape)
-    g, at, index, orders = _parts(F, g, grid, shape, mode, padding, align)
-    read = tuple(index.shape)
-    score = F.reshape(F.sum_to(g * F.points(input, index), (*read, 1)), read)
+    g, at, orders = _parts(F, g, grid, shape, mode, padding, align)
+    read = tuple(out1.shape)
+    score = F.reshape(F.sum_to(g * F.points(input, out1), (*read, 1)), read)
     out = F.reshape(places._of_place(F, score, at, mode, orders), tuple(grid.shape))
     return out * F.grid_slope(grid, shape[:1:-1], mode, padding, align)
 
@@ -147,7 +158,7 @@ def _sampled(name: str, input: Any, grid: Any, mode: Any, padding: Any, align: A
         kind = "NoneType" if align is None else type(align).__name__
         raise TypeError(f"{name}(): argument 'align_corners' (position 5) must be bool, not {kind}")
     _check(input, grid, mode)
-    return _ROWS[input._data.ndim - 2](input, grid, mode if mode in (1, 2) else 0, padding, align)
+    return _ROWS[input._data.ndim - 2](input, grid, mode if mode in (1, 2) else 0, padding, align)[0]
 
 
 def _of_dims(n: int) -> Any:

@@ -120,8 +120,18 @@ def _pairs(xp: Any, n: int) -> tuple:
 
 
 def _differences(xp, input):
-    i, j = _pairs(xp, input.shape[0])
-    return input[i] - input[j]
+    if xp is not np:
+        i, j = _pairs(xp, input.shape[0])
+        return input[i] - input[j]
+    # one point at a time against all later ones: gathering both sides would take four times as long
+    n = input.shape[0]
+    out = np.empty((n * (n - 1) // 2, input.shape[1]), input.dtype)
+    start = 0
+    for i in range(n - 1):
+        stop = start + n - 1 - i
+        np.subtract(input[i], input[i + 1 :], out=out[start:stop])
+        start = stop
+    return out
 
 
 def _pair_sums(xp, input, n):

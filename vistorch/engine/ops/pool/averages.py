@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ... import dims, dtypes, outs
 from ...face import public
+from ...promote import FLOATS
 from ...tensor import Tensor
 from ..shape import rows
 from . import sizes
@@ -40,6 +42,20 @@ def avg_pool(
     out: Any = None,
 ) -> Tensor:
     """Average over windows of the last two or three dims."""
+    step = stride if stride.__class__ is not tuple or stride else None
+    if (  # the usual call: everything about it is known from the last time
+        kernel_size.__class__ is int
+        and (step is None or step.__class__ is int)
+        and padding.__class__ is int
+        and (ceil_mode is False or ceil_mode is True)
+        and (count_include_pad is False or count_include_pad is True)
+        and divisor_override is None
+        and out is None
+        and input.__class__ is Tensor
+        and input._data.dtype in FLOATS
+    ):
+        made = _usual(d, input._data.shape, kernel_size, step, padding, ceil_mode)
+        return AVG[d](input, made, count_include_pad, None)
     a = sizes.tensor(input, name)
     kernel = sizes.several(kernel_size, d, name, "kernel_size", 2)
     step = () if stride is None else sizes.several(stride, d, name, "stride", 3)
@@ -59,20 +75,30 @@ def avg_pool(
     return outs.deliver(out, made)
 
 
+@lru_cache(4096)
+def _usual(d: int, shape: tuple, size: int, stride: int | None, padding: int, ceil: bool) -> tuple:
+    """The windows of a call whose arguments are single ints."""
+    once = (1,) * d
+    given = ((size,) * d, () if stride is None else (stride,) * d, (padding,) * d, once)
+    sizes.check_lengths(f"avg_pool{d}d", d, *given)
+    return sizes.windows(f"avg_pool{d}d", shape, *given, ceil)
+
+
 def _averaged(
     d: int, x: Tensor, a: Any, arguments: tuple, ceil: bool, include: bool, override: int | None
 ) -> Tensor:
     name = f"avg_pool{d}d"
     once = (1,) * d
-    sizes.check_lengths(name, d, *arguments, once)
+    kernel, step, pad = arguments
+    sizes.check_lengths(name, d, kernel, step, pad, once)
     if d == 3:
         sizes.check_rank(name, d, a.shape)
     if override == 0:
         raise RuntimeError("divisor must be not zero")
-    made = sizes.windows(name, a.shape, *arguments, once, ceil)
-    dtype = a.dtype
-    if (dtype.kind in "biuc" and dtype != "i8") or (d == 3 and dtype.itemsize == 2):
-        raise sizes.missing(name if d == 2 else "avg_pool3d_out_frame", dtype)
+    made = sizes.windows(name, a.shape, kernel, step, pad, once, ceil)
+    kind, size = a.dtype.kind, a.dtype.itemsize
+    if (kind in "biuc" and (kind != "i" or size != 8)) or (d == 3 and size == 2):
+        raise sizes.missing(name if d == 2 else "avg_pool3d_out_frame", a.dtype)
     return AVG[d](x, made, include, override)
 
 

@@ -5,6 +5,7 @@ Invariant: one-dimensional pooling that records is two-dimensional pooling of an
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ...face import public
@@ -29,6 +30,18 @@ def max_pool(
     indices: bool,
 ) -> Any:
     """Pool the last two or three dims; with their indices where asked."""
+    step = stride if stride.__class__ is not tuple or stride else None
+    if (  # the usual call: everything about it is known from the last time
+        kernel_size.__class__ is int
+        and (step is None or step.__class__ is int)
+        and padding.__class__ is int
+        and dilation.__class__ is int
+        and (ceil_mode is False or ceil_mode is True)
+        and input.__class__ is Tensor
+        and input._data.dtype.kind == "f"
+    ):
+        made = _usual(d, input._data.shape, kernel_size, step, padding, dilation, ceil_mode)
+        return MAX[d][indices](input, made)
     a = sizes.tensor(input, name)
     kernel = sizes.several(kernel_size, d, name, "kernel_size", 2)
     step = () if stride is None else sizes.several(stride, d, name, "stride", 3)
@@ -36,6 +49,16 @@ def max_pool(
     apart = sizes.several(dilation, d, name, "dilation", 5)
     sizes.flag(ceil_mode, name, "ceil_mode", 6)
     return _pooled(f"max_pool{d}d", d, input, a, (kernel, step, pad, apart), ceil_mode, indices)
+
+
+@lru_cache(4096)
+def _usual(
+    d: int, shape: tuple, size: int, stride: int | None, padding: int, dilation: int, ceil: bool
+) -> tuple:
+    """The windows of a call whose arguments are single ints."""
+    given = ((size,) * d, () if stride is None else (stride,) * d, (padding,) * d, (dilation,) * d)
+    sizes.check_lengths(f"max_pool{d}d", d, *given)
+    return sizes.windows(f"max_pool{d}d", shape, *given, ceil)
 
 
 def _pooled(name: str, d: int, x: Tensor, a: Any, arguments: tuple, ceil: bool, indices: bool) -> Any:

@@ -36,7 +36,12 @@ class Dim(NamedTuple):
     disjoint: bool  # no element belongs to two windows
     covers: bool  # every element belongs to a window
     same: bool  # each window is one element, in order
+    whole: tuple  # the elements of the pieces that all outputs have
     regular: bool = True  # the pieces are slices
+
+
+def _whole(pieces: list) -> tuple:
+    return tuple([into for _, into, full in pieces if full])
 
 
 @lru_cache(4096)
@@ -54,7 +59,7 @@ def regular(n: int, size: int, stride: int, padding: int, dilation: int, outputs
     disjoint = stride > (size - 1) * dilation
     exact = padding == 0 and dilation == 1 and stride == size and outputs * stride == n
     same = size == 1 and stride == 1 and padding == 0 and outputs == n
-    return Dim(outputs, tuple(pieces), disjoint, exact, same)
+    return Dim(outputs, tuple(pieces), disjoint, exact, same, _whole(pieces))
 
 
 @lru_cache(4096)
@@ -73,7 +78,7 @@ def _intervals(starts: np.ndarray, ends: np.ndarray) -> Dim:
             pieces.append((EVERY, starts + j, True))
         else:
             pieces.append((np.flatnonzero(has), starts[has] + j, False))
-    return Dim(len(starts), tuple(pieces), False, False, False, False)
+    return Dim(len(starts), tuple(pieces), False, False, False, _whole(pieces), False)
 
 
 @lru_cache(1024)
@@ -99,15 +104,15 @@ def dims_of(shape: tuple, windows: tuple) -> list[Dim]:
     return [regular(n, *w) for n, w in zip(shape[len(shape) - len(windows) :], windows, strict=True)]
 
 
-def at(ndim: int, axis: int, what: Any) -> tuple:
+def at(axis: int, what: Any) -> tuple:
     """The key that selects along one axis."""
-    return (EVERY,) * axis + (what,) + (EVERY,) * (ndim - axis - 1)
+    return (*(EVERY,) * axis, what)
 
 
 def part(xp: Any, a: Any, axis: int, what: Any) -> Any:
     """The elements of an array at some places of one axis."""
     if what.__class__ is slice:
-        return a[at(a.ndim, axis, what)]
+        return a[at(axis, what)]
     return xp.take(a, xp.asarray(what), axis)
 
 
@@ -115,8 +120,10 @@ def fold(xp: Any, run: Any, a: Any, axis: int, dim: Dim, start: Any) -> Any:
     """Reduce the windows of one axis by a binary function; `start` is the value of a window without elements."""
     if dim.same:
         return a
-    ndim = a.ndim
-    whole = [into for _, into, full in dim.pieces if full]
+    whole = dim.whole
+    if len(whole) == len(dim.pieces) == 2 and dim.regular:
+        lead = (EVERY,) * axis
+        return run(a[(*lead, whole[0])], a[(*lead, whole[1])])
     if not whole:
         shape = list(a.shape)
         shape[axis] = dim.outputs
@@ -129,7 +136,7 @@ def fold(xp: Any, run: Any, a: Any, axis: int, dim: Dim, start: Any) -> Any:
         run(out, part(xp, a, axis, into), out=out)
     for to, into, full in dim.pieces:
         if not full:
-            key = at(ndim, axis, to)
+            key = at(axis, to if to.__class__ is slice else xp.asarray(to))
             out[key] = run(out[key], part(xp, a, axis, into))
     return out
 
@@ -150,7 +157,7 @@ def spread(xp: Any, g: Any, axis: int, n: int, dim: Dim) -> Any:
     shape[axis] = n
     out = (xp.empty if dim.disjoint and dim.covers else xp.zeros)(shape, g.dtype)
     for to, into, _ in dim.pieces:
-        into, part = at(g.ndim, axis, into), g[at(g.ndim, axis, to)]
+        into, part = at(axis, into), g[at(axis, to)]
         if dim.disjoint:
             out[into] = part
         else:

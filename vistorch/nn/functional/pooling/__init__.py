@@ -9,4 +9,8 @@ from .fractional import *
 from .maxima import *
 from .means import *
 
-__all__ = [*adaptive.__all__, *fractional.__all__, *maxima.__all__, *means.__all__]
+__all__: list[str] = []
+__all__ += adaptive.__all__
+__all__ += fractional.__all__
+__all__ += maxima.__all__
+__all__ += means.__all__

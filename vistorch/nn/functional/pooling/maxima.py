@@ -242,8 +242,8 @@ def max_unpool1d(
     made = _unpooled_size(_checked(input, "max_unpool1d"), kernel, step, pad, output_size)
     if not isinstance(indices, Tensor):
         raise errors.must_be_tensor("max_unpool1d", "indices", 2, indices)
-    wide = [rows.unsqueeze(t, t._data.ndim) for t in (input, indices)]
-    return rows.squeeze_dim(unpool.unpool(2, *wide, (*made, 1)), (input._data.ndim,))
+    values, places = (rows.unsqueeze(t, t._data.ndim) for t in (input, indices))
+    return rows.squeeze_dim(unpool.unpool(2, values, places, (*made, 1)), (input._data.ndim,))
 
 
 def max_unpool2d(

@@ -130,8 +130,8 @@ class ParametrizationList(ModuleList):
         for i, source in enumerate(sources):
             if not isinstance(source, Tensor):
                 raise ValueError(
-                    f"'right_inverse' must return a Tensor or a reference-type opaque. Got element {i} of the sequence "
-                    f"with type {type(source).__name__}."
+                    f"'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got element {i} of "
+                    f"the sequence with type {type(source).__name__}."
                 )
             if isinstance(original, Parameter):
                 source = Parameter(source, original.requires_grad)

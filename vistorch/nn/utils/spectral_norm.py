@@ -12,7 +12,6 @@ from typing import Any
 from ...engine.face import FUNCTIONS
 from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
-from ...linalg import multi_dot
 from ..functional import normalize
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..parameter import Parameter, is_lazy
@@ -101,7 +100,7 @@ class SpectralNorm:
 
     def _solve_v_and_rescale(self, matrix: Tensor, u: Tensor, sigma: Any) -> Tensor:
         """The `v` that makes `u.T @ matrix @ v` the given number."""
-        found = multi_dot([matrix.t().mm(matrix).pinverse(), matrix.t(), u.unsqueeze(1)]).squeeze(1)
+        found = mv(matrix.pinverse(), u)
         return found.mul_(sigma / dot(u, mv(matrix, found)))
 
     @staticmethod

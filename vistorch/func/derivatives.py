@@ -44,11 +44,23 @@ def numbered(argnums: Any, count: int) -> Any:
     return found
 
 
-def _stand_in(x: Any) -> Tensor:
-    """A tensor of the same values that requires grad; where x has history, one that knows it."""
-    if not isinstance(x, Tensor):
-        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-    return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+class Stand:
+    """Marks the stand-ins of one call; when the call is over they count for nothing to those around it."""
+
+    over = False
+
+    def __init__(self) -> None:
+        self.recording = is_grad_enabled()  # around the call: within it, always
+
+    def in_for(self, x: Any) -> Tensor:
+        """A tensor of the same values that requires grad; where x has history, one that knows it."""
+        if not isinstance(x, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        if x.requires_grad and self.recording:
+            return x.view_as(x)
+        made = x.detach().requires_grad_()
+        made._stand = self
+        return made
 
 
 class Derived:
@@ -64,8 +76,9 @@ class Derived:
     def __init__(self, func: Callable, args: tuple, argnums: Any, kwargs: dict) -> None:
         chosen = args if argnums is None else self.chosen(args, numbered(argnums, len(args)))
         leaves, self.form = flat(chosen)
+        self.stand = Stand()
         with enable_grad():
-            self.inputs = [_stand_in(x) for x in leaves]
+            self.inputs = [self.stand.in_for(x) for x in leaves]
             replaced = built(self.form, self.inputs)
             if argnums is None:
                 args = replaced
@@ -87,8 +100,9 @@ class Derived:
         return self.result
 
     def reaches_out(self, outputs: list) -> bool:
-        """Whether the outputs depend on a leaf that is none of the stand-ins."""
-        own = {id(x) for x in self.inputs if x.is_leaf}
+        """Whether the outputs depend on a leaf that is none of the stand-ins, and somebody around wants to know."""
+        if not self.stand.recording:
+            return False
         waiting = [_edge(t) for t in outputs if isinstance(t, Tensor) and t.requires_grad]
         seen = set()
         while waiting:
@@ -97,7 +111,8 @@ class Derived:
                 continue
             seen.add(node)
             if isinstance(node, AccumulateGrad):
-                if id(node.variable) not in own:
+                stand = getattr(node.variable, "_stand", None)
+                if stand is None or not (stand is self.stand or stand.over):
                     return True
             else:
                 waiting.extend([n for n, _ in node.next_functions])
@@ -185,9 +200,9 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
         keep = call.reaches_out([output])
         found = call.pulled([output], None, retain_graph=keep or has_aux, create_graph=keep)
         found, output = built(call.form, found), plain(output, keep)
-        if has_aux:
-            return found, (output, plain(aux, call.reaches_out(flat(aux)[0])))
-        return found, output
+        aux = plain(aux, has_aux and call.reaches_out(flat(aux)[0]))
+        call.stand.over = True
+        return (found, (output, aux)) if has_aux else (found, output)
 
     return wrapper
 
@@ -222,6 +237,7 @@ def vjp_by(func: Callable, primals: tuple, argnums: Any, has_aux: bool) -> Any:
                 f"{out.dtype}"
             )
     keep = call.reaches_out(outputs)
+    call.stand.over = True
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, given_form = flat(cotangents)
@@ -236,7 +252,9 @@ def vjp_by(func: Callable, primals: tuple, argnums: Any, has_aux: bool) -> Any:
         return built(call.form, found)
 
     value = built(form, [plain(out, keep) for out in outputs])
-    return (value, pull, plain(aux, keep)) if has_aux else (value, pull)
+    if not has_aux:
+        return value, pull
+    return value, pull, plain(aux, call.reaches_out(flat(aux)[0]))
 
 
 def check_tensors(outputs: list, said: str) -> None:

@@ -158,8 +158,10 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
     check_tensors(outputs, JVP)
     keep = call.reaches_out(outputs) or any(x.requires_grad for x in along)
     found = [_along(call, out, along, strict, keep) for out in outputs]
+    aux = plain(aux, has_aux and call.reaches_out(flat(aux)[0]))
+    call.stand.over = True
     parts = plain(built(out_form, outputs), keep), built(out_form, found)
-    return (*parts, plain(aux, keep)) if has_aux else parts
+    return (*parts, aux) if has_aux else parts
 
 
 def _along(call: Derived, out: Tensor, along: list, strict: bool, keep: bool) -> Tensor:
@@ -172,7 +174,7 @@ def _along(call: Derived, out: Tensor, along: list, strict: bool, keep: bool) ->
             )
         return zeros_like(out)
     with enable_grad():
-        weights = ones_like(out).requires_grad_()
+        weights = call.stand.in_for(ones_like(out).detach())
         pulled = call.pulled([out], [weights], retain_graph=True, create_graph=True)
         total = [(g, t) for g, t in zip(pulled, along, strict=True) if g.requires_grad]
         if not total:

@@ -45,8 +45,9 @@ __all__ = [
 ]
 
 ones_like = FUNCTIONS["ones_like"]
-for _name in __all__[:9]:
-    globals()[_name].__module__ = __name__  # where PyTorch has them, and pickles look for them
+for _kind in (BasePruningMethod, PruningContainer, CustomFromMask, Identity, L1Unstructured, LnStructured):
+    _kind.__module__ = __name__  # where PyTorch has them, and pickles look for them
+RandomStructured.__module__ = RandomUnstructured.__module__ = __name__
 
 
 def identity(module: Any, name: str) -> Any:

@@ -47,7 +47,7 @@ def set_(
     Args:
         self: the tensor; it may get other sizes, its type stays.
         source: where the memory comes from; None empties the tensor.
-        storage_offset: how many elements of the memory come before the first one.
+        storage_offset: how many elements come before the first one, counted from the source's own first one.
         size: the sizes.
         stride: how many elements lie between neighbours; row-major order if None.
 
@@ -128,6 +128,8 @@ def _seen(x: Tensor, source: Any, offset: Any, size: Any, stride: Any) -> Any:
     if size is None:
         return flat
     size = tuple(size)
+    if isinstance(source, Tensor):
+        offset += source.storage_offset()
     if stride is None:
         stride, step = [], 1
         for n in reversed(size):

@@ -9,6 +9,7 @@ from typing import Any
 
 ROOMS = ("func", "nn", "optim", "serialization", "storage")
 ROOMS = ("nn", "optim", "serialization", "storage", "vision")
+ROOMS = ("multiprocessing", "nn", "optim", "serialization", "storage")
 
 _kinds = "Half BFloat16 Float Double Char Short Int Long Byte ComplexFloat ComplexDouble Bool".split()
 # What vistorch itself offers out of a room, by name.

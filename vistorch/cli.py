@@ -71,7 +71,9 @@ def _check(words: list[str]) -> None:
     first = words[0]
     if first in ("-m", "-c"):
         if len(words) == 1:
-            raise Refusal(f"-m needs the {'module' if first == '-m' else 'command'} to run.".replace("-m", first))
+            raise Refusal(
+                f"-m needs the {'module' if first == '-m' else 'command'} to run.".replace("-m", first)
+            )
     elif first.startswith("-") and first != "-":
         raise Refusal(f"`vistorch run` has no option {first}; the program's own options come after its name.")
     elif first != "-" and not os.path.exists(first):

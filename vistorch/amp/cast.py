@@ -126,6 +126,13 @@ def _full(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
     return _all(_to(device, float32), args, kwargs)
 
 
+def _mirror(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
+    how = kwargs.get("mode", args[2] if len(args) > 2 else "constant")
+    pad = kwargs.get("pad", args[1] if len(args) > 1 else ())
+    listed = how == "replicate" or (how == "reflect" and len(pad) < 6)
+    return _full(device, args, kwargs) if listed else (args, kwargs)
+
+
 def _full_result(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
     """Ask for a float32 result, where none was asked for."""
     first = args[0] if args else kwargs.get("input")
@@ -152,4 +159,11 @@ def _unsafe(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
     raise RuntimeError(_UNSAFE)
 
 
-_RULES = {"lower": _lower, "full": _full, "full_result": _full_result, "widest": _widest, "unsafe": _unsafe}
+_RULES = {
+    "lower": _lower,
+    "full": _full,
+    "mirror": _mirror,
+    "full_result": _full_result,
+    "widest": _widest,
+    "unsafe": _unsafe,
+}

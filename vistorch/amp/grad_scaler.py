@@ -6,7 +6,6 @@ in `update`.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable
@@ -124,21 +123,20 @@ class GradScaler:
             return map(self.scale, outputs)
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
-    def _check(self, optimizer: Any, inverse: Tensor | None) -> dict[_device, Tensor]:
-        """Multiply an optimizer's gradients by `inverse`, if given; by device, whether one was not finite."""
-        scale = self._started("_check")[0]
+    def _unscale(self, optimizer: Any, scale: Tensor) -> dict[_device, Tensor]:
+        """Divide an optimizer's gradients by the scale; by device, whether one was not finite."""
+        inverse = scale.double().reciprocal().float()
         found: dict[_device, Tensor] = {scale.device: _full((), 0.0, dtype=float32, device=scale.device)}
         with no_grad():
             for gradient in _gradients(optimizer):
-                if inverse is not None and gradient.dtype is float16:
+                if gradient.dtype is float16:
                     raise ValueError("Attempting to unscale FP16 gradients.")
                 device = gradient.device
                 if device not in found:
                     found[device] = _full((), 0.0, dtype=float32, device=device)
                 if not bool(_isfinite(gradient).all()):
                     found[device].fill_(1.0)
-                if inverse is not None:
-                    gradient.mul_(inverse.to(device))
+                gradient.mul_(inverse.to(device))
         return found
 
     def unscale_(self, optimizer: Any) -> None:
@@ -157,7 +155,7 @@ class GradScaler:
             )
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        state["found_inf_per_device"] = self._check(optimizer, scale.double().reciprocal().float())
+        state["found_inf_per_device"] = self._unscale(optimizer, scale)
         state["stage"] = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> float | None:
@@ -176,33 +174,13 @@ class GradScaler:
         state = self._per_optimizer_states[id(optimizer)]
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if getattr(optimizer, "_step_supports_amp_scaling", False):
-            result = self._hand_over(optimizer, state, args, kwargs)
-        else:
-            if state["stage"] is OptState.READY:
-                self.unscale_(optimizer)
-            if not state["found_inf_per_device"]:
-                raise AssertionError("No inf checks were recorded for this optimizer.")
-            finite = not sum(found.item() for found in state["found_inf_per_device"].values())
-            result = optimizer.step(*args, **kwargs) if finite else None
+        # PyTorch's fused optimizers unscale by themselves, to spare a pass over the gradients; here all are alike.
+        if state["stage"] is OptState.READY:
+            self.unscale_(optimizer)
+        finite = not sum(found.item() for found in state["found_inf_per_device"].values())
+        result = optimizer.step(*args, **kwargs) if finite else None
         state["stage"] = OptState.STEPPED
         return result
-
-    def _hand_over(self, optimizer: Any, state: dict[str, Any], args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Let an optimizer that can do so unscale by itself."""
-        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
-            return optimizer.step(*args, **{**kwargs, "grad_scaler": self})
-        scale = self._started("step")[0]
-        unscaled = state["stage"] is OptState.UNSCALED
-        if not unscaled:
-            state["found_inf_per_device"] = self._check(optimizer, None)
-        given = getattr(optimizer, "grad_scale", None)
-        optimizer.grad_scale = given if unscaled else scale * (1 if given is None else given)
-        optimizer.found_inf = sum(found.to(scale.device) for found in state["found_inf_per_device"].values())
-        try:
-            return optimizer.step(*args, **kwargs)
-        finally:
-            del optimizer.grad_scale, optimizer.found_inf
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Let the scale shrink after a step that was left out, and grow after many good ones.

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 # Products: in the type of the region.
 LOWER_BOTH = """
-    addbmm addmm baddbmm bmm mm matmul __matmul__ __rmatmul__ linear vecdot
+    addbmm addmm baddbmm bmm mm matmul __matmul__ __rmatmul__ linear linalg.vecdot prelu affine_grid affine_grid_generator
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc
     scaled_dot_product_attention
-    rnn_tanh_cell rnn_relu_cell rnn_tanh rnn_relu lstm gru
+    rnn_tanh_cell rnn_relu_cell rnn_tanh rnn_relu lstm
 """
-LOWER_CUDA = " lstm_cell gru_cell addmv addr chain_matmul multi_dot mv prelu convolution"
+LOWER_CUDA = "addmv addr chain_matmul linalg.multi_dot mv convolution lstm_cell gru_cell gru"
 
 # In float32, whatever is given.
 FULL_CPU = """
     avg_pool3d max_pool3d max_unpool2d max_unpool3d adaptive_avg_pool3d
-    binary_cross_entropy binary_cross_entropy_with_logits grid_sample grid_sampler polar prod quantile nanquantile
+    adaptive_max_pool3d adaptive_max_pool3d_with_indices max_unpool1d fractional_max_pool2d fractional_max_pool3d
+    fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices
+    binary_cross_entropy binary_cross_entropy_with_logits grid_sample grid_sampler grid_sampler_2d grid_sampler_3d
+    polar prod quantile nanquantile
     stft cdist trace view_as_complex cholesky cholesky_inverse cholesky_solve inverse lu_solve ormqr pinverse
     mse_loss cosine_embedding_loss nll_loss hinge_embedding_loss poisson_nll_loss smooth_l1_loss cross_entropy
     l1_loss huber_loss margin_ranking_loss soft_margin_loss triplet_margin_loss multi_margin_loss ctc_loss kl_div
@@ -31,14 +34,17 @@ FULL_CPU = """
     linalg.svd linalg.eig linalg.eigh linalg.lstsq linalg.inv_ex geqrf qr svd triangular_solve
 """
 FULL_CUDA = """
-    __pow__ __rpow__ __rdiv__ __rtruediv__ acos arccos asin arcsin cosh tan sinh erfinv exp expm1
+    __pow__ __rpow__ __rtruediv__ acos arccos asin arcsin cosh tan sinh erfinv exp expm1
     log log10 log2 log1p reciprocal rsqrt pow softplus layer_norm group_norm frobenius_norm nuclear_norm norm
-    vector_norm matrix_norm cosine_similarity poisson_nll_loss cosine_embedding_loss nll_loss hinge_embedding_loss
+    cosine_similarity poisson_nll_loss cosine_embedding_loss nll_loss hinge_embedding_loss
     kl_div l1_loss smooth_l1_loss huber_loss mse_loss margin_ranking_loss multilabel_margin_loss
     soft_margin_loss triplet_margin_loss multi_margin_loss binary_cross_entropy_with_logits cross_entropy
     dist pdist cdist renorm logsumexp interpolate upsample multilabel_soft_margin_loss ctc_loss
     linalg.norm linalg.vector_norm linalg.matrix_norm normalize
 """
+# In float32, where they continue what is there beyond its edge.
+FULL_MIRROR_CPU = "pad"
+
 # In float32, unless another result type is asked for.
 FULL_RESULT_CUDA = "prod softmax log_softmax softmin cumprod cumsum sum"
 
@@ -51,7 +57,7 @@ WIDEST_CUDA = """
 # Refused on CUDA, with a sentence.
 UNSAFE_CUDA = "binary_cross_entropy"
 
-CPU = {"lower": LOWER_BOTH, "full": FULL_CPU, "widest": WIDEST_CPU}
+CPU = {"lower": LOWER_BOTH, "full": FULL_CPU, "mirror": FULL_MIRROR_CPU, "widest": WIDEST_CPU}
 CUDA = {
     "lower": LOWER_BOTH + LOWER_CUDA,
     "full": FULL_CUDA,

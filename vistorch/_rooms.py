@@ -7,9 +7,6 @@ import importlib
 import sys
 from typing import Any
 
-ROOMS = ("func", "nn", "optim", "serialization", "storage")
-ROOMS = ("nn", "optim", "serialization", "storage", "vision")
-ROOMS = ("multiprocessing", "nn", "optim", "serialization", "storage")
 ROOMS = (
     "__future__",
     "accelerator",
@@ -20,13 +17,16 @@ ROOMS = (
     "compiler",
     "cpu",
     "distributed",
+    "distributions",
     "export",
+    "func",
     "functional",
     "fx",
     "hub",
     "jit",
     "library",
     "masked",
+    "multiprocessing",
     "nested",
     "nn",
     "onnx",
@@ -42,6 +42,7 @@ ROOMS = (
     "testing",
     "types",
     "version",
+    "vision",
 )
 
 _settings = """

@@ -7,7 +7,6 @@ import pytest
 
 from tests.story import story
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # torch's own forward mode
 
 

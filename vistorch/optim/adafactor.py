@@ -100,9 +100,9 @@ class Adafactor(Optimizer):
             for p in having:
                 if p.is_complex():
                     raise RuntimeError("Adafactor does not support complex parameters")
-            least, smallest = group["eps"]
-            if least is None and having:
-                least = finfo(having[0].dtype).eps  # of the first parameter, for all: as PyTorch's
+            given, smallest = group["eps"]
+            # of the first parameter's type, for all: as PyTorch's
+            least = finfo(having[0].dtype).eps if given is None and having else given
             for p in having:
                 _step(p, self._state_of(p), group, least, smallest)
         return loss
@@ -122,9 +122,10 @@ class Adafactor(Optimizer):
         return state
 
 
-def _step(p: Tensor, state: dict, group: dict, least: float, smallest: float) -> None:
+def _step(p: Tensor, state: dict, group: dict, least: Any, smallest: float) -> None:
     """One step of one parameter."""
-    g: Any = -p.grad if group["maximize"] else p.grad
+    g: Any = p.grad
+    g = -g if group["maximize"] else g
     lr = group["lr"].item() if isinstance(group["lr"], Tensor) else group["lr"]
     state["step"] += 1
     count = state["step"].item()

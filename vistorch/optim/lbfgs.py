@@ -5,6 +5,7 @@ Invariant: a step begins and ends with the parameters' gradients as the last cal
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -104,7 +105,7 @@ class LBFGS(Optimizer):
             p.add_(direction[start:end].view_as(p), alpha=step_size)
             start = end
 
-    def _evaluate(self, closure: Callable, origin: list[Tensor], t: Any, d: Tensor) -> tuple[float, Tensor]:
+    def _evaluate(self, closure: Callable, origin: list[Tensor], d: Tensor, t: Any) -> tuple[float, Tensor]:
         """The loss and its gradient a way along a direction; the parameters are where they were."""
         self._add_grad(t, d)
         loss = _number(closure())
@@ -156,11 +157,9 @@ class LBFGS(Optimizer):
                     raise RuntimeError("only 'strong_wolfe' is supported")
                 origin = [p.clone() for p in self._params]
 
-                def at(t: Any, d: Tensor = d, origin: list = origin) -> tuple[float, Tensor]:
-                    return self._evaluate(ask, origin, t, d)
-
+                look = functools.partial(self._evaluate, ask, origin, d)
                 loss, grad, memory.t, called = strong_wolfe(
-                    at, memory.t, d, loss, grad, slope, group["max_eval"] - evals
+                    look, memory.t, d, loss, grad, slope, group["max_eval"] - evals
                 )
                 self._add_grad(memory.t, d)
                 flat_enough = grad.abs().max() <= small
@@ -204,8 +203,7 @@ class Memory:
 
     def __init__(self, state: dict, size: int) -> None:
         self.state, self.size = state, size
-        for name in KEPT:
-            setattr(self, name, state.get(name))
+        vars(self).update({name: state.get(name) for name in KEPT})
 
     def keep(self, state: dict) -> None:
         """Write everything into the state."""
@@ -214,8 +212,8 @@ class Memory:
     def begin(self, grad: Tensor) -> Tensor:
         """The first direction: straight down."""
         self.old_dirs, self.old_stps, self.ro, self.H_diag = [], [], [], 1
-        self.d = grad.neg()
-        return self.d
+        d = self.d = grad.neg()
+        return d
 
     def remember(self, grad: Tensor, loss: float) -> None:
         """Where a step begins."""
@@ -232,10 +230,10 @@ class Memory:
         if "al" not in self.state:
             self.state["al"] = [None] * self.size
         al = self.state["al"]
-        q = grad.neg()
+        q: Any = grad.neg()
         for i, (y, s, ro) in reversed(list(enumerate(steps))):
-            al[i] = s.dot(q) * ro
-            q.add_(y, alpha=-al[i])
+            share = al[i] = s.dot(q) * ro
+            q.add_(y, alpha=-share)
         r = self.d = q.mul(self.H_diag)
         for i, (y, s, ro) in enumerate(steps):
             r.add_(s, alpha=al[i] - y.dot(r) * ro)

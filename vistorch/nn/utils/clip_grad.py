@@ -111,7 +111,8 @@ def clip_grads_with_norm_(
     if not grads:
         return
     # Multiplied also where it is 1: to know, one would have to wait for the device.
-    factor = clamp(limit / (total_norm + 1e-6), max=1.0)
+    divisor: Any = total_norm + 1e-6
+    factor = clamp(limit / divisor, max=1.0)
     for g in grads:
         g.mul_(factor if g._place is factor._place else factor.to(g.device))
 

@@ -41,12 +41,12 @@ PADE = (
 EXACT_TO = 5.37
 
 
-def identity_like(x: Tensor, n: int) -> Tensor:
+def identity_like(x: Tensor, n: int) -> Any:
     """The identity of size n, of the type and at the place of x."""
     return eye(n, dtype=x.dtype, device=x.device)
 
 
-def matrix_exp(a: Tensor) -> Tensor:
+def matrix_exp(a: Any) -> Tensor:
     """The exponential of square matrices: a rational approximation of a fraction of them, squared back."""
     with no_grad():
         size = float(a.abs().sum(-2).max()) if a.numel() else 0.0

@@ -36,7 +36,7 @@ def _deepcopy(self: Any, memo: dict) -> Any:
     found = memo.get(id(self))
     if found is not None:
         return found
-    cls = type(self)
+    cls: Any = type(self)
     made = memo[id(self)] = cls.__new__(cls)
     made.__dict__ = deepcopy(self.__dict__, memo)
     slots: Any = copyreg._slotnames(cls)  # type: ignore[attr-defined]

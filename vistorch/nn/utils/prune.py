@@ -166,7 +166,7 @@ def global_unstructured(
     pairs: list = list(parameters)
     tensors = [getattr(module, name) for module, name in pairs]
     scores = [importance_scores.get(tuple(pair), t) for pair, t in zip(pairs, tensors, strict=True)]
-    masks = [
+    masks: Any = [
         getattr(module, name + "_mask", None) if hasattr(module, name + "_mask") else ones_like(t)
         for (module, name), t in zip(pairs, tensors, strict=True)
     ]

@@ -38,11 +38,10 @@ def _check_amount(amount: Any) -> None:
 
 def _count(amount: Any, size: int) -> int:
     """How many of `size` to prune."""
-    if not isinstance(amount, Integral):
-        return round(amount * size)
-    if amount > size:
+    count: Any = amount if isinstance(amount, Integral) else round(amount * size)
+    if count > size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
-    return int(amount)
+    return int(count)
 
 
 def _count_of_slices(t: Tensor, dim: int, amount: Any) -> int:

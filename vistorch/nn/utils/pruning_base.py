@@ -79,9 +79,8 @@ class BasePruningMethod(ABC):
         """
         method = cls._joined(module, name, cls, args, kwargs)
         value = getattr(module, name)
-        if importance_scores is None:
-            importance_scores = value
-        elif importance_scores.shape != value.shape:
+        scores: Any = value if importance_scores is None else importance_scores
+        if importance_scores is not None and importance_scores.shape != value.shape:
             raise AssertionError(
                 f"importance_scores should have the same shape as parameter {name} of {module}, got "
                 f"{importance_scores.shape} vs {value.shape}"
@@ -94,7 +93,7 @@ class BasePruningMethod(ABC):
         else:
             default = getattr(module, name + "_mask").detach().clone()
         try:
-            mask = method.compute_mask(importance_scores, default_mask=default)
+            mask = method.compute_mask(scores, default_mask=default)
             module.register_buffer(name + "_mask", mask)
             setattr(module, name, method.apply_mask(module))
             module.register_forward_pre_hook(method)

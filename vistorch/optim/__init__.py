@@ -1,5 +1,6 @@
 """Optimizers and schedules of their learning rate."""
 
+from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adafactor import Adafactor
 from .adagrad import Adagrad

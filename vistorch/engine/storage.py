@@ -45,6 +45,8 @@ def reach(a: Any) -> tuple[int, int]:
     if not a.size:
         return 0, 0
     low = start(a)
+    if a.flags.c_contiguous:
+        return low, a.nbytes
     length = a.itemsize
     for n, s in zip(a.shape, a.strides, strict=True):
         length += (n - 1) * abs(s)
@@ -223,7 +225,7 @@ class UntypedStorage:
             raise TypeError(f"can't index a vistorch.UntypedStorage with {type(index).__name__}") from None
         n = len(self)
         if not -n <= position < n:
-            raise IndexError(f"index {index} out of range for storage of size {n}")
+            raise IndexError(f"index {position + n * (position < 0)} out of range for storage of size {n}")
         return position % n
 
     def __iter__(self) -> Any:
@@ -324,7 +326,7 @@ class UntypedStorage:
 
 def lines_of(values: list) -> str:
     """How a storage prints its elements: one a line."""
-    return "".join([f" {value}\n" for value in values])
+    return " " + "\n ".join(map(str, values)) + "\n"
 
 
 def _restored(array: Any, name: str) -> UntypedStorage:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes, errors
+from . import heap as heap
 from .modes import mode
 from .places import CPU
 from .size import Size, size_of

@@ -72,6 +72,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.mul(vistorch.tensor([1.0, 2.0]), 3)
     tensor([3., 6.])
 """
@@ -263,6 +264,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.neg(vistorch.tensor([1.0, -2.0]))
     tensor([-1.,  2.])
 """

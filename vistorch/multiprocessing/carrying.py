@@ -5,12 +5,14 @@ Invariant: nothing here acts where the main module is a file: there a new proces
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import pickle
 import sys
 import types
 from collections import ChainMap
-from multiprocessing import process
+from collections.abc import Iterator
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
@@ -23,7 +25,22 @@ MISSING = (
 def interactive() -> bool:
     """Whether the main module is a notebook, a prompt or a string: nothing a new process could import."""
     main = sys.modules.get("__main__")
-    return getattr(main, "__spec__", None) is None and not hasattr(main, "__file__")
+    if getattr(main, "__spec__", None) is not None:
+        return False
+    path = getattr(main, "__file__", None)
+    return path is None or (path.startswith("<") and not os.path.exists(path))
+
+
+@contextlib.contextmanager
+def nameless_main() -> Iterator[None]:
+    """A main module that was read from a pipe calls itself "<stdin>", which a new process would try to open."""
+    main = vars(sys.modules["__main__"])
+    path = main.pop("__file__", None) if interactive() else None
+    try:
+        yield
+    finally:
+        if path is not None:
+            main["__file__"] = path
 
 
 class Carried:
@@ -59,6 +76,11 @@ def packed(value: Any) -> bytes:
     class Packer(cloudpickle.Pickler):
         """cloudpickle that knows how tensors travel, and notes which definitions it packed."""
 
+        # read when the pickler is made: an instance's own would come too late
+        dispatch_table = ChainMap(
+            dict(ForkingPickler(io.BytesIO()).dispatch_table), cloudpickle.Pickler.dispatch_table
+        )
+
         def reducer_override(self, obj: Any) -> Any:
             found = super().reducer_override(obj)
             defines = isinstance(obj, (type, types.FunctionType)) and obj.__module__ == "__main__"
@@ -69,14 +91,13 @@ def packed(value: Any) -> bytes:
     definitions: list = []
     file = io.BytesIO()
     packer = Packer(file)
-    packer.dispatch_table = ChainMap(dict(ForkingPickler(io.BytesIO()).dispatch_table), packer.dispatch_table)
-    packer.dump((value, definitions))  # the list is reached last, when it is complete
+    packer.dump((value, os.getpid(), definitions))  # the list is reached last, when it is complete
     return file.getvalue()
 
 
 def unpacked(data: bytes) -> Carried:
     """What `packed` packed. Its definitions become the main module's, so that later messages may name them."""
-    value, definitions = pickle.loads(data)
-    if process.parent_process() is not None:
+    value, sender, definitions = pickle.loads(data)
+    if sender != os.getpid():
         vars(sys.modules["__main__"]).update({made.__name__: made for made in definitions})
     return Carried(value)

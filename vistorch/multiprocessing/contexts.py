@@ -15,7 +15,7 @@ from multiprocessing import context
 from multiprocessing.connection import wait
 from typing import Any
 
-from .carrying import Carried, interactive
+from .carrying import Carried, interactive, nameless_main
 from .desk import desk
 
 _DYING = 5  # seconds that an orphan has to end by itself
@@ -32,7 +32,8 @@ class Carrying:
     def start(self) -> None:
         """Start the process."""
         self._home = desk.address()
-        super().start()  # type: ignore[misc]
+        with nameless_main():
+            super().start()  # type: ignore[misc]
 
     def join(self, timeout: float | None = None) -> None:
         """Wait for the end of the process.

@@ -44,7 +44,6 @@ ROOMS = (
     "version",
     "vision",
 )
-ROOMS = ("nn", "optim", "serialization", "special", "storage")
 
 _settings = """
     are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_deterministic_debug_mode get_device_module

@@ -56,6 +56,9 @@ def end_patched(data, at, value):
 GOOD = zipped([("a/data.pkl", PLAIN), ("a/data/0", bytes(16))])
 ENTRIES = [("a/data.pkl", PLAIN), ("a/data/0", bytes(16))]
 
+WITH_STORAGE = PROTO + tensor() + p.STOP
+PACKED = zipped([("a/data.pkl", WITH_STORAGE), ("a/data/0", bytes(1000))], zipfile.ZIP_DEFLATED)
+
 ARCHIVES = {
     "a bomb": bomb,
     "records on one another": overlapping,
@@ -85,6 +88,8 @@ ARCHIVES = {
     "TorchScript": lambda: zipped([*ENTRIES, ("a/constants.pkl", b"x")]),
     "broken compression": lambda: _broken(),
     "compression that ends early": lambda: _broken(cut=True),
+    "compressed and shorter than it claims": lambda: patched(PACKED, 24, struct.pack("<I", 2000)),
+    "compressed and longer than it claims": lambda: patched(PACKED, 24, struct.pack("<I", 10)),
     "a header with another name": lambda: GOOD.replace(b"a/data.pkl", b"a/xxxx.pkl", 1),
     "a header that is none": lambda: GOOD[:4] + b"".join([b"\0" * 26, GOOD[30:]]),
     "a 64-bit end that lies": lambda: _end64(b"\xff" * 8),
@@ -119,7 +124,7 @@ LEGACY = {
     "another protocol": lambda: p.dumps(0x1950A86A20F9469CFC6C, 2) + p.dumps(1000, 2) + p.dumps({}, 2),
     "no system": lambda: b"".join(p.dumps(v, 2) for v in (0x1950A86A20F9469CFC6C, 1001, 3)) + PLAIN,
     "only a head": lambda: legacy(b"")[:-8],
-    "a huge storage": lambda: legacy(_old(COUNT)),
+    "a huge storage": lambda: legacy(_old(10**15)),
     "a storage longer than the file": lambda: legacy(_old(200), _keys(), struct.pack("<q", 200) + bytes(80)),
     "storages longer than the file together": lambda: legacy(
         p.MARK + b"".join(_old(100, str(i)) for i in range(99)) + p.LIST

@@ -53,6 +53,30 @@ def test_other_programs_read_it():
         ]
 
 
+def test_checksums_of_records_longer_than_a_chunk():
+    data = written(vistorch.save, vistorch.arange(700_000))
+    assert 700_000 * 8 > 2 * archive_out.CHUNK
+    with zipfile.ZipFile(io.BytesIO(data)) as z:
+        assert z.testzip() is None
+    with (
+        vistorch.serialization.skip_data(),
+        zipfile.ZipFile(io.BytesIO(written(vistorch.save, vistorch.arange(700_000)))) as z,
+    ):
+        assert z.testzip() is None
+
+
+def test_torch_finds_the_records_by_their_lengths(tmp_path, monkeypatch):
+    """Its fast way to map a file adds up what every record must take."""
+    from torch.utils.serialization import config
+
+    path = tmp_path / "x.pt"
+    vistorch.save([vistorch.arange(10), vistorch.empty(0), vistorch.ones(3), vistorch.zeros(100)], path)
+    monkeypatch.setenv("TORCH_SERIALIZATION_DEBUG", "1")
+    with config.patch({"load.calculate_storage_offsets": True}):
+        found = torch.load(path, mmap=True)
+    assert [t.sum().item() for t in found] == [45, 0, 3, 0]
+
+
 def test_every_record_begins_at_a_multiple_of_64():
     data = written(vistorch.save, objects(vistorch))
     reader = archive_in.ArchiveReader(io.BytesIO(data))
@@ -94,6 +118,10 @@ def test_sizes_and_offsets_of_64_bits(monkeypatch, large):
     data = written(vistorch.save, value)
     with zipfile.ZipFile(io.BytesIO(data)) as z:
         assert z.testzip() is None
+    reader = archive_in.ArchiveReader(io.BytesIO(data))
+    end = reader.place("data/0") + 4000
+    form = "<4xI2Q" if large < 4000 else "<4x3I"
+    assert data[end : end + 4] == b"PK\7\10" and struct.unpack_from(form, data, end)[1:] == (4000, 4000)
     for loaded in (ours_read(data), theirs_read(data)):
         assert loaded["x"].tolist() == list(range(1000)) and loaded["y"].tolist() == [1, 1, 1]
 

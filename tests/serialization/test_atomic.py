@@ -146,11 +146,6 @@ def test_a_folder_is_no_file(tmp_path):
         vistorch.save(1, tmp_path)
 
 
-def test_a_device_is_written_directly():
-    vistorch.save(vistorch.ones(10), os.devnull)
-    assert not stat.S_ISREG(os.stat(os.devnull).st_mode)
-
-
 def test_a_pipe_is_written_directly(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)

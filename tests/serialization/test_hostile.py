@@ -74,6 +74,27 @@ def test_tensors_that_do_not_fit(name, mapped, tmp_path):
     refused(h.archive(h.TENSORS[name]), where=tmp_path / "x.pt", mmap=mapped)
 
 
+@pytest.mark.parametrize(
+    "name, sentence",
+    [
+        (
+            "longer than its storage",
+            "requiring a storage size of 20 are out of bounds for storage of size 16",
+        ),
+        (
+            "with a stride that wraps around",
+            "requiring a storage size of 73786976294838206468 are out of bounds",
+        ),
+        ("beginning before its storage", "Tensor: invalid storage offset -1"),
+        ("of negative size", "Storage size calculation overflowed with sizes=[-1] and strides=[1]"),
+        ("of 2**63 elements", "numel: integer multiplication overflow"),
+        ("with more strides than sizes", "unequal size length (1) and stride length (2)"),
+    ],
+)
+def test_tensors_that_do_not_fit_are_told_why(name, sentence):
+    assert sentence in refused(h.archive(h.TENSORS[name]))
+
+
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("name", h.STORAGES)
 def test_storages_that_lie(name, mapped, tmp_path):
@@ -213,6 +234,14 @@ def test_trusted_callables_may_fail_as_they_like():
         def __setstate__(self, state):
             raise KeyError("mine")
 
+    class NotMade:
+        def __new__(cls, *args):
+            raise KeyError("mine")
+
+    with vistorch.serialization.safe_globals([(NotMade, "odd.Odd")]), pytest.raises(KeyError, match="mine"):
+        vistorch.load(io.BytesIO(h.archive(h.name("odd", "Odd") + h.p.EMPTY_TUPLE + h.p.NEWOBJ)))
+    with vistorch.serialization.safe_globals([(NotMade, "odd.Odd")]), pytest.raises(KeyError, match="mine"):
+        vistorch.load(io.BytesIO(h.archive(h.call(h.name("odd", "Odd")))))
     with vistorch.serialization.safe_globals([(Odd, "odd.Odd")]), pytest.raises(KeyError, match="mine"):
         data = h.name("odd", "Odd") + h.p.EMPTY_TUPLE + h.p.NEWOBJ + h.p.EMPTY_DICT + h.p.BUILD
         vistorch.load(io.BytesIO(h.archive(data)))

@@ -25,9 +25,10 @@ from tests.ops.samples import (
     random,
     reduce,
     shape,
+    special,
 )
 
-FAMILIES = (pointwise, reduce, shape, index, create, linalg, random)
+FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, special)
 LAYERS = (
     nn_activation,
     nn_attention,

@@ -48,8 +48,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
         *batch, features = a.shape
         rows = addmm(bias, input.view(math.prod(batch), features), turned)
         return rows.view((*batch, rows._data.shape[1]))
-    out = matmul(input, turned)
-    return out if bias is None else add(out, bias)
+    product = matmul(input, turned)
+    return product if bias is None else add(product, bias)
 
 
 def _flat(input: Tensor, turned: Tensor, bias: Tensor | None) -> Tensor:

@@ -216,6 +216,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
         zero_infinity: count samples that no alignment fits as nothing.
 
     Example:
+        >>> import vistorch
         >>> log_probs = vistorch.zeros(4, 1, 3).log_softmax(2)
         >>> vistorch.ctc_loss(log_probs, vistorch.tensor([[1, 2]]), (4,), (2,), reduction=2)
         tensor(1.6864)

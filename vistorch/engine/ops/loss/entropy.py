@@ -156,6 +156,7 @@ def kl_div(input, target, reduction=0, *, log_target=False):
         log_target: whether `target` is given as logarithms.
 
     Example:
+        >>> import vistorch
         >>> p, q = vistorch.tensor([0.5, 0.5]), vistorch.tensor([0.25, 0.75])
         >>> vistorch.kl_div(q.log(), p, 2)
         tensor(0.1438)

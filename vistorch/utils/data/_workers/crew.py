@@ -29,7 +29,7 @@ LEND_FROM = 2**18  # bytes from which an array is lent; a smaller one is copied,
 LENDS = 2  # slots a worker has for that: a loop holds the last batch while the next one is made
 NOT_PICKLED = (
     "Got pickle error when attempting to start a worker Process. This might be because the worker Process arguments "
-    "are not picklable: workers do not begin as copies of this process, as they do in PyTorch on Linux before Python 3.14. "
+    "are not picklable: workers do not begin as copies of this process, as PyTorch's do on Linux before Python 3.14. "
     "You can also try multiprocessing_context='fork'."
 )
 _live: weakref.WeakSet[Any] = weakref.WeakSet()

@@ -64,7 +64,12 @@ def test_modes(tmp_path):
     assert read_image(saved("P", 0)).shape == (3, 3, 4)
     assert read_image(saved("P", 0, transparency=0)).shape == (4, 3, 4)
     path = saved("RGB", (10, 20, 30))
-    for mode, channels in ((ImageReadMode.GRAY, 1), ("gray_alpha", 2), ("RGB", 3), (ImageReadMode.RGB_ALPHA, 4)):
+    for mode, channels in (
+        (ImageReadMode.GRAY, 1),
+        ("gray_alpha", 2),
+        ("RGB", 3),
+        (ImageReadMode.RGB_ALPHA, 4),
+    ):
         assert read_image(path, mode).shape == (channels, 3, 4)
     assert read_image(path, ImageReadMode.GRAY)[0, 0, 0].item() == 18
     assert ImageReadMode.UNCHANGED.value == 0 and ImageReadMode.RGB_ALPHA.value == 4
@@ -83,14 +88,30 @@ def test_the_way_the_camera_was_held(tmp_path):
 
 def test_refusals(tmp_path):
     for act, error, sentence in [
-        (lambda: write_png(picture().float(), tmp_path / "a"), RuntimeError, "dtype should be uint8, got vistorch.float32"),
-        (lambda: encode_jpeg(picture()[0]), RuntimeError, r"should be \(1 or 3 channels, height, width\), got \(9, 13\)"),
+        (
+            lambda: write_png(picture().float(), tmp_path / "a"),
+            RuntimeError,
+            "dtype should be uint8, got vistorch.float32",
+        ),
+        (
+            lambda: encode_jpeg(picture()[0]),
+            RuntimeError,
+            r"should be \(1 or 3 channels, height, width\), got \(9, 13\)",
+        ),
         (lambda: encode_png(picture(2)), RuntimeError, r"got \(2, 9, 13\)"),
         (lambda: encode_png(picture(), 10), RuntimeError, "Compression level should be between 0 and 9"),
-        (lambda: encode_jpeg(picture(), 0), ValueError, "Image quality should be a positive number between 1 and 100"),
+        (
+            lambda: encode_jpeg(picture(), 0),
+            ValueError,
+            "Image quality should be a positive number between 1 and 100",
+        ),
         (lambda: write_file(tmp_path / "a", picture()), ValueError, "one-dimensional tensor of uint8"),
         (lambda: decode_image(picture()), ValueError, "one-dimensional tensor of uint8"),
-        (lambda: decode_image(vistorch.zeros(9, dtype=vistorch.uint8)), RuntimeError, "no picture format in what was given"),
+        (
+            lambda: decode_image(vistorch.zeros(9, dtype=vistorch.uint8)),
+            RuntimeError,
+            "no picture format in what was given",
+        ),
         (lambda: read_image(tmp_path / "none.png"), FileNotFoundError, "none.png"),
     ]:
         with pytest.raises(error, match=sentence):

@@ -29,15 +29,24 @@ def laid_out(array, nrow=8, padding=2, normalize=False, value_range=None, scale_
         return batch[0].numpy()
     columns = min(nrow, count)
     rows = (count + columns - 1) // columns
-    grid = torch.full((channels, rows * (height + padding) + padding, columns * (width + padding) + padding), float(pad_value))
+    grid = torch.full(
+        (channels, rows * (height + padding) + padding, columns * (width + padding) + padding),
+        float(pad_value),
+    )
     for k in range(count):
         for i in range(height):
-            top, left = (k // columns) * (height + padding) + padding, (k % columns) * (width + padding) + padding
+            top, left = (
+                (k // columns) * (height + padding) + padding,
+                (k % columns) * (width + padding) + padding,
+            )
             grid[:, top + i, left : left + width] = batch[k, :, i]
     return grid.numpy()
 
 
-@pytest.mark.parametrize("shape", [(7, 3, 4, 5), (9, 1, 3, 3), (1, 3, 4, 4), (1, 1, 4, 4), (3, 4, 4), (1, 4, 4), (4, 5), (2, 5, 3, 3)])
+@pytest.mark.parametrize(
+    "shape",
+    [(7, 3, 4, 5), (9, 1, 3, 3), (1, 3, 4, 4), (1, 1, 4, 4), (3, 4, 4), (1, 4, 4), (4, 5), (2, 5, 3, 3)],
+)
 @pytest.mark.parametrize(
     "options",
     [
@@ -74,11 +83,15 @@ def test_make_grid_of_a_list_and_of_bytes():
 
 
 def test_make_grid_refuses():
-    with pytest.raises(TypeError, match="^tensor or list of tensors expected, got <class 'numpy.ndarray'>$"):
+    with pytest.raises(TypeError, match=r"^tensor or list of tensors expected, got <class 'numpy.ndarray'>$"):
         make_grid(np.zeros((2, 3, 4, 4)))
-    with pytest.raises(TypeError, match="^tensor or list of tensors expected, got a list containing <class 'int'>$"):
+    with pytest.raises(
+        TypeError, match=r"^tensor or list of tensors expected, got a list containing <class 'int'>$"
+    ):
         make_grid([vistorch.zeros(3, 2, 2), 1])
-    with pytest.raises(TypeError, match=r"^value_range has to be a tuple \(min, max\) if specified. min and max are numbers$"):
+    with pytest.raises(
+        TypeError, match=r"^value_range has to be a tuple \(min, max\) if specified. min and max are numbers$"
+    ):
         make_grid(vistorch.zeros(2, 3, 4, 4), normalize=True, value_range=[0, 1])
 
 
@@ -110,7 +123,11 @@ def test_boxes():
         expected[:, ring] = np.array(color, np.uint8)[:, None]
     np.testing.assert_array_equal(drawn.numpy(), expected)
     palette = draw_bounding_boxes(image, boxes)
-    assert palette[:, 3, 2].tolist() == [0, 0, 0] and palette[:, 5, 14].tolist() == [(2**25 - 1) % 255, (2**15 - 1) % 255, (2**21 - 1) % 255]
+    assert palette[:, 3, 2].tolist() == [0, 0, 0] and palette[:, 5, 14].tolist() == [
+        (2**25 - 1) % 255,
+        (2**15 - 1) % 255,
+        (2**21 - 1) % 255,
+    ]
     wide = draw_bounding_boxes(image, boxes[:1], colors="#00FF00", width=3)
     assert wide[:, 5, 4].tolist() == [0, 255, 0] and wide[:, 6, 5].tolist() == [90, 90, 90]
 
@@ -124,7 +141,9 @@ def test_boxes_filled_labelled_grey_and_float():
     written = draw_bounding_boxes(image, boxes, labels=["cat"], colors="red")
     assert (written != plain).any() and (written[:, :5] == plain[:, :5]).all()
     assert (draw_bounding_boxes(image, boxes, labels=[None], colors="red") == plain).all()
-    ground = draw_bounding_boxes(image, boxes, ["cat"], "red", label_colors="blue", label_background_colors="white", fill_labels=True)
+    ground = draw_bounding_boxes(
+        image, boxes, ["cat"], "red", label_colors="blue", label_background_colors="white", fill_labels=True
+    )
     assert (ground == 255).all(0).sum() > 50
     floating = draw_bounding_boxes(image.float() / 255, boxes, colors="red")
     np.testing.assert_array_equal((floating * 255).round().numpy(), plain.numpy())
@@ -137,10 +156,22 @@ def test_boxes_refuse():
         ((image.int(), boxes), ValueError, "^The image dtype must be uint8 or float, got vistorch.int32$"),
         ((image[None], boxes), ValueError, "^Pass individual images, not batches$"),
         ((image[:2], boxes), ValueError, "^Only grayscale and RGB images are supported$"),
-        ((image, boxes[:, [2, 1, 0, 3]]), ValueError, r"^Boxes need to be in \(xmin, ymin, xmax, ymax\) format"),
+        (
+            (image, boxes[:, [2, 1, 0, 3]]),
+            ValueError,
+            r"^Boxes need to be in \(xmin, ymin, xmax, ymax\) format",
+        ),
         ((image, boxes, ["a", "b"]), ValueError, r"^Number of boxes \(1\) and labels \(2\) mismatch"),
-        ((image, boxes, None, []), ValueError, "^Number of colors must be equal or larger than the number of objects"),
-        ((image, boxes, None, 3), ValueError, "^`colors` must be a tuple or a string, or a list thereof, but got 3.$"),
+        (
+            (image, boxes, None, []),
+            ValueError,
+            "^Number of colors must be equal or larger than the number of objects",
+        ),
+        (
+            (image, boxes, None, 3),
+            ValueError,
+            "^`colors` must be a tuple or a string, or a list thereof, but got 3.$",
+        ),
     ]:
         with pytest.raises(error, match=sentence):
             draw_bounding_boxes(*arguments)

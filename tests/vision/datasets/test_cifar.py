@@ -133,7 +133,7 @@ def test_a_broken_file_is_named_and_mended(ten, tmp_path):
     ten(tmp_path, download=True)
     assert path.read_bytes() == whole
     (tmp_path / "cifar-10-batches-py" / "batches.meta").unlink()
-    with pytest.raises(RuntimeError, match="^Dataset metadata file not found or corrupted"):
+    with pytest.raises(RuntimeError, match=r"^Dataset metadata file not found or corrupted"):
         ten(tmp_path)
 
 
@@ -160,7 +160,9 @@ def test_another_archive_than_expected(ten, server, tmp_path):
 def test_an_archive_without_its_files(ten, server, tmp_path, monkeypatch):
     packed = server.files["/" + ten.filename] = archive(ten.base_folder, {})
     monkeypatch.setattr(ten, "tgz_md5", md5(packed))
-    with pytest.raises(RuntimeError, match=r"cifar-10-python.tar.gz was unpacked, and there is no file .*data_batch_1$"):
+    with pytest.raises(
+        RuntimeError, match=r"cifar-10-python.tar.gz was unpacked, and there is no file .*data_batch_1$"
+    ):
         ten(tmp_path, download=True)
 
 
@@ -187,6 +189,8 @@ def test_a_malicious_file_runs_nothing(server, monkeypatch, tmp_path):
     evil = b"\x80\x02cos\nsystem\n(U\x0ctouch hackedtR."
     cls = genuine(CIFAR10, {**TEN, "test_batch": evil}, server, monkeypatch)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(pickle.UnpicklingError, match=r"test_batch: The pickle names os\.system, which is not allowed"):
+    with pytest.raises(
+        pickle.UnpicklingError, match=r"test_batch: The pickle names os\.system, which is not allowed"
+    ):
         cls(tmp_path, train=False, download=True)
     assert "hacked" not in os.listdir(tmp_path)

@@ -18,7 +18,11 @@ def test_the_same_pictures(image_size):
         # torch's own cast of numbers below zero is the last eight bits on every machine it is tested on.
         expected = noise.mul(255).to(torch.int32).to(torch.uint8).permute(1, 2, 0).squeeze(-1).numpy()
         image, found = fake[index]
-        assert image.mode == ("L" if image_size[0] == 1 else "RGB") and type(found) is int and found == target.item()
+        assert (
+            image.mode == ("L" if image_size[0] == 1 else "RGB")
+            and type(found) is int
+            and found == target.item()
+        )
         # A number that torch rounds to the neighbouring float may cross to the next shade.
         off = (np.asarray(image).astype(int) - expected) % 256
         assert np.isin(off, (0, 1, 255)).all() and (off != 0).mean() < 0.002
@@ -36,5 +40,5 @@ def test_the_generator_is_left_alone():
 def test_end_and_transforms():
     fake = FakeData(size=2, image_size=(3, 4, 4), transform=np.asarray, target_transform=str)
     assert fake[1][0].shape == (4, 4, 3) and type(fake[1][1]) is str
-    with pytest.raises(IndexError, match="^FakeData index out of range$"):
+    with pytest.raises(IndexError, match=r"^FakeData index out of range$"):
         fake[2]

@@ -100,10 +100,12 @@ def test_a_wrong_checksum(server, tmp_path, old):
     with pytest.raises(fetching.Broken) as caught:
         fetching.fetch(url, str(path), "0" * 32)
     assert str(caught.value) == (
-        f"What {url} gave is not the expected file: {path}.part (1,280,000 bytes) is broken: its md5 is {md5(CONTENT)}, "
-        f"expected {'0' * 32}; nothing was kept"
+        f"What {url} gave is not the expected file: {path}.part (1,280,000 bytes) is broken: its md5 is {md5(CONTENT)}"
+        f", expected {'0' * 32}; nothing was kept"
     )
-    assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == ({"b.bin": old} if old else {})
+    assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == (
+        {"b.bin": old} if old else {}
+    )
 
 
 def test_a_broken_file_is_replaced(server, tmp_path):
@@ -135,8 +137,8 @@ def test_no_network(server, tmp_path, monkeypatch):
     with pytest.raises(fetching.Unreachable) as caught:
         download_url(url, tmp_path)
     assert str(caught.value) == (
-        f"Could not download {url} (tried 4 times: [Errno -3] Temporary failure in name resolution); without a network, "
-        f"get the file elsewhere and put it at {path}"
+        f"Could not download {url} (tried 4 times: [Errno -3] Temporary failure in name resolution); without a network"
+        f", get the file elsewhere and put it at {path}"
     )
     assert os.listdir(tmp_path) == []
 
@@ -151,7 +153,9 @@ def test_a_full_disk_is_not_the_network(server, tmp_path, monkeypatch):
     assert type(caught.value) is OSError and len(server.asked) == 1
 
 
-@pytest.mark.parametrize("url", ["http://pictures.example/a", "ftp://pictures.example/a", "file:///etc/passwd", "/a"])
+@pytest.mark.parametrize(
+    "url", ["http://pictures.example/a", "ftp://pictures.example/a", "file:///etc/passwd", "/a"]
+)
 def test_addresses_that_anybody_could_change(server, tmp_path, url):
     for address in (url, f"{server.address}/away"):
         server.redirects["/away"] = url
@@ -170,7 +174,9 @@ def test_addresses_that_anybody_could_change(server, tmp_path, url):
 def test_too_large(server, tmp_path, says_length):
     server.says_length = says_length
     url = server.add("b.bin", CONTENT)
-    with pytest.raises(fetching.Broken, match=r"is larger than the 1,000,000 bytes allowed; nothing was kept"):
+    with pytest.raises(
+        fetching.Broken, match=r"is larger than the 1,000,000 bytes allowed; nothing was kept"
+    ):
         fetching.fetch(url, str(tmp_path / "b.bin"), most=1_000_000)
     assert os.listdir(tmp_path) == []
     fetching.fetch(url, str(tmp_path / "b.bin"), most=len(CONTENT))
@@ -220,8 +226,13 @@ def test_checksums(tmp_path):
     path.write_bytes(CONTENT)
     assert calculate_md5(path) == md5(CONTENT)
     assert check_md5(path, md5(CONTENT).upper()) and not check_md5(path, "0" * 32)
-    assert check_integrity(path) and check_integrity(path, md5(CONTENT)) and not check_integrity(path, "0" * 64)
+    assert (
+        check_integrity(path) and check_integrity(path, md5(CONTENT)) and not check_integrity(path, "0" * 64)
+    )
     assert not check_integrity(tmp_path) and not check_integrity(tmp_path / "none", md5(CONTENT))
-    assert fault_of(path, None) is None and fault_of(tmp_path / "b", None) == f"there is no file {tmp_path / 'b'}"
+    assert (
+        fault_of(path, None) is None
+        and fault_of(tmp_path / "b", None) == f"there is no file {tmp_path / 'b'}"
+    )
     with pytest.raises(ValueError, match="is not an md5"):
         kind_of("12")

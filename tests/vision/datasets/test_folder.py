@@ -64,11 +64,11 @@ def test_empty_classes(root):
     with pytest.raises(FileNotFoundError) as caught:
         ImageFolder(root)
     assert str(caught.value) == (
-        "Found no valid file for the classes also, none. Supported extensions are: .jpg, .jpeg, .png, .ppm, .bmp, .pgm, "
-        ".tif, .tiff, .webp"
+        "Found no valid file for the classes also, none. Supported extensions are: .jpg, .jpeg, .png, .ppm, .bmp, .pgm"
+        ", .tif, .tiff, .webp"
     )
     assert ImageFolder(root, allow_empty=True).targets == [0, 0, 2, 2]
-    with pytest.raises(FileNotFoundError, match="^Found no valid file for the classes also, none. $"):
+    with pytest.raises(FileNotFoundError, match=r"^Found no valid file for the classes also, none. $"):
         ImageFolder(root, is_valid_file=is_image_file)
 
 
@@ -82,7 +82,9 @@ def test_refusals(root, tmp_path):
         DatasetFolder(root, str)
     with pytest.raises(ValueError, match=sentence):
         make_dataset(root, extensions=".png", is_valid_file=is_image_file)
-    with pytest.raises(ValueError, match="^'class_to_index' must have at least one entry to collect any samples.$"):
+    with pytest.raises(
+        ValueError, match=r"^'class_to_index' must have at least one entry to collect any samples.$"
+    ):
         make_dataset(root, {}, extensions=".png")
     with pytest.raises(ValueError, match=r"^The class_to_idx parameter cannot be None\.$"):
         DatasetFolder.make_dataset(root, None)
@@ -94,4 +96,6 @@ def test_make_dataset(root):
         (str(root / "b" / "1.jpg"), 1),
     ]
     assert make_dataset(str(root), {"b": 7}, ".png") == [(str(root / "b" / "2.PNG"), 7)]
-    assert has_file_allowed_extension("A.PNG", ".png") and not has_file_allowed_extension("a.gif", (".png", ".jpg"))
+    assert has_file_allowed_extension("A.PNG", ".png") and not has_file_allowed_extension(
+        "a.gif", (".png", ".jpg")
+    )

@@ -11,14 +11,22 @@ import pytest
 import vistorch
 from vistorch.vision.datasets import KMNIST, MNIST, FashionMNIST
 from vistorch.vision.datasets.fetching import Unreachable
-from vistorch.vision.datasets.idx import read_idx, read_image_file, read_label_file, read_sn3_pascalvincent_tensor
+from vistorch.vision.datasets.idx import (
+    read_idx,
+    read_image_file,
+    read_label_file,
+    read_sn3_pascalvincent_tensor,
+)
 
 KINDS = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 
 def idx(array, kind=8):
     """An idx file."""
-    return struct.pack(f">BBBB{array.ndim}I", 0, 0, kind, array.ndim, *array.shape) + array.astype(KINDS[kind]).tobytes()
+    return (
+        struct.pack(f">BBBB{array.ndim}I", 0, 0, kind, array.ndim, *array.shape)
+        + array.astype(KINDS[kind]).tobytes()
+    )
 
 
 def split(seed, count):
@@ -30,7 +38,12 @@ TRAIN, TEST = split(0, 12), split(1, 5)
 FILES = {
     name + ".gz": gzip.compress(idx(array), mtime=0)
     for name, array in zip(
-        ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
+        (
+            "train-images-idx3-ubyte",
+            "train-labels-idx1-ubyte",
+            "t10k-images-idx3-ubyte",
+            "t10k-labels-idx1-ubyte",
+        ),
         (*TRAIN, *TEST),
         strict=True,
     )
@@ -43,7 +56,9 @@ def some(request, server, monkeypatch):
     for name, content in FILES.items():
         server.add(f"m/{name}", content)
     monkeypatch.setattr(cls, "mirrors", [f"{server.address}/gone/", f"{server.address}/m/"])
-    monkeypatch.setattr(cls, "resources", [(name, hashlib.md5(content).hexdigest()) for name, content in FILES.items()])
+    monkeypatch.setattr(
+        cls, "resources", [(name, hashlib.md5(content).hexdigest()) for name, content in FILES.items()]
+    )
     return cls
 
 
@@ -115,7 +130,9 @@ def test_halves_that_do_not_fit(some, tmp_path):
     some(tmp_path, download=True)
     raw = tmp_path / some.__name__ / "raw"
     (raw / "t10k-labels-idx1-ubyte").write_bytes(idx(TRAIN[1]))
-    with pytest.raises(RuntimeError, match="holds 5 pictures in t10k-images-idx3-ubyte but 12 labels in t10k-labels"):
+    with pytest.raises(
+        RuntimeError, match="holds 5 pictures in t10k-images-idx3-ubyte but 12 labels in t10k-labels"
+    ):
         some(tmp_path, train=False)
 
 

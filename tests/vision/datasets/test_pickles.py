@@ -46,7 +46,9 @@ def test_the_form_of_cifar(load):
         b"filenames": [b"domestic_cat_s_000907.png", b"hydrofoil_s_000078.png", b"\xe9.png"],
     }
     found = load(old_pickle.dumps(entry))
-    assert pickle.loads(old_pickle.dumps(entry), encoding="latin1")["labels"] == [3, 8, 0], "as Python reads it"
+    assert pickle.loads(old_pickle.dumps(entry), encoding="latin1")["labels"] == [3, 8, 0], (
+        "as Python reads it"
+    )
     assert list(found) == ["batch_label", "labels", "data", "filenames"]
     assert found["labels"] == [3, 8, 0] and found["filenames"][2] == "é.png"
     np.testing.assert_array_equal(found["data"], entry[b"data"])

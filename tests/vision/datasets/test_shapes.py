@@ -20,7 +20,11 @@ def test_form():
     assert (len(train), len(test)) == (50_000, 10_000), "known before anything is drawn"
     assert train._drawn is None
     shapes = Shapes(length=40, transform=np.asarray, target_transform=str)
-    assert shapes.data.shape == (40, 32, 32, 3) and shapes.data.dtype == np.uint8 and shapes.data.flags.c_contiguous
+    assert (
+        shapes.data.shape == (40, 32, 32, 3)
+        and shapes.data.dtype == np.uint8
+        and shapes.data.flags.c_contiguous
+    )
     assert type(shapes.targets) is list and all(type(target) is int for target in shapes.targets)
     assert shapes.classes == "circle square triangle star cross ring heart arrow moon flower".split()
     assert shapes.class_to_idx == {name: k for k, name in enumerate(shapes.classes)}
@@ -68,7 +72,9 @@ def test_classes_are_balanced_and_mixed():
 
 
 def test_no_picture_twice():
-    many = np.concatenate([Shapes(length=3000).data, Shapes(train=False, length=3000).data, Shapes(length=3000, seed=1).data])
+    many = np.concatenate(
+        [Shapes(length=3000).data, Shapes(train=False, length=3000).data, Shapes(length=3000, seed=1).data]
+    )
     assert len({picture.tobytes() for picture in many}) == 9000
 
 
@@ -116,7 +122,7 @@ def test_lenet_learns_it():
 
 def test_quick():
     start = time.process_time()
-    Shapes(length=5000).data
+    assert len(Shapes(length=5000).data) == 5000
     assert time.process_time() - start < 3, "50,000 take ten times as long"
 
 
@@ -180,7 +186,9 @@ def test_chance():
     chance = Chance(0, True, np.arange(50_000))
     for what in (1, 2, 99):
         share = chance.between(what, 0, 1).ravel()
-        assert share.dtype == np.float32 and abs(share.mean() - 0.5) < 0.01 and abs(share.var() - 1 / 12) < 0.003
+        assert (
+            share.dtype == np.float32 and abs(share.mean() - 0.5) < 0.01 and abs(share.var() - 1 / 12) < 0.003
+        )
         assert np.bincount(chance.below(what, 7)).min() > 6800
     assert abs(np.corrcoef(chance.between(1, 0, 1).ravel(), chance.between(2, 0, 1).ravel())[0, 1]) < 0.02
     bits = mixed(np.arange(1000, dtype=np.uint64)) ^ mixed(np.arange(1000, dtype=np.uint64) ^ np.uint64(1))

@@ -47,7 +47,11 @@ def zip_of(path, members):
 
 def tree(folder):
     """All files under a folder."""
-    return {str(path.relative_to(folder).as_posix()): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder).as_posix()): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("ending", [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".zip"])
@@ -56,8 +60,12 @@ def test_whole(tmp_path, ending):
     if ending == ".zip":
         zip_of(path, [("d/", b""), *FILES.items()])
     else:
-        mode = {".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz", ".tar.bz2": "w:bz2", ".tar.xz": "w:xz"}[ending]
-        tar_of(path, [("./", {"type": tarfile.DIRTYPE}), ("d", {"type": tarfile.DIRTYPE}), *FILES.items()], mode)
+        mode = {".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz", ".tar.bz2": "w:bz2", ".tar.xz": "w:xz"}[
+            ending
+        ]
+        tar_of(
+            path, [("./", {"type": tarfile.DIRTYPE}), ("d", {"type": tarfile.DIRTYPE}), *FILES.items()], mode
+        )
     assert extract_archive(path, tmp_path / "out") == str(tmp_path / "out")
     assert tree(tmp_path / "out") == FILES
     assert extract_archive(path, tmp_path / "out", remove_finished=True) == str(tmp_path / "out")
@@ -80,7 +88,9 @@ def test_single_files(tmp_path, ending, room):
     assert extract_archive(path) == str(tmp_path / "train-labels-idx1-ubyte")
     assert (tmp_path / "train-labels-idx1-ubyte").read_bytes() == b"labels" * 1000
     path.write_bytes(room.compress(b"labels" * 1000)[:-9])
-    with pytest.raises(Refused, match=r"was not unpacked: it is broken \(.*\); delete it and download again$"):
+    with pytest.raises(
+        Refused, match=r"was not unpacked: it is broken \(.*\); delete it and download again$"
+    ):
         extract_archive(path)
     assert (tmp_path / "train-labels-idx1-ubyte").read_bytes() == b"labels" * 1000
     assert sorted(os.listdir(tmp_path)) == ["train-labels-idx1-ubyte", path.name]
@@ -114,12 +124,15 @@ def test_paths_that_leave(tmp_path, kind, name):
     assert tree(tmp_path) == before and os.listdir(tmp_path / "out") == []
 
 
-@pytest.mark.parametrize("type", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE])
+@pytest.mark.parametrize(
+    "type", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE]
+)
 def test_tar_links_and_devices(tmp_path, type):
     path = tar_of(
-        tmp_path / "a.tar", [("good", b"good"), ("d", {"type": type, "linkname": "/tmp"}), ("d/evil", b"evil")]
+        tmp_path / "a.tar",
+        [("good", b"good"), ("d", {"type": type, "linkname": "/tmp"}), ("d/evil", b"evil")],
     )
-    with pytest.raises(Refused, match="its member 'd' is a link, a device or another special file$"):
+    with pytest.raises(Refused, match=r"its member 'd' is a link, a device or another special file$"):
         unpack(path, tmp_path / "out")
     assert os.listdir(tmp_path / "out") == []
 
@@ -127,7 +140,7 @@ def test_tar_links_and_devices(tmp_path, type):
 @pytest.mark.parametrize("mode", [0o120777, 0o060666, 0o020666, 0o010666, 0o140666])
 def test_zip_links_and_devices(tmp_path, mode):
     path = zip_of(tmp_path / "a.zip", [("good", b"good"), ("d", (b"/tmp", mode << 16))])
-    with pytest.raises(Refused, match="its member 'd' is a link, a device or another special file$"):
+    with pytest.raises(Refused, match=r"its member 'd' is a link, a device or another special file$"):
         unpack(path, tmp_path / "out")
     assert os.listdir(tmp_path / "out") == []
 
@@ -168,11 +181,30 @@ def test_bombs(tmp_path, ending, monkeypatch):
         tar_of(path, [("a", bomb[:1_500_000]), ("b", bomb[:1_500_000])], "w:gz")
     assert path.stat().st_size < 10_000
     monkeypatch.setattr(unpacking, "FREE", 2_000_000)
-    with pytest.raises(Refused, match=r"it grows to more than 2,\d\d\d,\d\d\d bytes; if that is right, pass most="):
+    with pytest.raises(
+        Refused, match=r"it grows to more than 2,\d\d\d,\d\d\d bytes; if that is right, pass most="
+    ):
         unpack(path, tmp_path / "out")
     assert os.listdir(tmp_path / "out") == []
     unpack(path, tmp_path / "out", most=3_000_000)
     assert sum(map(len, tree(tmp_path / "out").values())) == 3_000_000
+
+
+def test_a_header_without_end(tmp_path):
+    """What describes a member would be read into memory whole."""
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, 64 << 20
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(header.tobuf() + bytes(64 << 20), 1))
+    with pytest.raises(Refused, match=r"it has a header of 67,108,864 bytes"):
+        unpack(path, tmp_path / "out")
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_a_tar_with_the_wrong_ending(tmp_path):
+    """What a file begins with says how it is compressed."""
+    unpack(tar_of(tmp_path / "a.tar", FILES.items(), "w:xz"), tmp_path / "out")
+    assert tree(tmp_path / "out") == FILES
 
 
 def test_a_zip_that_lies_about_its_size(tmp_path):

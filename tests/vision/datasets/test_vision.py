@@ -47,7 +47,9 @@ def test_transforms():
     assert isinstance(both, Dataset) and type(both.transforms) is StandardTransform
     assert both.transforms(1, 2) == (2, -2) and StandardTransform(None, None)(1, 2) == (1, 2)
     assert Two().transforms is None and Two(transforms=str).transforms is str
-    with pytest.raises(ValueError, match="^Only transforms or transform/target_transform can be passed as argument$"):
+    with pytest.raises(
+        ValueError, match=r"^Only transforms or transform/target_transform can be passed as argument$"
+    ):
         Two(transforms=str, transform=str)
     with pytest.raises(NotImplementedError):
         Two()[0]

@@ -83,7 +83,15 @@ RUN = {
 @pytest.fixture
 def unfilled(monkeypatch):
     """Skip the drawing of first values, which takes seconds for a hundred million."""
-    for name in ("kaiming_uniform_", "kaiming_normal_", "uniform_", "normal_", "zeros_", "ones_", "constant_"):
+    for name in (
+        "kaiming_uniform_",
+        "kaiming_normal_",
+        "uniform_",
+        "normal_",
+        "zeros_",
+        "ones_",
+        "constant_",
+    ):
         monkeypatch.setattr(vistorch.nn.init, name, lambda tensor, *args, **kwargs: tensor)
 
 
@@ -112,7 +120,9 @@ def test_entries(name, place, key, shape, unfilled):
 @pytest.mark.parametrize("name", COUNTS)
 def test_signature_and_pickle(name):
     build = getattr(models, name)
-    assert str(inspect.signature(build)).startswith("(*, weights: 'None' = None, progress: 'bool' = True, **kwargs")
+    assert str(inspect.signature(build)).startswith(
+        "(*, weights: 'None' = None, progress: 'bool' = True, **kwargs"
+    )
     assert build.__name__ == name and pickle.loads(pickle.dumps(build)) is build
 
 
@@ -142,7 +152,9 @@ def test_like_torch(name):
         library.nn.functional.cross_entropy(scores, library.tensor([0, 2])).backward()
         grads = {key: p.grad.numpy() for key, p in network.named_parameters()}
         after = {key: np.array(value.numpy()) for key, value in network.named_buffers()}
-        told.append((repr(network), first, quiet.numpy(), scores.detach().numpy(), grads, x.grad.numpy(), after))
+        told.append(
+            (repr(network), first, quiet.numpy(), scores.detach().numpy(), grads, x.grad.numpy(), after)
+        )
     ours, theirs = told
     assert ours[0] == theirs[0]
     for mine, other in ((ours[1], theirs[1]), (ours[6], theirs[6]), (ours[4], theirs[4])):
@@ -170,7 +182,9 @@ def test_features_like_torch(name, monkeypatch):
         features = network.features.eval()(x)
         features.square().mean().backward()
         last = network.classifier[-1]
-        told.append((repr(network), features.detach().numpy(), x.grad.numpy(), np.array(last.weight.detach().numpy())))
+        told.append(
+            (repr(network), features.detach().numpy(), x.grad.numpy(), np.array(last.weight.detach().numpy()))
+        )
     ours, theirs = told
     assert ours[0] == theirs[0]
     for mine, other in zip(ours[1:], theirs[1:], strict=True):
@@ -181,10 +195,14 @@ def test_state_dict_both_ways():
     torch.manual_seed(1)
     theirs = twin().resnet18(num_classes=4)
     ours = models.resnet18(num_classes=4)
-    ours.load_state_dict({key: vistorch.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()})
+    ours.load_state_dict(
+        {key: vistorch.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()}
+    )
     x = np.random.default_rng(0).random((2, 3, 40, 40), np.float32)
     expected = theirs.eval()(torch.from_numpy(x)).detach().numpy()
-    np.testing.assert_allclose(ours.eval()(vistorch.from_numpy(x)).detach().numpy(), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        ours.eval()(vistorch.from_numpy(x)).detach().numpy(), expected, rtol=1e-4, atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("ask", [{"weights": "DEFAULT"}, {"weights": "IMAGENET1K_V1"}, {"pretrained": True}])
@@ -199,7 +217,7 @@ def test_weights_are_refused_in_a_sentence(ask):
     with pytest.raises(ValueError, match="No trained weights"):
         models.get_model("vgg11", **ask)
     with pytest.raises(AttributeError, match=r"no ResNet18_Weights: no trained weights come with it"):
-        models.ResNet18_Weights
+        getattr(models, "ResNet18_Weights")  # noqa: B009
     assert isinstance(models.lenet(weights=None, pretrained=False), models.LeNet)
 
 

@@ -66,7 +66,9 @@ class _Array:
         self.made = flat.reshape(shape, order="F" if fortran else "C")
 
 
-NUMBERS = frozenset(f"{kind}{size}" for kind, sizes in (("u", "1248"), ("i", "1248"), ("f", "248")) for size in sizes)
+NUMBERS = frozenset(
+    f"{kind}{size}" for kind, sizes in (("u", "1248"), ("i", "1248"), ("f", "248")) for size in sizes
+)
 NUMBERS |= {"b1", "?"}
 CLASS, RECONSTRUCT, DTYPE, ENCODE, BYTES = object(), object(), object(), object(), object()
 NAMES = {

@@ -23,8 +23,7 @@ ARENA = 4 << 20
 ALIGNED = 64
 TOO_MANY = (
     "Too many open files. Communication with the workers is no longer possible. Please increase the limit using "
-    "`ulimit -n` in the shell or change the sharing strategy by calling "
-    "`vistorch.multiprocessing.set_sharing_strategy('file_system')` at the beginning of your code"
+    "`ulimit -n` in the shell"
 )
 _FAILED = ctypes.c_void_p(-1).value
 _calls: list = []

@@ -54,8 +54,13 @@ def rebuild_offered(offer: Offer) -> Segment:
 def reduce_piece(piece: Piece) -> tuple:
     """A piece by its segment, which is sent once in a message however many pieces of it there are."""
     if not piece.size:
-        return ledger.new, (0,)
+        return rebuild_empty, ()
     return rebuild_piece, (piece.segment, piece.offset, piece.size)
+
+
+def rebuild_empty() -> Piece:
+    """The piece of a storage without bytes."""
+    return ledger.new(0)
 
 
 def rebuild_piece(segment: Segment, offset: int, size: int) -> Piece:

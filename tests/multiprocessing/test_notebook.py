@@ -85,4 +85,6 @@ except ImportError as error:
     print(error)
 """
     done = run(program, "-c", program)
-    assert done.stdout.startswith("what is defined in a notebook or an interactive session travels"), done.stderr
+    assert done.stdout.startswith("what is defined in a notebook or an interactive session travels"), (
+        done.stderr
+    )

@@ -79,7 +79,9 @@ def test_a_parameter_nobody_else_looks_at_costs_no_search(monkeypatch):
     assert shown.is_shared() and alias.is_shared()
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam"])
+@pytest.mark.parametrize(
+    "name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam"]
+)
 def test_optimizers_write_the_shared_memory(name):
     p = nn.Parameter(vistorch.ones(5))
     p.share_memory_()
@@ -150,8 +152,12 @@ try:
 except RuntimeError as error:
     print(len(kept) > 80, error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.startswith("True Too many open files. Communication with the workers is no longer possible.")
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.startswith(
+        "True Too many open files. Communication with the workers is no longer possible."
+    )
 
 
 def test_a_cuda_tensor_is_always_shared():

@@ -33,8 +33,12 @@ def test_an_exception_ends_the_others_and_carries_its_traceback():
         while not context.join():
             pass
     text = str(caught.value)
-    assert text.startswith("\n\n-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n")
-    assert 'in raises\n    raise ValueError("the second one")' in text and text.endswith("ValueError: the second one\n")
+    assert text.startswith(
+        "\n\n-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n"
+    )
+    assert 'in raises\n    raise ValueError("the second one")' in text and text.endswith(
+        "ValueError: the second one\n"
+    )
     assert caught.value.error_index == 1 and caught.value.error_pid == context.pids()[1]
     assert not alive(context)
     assert str(pickle.loads(pickle.dumps(caught.value))) == text

@@ -76,7 +76,9 @@ def test_what_a_killed_process_had_sent_is_gone_and_says_so():
     process = mp.get_context("fork").Process(target=workers.send_and_be_killed, args=(there,))
     process.start()
     process.join(PATIENCE)
-    with pytest.raises(RuntimeError, match="the process that sent this tensor ended before the tensor was received"):
+    with pytest.raises(
+        RuntimeError, match="the process that sent this tensor ended before the tensor was received"
+    ):
         here.recv()
 
 
@@ -103,7 +105,13 @@ def test_within_one_process(L, tell):
     y = queue.get()
     y[0] = 9
     tell(x, y, x.is_shared(), y.data_ptr() == x.data_ptr())
-    for t in (L.ones(2, requires_grad=True), nn_of(L).Parameter(L.ones(2)), L.tensor(2), L.empty(0, 2), x[1:3]):
+    for t in (
+        L.ones(2, requires_grad=True),
+        nn_of(L).Parameter(L.ones(2)),
+        L.tensor(2),
+        L.empty(0, 2),
+        x[1:3],
+    ):
         t.note = "mine"
         queue.put(t)
         back = queue.get()
@@ -167,11 +175,17 @@ def test_subclasses_and_their_attributes_travel_too():
 
 def test_a_pool():
     with mp.get_context("spawn").Pool(2) as pool:
-        assert [t.tolist() for t in pool.map(workers.square, [vistorch.ones(2) * 3, vistorch.ones(1)])] == [[9, 9], [1]]
+        assert [t.tolist() for t in pool.map(workers.square, [vistorch.ones(2) * 3, vistorch.ones(1)])] == [
+            [9, 9],
+            [1],
+        ]
         seen = vistorch.zeros(3)
         assert pool.apply(workers.fill, (seen, 5)) != os.getpid()
         assert seen.tolist() == [5, 5, 5]
-        assert sum(t.item() for t in pool.imap(workers.square, [vistorch.tensor(float(i)) for i in range(20)])) == 2470
+        assert (
+            sum(t.item() for t in pool.imap(workers.square, [vistorch.tensor(float(i)) for i in range(20)]))
+            == 2470
+        )
 
 
 def test_more_storages_than_a_fork_server_passes_on(monkeypatch):
@@ -228,4 +242,6 @@ def test_everything_of_python_is_here():
         mp.get_context("none")
     value = mp.Value("i", 3)
     assert value.value == 3 and isinstance(mp.Process(), multiprocessing.Process)
-    assert mp.queue.Queue is multiprocessing.queues.Queue and issubclass(mp.pool.Pool, multiprocessing.pool.Pool)
+    assert mp.queue.Queue is multiprocessing.queues.Queue and issubclass(
+        mp.pool.Pool, multiprocessing.pool.Pool
+    )

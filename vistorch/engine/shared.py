@@ -33,7 +33,9 @@ def system() -> Any:
     """The C library, its two calls for memory declared."""
     if not _calls:
         if os.name != "posix":
-            raise NotImplementedError("memory is shared between processes by file descriptors, which this system lacks")
+            raise NotImplementedError(
+                "memory is shared between processes by file descriptors, which this system lacks"
+            )
         library = ctypes.CDLL(None, use_errno=True)
         library.mmap.restype = ctypes.c_void_p
         library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]

@@ -78,7 +78,7 @@ def packed(value: Any) -> bytes:
 
         # read when the pickler is made: an instance's own would come too late
         dispatch_table = ChainMap(
-            dict(ForkingPickler(io.BytesIO()).dispatch_table), cloudpickle.Pickler.dispatch_table
+            dict[Any, Any](ForkingPickler(io.BytesIO()).dispatch_table), cloudpickle.Pickler.dispatch_table
         )
 
         def reducer_override(self, obj: Any) -> Any:

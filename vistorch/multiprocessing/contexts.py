@@ -6,12 +6,12 @@ Invariant: a process started here ends when its parent is gone, however that one
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.context as context
 import os
 import signal
 import sys
 import threading
 import time
-from multiprocessing import context
 from multiprocessing.connection import wait
 from typing import Any
 

@@ -154,8 +154,8 @@ class DefaultContext(Contexts, context.BaseContext):
         """
         return super().get_context(method or multiprocessing.get_start_method())
 
-    set_start_method = staticmethod(multiprocessing.set_start_method)
-    get_start_method = staticmethod(multiprocessing.get_start_method)
+    set_start_method: Any = staticmethod(multiprocessing.set_start_method)
+    get_start_method: Any = staticmethod(multiprocessing.get_start_method)
     get_all_start_methods = staticmethod(multiprocessing.get_all_start_methods)
 
 

@@ -214,7 +214,8 @@ def gather(tensors: Sequence[Tensor], dim: int = 0, destination: Any = None, *, 
         expected[along] = t.shape[along]
         if list(t.shape) != expected:
             raise RuntimeError(
-                f"Tensor at index {i} has invalid shape {errors.sizes(t.shape)}, but expected {errors.sizes(tuple(expected))}"
+                f"Tensor at index {i} has invalid shape {errors.sizes(t.shape)}, "
+                f"but expected {errors.sizes(tuple(expected))}"
             )
     joined = cat([converted(t, None, target) for t in tensors], along)
     return joined if out is None else out.copy_(joined)

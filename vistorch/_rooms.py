@@ -7,7 +7,7 @@ import importlib
 import sys
 from typing import Any
 
-ROOMS = ("nn", "optim", "serialization", "storage")
+ROOMS = ("nn", "optim", "serialization", "storage", "vision")
 
 _kinds = "Half BFloat16 Float Double Char Short Int Long Byte ComplexFloat ComplexDouble Bool".split()
 # What vistorch itself offers out of a room, by name.

@@ -1,0 +1,3 @@
+"""Pictures: data sets, networks and transforms, under torchvision's names."""
+
+from . import transforms

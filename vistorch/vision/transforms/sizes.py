@@ -21,7 +21,8 @@ def pair(size: Any, message: str = TWO) -> Any:
     if isinstance(size, int | float):
         return int(size), int(size)
     if isinstance(size, Sequence) and len(size) == 1:
-        return size[0], size[0]
+        (both,) = size
+        return both, both
     if len(size) != 2:
         raise ValueError(message)
     return size

@@ -165,7 +165,7 @@ def _shaped(values: Any, dtype: Any, device: Any) -> Tensor:
 
 def _statistics(mean: Any, std: Any, dtype: Any, device: Any) -> tuple[Tensor, Tensor]:
     spread = _shaped(std, dtype, device)
-    if bool((spread == 0).any()):
+    if bool(spread.eq(0).any()):
         raise ValueError(f"std evaluated to zero after conversion to {dtype}, leading to division by zero.")
     return _shaped(mean, dtype, device), spread
 

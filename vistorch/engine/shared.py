@@ -23,8 +23,7 @@ ARENA = 4 << 20
 ALIGNED = 64
 TOO_MANY = (
     "Too many open files. Communication with the workers is no longer possible. Please increase the limit using "
-    "`ulimit -n` in the shell or change the sharing strategy by calling "
-    "`vistorch.multiprocessing.set_sharing_strategy('file_system')` at the beginning of your code"
+    "`ulimit -n` in the shell"
 )
 _FAILED = ctypes.c_void_p(-1).value
 _calls: list = []
@@ -34,7 +33,9 @@ def system() -> Any:
     """The C library, its two calls for memory declared."""
     if not _calls:
         if os.name != "posix":
-            raise NotImplementedError("memory is shared between processes by file descriptors, which this system lacks")
+            raise NotImplementedError(
+                "memory is shared between processes by file descriptors, which this system lacks"
+            )
         library = ctypes.CDLL(None, use_errno=True)
         library.mmap.restype = ctypes.c_void_p
         library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]

@@ -19,7 +19,7 @@ from .spawn import (
 )
 
 globals().update({name: getattr(_default, name) for name in _python.__all__})
-__all__ = ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", *_python.__all__]  # noqa: PLE0604
+__all__ = ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", *_python.__all__]
 
 _strategies = {"file_descriptor", "file_system"} if _os.name == "posix" else {"file_system"}
 _strategy = "file_descriptor" if _os.name == "posix" else "file_system"

@@ -14,7 +14,7 @@ import types
 from collections import ChainMap
 from collections.abc import Iterator
 from multiprocessing.reduction import ForkingPickler
-from typing import Any
+from typing import Any, ClassVar
 
 MISSING = (
     "what is defined in a notebook or an interactive session travels to other processes with cloudpickle, which is not "
@@ -73,13 +73,13 @@ def packed(value: Any) -> bytes:
     except ImportError:
         raise ImportError(MISSING) from None
 
+    travels: Any = dict(ForkingPickler(io.BytesIO()).dispatch_table)
+
     class Packer(cloudpickle.Pickler):
         """cloudpickle that knows how tensors travel, and notes which definitions it packed."""
 
         # read when the pickler is made: an instance's own would come too late
-        dispatch_table = ChainMap(
-            dict(ForkingPickler(io.BytesIO()).dispatch_table), cloudpickle.Pickler.dispatch_table
-        )
+        dispatch_table: ClassVar[Any] = ChainMap(travels, cloudpickle.Pickler.dispatch_table)
 
         def reducer_override(self, obj: Any) -> Any:
             found = super().reducer_override(obj)

@@ -6,12 +6,12 @@ Invariant: a process started here ends when its parent is gone, however that one
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.context as context
 import os
 import signal
 import sys
 import threading
 import time
-from multiprocessing import context
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -154,8 +154,8 @@ class DefaultContext(Contexts, context.BaseContext):
         """
         return super().get_context(method or multiprocessing.get_start_method())
 
-    set_start_method = staticmethod(multiprocessing.set_start_method)
-    get_start_method = staticmethod(multiprocessing.get_start_method)
+    set_start_method: Any = staticmethod(multiprocessing.set_start_method)
+    get_start_method: Any = staticmethod(multiprocessing.get_start_method)
     get_all_start_methods = staticmethod(multiprocessing.get_all_start_methods)
 
 

@@ -177,7 +177,9 @@ class Desk:
     def leave(self) -> None:
         """Wait until everything offered was taken, or leave it with the parent, whichever is sooner."""
         parent: Any = process.parent_process()
-        end = None if self.home else time.monotonic() + PATIENCE  # a parent without a desk is not waited for long
+        end = (
+            None if self.home else time.monotonic() + PATIENCE
+        )  # a parent without a desk is not waited for long
         try:
             while self.offers and not wait([parent.sentinel], 0):
                 if self.home is not None:
@@ -216,7 +218,7 @@ class Desk:
             if isinstance(there, Segment):
                 return there
             if offer.parent is not None and offer.parent == self.name:
-                while self.thread is None and wait([self.socket], 0):
+                while self.socket is not None and self.thread is None and wait([self.socket], 0):
                     self._answer()
                 found = self._mine(offer.token)
             elif offer.parent is not None:
@@ -264,7 +266,7 @@ def _ask(address: bytes, token: bytes) -> Any:
     try:
         with _visit(address) as door:
             door.sendall(ASK + token)
-            answer, fd, size = _received(door, 1)
+            _, fd, size = _received(door, 1)
             door.sendall(YES)
             return ledger.adopt(fd, size)
     except EOFError:

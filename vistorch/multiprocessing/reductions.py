@@ -6,8 +6,9 @@ to shared memory first; gradients stay at home.
 
 from __future__ import annotations
 
+import multiprocessing.context as context
 import warnings
-from multiprocessing import context, reduction
+from multiprocessing import reduction
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
@@ -54,8 +55,13 @@ def rebuild_offered(offer: Offer) -> Segment:
 def reduce_piece(piece: Piece) -> tuple:
     """A piece by its segment, which is sent once in a message however many pieces of it there are."""
     if not piece.size:
-        return ledger.new, (0,)
+        return rebuild_empty, ()
     return rebuild_piece, (piece.segment, piece.offset, piece.size)
+
+
+def rebuild_empty() -> Piece:
+    """The piece of a storage without bytes."""
+    return ledger.new(0)
 
 
 def rebuild_piece(segment: Segment, offset: int, size: int) -> Piece:
@@ -93,7 +99,17 @@ def reduce_tensor(tensor: Tensor) -> tuple:
     plain = cls is Tensor or cls is Parameter
     attributes = None if plain else dict(tensor.__dict__)
     where = None if place is CPU else (place.name, simulated.count())
-    return rebuild_tensor, (cls, piece, offset, a.shape, a.strides, a.dtype, tensor.requires_grad, where, attributes)
+    return rebuild_tensor, (
+        cls,
+        piece,
+        offset,
+        a.shape,
+        a.strides,
+        a.dtype,
+        tensor.requires_grad,
+        where,
+        attributes,
+    )
 
 
 def rebuild_tensor(
@@ -163,7 +179,7 @@ def init_reductions() -> None:
         register(cls)
 
     def told(cls: type, **kwargs: Any) -> None:
-        super(Tensor, cls).__init_subclass__(**kwargs)
+        super(Tensor, cls).__init_subclass__(**kwargs)  # type: ignore[misc]
         register(cls)
 
     Tensor.__init_subclass__ = classmethod(told)  # type: ignore[assignment]

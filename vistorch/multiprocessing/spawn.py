@@ -150,7 +150,9 @@ class ProcessContext:
         self._wait(30 if grace_period is None else grace_period)
         for process in self.processes:
             if process.is_alive():
-                log.warning("Unable to shutdown process %s via SIGTERM , forcefully exiting via SIGKILL", process.pid)
+                log.warning(
+                    "Unable to shutdown process %s via SIGTERM , forcefully exiting via SIGKILL", process.pid
+                )
                 process.kill()
             process.join()
 
@@ -175,8 +177,12 @@ class ProcessContext:
                 name = signal.Signals(-code).name
             except ValueError:
                 name = f"<Unknown signal {-code}>"
-            raise ProcessExitedException(f"process {index:d} terminated with signal {name}", index, pid, code, name)
-        raise ProcessExitedException(f"process {index:d} terminated with exit code {code:d}", index, pid, code)
+            raise ProcessExitedException(
+                f"process {index:d} terminated with signal {name}", index, pid, code, name
+            )
+        raise ProcessExitedException(
+            f"process {index:d} terminated with exit code {code:d}", index, pid, code
+        )
 
 
 class SpawnContext(ProcessContext):

@@ -10,6 +10,7 @@ from tests.ops.samples import (
     create,
     index,
     linalg,
+    measures,
     nn_activation,
     nn_attention,
     nn_conv,
@@ -26,9 +27,10 @@ from tests.ops.samples import (
     reduce,
     shape,
     special,
+    windows,
 )
 
-FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, special)
+FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, special, measures, windows)
 LAYERS = (
     nn_activation,
     nn_attention,

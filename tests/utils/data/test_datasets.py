@@ -113,7 +113,9 @@ def test_subset(L, tell):
     tell(Whole([1], [0])[0])
 
 
-@pytest.mark.parametrize("lengths", [(7, 3), (0.7, 0.3), (0.5, 0.25, 0.25), (10,), (1.0,), (0, 10), (1 / 3,) * 3])
+@pytest.mark.parametrize(
+    "lengths", [(7, 3), (0.7, 0.3), (0.5, 0.25, 0.25), (10,), (1.0,), (0, 10), (1 / 3,) * 3]
+)
 @story
 def test_random_split(L, tell, lengths):
     D = data_of(L)
@@ -138,6 +140,8 @@ def test_names_and_modules_are_torchs():
         found = getattr(getattr(vistorch.utils.data, module), attribute)
         assert found is getattr(vistorch.utils.data, attribute)
         assert found.__module__ == f"vistorch.utils.data.{module}"
-    assert vistorch.utils.data.dataloader.default_collate is vistorch.utils.data._utils.collate.default_collate
+    assert (
+        vistorch.utils.data.dataloader.default_collate is vistorch.utils.data._utils.collate.default_collate
+    )
     for name in vistorch.utils.data.__all__:
         assert hasattr(vistorch.utils.data, name)

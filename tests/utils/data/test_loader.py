@@ -122,7 +122,11 @@ def test_what_the_shortcut_must_not_take(L, tell):
     x = L.arange(4.0)
     for data in (Doubled(x), Items(x), Part(D.TensorDataset(x), [0, 1, 2, 3]), D.Subset([5, 6, 7], [2, 1])):
         tell(list(D.DataLoader(data, batch_size=2)))
-    tell(list(D.DataLoader(D.TensorDataset(L.ones(3, requires_grad=True)), batch_size=2))[0][0].grad_fn.name())
+    tell(
+        next(iter(D.DataLoader(D.TensorDataset(L.ones(3, requires_grad=True)), batch_size=2)))[
+            0
+        ].grad_fn.name()
+    )
     tell(list(D.DataLoader(D.TensorDataset(x), batch_size=2, collate_fn=lambda batch: batch)))
 
 
@@ -263,7 +267,9 @@ def test_a_watch_sees_epochs():
         assert heard.told == epoch * 2
         for _ in vistorch.utils.data.DataLoader([1]):  # nothing but the iterator holds this loader
             pass
-        assert [name for name, _ in heard.told[4:]] == ["loader", "loader_end"] and heard.told[5][1] is not None
+        assert [name for name, _ in heard.told[4:]] == ["loader", "loader_end"] and heard.told[5][
+            1
+        ] is not None
         left = iter(loader)
     told = len(heard.told)
     del left

@@ -3,8 +3,11 @@
 import os
 import random
 import re
+import sys
 import threading
+import types
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -169,26 +172,36 @@ def test_an_error_names_the_line():
     loader = vistorch.utils.data.DataLoader(failing(vistorch, ValueError("one")), num_workers=1, batch_size=2)
     with pytest.raises(ValueError) as caught:
         list(loader)
-    assert str(caught.value).startswith("Caught ValueError in DataLoader worker process 0.\nOriginal Traceback ")
+    assert str(caught.value).startswith(
+        "Caught ValueError in DataLoader worker process 0.\nOriginal Traceback "
+    )
     assert "raise error" in str(caught.value) and "test_workers.py" in str(caught.value)
 
 
-@story
-def test_errors_before_the_first_sample(L, tell):
+def test_errors_before_the_first_sample():
+    D = vistorch.utils.data
+
     def bad(worker):
         raise ValueError(f"worker {worker}")
 
-    class Refuses(L.utils.data.IterableDataset):
+    class Refuses(D.IterableDataset):
         def __iter__(self):
-            raise RuntimeError("not today")
+            raise KeyError("not today")
 
-    for loader in (
-        L.utils.data.DataLoader(squares(L), num_workers=1, worker_init_fn=bad),
-        L.utils.data.DataLoader(Refuses(), num_workers=1),
+    for loader, kind, words in (
+        (
+            D.DataLoader(squares(vistorch), num_workers=1, worker_init_fn=bad),
+            ValueError,
+            "ValueError: worker 0",
+        ),
+        (D.DataLoader(Refuses(), num_workers=1), KeyError, "KeyError: 'not today'"),
     ):
-        with pytest.raises(Exception) as caught:
-            next(iter(loader))
-        tell(type(caught.value).__name__, frames_gone(caught.value))
+        it = iter(loader)
+        for _ in range(2):  # each task has the same answer
+            with pytest.raises(kind) as caught:
+                next(it)
+            assert str(caught.value).startswith(f"Caught {kind.__name__} in DataLoader worker process 0.\n")
+            assert str(caught.value).rstrip().endswith(words)
 
 
 @story
@@ -275,6 +288,27 @@ def test_what_is_local_comes_back_as_itself():
         next(it)
 
 
+def test_a_module_that_only_this_process_has(monkeypatch):
+    """What `exec` or a test runner made is no file that a worker could import."""
+    made = types.ModuleType("made_on_the_fly")
+    code = """
+import vistorch
+factor = 3
+def triple(x):
+    return x * factor
+class Data(vistorch.utils.data.Dataset):
+    def __len__(self):
+        return 2
+    def __getitem__(self, i):
+        return triple(i)
+"""
+    exec(code, vars(made))
+    monkeypatch.setitem(sys.modules, "made_on_the_fly", made)
+    loader = vistorch.utils.data.DataLoader(made.Data(), num_workers=1, batch_size=2)
+    assert [x.tolist() for x in loader] == [[0, 3]]
+    assert not cloudpickle.list_registry_pickle_by_value()
+
+
 def test_what_cannot_cross_is_an_error():
     def locked(batch):
         return threading.Lock()
@@ -321,15 +355,15 @@ def test_ways_to_start(context):
             import multiprocessing
 
             threads = len(os.listdir("/proc/self/task")) if os.path.exists("/proc/self/task") else 0
-            return dict(
-                name=multiprocessing.current_process().name,
-                daemon=multiprocessing.current_process().daemon,
-                omp=os.environ["OMP_NUM_THREADS"],
-                mine=os.environ.get("VISTORCH_TEST_OWN"),
-                cwd=os.getcwd(),
-                cuda=vistorch.cuda.is_available(),
-                threads=threads,
-            )
+            return {
+                "name": multiprocessing.current_process().name,
+                "daemon": multiprocessing.current_process().daemon,
+                "omp": os.environ["OMP_NUM_THREADS"],
+                "mine": os.environ.get("VISTORCH_TEST_OWN"),
+                "cwd": os.getcwd(),
+                "cuda": vistorch.cuda.is_available(),
+                "threads": threads,
+            }
 
     os.environ["VISTORCH_TEST_OWN"] = "yes"  # set after our server was started
     try:
@@ -382,6 +416,6 @@ def test_the_copy_of_a_dataset_is_a_workers_own():
             x.add_(1)
             return x[0].item()
 
-    found = [v for v in vistorch.utils.data.DataLoader(Writes(), batch_size=None, num_workers=2)]
+    found = list(vistorch.utils.data.DataLoader(Writes(), batch_size=None, num_workers=2))
     assert found == [1.0, 1.0, 2.0, 2.0]
     assert x[0].item() == 0.0

@@ -93,7 +93,7 @@ class RandomSampler(Sampler[int]):
         >>> import vistorch
         >>> from vistorch.utils.data import RandomSampler
         >>> list(RandomSampler(range(5), generator=vistorch.Generator().manual_seed(0)))
-        [4, 1, 2, 0, 3]
+        [4, 0, 1, 3, 2]
     """
 
     data_source: Sized

@@ -6,6 +6,7 @@ memory is, where there is room, already the memory that the main process will re
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 import vistorch
 
 from ....engine.events import hear
-from ....engine.places import CPU
+from ....engine.places import CPU, place_of
 from ....engine.tensor import Tensor, wrap
 from . import worker
 
@@ -130,20 +131,35 @@ def collate_tensor_fn(batch: Any, *, collate_fn_map: Map | None = None) -> Tenso
         batch: tensors of one shape.
         collate_fn_map: not looked at.
     """
-    if worker.room is not None and hear.op is None and _plain(batch):
-        arrays = [t._data for t in batch]
-        found = stacked_in_room(arrays)
+    if hear.op is None:
+        found = _stacked(batch)
         if found is not None:
             return wrap(found)
     return vistorch.stack(batch, 0)
 
 
-def _plain(batch: Any) -> bool:
-    """Whether to stack these tensors is to stack their arrays."""
-    for t in batch:
-        if t.__class__ is not Tensor or t._place is not CPU or t.requires_grad:
-            return False
-    return True
+def _stacked(batch: Any) -> Any:
+    """The arrays of tensors as one; None where that is not all there is to `stack`."""
+    arrays = [
+        t._data
+        for t in batch
+        if t.__class__ is Tensor
+        and not t._rg
+        and t._place is CPU
+        and ((view := t._view) is None or not view.base._rg)
+    ]
+    if len(arrays) < len(batch):
+        return None
+    if worker.room is not None:
+        found = stacked_in_room(arrays)
+        if found is not None:
+            return found
+    try:
+        found = np.array(arrays)
+    except ValueError:  # of several shapes: PyTorch has a sentence for that
+        return None
+    # Of several types: where numpy promotes to the first, so does PyTorch; elsewhere they may disagree.
+    return found if found.dtype == arrays[0].dtype else None
 
 
 def stacked_in_room(arrays: list) -> Any:
@@ -181,6 +197,14 @@ def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: Map | None = None) ->
     return vistorch.as_tensor(batch)
 
 
+def _numbers(batch: Any, kind: type, dtype: Any) -> Tensor | None:
+    """The commonest labels: numbers of one type, none too large, no default device."""
+    if set(map(type, batch)) == {kind} and place_of() is CPU:
+        with contextlib.suppress(OverflowError):
+            return wrap(np.array(batch, dtype))
+    return None
+
+
 def collate_float_fn(batch: Any, *, collate_fn_map: Map | None = None) -> Tensor:
     """Make one float64 tensor of Python floats.
 
@@ -188,7 +212,8 @@ def collate_float_fn(batch: Any, *, collate_fn_map: Map | None = None) -> Tensor
         batch: the floats.
         collate_fn_map: not looked at.
     """
-    return vistorch.tensor(batch, dtype=vistorch.float64)
+    found = _numbers(batch, float, np.float64)
+    return vistorch.tensor(batch, dtype=vistorch.float64) if found is None else found
 
 
 def collate_int_fn(batch: Any, *, collate_fn_map: Map | None = None) -> Tensor:
@@ -198,7 +223,8 @@ def collate_int_fn(batch: Any, *, collate_fn_map: Map | None = None) -> Tensor:
         batch: the numbers.
         collate_fn_map: not looked at.
     """
-    return vistorch.tensor(batch)
+    found = _numbers(batch, int, np.int64)
+    return vistorch.tensor(batch) if found is None else found
 
 
 def collate_str_fn(batch: Any, *, collate_fn_map: Map | None = None) -> Any:

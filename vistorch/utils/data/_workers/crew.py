@@ -226,10 +226,9 @@ class Crew:
             self.waiting = False
             for i, member in staff.items():
                 if member.results in ready:
-                    try:
+                    with contextlib.suppress(EOFError, OSError):
                         return i, pickle.loads(member.results.recv_bytes())
-                    except (EOFError, OSError):
-                        raise self._fallen() from None
+                    raise self._fallen()
             if ready:
                 # What a worker wrote before its end counts, and may have come after the wait looked.
                 if not any(m.results.poll(0) for m in staff.values()):

@@ -260,8 +260,7 @@ def main(post: Post, inherited: list) -> None:
     launch.one_thread_here()
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # a worker never touches CUDA
     if threading.current_thread() is threading.main_thread():
-        # The terminal interrupts every process of a group; when a worker leaves is for the main process to say.
-        signal.signal(signal.SIGINT, lambda *_: None)
+        launch.ignore_interrupts()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if post.last_words is not None:
         faulthandler.enable(post.last_words.fileno())

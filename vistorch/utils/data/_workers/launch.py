@@ -13,6 +13,7 @@ import ctypes
 import io
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -56,6 +57,26 @@ def one_thread_for_children(**more: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let an interrupt wait; the processes started meanwhile begin deaf to it, until they let it through."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """Do nothing on an interrupt, which the terminal sends to every process: when to leave, the main process says."""
+    signal.signal(signal.SIGINT, lambda *_: None)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def one_thread_here() -> None:
     """Set the libraries that are loaded already to one thread."""
     os.environ.update(dict.fromkeys(THREADS, "1"))
@@ -78,7 +99,7 @@ def has_server() -> bool:
 
 
 if has_server():
-    from multiprocessing import forkserver, popen_forkserver, reduction, spawn, util
+    from multiprocessing import forkserver, popen_forkserver, reduction, resource_tracker, spawn, util
     from multiprocessing.context import set_spawning_popen
     from multiprocessing.process import BaseProcess
 
@@ -95,7 +116,8 @@ if has_server():
                 _servers.clear()
                 server = _servers[os.getpid()] = forkserver.ForkServer()
                 server.set_forkserver_preload(["vistorch.utils.data._workers.entry"])
-            with one_thread_for_children(PYTHONPATH=_search_path()):
+            resource_tracker.ensure_running()  # first: to start it lets interrupts through again
+            with one_thread_for_children(PYTHONPATH=_search_path()), interrupts_held():
                 server.ensure_running()
             return server
 
@@ -153,11 +175,12 @@ def new_process(context: Any, **arguments: Any) -> Any:
 
 def start(process: Any) -> None:
     """Start a process, its numerical libraries at one thread."""
-    if process._start_method == "spawn":
-        with _lock, one_thread_for_children():
+    with interrupts_held():
+        if process._start_method == "spawn":
+            with _lock, one_thread_for_children():
+                process.start()
+        else:
             process.start()
-    else:
-        process.start()
 
 
 def forks(context: Any) -> bool:

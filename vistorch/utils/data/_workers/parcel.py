@@ -10,6 +10,8 @@ import io
 import mmap
 import os
 import pickle
+import sys
+from types import FunctionType
 from typing import Any
 
 import cloudpickle
@@ -61,6 +63,43 @@ class _Batches(cloudpickle.Pickler):
             buffer, name = _described(obj)
             return _array, (buffer, name, obj.shape)
         return super().reducer_override(obj)
+
+
+class _Plans(cloudpickle.Pickler):
+    """Packs what workers start with; a class or function of a module that no one else could import goes by value."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.by_value: dict[str, bool] = {}  # what was found out about modules
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, (type, FunctionType)):
+            name = obj.__module__
+            if name not in self.by_value:
+                self.by_value[name] = name in sys.modules and _only_here(name)
+                if self.by_value[name]:
+                    cloudpickle.register_pickle_by_value(sys.modules[name])
+        return super().reducer_override(obj)
+
+    def dump(self, obj: Any) -> None:
+        try:
+            super().dump(obj)
+        finally:
+            for name, found in self.by_value.items():
+                if found:
+                    cloudpickle.unregister_pickle_by_value(sys.modules[name])
+
+
+def _only_here(name: str) -> bool:
+    """Whether a module was made by other means than an import that another process could repeat."""
+    if name in ("__main__", "builtins") or name in cloudpickle.list_registry_pickle_by_value():
+        return False
+    top = name.partition(".")[0]
+    for finder in sys.meta_path:
+        find = getattr(finder, "find_spec", None)
+        if find is not None and find(top, None) is not None:
+            return False
+    return True
 
 
 def pack(obj: Any, apart: bool, pickler: Any = _Batches) -> tuple[bytes, list[np.ndarray]]:
@@ -125,7 +164,7 @@ class Luggage:
 
     def __init__(self, obj: Any, shared: bool) -> None:
         self.fd = -1
-        self.stream, buffers = pack(obj, shared, cloudpickle.Pickler)
+        self.stream, buffers = pack(obj, shared, _Plans)
         self.spans: list[tuple[int, int]] = []
         size = needed(0, buffers, b"")
         if size:

@@ -8,6 +8,7 @@ import pytest
 from tests.ops.record import Op
 from tests.ops.samples import (
     create,
+    factors,
     index,
     linalg,
     measures,
@@ -30,7 +31,7 @@ from tests.ops.samples import (
     windows,
 )
 
-FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, special, measures, windows)
+FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, special, measures, windows, factors)
 LAYERS = (
     nn_activation,
     nn_attention,

@@ -90,6 +90,17 @@ def test_forms_that_are_none():
     assert x.tolist() == [0]
 
 
+def test_a_view_lets_go_of_its_base():
+    base = vistorch.zeros(4)
+    part = base[1:]
+    part.set_(vistorch.arange(2.0))
+    base.mul_(vistorch.ones(4, requires_grad=True))
+    assert base.requires_grad
+    assert part._base is None
+    assert part.grad_fn is None
+    assert part.tolist() == [0, 1]
+
+
 def test_memory_does_not_grow():
     x, a = vistorch.zeros(1), vistorch.arange(4.0)
     with pytest.raises(RuntimeError, match="storage that is not resizable"):

@@ -53,6 +53,11 @@ def test_grad_of_grad(L, tell):
     with L.no_grad():
         tell(F.grad(lambda x: (x**2).sum())(z), F.grad(lambda x: (x**2).sum())(x))
         tell(F.grad(lambda x: F.grad(lambda y: (y**3).sum())(x).sum())(x))
+        tell(
+            F.grad(lambda x: (x * x * z).sum())(x),
+            F.vjp(lambda x: x * z, x)[1](x),
+            F.jvp(lambda x: x * z, (x,), (x,)),
+        )
 
 
 @story

@@ -1,6 +1,7 @@
 """LBFGS: the path, the state, the calls of the closure and the sentences as torch's."""
 
 import copy
+import importlib
 import inspect
 import pickle
 
@@ -10,6 +11,7 @@ import pytest
 import vistorch
 from tests.optim.test_optimizers import network, values
 from tests.story import story, torch
+from vistorch.optim.line_search import strong_wolfe
 
 OPTIONS = [
     {},
@@ -106,6 +108,38 @@ def test_copies_go_on_alike():
 
         other.step(closure)
         assert not vistorch.equal(p, before)
+
+
+def searched(L, search, seed):
+    """Which places a search along a curve with several lows looks at, and what it finds."""
+    rng = np.random.default_rng(seed)
+    roots, scale, start = rng.normal(size=4) * 3, 10.0 ** rng.integers(-2, 3), 10.0 ** rng.integers(-3, 3)
+    seen = []
+
+    def at(x):
+        seen.append(x)
+        x = L.tensor(x, dtype=L.float64, requires_grad=True)
+        loss = scale * (((x - roots[0]) * (x - roots[1])) ** 2 + roots[2] * (3 * x).sin()) + roots[3] * x
+        if seed % 2:  # a kink, at which a cubic is no guide
+            loss = loss + 10 * scale * (x - roots[3] / 3).abs() + 1e3 * scale * (x - roots[2]).abs()
+        (g,) = L.autograd.grad(loss, x)
+        return loss.item(), g.view(1)
+
+    loss, grad = at(0.0)
+    d = -grad.sign()
+    along = (lambda *given: at(float(given[-1 if L is vistorch else 1] * d)),)
+    if L is torch:
+        along = *along, None  # where the line begins
+    found = search(*along, float(start), d, loss, grad, grad.dot(d), max_ls=seed % 17 + 2)
+    return [*map(float, found), *seen]
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_line_searches(seed):
+    theirs = searched(torch, importlib.import_module("torch.optim.lbfgs")._strong_wolfe, seed)
+    ours = searched(vistorch, strong_wolfe, seed)
+    assert len(ours) == len(theirs)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
 
 
 @story(rtol=1e-6, atol=1e-8)

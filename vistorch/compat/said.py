@@ -5,24 +5,13 @@ Invariant: a sentence that changes nothing is said once in a process, at the use
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+from ..engine.bygone import user_level
+
 _said: set[str] = set()
-
-
-def user_level() -> int:
-    """The `stacklevel` of the innermost line outside vistorch, for the caller's `warnings.warn`."""
-    frame: Any = sys._getframe(1)
-    level = 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HOME):
-        frame = frame.f_back
-        level += 1
-    return level
 
 
 def once(sentence: str) -> None:

@@ -57,42 +57,42 @@ def make_grid(
         for image in tensor:
             if not isinstance(image, Tensor):
                 raise TypeError(f"tensor or list of tensors expected, got a list containing {type(image)}")
-        tensor = vistorch.stack(tensor, dim=0)
+        images = vistorch.stack(tensor, dim=0)
     elif not isinstance(tensor, Tensor):
         raise TypeError(f"tensor or list of tensors expected, got {type(tensor)}")
+    else:
+        images = tensor
 
-    if tensor.dim() == 2:
-        tensor = tensor.unsqueeze(0)
-    if tensor.dim() == 3:
-        tensor = tensor.unsqueeze(0)
-    if tensor.dim() == 4 and tensor.size(1) == 1:  # grey
-        tensor = vistorch.cat((tensor, tensor, tensor), 1)
+    if images.dim() == 2:
+        images = images.unsqueeze(0)
+    if images.dim() == 3:
+        images = images.unsqueeze(0)
+    if images.dim() == 4 and images.size(1) == 1:  # grey
+        images = vistorch.cat((images, images, images), 1)
 
     if normalize is True:
         if value_range is not None and not isinstance(value_range, tuple):
             raise TypeError("value_range has to be a tuple (min, max) if specified. min and max are numbers")
 
-        def stretched(images: Tensor) -> Tensor:
-            low, high = value_range or (float(images.min()), float(images.max()))
-            return _rescaled(images, low, high)
+        def stretched(part: Tensor) -> Tensor:
+            low, high = value_range or (float(part.min()), float(part.max()))
+            return _rescaled(part, low, high)
 
         if scale_each is True:
-            tensor = vistorch.stack([stretched(image) for image in tensor])
+            images = vistorch.stack([stretched(image) for image in images])
         else:
-            tensor = stretched(tensor)
+            images = stretched(images)
 
-    count = tensor.size(0)
+    count = images.size(0)
     if count == 1:
-        return tensor.squeeze(0)
+        return images.squeeze(0)
     columns = min(nrow, count)
     rows = math.ceil(count / columns)
-    height, width = tensor.size(2) + padding, tensor.size(3) + padding
-    grid = tensor.new_full(
-        (tensor.size(1), height * rows + padding, width * columns + padding), pad_value
-    )
+    height, width = images.size(2) + padding, images.size(3) + padding
+    grid = images.new_full((images.size(1), height * rows + padding, width * columns + padding), pad_value)
     for k in range(count):
         top, left = k // columns * height + padding, k % columns * width + padding
-        grid[:, top : top + height - padding, left : left + width - padding] = tensor[k]
+        grid[:, top : top + height - padding, left : left + width - padding] = images[k]
     return grid
 
 
@@ -194,12 +194,13 @@ def draw_bounding_boxes(
     draw = ImageDraw.Draw(picture, "RGBA" if fill else None)
     for k, box in enumerate(boxes.to(vistorch.int64).tolist()):
         draw.rectangle(box, width=width, outline=outlines[k], fill=(*outlines[k], 100) if fill else None)
-        if labels is not None and labels[k] is not None:
+        label = None if labels is None else labels[k]
+        if label is not None:
             place = (box[0] + width + 1, box[1] + width + 1)
             if fill_labels:
-                left, top, right, bottom = draw.textbbox(place, labels[k], font=letters)
+                left, top, right, bottom = draw.textbbox(place, label, font=letters)
                 draw.rectangle((left - 1, top - 1, right + 1, bottom + 1), fill=grounds[k])
-            draw.text(place, labels[k], fill=inks[k], font=letters)
+            draw.text(place, label, fill=inks[k], font=letters)
     out = vistorch.from_numpy(np.array(picture)).permute(2, 0, 1)
     return out.to(image.dtype).div_(255) if image.is_floating_point() else out
 

@@ -151,6 +151,19 @@ def test_cached(L, tell):
     tell(layer.weight is layer.weight, len(calls), layer.parametrizations.weight.original.grad)
 
 
+@story
+def test_copies_of_modules_with_slots(L, tell):
+    P, (_, Double, *_) = tools(L), kinds(L)
+
+    class Slotted(L.nn.Linear):
+        __slots__ = ("extra", "unset")
+
+    layer = Slotted(2, 2)
+    layer.extra = [1]
+    again = copy.deepcopy(P.register_parametrization(layer, "weight", Double()))
+    tell(again.extra, again.extra is layer.extra, hasattr(again, "unset"))
+
+
 def test_a_copy_has_a_cache_of_its_own():
     """In torch it shares the original's."""
     P, (_, Double, *_) = tools(vistorch), kinds(vistorch)

@@ -10,6 +10,7 @@ from tests.ops.samples import (
     create,
     index,
     linalg,
+    measures,
     nn_activation,
     nn_attention,
     nn_conv,
@@ -25,9 +26,11 @@ from tests.ops.samples import (
     random,
     reduce,
     shape,
+    special,
+    windows,
 )
 
-FAMILIES = (pointwise, reduce, shape, index, create, linalg, random)
+FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, special, measures, windows)
 LAYERS = (
     nn_activation,
     nn_attention,

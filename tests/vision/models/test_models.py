@@ -83,7 +83,15 @@ RUN = {
 @pytest.fixture
 def unfilled(monkeypatch):
     """Skip the drawing of first values, which takes seconds for a hundred million."""
-    for name in ("kaiming_uniform_", "kaiming_normal_", "uniform_", "normal_", "zeros_", "ones_", "constant_"):
+    for name in (
+        "kaiming_uniform_",
+        "kaiming_normal_",
+        "uniform_",
+        "normal_",
+        "zeros_",
+        "ones_",
+        "constant_",
+    ):
         monkeypatch.setattr(vistorch.nn.init, name, lambda tensor, *args, **kwargs: tensor)
 
 
@@ -112,7 +120,9 @@ def test_entries(name, place, key, shape, unfilled):
 @pytest.mark.parametrize("name", COUNTS)
 def test_signature_and_pickle(name):
     build = getattr(models, name)
-    assert str(inspect.signature(build)).startswith("(*, weights: 'None' = None, progress: 'bool' = True, **kwargs")
+    assert str(inspect.signature(build)).startswith(
+        "(*, weights: 'None' = None, progress: 'bool' = True, **kwargs"
+    )
     assert build.__name__ == name and pickle.loads(pickle.dumps(build)) is build
 
 
@@ -142,7 +152,9 @@ def test_like_torch(name):
         library.nn.functional.cross_entropy(scores, library.tensor([0, 2])).backward()
         grads = {key: p.grad.numpy() for key, p in network.named_parameters()}
         after = {key: np.array(value.numpy()) for key, value in network.named_buffers()}
-        told.append((repr(network), first, quiet.numpy(), scores.detach().numpy(), grads, x.grad.numpy(), after))
+        told.append(
+            (repr(network), first, quiet.numpy(), scores.detach().numpy(), grads, x.grad.numpy(), after)
+        )
     ours, theirs = told
     assert ours[0] == theirs[0]
     for mine, other in ((ours[1], theirs[1]), (ours[6], theirs[6]), (ours[4], theirs[4])):
@@ -170,21 +182,101 @@ def test_features_like_torch(name, monkeypatch):
         features = network.features.eval()(x)
         features.square().mean().backward()
         last = network.classifier[-1]
-        told.append((repr(network), features.detach().numpy(), x.grad.numpy(), np.array(last.weight.detach().numpy())))
+        told.append(
+            (repr(network), features.detach().numpy(), x.grad.numpy(), np.array(last.weight.detach().numpy()))
+        )
     ours, theirs = told
     assert ours[0] == theirs[0]
     for mine, other in zip(ours[1:], theirs[1:], strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-3, atol=1e-4 * np.abs(other).max())
 
 
+# Billions of multiplications for one picture of 224 by 224 pixels, as torchvision's documentation says.
+WORK = {
+    "alexnet": 0.714,
+    "mobilenet_v2": 0.301,
+    "resnet101": 7.801,
+    "resnet152": 11.514,
+    "resnet18": 1.814,
+    "resnet34": 3.664,
+    "resnet50": 4.089,
+    "resnext101_32x8d": 16.414,
+    "resnext101_64x4d": 15.46,
+    "resnext50_32x4d": 4.23,
+    "squeezenet1_0": 0.819,
+    "squeezenet1_1": 0.349,
+    "vgg11": 7.609,
+    "vgg13": 11.308,
+    "vgg16": 15.47,
+    "vgg19": 19.632,
+    "wide_resnet101_2": 22.753,
+    "wide_resnet50_2": 11.398,
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work(name):
+    """Strides, groups and poolings are where torchvision has them: the work is the same."""
+    done = []
+
+    def count(module, inputs, output):
+        if isinstance(module, torch.nn.Conv2d):
+            done.append(module.weight[0].numel() * output.numel())
+        elif isinstance(module, torch.nn.Linear):
+            done.append(module.weight.numel())
+
+    with torch.device("meta"):
+        network = getattr(twin(), name)().eval()
+        for module in network.modules():
+            module.register_forward_hook(count)
+        assert network(torch.empty(1, 3, 224, 224)).shape == (1, 1000)
+    assert round(sum(done) / 1e9, 3) == WORK[name]
+
+
+def test_first_values():
+    """How each family begins, by the spread of its weights."""
+
+    def spread(network, key):
+        return network.get_parameter(key).std().item()
+
+    vistorch.manual_seed(0)
+    network = models.resnet18(num_classes=100)
+    assert spread(network, "layer3.0.conv1.weight") == pytest.approx((2 / (256 * 9)) ** 0.5, rel=0.01)
+    assert spread(network, "fc.weight") == pytest.approx((1 / 512 / 3) ** 0.5, rel=0.02)
+    network = models.mobilenet_v2(num_classes=100)
+    # torch counts the fan of a grouped convolution by all its output channels.
+    assert spread(network, "features.17.conv.1.0.weight") == pytest.approx((2 / (9 * 960)) ** 0.5, rel=0.02)
+    assert spread(network, "features.18.0.weight") == pytest.approx((2 / 1280) ** 0.5, rel=0.01)
+    assert spread(network, "classifier.1.weight") == pytest.approx(0.01, rel=0.01)
+    assert network.classifier[1].bias.abs().max() == 0
+    network = models.squeezenet1_1(num_classes=100)
+    assert spread(network, "features.12.expand3x3.weight") == pytest.approx((2 / (64 * 9)) ** 0.5, rel=0.01)
+    assert spread(network, "classifier.1.weight") == pytest.approx(0.01, rel=0.01)
+    network = models.VGG(
+        vistorch.nn.Sequential(vistorch.nn.Conv2d(8, 512, 3), vistorch.nn.BatchNorm2d(512)), 100
+    )
+    assert spread(network, "features.0.weight") == pytest.approx((2 / (512 * 9)) ** 0.5, rel=0.02)
+    assert network.features[0].bias.abs().max() == 0
+    for k in (0, 3, 6):
+        assert spread(network, f"classifier.{k}.weight") == pytest.approx(0.01, rel=0.01)
+    network = models.resnet50(num_classes=2, zero_init_residual=True)
+    assert network.layer2[1].bn3.weight.abs().max() == 0 and network.layer2[1].bn2.weight.min() == 1
+    network = models.resnet18(num_classes=2, zero_init_residual=True)
+    assert network.layer2[1].bn2.weight.abs().max() == 0 and network.layer2[1].bn1.weight.min() == 1
+
+
 def test_state_dict_both_ways():
     torch.manual_seed(1)
     theirs = twin().resnet18(num_classes=4)
     ours = models.resnet18(num_classes=4)
-    ours.load_state_dict({key: vistorch.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()})
+    ours.load_state_dict(
+        {key: vistorch.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()}
+    )
     x = np.random.default_rng(0).random((2, 3, 40, 40), np.float32)
     expected = theirs.eval()(torch.from_numpy(x)).detach().numpy()
-    np.testing.assert_allclose(ours.eval()(vistorch.from_numpy(x)).detach().numpy(), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        ours.eval()(vistorch.from_numpy(x)).detach().numpy(), expected, rtol=1e-4, atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("ask", [{"weights": "DEFAULT"}, {"weights": "IMAGENET1K_V1"}, {"pretrained": True}])
@@ -199,7 +291,7 @@ def test_weights_are_refused_in_a_sentence(ask):
     with pytest.raises(ValueError, match="No trained weights"):
         models.get_model("vgg11", **ask)
     with pytest.raises(AttributeError, match=r"no ResNet18_Weights: no trained weights come with it"):
-        models.ResNet18_Weights
+        getattr(models, "ResNet18_Weights")  # noqa: B009
     assert isinstance(models.lenet(weights=None, pretrained=False), models.LeNet)
 
 

@@ -81,7 +81,10 @@ class CIFAR10(VisionDataset):
         entry = entry if isinstance(entry, dict) else {}
         data, targets = entry.get("data"), entry.get("labels", entry.get("fine_labels"))
         if not (
-            isinstance(data, np.ndarray) and data.dtype == np.uint8 and data.ndim == 2 and data.shape[1] == 3072
+            isinstance(data, np.ndarray)
+            and data.dtype == np.uint8
+            and data.ndim == 2
+            and data.shape[1] == 3072
         ):
             raise RuntimeError(f"{path} holds no pictures: 'data' should be an array of bytes, 3072 in a row")
         if not (

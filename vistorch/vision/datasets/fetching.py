@@ -68,7 +68,11 @@ class _Wary(urllib.request.HTTPRedirectHandler):
     """Follows a redirection only to where a download may go."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        check_address(newurl)
+        try:
+            check_address(newurl)
+        except ValueError:
+            fp.close()
+            raise
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -124,15 +128,26 @@ def fetch(
 
 @contextlib.contextmanager
 def _alone(name: str) -> Any:
-    """Open a file to add to it, after everybody else who does."""
+    """Open a file to add to it, after everybody else who does; an empty one does not stay."""
     while True:
         with open(name, "ab") as file:
             _lock(file)
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.stat(name), os.fstat(file.fileno())):
-                    yield file
-                    return
-        # While this process waited, another has given the file its final name.
+            if not _is_named(file, name):
+                continue  # while this process waited, another has given the file its final name
+            try:
+                yield file
+            finally:
+                if not file.closed and _is_named(file, name) and file.seek(0, os.SEEK_END) == 0:
+                    _drop(file)
+            return
+
+
+def _is_named(file: BinaryIO, name: str) -> bool:
+    """Whether an open file is the one that has this name."""
+    try:
+        return os.path.samestat(os.stat(name), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _lock(file: BinaryIO) -> None:
@@ -147,8 +162,10 @@ def _lock(file: BinaryIO) -> None:
 
 def _drop(part: Any) -> None:
     """Forget what has arrived."""
+    if os.name == "nt":
+        part.close()  # an open file cannot be deleted there
+    os.unlink(part.name)  # while it is locked: the next process must not take it for its own
     part.close()
-    os.unlink(part.name)
 
 
 def _arrive(url: str, path: str, part: Any, most: int | None, retries: int, progress: bool) -> None:
@@ -173,8 +190,6 @@ def _arrive(url: str, path: str, part: Any, most: int | None, retries: int, prog
         else:
             left -= 1
         if not again or left < 0 or tried >= MOST_TRIES:
-            if part.tell() == 0:
-                _drop(part)
             times = "once" if tried == 1 else f"{tried} times"
             raise Unreachable(url, f"tried {times}: {reason}", path)
         time.sleep(PAUSE * 2 ** (retries - left - 1) if left < retries else 0)

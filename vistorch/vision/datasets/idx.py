@@ -28,8 +28,8 @@ def read_idx(path: str | os.PathLike) -> np.ndarray:
     where = os.fspath(path)
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in DTYPES or not 1 <= data[3] <= MOST_DIMS:
         raise RuntimeError(
-            f"{where} is no idx file: it begins with {data[:4].hex(' ') or 'nothing'}, expected 00 00, a kind of number "
-            f"and 1 to {MOST_DIMS} dimensions"
+            f"{where} is no idx file: it begins with {data[:4].hex(' ') or 'nothing'}, expected 00 00, a kind of "
+            f"number and 1 to {MOST_DIMS} dimensions"
         )
     kind, dims = np.dtype(DTYPES[data[2]]), data[3]
     start = 4 + 4 * dims

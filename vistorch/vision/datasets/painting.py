@@ -130,14 +130,19 @@ def _painted(chance: Chance, outline, size: int, grain: np.ndarray) -> np.ndarra
     # Crumbs of other colours before and behind it.
     crumbs = []
     for k in (20, 40):
-        near = length(x - chance.between(k, -1, 1), y - chance.between(k + 1, -1, 1)) - chance.between(k + 2, 0.08, 0.26)
+        near = length(x - chance.between(k, -1, 1), y - chance.between(k + 1, -1, 1)) - chance.between(
+            k + 2, 0.08, 0.26
+        )
         tint = PAINTS[chance.below(k + 3, len(PAINTS))]
         crumbs.append((np.clip(0.5 - near * soft, 0, 1) * chance.between(k + 4, 0.2, 0.95), tint))
     cosine, sine = turned(chance.between(60, -1.57, 1.57))
-    bar = box(
-        (x - chance.between(61, -0.9, 0.9)) * cosine + y * sine, y * cosine - x * sine, 0.04, 3.0
+    bar = box((x - chance.between(61, -0.9, 0.9)) * cosine + y * sine, y * cosine - x * sine, 0.04, 3.0)
+    crumbs.append(
+        (
+            np.clip(0.5 - bar * soft, 0, 1) * chance.between(62, 0.0, 0.9),
+            PAINTS[chance.below(63, len(PAINTS))],
+        )
     )
-    crumbs.append((np.clip(0.5 - bar * soft, 0, 1) * chance.between(62, 0.0, 0.9), PAINTS[chance.below(63, len(PAINTS))]))
 
     rough = chance.between(12, 3, 18)
     gain = chance.between(13, 0.75, 1.1)

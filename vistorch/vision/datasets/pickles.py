@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,15 +66,18 @@ class _Array:
         self.made = flat.reshape(shape, order="F" if fortran else "C")
 
 
-NUMBERS = frozenset(f"{kind}{size}" for kind, sizes in (("u", "1248"), ("i", "1248"), ("f", "248")) for size in sizes)
+NUMBERS = frozenset(
+    f"{kind}{size}" for kind, sizes in (("u", "1248"), ("i", "1248"), ("f", "248")) for size in sizes
+)
 NUMBERS |= {"b1", "?"}
-CLASS, RECONSTRUCT, DTYPE, ENCODE = object(), object(), object(), object()
+CLASS, RECONSTRUCT, DTYPE, ENCODE, BYTES = object(), object(), object(), object(), object()
 NAMES = {
     ("numpy", "ndarray"): CLASS,
     ("numpy", "dtype"): DTYPE,
     ("numpy.core.multiarray", "_reconstruct"): RECONSTRUCT,
     ("numpy._core.multiarray", "_reconstruct"): RECONSTRUCT,
     ("_codecs", "encode"): ENCODE,  # how Python 3 writes bytes for Python 2
+    ("__builtin__", "bytes"): BYTES,  # and none
 }
 
 
@@ -98,6 +101,8 @@ class _Reader(Unpickler):
         if type(args) is tuple and function is ENCODE and len(args) == 2:
             if type(args[0]) is str and args[1] == "latin1":
                 return args[0].encode("latin1")
+        if function is BYTES and args == ():
+            return b""
         raise refuse("The pickle calls something that is not allowed")
 
     def newobj(self) -> None:
@@ -110,6 +115,10 @@ class _Reader(Unpickler):
         if type(self.stack[-1]) not in (_Array, _Kind):
             raise refuse("The pickle gives a state to something that has none")
         self.stack[-1].take(state)
+
+    codes: ClassVar = list(Unpickler.codes)
+    codes[pickle.BUILD[0]], codes[pickle.NEWOBJ[0]] = build, newobj
+    codes[pickle.PERSID[0]] = codes[pickle.BINPERSID[0]] = None
 
 
 def _finished(value: Any, known: dict[int, Any]) -> Any:

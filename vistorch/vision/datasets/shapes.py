@@ -38,7 +38,7 @@ class Shapes(VisionDataset):
         >>> shapes.data.shape, shapes.data.dtype
         ((20, 32, 32, 3), dtype('uint8'))
         >>> [shapes.classes[target] for target in shapes.targets[:3]]
-        ['star', 'cross', 'flower']
+        ['star', 'circle', 'square']
         >>> shapes
         Dataset Shapes
             Number of datapoints: 20

@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from ...serialization.atomic import replacing
 
@@ -30,6 +30,8 @@ GROWTH = 100  # and beyond that to so many times its own size
 
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tbz2", ".tar.xz", ".txz")
 SINGLES = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+MAGIC = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+SIP = 4 << 20
 DAMAGE = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError)
 
 
@@ -115,9 +117,36 @@ def _damage_told(archive: Path) -> Iterator[None]:
         ) from None
 
 
+class _Sips:
+    """The bytes of an archive, unpacked if they are compressed, a little at a time.
+
+    A header that claims to be a gigabyte long would otherwise be read into memory at once.
+    """
+
+    def __init__(self, archive: Path):
+        self.archive = archive
+        with open(archive, "rb") as file:
+            start = file.read(max(map(len, MAGIC)))
+        opened: Any = next((opened for magic, opened in MAGIC.items() if start.startswith(magic)), open)
+        self.file = opened(archive, "rb")
+        self.seek, self.tell = self.file.seek, self.file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        """Read no more than a sip."""
+        if not 0 <= size <= SIP:
+            raise Refused(f"{self.archive} was not unpacked: it has a header of {size:,} bytes")
+        return self.file.read(size)
+
+    def __enter__(self) -> _Sips:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.file.close()
+
+
 def _in_tar(archive: Path) -> Iterator[tuple[str, IO[bytes] | None]]:
     """Names and contents of a tar archive; no content for a folder."""
-    with tarfile.open(archive, "r:*") as tar:
+    with _Sips(archive) as sips, tarfile.open(fileobj=cast(Any, sips), mode="r:") as tar:
         for member in tar:
             if member.isdir():
                 yield member.name, None
@@ -199,7 +228,11 @@ def _move(archive: Path, beside: Path, folder: Path) -> None:
         for names, wrong in ((folders, Path.is_file), (files, Path.is_dir)):
             taken = [there / name for name in names if wrong(there / name)]
             if taken:
-                raise _refusal(archive, taken[0].name, f"would replace {taken[0]}, a file a folder or the other way round")
+                raise _refusal(
+                    archive,
+                    taken[0].name,
+                    f"would replace {taken[0]}, a file a folder or the other way round",
+                )
         moves.append((Path(at), there, files))
     for at, there, files in moves:
         there.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """What every data set of pictures has: a root, transforms and the form in which it prints itself.
 
-Invariant: `transforms` is called with (image, target) if it is there; `transform` and `target_transform` are its halves.
+Invariant: `transforms` is called with (image, target) if it is there; `transform` and `target_transform` are its
+halves.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ class LeNet(nn.Module):
         super().__init__()
         side = ((size - 4) // 2 - 4) // 2
         if side < 1:
-            raise ValueError(f"size must be at least 16, got {size}: two convolutions and poolings leave nothing")
+            raise ValueError(
+                f"size must be at least 16, got {size}: two convolutions and poolings leave nothing"
+            )
         self.conv1 = nn.Conv2d(in_channels, 6, 5)
         self.pool = nn.MaxPool2d(2, 2)
         self.conv2 = nn.Conv2d(6, 16, 5)

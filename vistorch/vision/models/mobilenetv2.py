@@ -120,7 +120,9 @@ class MobileNetV2(nn.Module):
             width = _make_divisible(width * width_mult, round_nearest)
             for k in range(count):
                 stride = first if k == 0 else 1
-                features.append(block(channels, width, stride, expand_ratio=expand_ratio, norm_layer=norm_layer))
+                features.append(
+                    block(channels, width, stride, expand_ratio=expand_ratio, norm_layer=norm_layer)
+                )
                 channels = width
         features.append(unit(channels, self.last_channel, kernel_size=1))
         self.features = nn.Sequential(*features)

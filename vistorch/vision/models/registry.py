@@ -1,6 +1,7 @@
 """The networks by name.
 
-Invariant: a network is built with `weights=None`; anything else is refused in one sentence that says how to load a file.
+Invariant: a network is built with `weights=None`; anything else is refused in one sentence that says how to
+load a file.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ def list_models(
     names = {
         name
         for name, build in BUILDERS.items()
-        if module is None or build.__module__.rsplit(".", 1)[0] == module.__name__ or build.__module__ == module.__name__
+        if module is None
+        or build.__module__.rsplit(".", 1)[0] == module.__name__
+        or build.__module__ == module.__name__
     }
     if include is not None:
         patterns = [include] if isinstance(include, str) else list(include)

@@ -26,7 +26,9 @@ __all__ = [
 ]
 
 
-def conv3x3(in_planes: int, out_planes: int, stride: int = 1, groups: int = 1, dilation: int = 1) -> nn.Conv2d:
+def conv3x3(
+    in_planes: int, out_planes: int, stride: int = 1, groups: int = 1, dilation: int = 1
+) -> nn.Conv2d:
     """A convolution over 3 by 3 pixels that keeps the size.
 
     Args:
@@ -196,7 +198,9 @@ class ResNet(nn.Module):
         self._norm_layer = norm_layer or nn.BatchNorm2d
         self.inplanes = 64
         self.dilation = 1
-        dilated = [False, False, False] if replace_stride_with_dilation is None else replace_stride_with_dilation
+        dilated = (
+            [False, False, False] if replace_stride_with_dilation is None else replace_stride_with_dilation
+        )
         if len(dilated) != 3:
             raise ValueError(
                 f"replace_stride_with_dilation should be None or a 3-element tuple, got {replace_stride_with_dilation}"

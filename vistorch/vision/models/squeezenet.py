@@ -40,7 +40,9 @@ class Fire(nn.Module):
         expand3x3_planes: what goes out of 3 by 3 pixels.
     """
 
-    def __init__(self, inplanes: int, squeeze_planes: int, expand1x1_planes: int, expand3x3_planes: int) -> None:
+    def __init__(
+        self, inplanes: int, squeeze_planes: int, expand1x1_planes: int, expand3x3_planes: int
+    ) -> None:
         super().__init__()
         self.inplanes = inplanes
         self.squeeze = nn.Conv2d(inplanes, squeeze_planes, kernel_size=1)

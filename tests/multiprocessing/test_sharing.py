@@ -115,18 +115,24 @@ def test_copies_are_not_shared():
     assert x[0] == 0
 
 
+def mappings():
+    with open("/proc/self/maps") as maps:
+        return sum("vistorch" in line for line in maps)
+
+
 def test_memory_is_given_back_by_reference_counts():
     gc.collect()
     gc.disable()
     try:
-        before = descriptors()
+        before, mapped = descriptors(), mappings()
         large = [vistorch.ones(1 << 19).share_memory_() for _ in range(5)]
         assert descriptors() == before + 5
         part = large[0][7:]
         del large
         assert descriptors() == before + 1 and part.sum() == part.numel()
+        assert mappings() == mapped + 1
         del part
-        assert descriptors() == before
+        assert descriptors() == before and mappings() == mapped
     finally:
         gc.enable()
 

@@ -167,8 +167,23 @@ class UntypedStorage:
         return False
 
     def is_shared(self) -> bool:
-        """Always False: no memory here is shared between processes."""
-        return False
+        """Whether other processes can see the memory; always True on a CUDA device."""
+        from .aliases import piece_of
+
+        return self.is_cuda or piece_of(self._array) is not None
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move the memory, and all tensors on it, to where other processes can see it; nothing on a CUDA device."""
+        from .aliases import share
+
+        if not self.is_cuda:
+            share(self)
+        return self
+
+    @classmethod
+    def _new_shared(cls, size: int, *, device: Any = "cpu") -> UntypedStorage:
+        """New memory that other processes can see."""
+        return cls(size, device=device).share_memory_()
 
     def is_pinned(self, device: Any = None) -> bool:
         """Always False: no memory here is page-locked."""

@@ -178,6 +178,16 @@ class TypedStorage:
         self._untyped_storage.copy_(source)
         return self
 
+    # ---- between processes --------------------------------------------------------------------------------------
+    def is_shared(self) -> bool:
+        """Whether other processes can see the memory."""
+        return self._untyped_storage.is_shared()
+
+    def share_memory_(self) -> TypedStorage:
+        """Move the memory, and all tensors on it, to where other processes can see it."""
+        self._untyped_storage.share_memory_()
+        return self
+
     # ---- copies -------------------------------------------------------------------------------------------------
     def _with(self, storage: UntypedStorage) -> TypedStorage:
         """Another memory with the same type."""

@@ -14,6 +14,7 @@ from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
+from .learned import weight_and_bias
 from .module import Module
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
@@ -90,8 +91,7 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the map."""
-        own = self._parameters  # where `self.weight` would look last
-        return F.linear(input, own["weight"], own["bias"])
+        return F.linear(input, *weight_and_bias(self))
 
     def extra_repr(self) -> str:
         """The sizes."""

@@ -19,6 +19,7 @@ EACH = {
         "bad_input": "torch looks at its arguments in another order",
         "mixed_devices": "there are no elements to hand out elsewhere",
         "device": "on the CPU alone",
+        "strict": "on the CPU alone",
     },
 }
 
@@ -74,12 +75,12 @@ OPS = [
             ("unsafe_split_with_sizes", ((x6, (2, 4)), (x23, (1, 2), 1))),
         )
     ),
-    Op("Tensor.apply_", [S(x23, abs)], fn=lambda L, x, f: x.apply_(f), **EACH),
-    Op("Tensor.map_", [S(x23, X((2, 3), seed=1), max)], fn=lambda L, x, y, f: x.map_(y, f), **EACH),
+    Op("Tensor.apply_", [S(x23, abs)], fn=lambda L, x, f: x.clone().apply_(f), **EACH),
+    Op("Tensor.map_", [S(x23, X((2, 3), seed=1), max)], fn=lambda L, x, y, f: x.clone().map_(y, f), **EACH),
     Op(
         "Tensor.map2_",
         [S(x4, X((4,), seed=1), X((4,), seed=2), max)],
-        fn=lambda L, x, y, z, f: x.map2_(y, z, f),
+        fn=lambda L, x, y, z, f: x.clone().map2_(y, z, f),
         **EACH,
     ),
     Op(

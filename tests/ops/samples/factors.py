@@ -117,8 +117,11 @@ FACTORS = [
     Op("lu_solve", [S(m32, LU, pivots)], differs={"mixed": "the same", **INTO}, **plain),
     Op(
         "cholesky_solve",
-        [S(m32, l33), S(m32, replace(l33, finish=lambda a: np.swapaxes(low(a), -1, -2)), True), S(b232, l233)]
-        + [S(m23, l33), S(v3, l33), S(b232, l33)],
+        [
+            S(m32, l33),
+            S(m32, replace(l33, finish=lambda a: np.swapaxes(low(a), -1, -2)), True),
+            *(S(b, factor) for b, factor in ((b232, l233), (m23, l33), (v3, l33), (b232, l33))),
+        ],
         differs=BOTH,
         **plain,
     ),
@@ -229,8 +232,9 @@ OTHERS = [
                 1,
             ),
             S(a33, 1),
-        ]
-        + [S(a33, 2), S(a33, 0)],
+            S(a33, 2),
+            S(a33, 0),
+        ],
         differs={"names": "torch documents others than it takes"},
         grad_fn=False,
         **plain,

@@ -168,6 +168,7 @@ def _pieces(name: str, split: str, argument: str) -> Any:
         tensor(input, name)
         return tuple([METHODS["clone"](part) for part in _named(split)(input, *args, **named)])
 
+    given = {"unbind_copy": "", "split_copy": ", 1"}.get(name, ", (1, 1)")
     copies.__name__ = copies.__qualname__ = name
     copies.__doc__ = f"""`{name.removesuffix("_copy")}`, each piece a copy.
 
@@ -178,7 +179,7 @@ def _pieces(name: str, split: str, argument: str) -> Any:
 
     Example:
         >>> import vistorch
-        >>> len(vistorch.{name}(vistorch.zeros(2){"" if "unbind" in name else ", 1" if name == "split_copy" else ", (1, 1)"}))
+        >>> len(vistorch.{name}(vistorch.zeros(2){given}))
         2
     """
     return expose(copies, method=False)

@@ -170,7 +170,8 @@ def nonzero_static(input, *, size=None, fill_value=-1, out=None):
                 "nonzero_static: Expected out tensor to have scalar type Long but got scalar "
                 f"type{checks.scalar_name(out)}"
             )
-    found = nonzero(input)._data[:size]
+    places: Any = nonzero(input)
+    found = places._data[:size]
     dims.room((size, input._data.ndim), 8)
     place = input._place
     xp = CPU.xp if not place.kind else place.xp

@@ -88,7 +88,7 @@ def _bad_minor(one: Any) -> int:
     return len(one) if (found != found).any() else 0
 
 
-def _tried(A: Any, run: Any, find: Any, check: bool, name: str) -> tuple:
+def _tried(A: Any, run: Any, find: Any, check: bool, name: tuple) -> tuple:
     """`run(A)` and the info; where a matrix fails the result is nan."""
     place = A._place
     try:

@@ -97,7 +97,7 @@ def gradient(input, *, spacing: Any = None, dim: Any = None, edge_order=1):
     """
     a = tensor("gradient", input)
     edge_order = _dims.whole(edge_order, "gradient", "edge_order", 4)
-    several: Any = isinstance(spacing, (tuple, list))
+    several = isinstance(spacing, (tuple, list))
     if not several and isinstance(spacing, Tensor) and not spacing._data.ndim:
         spacing = spacing._data.item()
     if not several and spacing is not None and number(spacing) is None:

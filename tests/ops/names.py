@@ -47,6 +47,7 @@ NAMES = {
     "masked_fill": [["input", "mask", "value"]],
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
+    "threshold": [["input", "threshold", "value"]],
     "kl_div": [["input", "target", "reduction"]],
     "poisson_nll_loss": [["input", "target", "log_input", "full", "eps", "reduction"]],
     "hinge_embedding_loss": [["input", "target", "margin", "reduction"]],

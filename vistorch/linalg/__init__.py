@@ -11,6 +11,8 @@ from ..engine.ops.linalg.products import matmul
 from ..engine.ops.linalg.rank import cond, lstsq, matrix_rank, pinv
 from ..engine.ops.linalg.solve import cholesky, inv, matrix_power, solve
 from ..engine.ops.linalg.triangular import diagonal, solve_triangular
+from ..engine.ops.linalg.vander import linalg_vander as vander
+from ..engine.ops.linalg.vander import tensorinv, tensorsolve
 
 __all__ = [
     "LinAlgError",
@@ -38,6 +40,9 @@ __all__ = [
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
     "vecdot",
     "vector_norm",
 ]

@@ -10,11 +10,13 @@ from tests.ops.samples import (
     create,
     index,
     linalg,
+    measures,
     nn_activation,
     nn_attention,
     nn_conv,
     nn_embedding,
     nn_image,
+    nn_linear,
     nn_loss,
     nn_normalize,
     nn_padding,
@@ -24,15 +26,18 @@ from tests.ops.samples import (
     random,
     reduce,
     shape,
+    special,
+    windows,
 )
 
-FAMILIES = (pointwise, reduce, shape, index, create, linalg, random)
+FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, special, measures, windows)
 LAYERS = (
     nn_activation,
     nn_attention,
     nn_conv,
     nn_embedding,
     nn_image,
+    nn_linear,
     nn_loss,
     nn_normalize,
     nn_padding,

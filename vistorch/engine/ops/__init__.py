@@ -3,6 +3,7 @@
 from . import (
     activation,
     attention,
+    bygone,
     conv,
     core,
     create,

@@ -17,6 +17,7 @@ from . import (
     rank,
     solve,
     triangular,
+    vander,
     vectors,
 )
 from .norms import matrix_norm

@@ -1,6 +1,7 @@
 """Views, joining, splitting and the copies that change a shape."""
 
 from . import (
+    borrowed,
     convert,
     diagonals,
     expand,

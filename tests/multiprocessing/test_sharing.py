@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -13,6 +14,7 @@ import vistorch
 from tests.story import story
 from vistorch import nn, optim
 from vistorch.engine import aliases
+from vistorch.engine.shared import ledger
 
 
 def descriptors():
@@ -135,6 +137,15 @@ def test_memory_is_given_back_by_reference_counts():
         assert descriptors() == before and mappings() == mapped
     finally:
         gc.enable()
+
+
+def test_nobody_comes_by_memory_that_is_being_given_back():
+    """Another thread may ask for the segment while its mapping is undone: it must have been forgotten by then."""
+    segment = ledger.new(1 << 22).segment
+    known, forgotten = weakref.ref(segment), []
+    segment._mapping._close = lambda fd: forgotten.append((known() is None, os.close(fd)))
+    del segment
+    assert forgotten == [(True, None)]
 
 
 def test_small_tensors_share_a_descriptor():

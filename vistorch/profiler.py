@@ -93,7 +93,9 @@ def schedule(
     return action
 
 
-def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use_gzip: bool = False) -> Callable:
+def tensorboard_trace_handler(
+    dir_name: str, worker_name: str | None = None, use_gzip: bool = False
+) -> Callable:
     """A handler for `on_trace_ready` that writes nothing."""
     return lambda profiler: None
 

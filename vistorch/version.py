@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ._version import __version__
 
-__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "xpu"]
+__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "xpu"]  # noqa: F822  `cuda` is found out when it is asked for
 
 
 def _cuda() -> str | None:

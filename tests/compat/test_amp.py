@@ -135,7 +135,12 @@ def test_scaler(L, tell):
     other.load_state_dict(scaler.state_dict())
     tell(other.state_dict(), other.scale([L.ones(1), (L.ones(2),)]))
     scaler.update(8.0)
-    tell(scaler.get_scale(), scaler.get_growth_factor(), scaler.get_backoff_factor(), scaler.get_growth_interval())
+    tell(
+        scaler.get_scale(),
+        scaler.get_growth_factor(),
+        scaler.get_backoff_factor(),
+        scaler.get_growth_interval(),
+    )
 
 
 @story
@@ -225,7 +230,9 @@ def test_full_on_cuda(cuda, name):
 def test_a_step_of_training_on_cuda(cuda):
     nn, F = vistorch.nn, vistorch.nn.functional
     vistorch.manual_seed(0)
-    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 3)).to(cuda)
+    model = nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 3)
+    ).to(cuda)
     optimizer = vistorch.optim.SGD(model.parameters(), lr=0.1)
     scaler = vistorch.amp.GradScaler("cuda", init_scale=1024.0)
     x, y = vistorch.randn(8, 1, 6, 6, device=cuda), vistorch.arange(8, device=cuda) % 3

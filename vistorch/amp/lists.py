@@ -9,8 +9,8 @@ from __future__ import annotations
 
 # Products: in the type of the region.
 LOWER_BOTH = """
-    addbmm addmm baddbmm bmm mm matmul __matmul__ __rmatmul__ linear linalg.vecdot prelu affine_grid affine_grid_generator
-    conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc
+    addbmm addmm baddbmm bmm mm matmul __matmul__ __rmatmul__ linear linalg.vecdot prelu affine_grid
+    affine_grid_generator conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc
     scaled_dot_product_attention
     rnn_tanh_cell rnn_relu_cell rnn_tanh rnn_relu lstm
 """

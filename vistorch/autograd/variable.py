@@ -45,6 +45,7 @@ class Variable(metaclass=VariableMeta):
         _grad_fn: Any = None,
         name: str | None = None,
     ) -> Tensor:
+        """See the class."""
         if volatile:
             warnings.warn(
                 "volatile was removed and now has no effect. Use `with vistorch.no_grad():` instead.",

@@ -2,5 +2,5 @@
 
 
 def get_cpu_capability() -> str:
-    """ "DEFAULT": which instructions are used is numpy's affair (`numpy.show_config()`)."""
+    """Give "DEFAULT": which instructions are used is numpy's affair (`numpy.show_config()`)."""
     return "DEFAULT"

@@ -40,7 +40,7 @@ def device_count() -> int:
 
 
 def current_device() -> str:
-    """ "cpu"."""
+    """Give "cpu": there is one."""
     return "cpu"
 
 

@@ -74,7 +74,9 @@ def assert_close(
         AssertionError: not the same
     """
     __tracebackhide__ = True
-    options = Options(allow_subclasses, rtol, atol, equal_nan, check_device, check_dtype, check_layout, check_stride)
+    options = Options(
+        allow_subclasses, rtol, atol, equal_nan, check_device, check_dtype, check_layout, check_stride
+    )
     wrong = None
     try:
         comparisons = list(_walk(actual, expected, options, ()))
@@ -136,7 +138,9 @@ def _pair(actual: Any, expected: Any, options: Options, place: tuple) -> Callabl
         return lambda: compare.numbers(a, b, bounds, options)
     pair = compare.as_tensors(actual, expected, options)
     if pair is None:
-        sentence = f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+        sentence = (
+            f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+        )
         raise compare.Wrong(TypeError, sentence, place)
     bounds = _bounds(options, [pair[0].dtype, pair[1].dtype], place)
     return lambda: compare.tensors(*pair, bounds, options)
@@ -185,4 +189,6 @@ def assert_allclose(
         expected = make(expected, dtype=actual.dtype)
     if rtol is None and atol is None:
         rtol, atol = default_tolerances(actual, expected, dtype_precisions=_OLDER)
-    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
+    )

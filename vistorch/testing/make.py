@@ -102,7 +102,9 @@ def _values(shape: tuple, low: float, high: float, dtype: dtype, device: Any) ->
         part = dtype.to_real()
         return _complex(_values(shape, low, high, part, device), _values(shape, low, high, part, device))
     if dtype.is_floating_point:
-        return _empty(shape, dtype=dtype, device=device).uniform_(low, high) if low < high else _empty(
-            shape, dtype=dtype, device=device
-        ).fill_(low)
+        return (
+            _empty(shape, dtype=dtype, device=device).uniform_(low, high)
+            if low < high
+            else _empty(shape, dtype=dtype, device=device).fill_(low)
+        )
     return _randint(int(low), int(high), shape, dtype=dtype, device=device)

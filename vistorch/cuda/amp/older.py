@@ -17,7 +17,8 @@ __all__ = ["GradScaler", "amp_definitely_not_available", "autocast", "custom_bwd
 
 def _older(name: str) -> None:
     warnings.warn(
-        f"`vistorch.cuda.amp.{name}(args...)` is deprecated. Please use `vistorch.amp.{name}('cuda', args...)` instead.",
+        f"`vistorch.cuda.amp.{name}(args...)` is deprecated. "
+        f"Please use `vistorch.amp.{name}('cuda', args...)` instead.",
         FutureWarning,
         stacklevel=user_level(),
     )

@@ -80,7 +80,9 @@ class Measurement:
         if many:
             low, high = np.percentile(self.times, (25, 75))
             lines.append(f"  Median: {self.median / length:.2f} {name}")
-            lines.append(f"  IQR:    {self.iqr / length:.2f} {name} ({low / length:.2f} to {high / length:.2f})")
+            lines.append(
+                f"  IQR:    {self.iqr / length:.2f} {name} ({low / length:.2f} to {high / length:.2f})"
+            )
         else:
             lines.append(f"  {self.median / length:.2f} {name}")
         runs = f"{self.number_per_run} runs {'per measurement' if many else ''}"

@@ -52,10 +52,14 @@ def scalar(p: Any, tag: str, value: Any, new_style: bool = False, double_precisi
     found = float(number(value))
     if not new_style:
         return p.Summary.Value(tag=tag, simple_value=found)
-    data = {"double_val": [found], "dtype": "DT_DOUBLE"} if double_precision else {
-        "float_val": [found],
-        "dtype": "DT_FLOAT",
-    }
+    data = (
+        {"double_val": [found], "dtype": "DT_DOUBLE"}
+        if double_precision
+        else {
+            "float_val": [found],
+            "dtype": "DT_FLOAT",
+        }
+    )
     plugin = p.Metadata.PluginData(plugin_name="scalars")
     return p.Summary.Value(tag=tag, tensor=p.Tensor(**data), metadata=p.Metadata(plugin_data=plugin))
 
@@ -71,7 +75,8 @@ def histogram(p: Any, tag: str, values: Any, bins: Any, max_bins: int | None) ->
     found = array(values).astype(np.float64).ravel()
     if found.size == 0:
         raise ValueError("The input has no element.")
-    counts, limits = np.histogram(found, bins=_growing_edges() if isinstance(bins, str) and bins == "tensorflow" else bins)
+    edges = _growing_edges() if isinstance(bins, str) and bins == "tensorflow" else bins
+    counts, limits = np.histogram(found, bins=edges)
     if max_bins is not None and len(counts) > max_bins:
         step = len(counts) // max_bins
         counts = np.add.reduceat(counts, np.arange(0, len(counts), step))
@@ -112,7 +117,9 @@ def _arranged(values: np.ndarray, dataformats: str) -> np.ndarray:
         grid = np.zeros((rows * columns, *values.shape[1:]), values.dtype)
         grid[: len(values)] = values
         _, c, h, w = values.shape
-        values = grid.reshape(rows, columns, c, h, w).transpose(2, 0, 3, 1, 4).reshape(c, rows * h, columns * w)
+        values = (
+            grid.reshape(rows, columns, c, h, w).transpose(2, 0, 3, 1, 4).reshape(c, rows * h, columns * w)
+        )
     if values.shape[0] == 1:
         values = np.repeat(values, 3, 0)
     return values.transpose(1, 2, 0)
@@ -128,7 +135,9 @@ def image(p: Any, tag: str, values: Any, dataformats: str) -> Any:
     height, width, channels = pixels.shape
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, format="PNG")
-    picture = p.Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=file.getvalue())
+    picture = p.Summary.Image(
+        height=height, width=width, colorspace=channels, encoded_image_string=file.getvalue()
+    )
     return p.Summary.Value(tag=tag, image=picture)
 
 
@@ -158,7 +167,9 @@ def text(p: Any, tag: str, words: str) -> Any:
 def hparams(find: Callable[[str], Any], settings: dict[str, Any], results: dict[str, Any]) -> list[Any]:
     """The records that the tab HParams reads."""
     plugin = find("plugins.hparams.summary_v2")
-    plain = {k: v if isinstance(v, bool | str) else float(number(v)) for k, v in settings.items() if v is not None}
+    plain = {
+        k: v if isinstance(v, bool | str) else float(number(v)) for k, v in settings.items() if v is not None
+    }
     metrics = [plugin.Metric(name) for name in results]
     return [
         plugin.hparams_config_pb(hparams=[plugin.HParam(name) for name in plain], metrics=metrics),

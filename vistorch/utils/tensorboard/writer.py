@@ -22,7 +22,9 @@ def _tensorboard(name: str) -> Any:
     try:
         return importlib.import_module(f"tensorboard.{name}")
     except ImportError as missing:
-        raise ImportError("SummaryWriter needs the package tensorboard: pip install tensorboard.") from missing
+        raise ImportError(
+            "SummaryWriter needs the package tensorboard: pip install tensorboard."
+        ) from missing
 
 
 class FileWriter:
@@ -53,7 +55,9 @@ class FileWriter:
             event.step = int(step)
         self.event_writer.add_event(event)
 
-    def add_summary(self, summary: Any, global_step: int | None = None, walltime: float | None = None) -> None:
+    def add_summary(
+        self, summary: Any, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
         """Write a summary."""
         self.add_event(self.protos.Event(summary=summary), global_step, walltime)
 

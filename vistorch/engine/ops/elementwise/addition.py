@@ -153,7 +153,9 @@ def _three_in_place(fn, rule, write_plain):
 
     def write(input, tensor1, tensor2, late=None, *, value=1):
         if late is not None:
-            value, (tensor1, tensor2) = number_first(name, "value", "tensor1 tensor2", (tensor1, tensor2, late))
+            value, (tensor1, tensor2) = number_first(
+                name, "value", "tensor1 tensor2", (tensor1, tensor2, late)
+            )
         if value.__class__ in REAL and direct(rule, input, (tensor1, tensor2), (value,), write_plain):
             return input
         return replace(input, fn, (tensor1, tensor2), {"value": value})

@@ -24,8 +24,8 @@ SAID = {
     "lu_solve": "vistorch.lu_solve is deprecated in favor of vistorch.linalg.lu_solveand will be removed in a future "
     "PyTorch release.\nNote that vistorch.linalg.lu_solve has its arguments reversed.\n"
     "X = vistorch.lu_solve(B, LU, pivots)\nshould be replaced with\nX = vistorch.linalg.lu_solve(LU, pivots, B)",
-    "triangular_solve": "vistorch.triangular_solve is deprecated in favor of vistorch.linalg.solve_triangularand will be "
-    "removed in a future PyTorch release.\nvistorch.linalg.solve_triangular has its arguments reversed and does not "
+    "triangular_solve": "vistorch.triangular_solve is deprecated in favor of vistorch.linalg.solve_triangularand will "
+    "be removed in a future PyTorch release.\nvistorch.linalg.solve_triangular has its arguments reversed and does not "
     "return a copy of one of the inputs.\nX = vistorch.triangular_solve(B, A).solution\nshould be replaced with\n"
     "X = vistorch.linalg.solve_triangular(A, B).",
 }

@@ -101,7 +101,8 @@ renorm_row = op(
     "renorm",
     _renorm,
     holomorphic=False,
-    formula=r"\bar x = \bar y \text{ where } n \le m,\ \tfrac{m}{n}\left(\bar y - \tfrac{x \cdot \bar y}{n} \bar n\right)",
+    formula=r"\bar x = \bar y \text{ where } n \le m,\ "
+    r"\tfrac{m}{n}\left(\bar y - \tfrac{x \cdot \bar y}{n} \bar n\right)",
     input=_renorm_gradient,
 )
 

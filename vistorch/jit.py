@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 from .compat.said import once, unbuilt
 

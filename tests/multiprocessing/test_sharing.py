@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -13,6 +14,7 @@ import vistorch
 from tests.story import story
 from vistorch import nn, optim
 from vistorch.engine import aliases
+from vistorch.engine.shared import ledger
 
 
 def descriptors():
@@ -115,20 +117,35 @@ def test_copies_are_not_shared():
     assert x[0] == 0
 
 
+def mappings():
+    with open("/proc/self/maps") as maps:
+        return sum("vistorch" in line for line in maps)
+
+
 def test_memory_is_given_back_by_reference_counts():
     gc.collect()
     gc.disable()
     try:
-        before = descriptors()
+        before, mapped = descriptors(), mappings()
         large = [vistorch.ones(1 << 19).share_memory_() for _ in range(5)]
         assert descriptors() == before + 5
         part = large[0][7:]
         del large
         assert descriptors() == before + 1 and part.sum() == part.numel()
+        assert mappings() == mapped + 1
         del part
-        assert descriptors() == before
+        assert descriptors() == before and mappings() == mapped
     finally:
         gc.enable()
+
+
+def test_nobody_comes_by_memory_that_is_being_given_back():
+    """Another thread may ask for the segment while its mapping is undone: it must have been forgotten by then."""
+    segment = ledger.new(1 << 22).segment
+    known, forgotten = weakref.ref(segment), []
+    segment._mapping._close = lambda fd: forgotten.append((known() is None, os.close(fd)))
+    del segment
+    assert forgotten == [(True, None)]
 
 
 def test_small_tensors_share_a_descriptor():

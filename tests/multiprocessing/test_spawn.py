@@ -1,7 +1,9 @@
 """`spawn`: processes that stand and fall together, with torch's sentences."""
 
+import os
 import pickle
 import signal
+import threading
 
 import pytest
 
@@ -70,6 +72,22 @@ def test_waiting_for_a_while():
     with pytest.raises(mp.ProcessExitedException, match="process 0 terminated with signal SIGKILL"):
         context.join(grace_period=0.01)
     assert not alive(context)
+
+
+def test_an_interrupt_ends_them_all():
+    started = mp.get_context("fork").Semaphore(0)
+
+    def interrupt():
+        for _ in range(2):
+            started.acquire(timeout=120)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        mp.start_processes(workers.pauses, (started,), nprocs=2, start_method="fork")
+    thread.join()
+    assert not mp.active_children()
 
 
 def test_old_names_and_wrong_ones():

@@ -182,7 +182,7 @@ class GradScaler:
         state["stage"] = OptState.STEPPED
         return result
 
-    def update(self, new_scale: float | Tensor | None = None) -> None:
+    def update(self, new_scale: Any = None) -> None:
         """Let the scale shrink after a step that was left out, and grow after many good ones.
 
         Args:

@@ -2,7 +2,6 @@
 
 from ..engine.anomaly import detect_anomaly, set_detect_anomaly
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-
 from . import function, functional, grad_mode, graph
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck

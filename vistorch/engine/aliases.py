@@ -15,10 +15,6 @@ from .shared import Piece, ledger
 from .storage import UntypedStorage, bytes_of, owner, reach
 from .tensor import Tensor
 
-# How often the only tensor's own array is known inside `share`: the tensor's slot, one local variable here and one in
-# the function that is asked, and the question's own argument.
-_ALONE = 4
-
 
 def piece_of(a: Any) -> Piece | None:
     """The piece of shared memory that an array is on, if it is."""
@@ -33,6 +29,7 @@ def share(holder: Any) -> Piece:
         holder: a Tensor or an UntypedStorage on the CPU or on a simulated device.
     """
     slot = "_data" if isinstance(holder, Tensor) else "_array"
+    alone = _references(holder, slot) <= _ALONE
     root = owner(getattr(holder, slot))
     base = root.base
     if base.__class__ is Piece:
@@ -41,7 +38,7 @@ def share(holder: Any) -> Piece:
     piece = ledger.new(length)
     made = piece.array()
     made[...] = bytes_of(root)
-    if getattr(holder, slot) is root and _is_alone(root):
+    if alone and getattr(holder, slot) is root:
         _rebase(holder, slot, low, made)
     else:
         for other, where in _holders(root):
@@ -49,8 +46,16 @@ def share(holder: Any) -> Piece:
     return piece
 
 
-def _is_alone(root: Any) -> bool:
-    return sys.getrefcount(root) <= _ALONE
+def _references(holder: Any, slot: str) -> int:
+    """How often an array is referred to, this question included."""
+    return sys.getrefcount(getattr(holder, slot))
+
+
+class _Only:
+    _data = np.empty(1)
+
+
+_ALONE = _references(_Only, "_data")  # what the question itself adds differs from one Python to the next
 
 
 def _rebase(holder: Any, slot: str, low: int, made: Any) -> None:

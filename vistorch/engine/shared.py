@@ -79,15 +79,13 @@ def raise_limit() -> bool:
     return True
 
 
-class Segment:
-    """A stretch of memory that several processes may map: one descriptor, one mapping.
+class _Mapping:
+    """A descriptor and where it is mapped, given back when nobody refers to them.
 
-    Args:
-        fd: the descriptor, which is this object's from now on.
-        size: how many bytes.
+    Not the segment itself: while its `__del__` ran, another thread could still come by it through a weak reference.
     """
 
-    __slots__ = ("__weakref__", "_close", "_unmap", "address", "fd", "key", "pieces", "size")
+    __slots__ = ("_close", "_unmap", "address", "fd", "size")
 
     def __init__(self, fd: int, size: int) -> None:
         self.fd, self.size, self.address = fd, size, None
@@ -98,17 +96,29 @@ class Segment:
             code = ctypes.get_errno()
             raise RuntimeError(f"unable to mmap {size} bytes of shared memory: {os.strerror(code)} ({code})")
         self.address = address
-        there = os.fstat(fd)
-        self.key = there.st_dev, there.st_ino
-        self.pieces: Any = weakref.WeakValueDictionary()
 
     def __del__(self) -> None:
         if self.address is not None:
             self._unmap(self.address, self.size)
-            self.address = None
-        if self.fd >= 0:
-            self._close(self.fd)
-            self.fd = -1
+        self._close(self.fd)
+
+
+class Segment:
+    """A stretch of memory that several processes may map: one descriptor, one mapping.
+
+    Args:
+        fd: the descriptor, which is this object's from now on.
+        size: how many bytes.
+    """
+
+    __slots__ = ("__weakref__", "_mapping", "address", "fd", "key", "pieces", "size")
+
+    def __init__(self, fd: int, size: int) -> None:
+        self._mapping = _Mapping(fd, size)
+        self.fd, self.size, self.address = fd, size, self._mapping.address
+        there = os.fstat(fd)
+        self.key = there.st_dev, there.st_ino
+        self.pieces: Any = weakref.WeakValueDictionary()
 
     def piece(self, offset: int, size: int) -> Piece:
         """The piece of this segment that begins at `offset`: the one somebody holds, or a new one."""

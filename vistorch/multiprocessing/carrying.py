@@ -73,13 +73,14 @@ def packed(value: Any) -> bytes:
     except ImportError:
         raise ImportError(MISSING) from None
 
+    known: Any = cloudpickle.Pickler.dispatch_table
     travels: Any = dict(ForkingPickler(io.BytesIO()).dispatch_table)
 
     class Packer(cloudpickle.Pickler):
         """cloudpickle that knows how tensors travel, and notes which definitions it packed."""
 
         # read when the pickler is made: an instance's own would come too late
-        dispatch_table: ClassVar[Any] = ChainMap(travels, cloudpickle.Pickler.dispatch_table)
+        dispatch_table: ClassVar[Any] = ChainMap(travels, known)
 
         def reducer_override(self, obj: Any) -> Any:
             found = super().reducer_override(obj)

@@ -229,8 +229,12 @@ def start_processes(
     context = ProcessContext([process for process, _ in started], [reader for _, reader in started])
     if not join:
         return context
-    while not context.join():
-        pass
+    try:
+        while not context.join():
+            pass
+    except KeyboardInterrupt:  # of a notebook's cell, say: nobody is left to wait for them
+        context._end_all(1)
+        raise
     return None
 
 

@@ -289,7 +289,8 @@ def test_training_is_training_alone():
 
 
 def test_a_network_on_the_wrong_device():
-    sentence = r"module must have its parameters and buffers on device cuda:0 \(device_ids\[0\]\) but found one of them "
+    start = r"module must have its parameters and buffers on device cuda:0 \(device_ids\[0\]\) but "
+    sentence = start + "found one of them "
     with pytest.raises(RuntimeError, match=sentence + "on device: cpu"):
         nn.DataParallel(nn.Linear(2, 2))(vistorch.ones(4, 2))
     with pytest.raises(RuntimeError, match=sentence + "on device: cuda:1"):

@@ -7,7 +7,9 @@ import pytest
 
 from tests.ops.record import Op
 from tests.ops.samples import (
+    copies,
     create,
+    factors,
     index,
     linalg,
     measures,
@@ -30,7 +32,20 @@ from tests.ops.samples import (
     windows,
 )
 
-FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, special, measures, windows)
+FAMILIES = (
+    pointwise,
+    reduce,
+    shape,
+    index,
+    create,
+    linalg,
+    random,
+    special,
+    measures,
+    windows,
+    factors,
+    copies,
+)
 LAYERS = (
     nn_activation,
     nn_attention,

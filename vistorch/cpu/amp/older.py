@@ -5,12 +5,11 @@ Invariant: each warns as PyTorch does, and does what its successor does.
 
 from __future__ import annotations
 
-
 import warnings
 
 from ... import amp
 from ...compat.said import user_level
-from ...engine.dtypes import dtype, bfloat16
+from ...engine.dtypes import bfloat16, dtype
 
 __all__ = ["GradScaler", "autocast"]
 

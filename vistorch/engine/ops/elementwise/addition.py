@@ -149,7 +149,6 @@ def _add_quotient(d, tensor1, tensor2, value):
 
 def _three_in_place(fn, rule, write_plain):
     """`x.addcmul_(a, b, value=...)`."""
-
     name = rule.name + "_"
 
     def write(input, tensor1, tensor2, late=None, *, value=1):

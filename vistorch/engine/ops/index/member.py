@@ -81,7 +81,8 @@ def isin(
             " * (Tensor elements, Number test_element, *, bool assume_unique, bool invert, Tensor out)\n"
             " * (Tensor elements, Tensor test_elements, *, bool assume_unique, bool invert, Tensor out)\n"
         )
-    place = (elements if isinstance(elements, Tensor) else test_elements)._place
+    holder: Any = elements if isinstance(elements, Tensor) else test_elements
+    place = holder._place
     x, y = _tested(elements, place), _tested(test_elements, place)
     if x._place is not y._place:
         raise RuntimeError(errors.devices(x._place, y._place, "isin"))
@@ -170,7 +171,8 @@ def nonzero_static(input, *, size=None, fill_value=-1, out=None):
                 "nonzero_static: Expected out tensor to have scalar type Long but got scalar "
                 f"type{checks.scalar_name(out)}"
             )
-    found = nonzero(input)._data[:size]
+    places: Any = nonzero(input)
+    found = places._data[:size]
     dims.room((size, input._data.ndim), 8)
     place = input._place
     xp = CPU.xp if not place.kind else place.xp

@@ -12,7 +12,7 @@ from ... import dims, errors
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
 from . import checks
-from .into import Style, into
+from .into import castable, into
 from .solve import inv, solve
 
 
@@ -92,11 +92,11 @@ def linalg_vander(x, *, N=None):
     return _powers(x, n)
 
 
-def tensorinv(A, ind=2, *, out=None):
+def tensorinv(input, ind=2, *, out=None):
     """The inverse of a tensor seen as a matrix whose columns are its last dims.
 
     Args:
-        A: a tensor.
+        input: a tensor.
         ind: how many of its dims count rows.
         out: where to put the result.
 
@@ -105,29 +105,31 @@ def tensorinv(A, ind=2, *, out=None):
         >>> vistorch.linalg.tensorinv(vistorch.eye(4).reshape(2, 2, 2, 2)).shape
         vistorch.Size([2, 2, 2, 2])
     """
-    checks.tensors("linalg_tensorinv", A=A)
+    checks.tensors("linalg_tensorinv", input=input)
     ind = dims.whole(ind, "linalg_tensorinv", "ind", 2)
     if out is not None:
-        return into(out, Style("linalg_inv_ex"), (A,), lambda: tensorinv(A, ind))
+        return into(out, castable("tensorinv"), (input,), lambda: tensorinv(input, ind))
     if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
-    shape = A._data.shape
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    shape = input._data.shape
+    if ind > len(shape):
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {len(shape)}")
     rows, columns = prod(shape[:ind]), prod(shape[ind:])
     if rows != columns:
         raise RuntimeError(
             f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
             f"{columns} != {rows}"
         )
-    return METHODS["reshape"](inv(METHODS["reshape"](A, (rows, columns))), (*shape[ind:], *shape[:ind]))
+    return METHODS["reshape"](inv(METHODS["reshape"](input, (rows, columns))), (*shape[ind:], *shape[:ind]))
 
 
-def tensorsolve(A, B, dims=None, *, out=None):
-    """The X for which tensordot(A, X, X.ndim) = B.
+def tensorsolve(input, other, dims=None, *, out=None):
+    """The X for which tensordot(input, X, X.ndim) = other.
 
     Args:
-        A: a tensor.
-        B: the right side.
-        dims: dims of A to move behind the others first.
+        input: a tensor.
+        other: the right side.
+        dims: dims of input to move behind the others first.
         out: where to put the result.
 
     Example:
@@ -136,22 +138,22 @@ def tensorsolve(A, B, dims=None, *, out=None):
         tensor([[1., 1.],
                 [1., 1.]])
     """
-    checks.tensors("linalg_tensorsolve", A=A, B=B)
+    checks.tensors("linalg_tensorsolve", input=input, other=other)
     if out is not None:
-        return into(out, Style("_linalg_solve_ex"), (A, B), lambda: tensorsolve(A, B, dims))
-    if A._place is not B._place:
-        raise RuntimeError(errors.devices(A._place, B._place, "linalg.solve"))
-    moved = A
+        return into(out, castable("tensorsolve"), (input, other), lambda: tensorsolve(input, other, dims))
+    if input._place is not other._place:
+        raise RuntimeError(errors.devices(input._place, other._place, "linalg.solve"))
+    moved = input
     if dims is not None:
-        count = A._data.ndim
-        moved = METHODS["movedim"](A, tuple(dims), tuple(range(count - len(dims), count)))
-    rows = B._data.ndim
+        count = input._data.ndim
+        moved = METHODS["movedim"](input, tuple(dims), tuple(range(count - len(dims), count)))
+    rows = other._data.ndim
     shape = moved._data.shape[rows:]
-    columns, total = prod(shape), B._data.size
+    columns, total = prod(shape), other._data.size
     if columns != total:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
             f"but got {columns} != {total}"
         )
-    x = solve(METHODS["reshape"](moved, (columns, columns)), METHODS["flatten"](B))
+    x = solve(METHODS["reshape"](moved, (columns, columns)), METHODS["flatten"](other))
     return METHODS["reshape"](x, shape)

@@ -81,7 +81,7 @@ def _refused(input: Any, spacing: Any) -> TypeError:
 
 
 @public(method=False)
-def gradient(input, *, spacing=None, dim=None, edge_order=1):
+def gradient(input, *, spacing: Any = None, dim: Any = None, edge_order=1):
     """The slopes along dims of a function given by its values.
 
     Args:
@@ -97,27 +97,27 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
     """
     a = tensor("gradient", input)
     edge_order = _dims.whole(edge_order, "gradient", "edge_order", 4)
-    several = isinstance(spacing, (tuple, list))
-    if not several and isinstance(spacing, Tensor) and not spacing._data.ndim:
+    several: Any = list(spacing) if isinstance(spacing, (tuple, list)) else None
+    if isinstance(spacing, Tensor) and not spacing._data.ndim:
         spacing = spacing._data.item()
-    if not several and spacing is not None and number(spacing) is None:
+    if several is None and spacing is not None and number(spacing) is None:
         raise _refused(input, spacing)
-    if several and any(not isinstance(s, Tensor) and number(s) is None for s in spacing):
+    if several is not None and any(not isinstance(s, Tensor) and number(s) is None for s in several):
         raise _refused(input, spacing)
     if dim is not None and not isinstance(dim, (tuple, list)):
         dim = _dims.whole(dim, "gradient", "dim", 3)
     if a.dtype.name == "uint8":
         raise RuntimeError("vistorch.gradient does not support uint8 input.")
     wanted = a.ndim if dim is None else len(dim) if isinstance(dim, (tuple, list)) else 1
-    if several and len(spacing) != wanted:
+    if several is not None and len(several) != wanted:
         if dim is None:
             raise RuntimeError(
                 "vistorch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
-                f"'self.dim() = {a.ndim}', since dim argument was not given, but got a list of length {len(spacing)}"
+                f"'self.dim() = {a.ndim}', since dim argument was not given, but got a list of length {len(several)}"
             )
         raise RuntimeError(
             "vistorch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
-            f"the same length, but got a spacing argument of length {len(spacing)} and a dim argument of length "
+            f"the same length, but got a spacing argument of length {len(several)} and a dim argument of length "
             f"{wanted}."
         )
     if edge_order not in (1, 2):
@@ -128,7 +128,7 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
             raise RuntimeError("vistorch.gradient expected each dimension size to be at least edge_order+1")
     found = []
     for i, axis in enumerate(axes):
-        step = spacing[i] if several else 1 if spacing is None else spacing
+        step = several[i] if several is not None else 1 if spacing is None else spacing
         if isinstance(step, Tensor):
             if step._data.ndim != 1:
                 raise RuntimeError(

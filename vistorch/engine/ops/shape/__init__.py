@@ -3,6 +3,7 @@
 from . import (
     borrowed,
     convert,
+    copies,
     diagonals,
     expand,
     flip,

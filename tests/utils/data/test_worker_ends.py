@@ -372,8 +372,8 @@ def test_an_interrupt(when):
         f"""
         it = iter(DataLoader(Slow(0.0 if {when!r} == "working" else 1000.0), num_workers=2, batch_size=2))
         pids = [w.pid for w in it._workers]
-        say(*pids)
         try:
+            say(*pids)
             for x in it:
                 {body}
         except KeyboardInterrupt:

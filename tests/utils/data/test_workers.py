@@ -1,5 +1,6 @@
 """DataLoader with workers, against torch's: the same batches, order, seeds and words."""
 
+import multiprocessing
 import os
 import random
 import re
@@ -337,10 +338,78 @@ def test_a_dataset_that_cannot_be_sent():
             with self.lock:
                 return i
 
-    with pytest.warns(UserWarning, match="Got pickle error"), pytest.raises(TypeError, match="cannot pickle"):
-        iter(vistorch.utils.data.DataLoader(Locked(), num_workers=1))
+    for context in ("forkserver", "spawn"):
+        loader = vistorch.utils.data.DataLoader(Locked(), num_workers=1, multiprocessing_context=context)
+        with (
+            pytest.warns(UserWarning, match="Got pickle error"),
+            pytest.raises(TypeError, match="cannot pickle"),
+        ):
+            iter(loader)
+    with pytest.warns(
+        UserWarning, match=r"cannot be sent to other processes \(cannot pickle .*\)\. They are made as forks"
+    ):
+        assert [x.item() for x in vistorch.utils.data.DataLoader(Locked(), num_workers=1)] == [0, 1]
     loader = vistorch.utils.data.DataLoader(Locked(), num_workers=1, multiprocessing_context="fork")
     assert [x.item() for x in loader] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("context", "kind"),
+    [
+        (None, "fork"),
+        (None, "forkserver"),
+        ("fork", "fork"),
+        ("forkserver", "forkserver"),
+        ("spawn", "spawn"),
+    ],
+)
+def test_what_is_shared_stays_shared(context, kind):
+    counter = vistorch.zeros(2).share_memory_()
+    private = vistorch.zeros(2)
+    kinds = multiprocessing.get_context(kind)
+    value = kinds.Value("i", 0)
+
+    class Counts(vistorch.utils.data.Dataset):
+        def __len__(self):
+            return 6
+
+        def __getitem__(self, i):
+            with value.get_lock():
+                value.value += 1
+                counter[0] += 1
+                private[0] += 1
+            return i
+
+    loader = vistorch.utils.data.DataLoader(Counts(), num_workers=2, multiprocessing_context=context)
+    assert sorted(i.item() for i in loader) == list(range(6))
+    assert (value.value, counter[0].item(), private[0].item()) == (6, 6.0, 0.0)
+
+
+def test_a_shared_tensor_alone_needs_no_fork():
+    flag = vistorch.zeros(3).share_memory_()
+    big = vistorch.arange(100_000.0)
+
+    class Sees(vistorch.utils.data.Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, i):
+            flag[2] += 1
+            return os.getppid(), big[-1].item(), flag[1].item()
+
+    loader = vistorch.utils.data.DataLoader(
+        Sees(), batch_size=None, num_workers=2, persistent_workers=True, prefetch_factor=1
+    )
+    first = list(loader)
+    flag[1] = 7
+    assert {parent for parent, _, _ in first} == set(servers())
+    assert [seen for _, _, seen in loader] == [7.0] * 4 and flag[2].item() == 8.0
+
+
+def servers():
+    from vistorch.utils.data._workers import launch
+
+    return [server._forkserver_pid for server in launch._servers.values()]
 
 
 @pytest.mark.parametrize("context", ["spawn", "forkserver", None])

@@ -7,6 +7,7 @@ whatever state the workers are in; only memory that a batch still uses lives on,
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import pickle
 import signal
@@ -27,6 +28,7 @@ GRACE = 2.0  # seconds a worker has to end the sample it is at
 PATIENCE = 5.0  # seconds at most in one wait that the system may not interrupt
 LEND_FROM = 2**18  # bytes from which an array is lent; a smaller one is copied, and holds up no slot
 LENDS = 2  # slots a worker has for that: a loop holds the last batch while the next one is made
+FORKED = "What a DataLoader's workers need cannot be sent to other processes ({}). They are made as forks of this one."
 NOT_PICKLED = (
     "Got pickle error when attempting to start a worker Process. This might be because the worker Process arguments "
     "are not picklable: workers do not begin as copies of this process, as PyTorch's do on Linux before Python 3.14. "
@@ -170,9 +172,8 @@ class Crew:
         self.closed = False
         self.waiting = False  # nothing is half done: an interrupt does no harm
         self.members: list[Member] = []
-        forks = launch.forks(context)
-        luggage = plan if forks else _packed(plan)
-        environment = None if forks else dict(os.environ)
+        luggage, context = _packed(plan, context)
+        environment = None if luggage is plan else dict(os.environ)
         try:
             for i in range(number):
                 member = Member(prefetch + LENDS)
@@ -281,11 +282,21 @@ class Crew:
                 member.close()
 
 
-def _packed(plan: entry.Plan) -> Luggage:
-    """A plan to send to processes that know nothing yet."""
+def _packed(plan: entry.Plan, context: Any) -> tuple[Any, Any]:
+    """A plan as it is given to workers, and the context they start in."""
+    if launch.forks(context):
+        return plan, context
+    shared = ring.supported()
     try:
-        return Luggage(plan, ring.supported())
-    except (TypeError, AttributeError, pickle.PicklingError):
+        return Luggage(plan, shared), context
+    except (TypeError, AttributeError, RuntimeError, pickle.PicklingError) as error:
+        # A RuntimeError is the word of locks and queues: they can be inherited, but not sent.
+        if context is None and launch.has_server():
+            if not isinstance(error, RuntimeError):
+                warnings.warn(FORKED.format(error), stacklevel=2)
+            return plan, multiprocessing.get_context("fork")
+        if isinstance(error, RuntimeError):
+            return Luggage(plan, shared, late=True), context
         warnings.warn(NOT_PICKLED, stacklevel=2)
         raise
 

@@ -6,20 +6,25 @@ back to their sender as the very same classes.
 
 from __future__ import annotations
 
+import copyreg
 import io
 import mmap
 import os
 import pickle
 import sys
-from types import FunctionType
+from functools import partial
+from multiprocessing.context import get_spawning_popen
+from multiprocessing.reduction import DupFd, ForkingPickler
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 import cloudpickle
 import numpy as np
 
 from ....engine.places import CPU
-from ....engine.storage import start
+from ....engine.storage import UntypedStorage, start
 from ....engine.tensor import Tensor, wrap
+from ....multiprocessing import reductions  # noqa: F401  tells `multiprocessing` of tensors
 from .ring import aligned
 
 LARGE = 4096  # a smaller array travels in the stream
@@ -65,14 +70,33 @@ class _Batches(cloudpickle.Pickler):
         return super().reducer_override(obj)
 
 
+# `multiprocessing` has its own way to send these too, but cloudpickle's is the better one.
+ORDINARY = (MethodType, BuiltinMethodType, type(list.append), type(int.__add__), partial)
+
+
 class _Plans(cloudpickle.Pickler):
-    """Packs what workers start with; a class or function of a module that no one else could import goes by value."""
+    """Packs what workers start with.
+
+    A class or function of a module that no one else could import goes by value; a tensor in shared memory goes as that
+    memory.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.by_value: dict[str, bool] = {}  # what was found out about modules
+        # what is sent only while a process is being started: shared memory, pipes, sockets
+        table = ForkingPickler(io.BytesIO()).dispatch_table
+        known = {*copyreg.dispatch_table, *ORDINARY}
+        self.inherited = {kind: reduce for kind, reduce in table.items() if kind not in known}
+        self.early = False  # whether something was left out, to be packed while a process is being started
 
     def reducer_override(self, obj: Any) -> Any:
+        kind = obj.__class__
+        if kind in self.inherited and (not isinstance(obj, (Tensor, UntypedStorage)) or _is_shared(obj)):
+            if get_spawning_popen() is None:
+                self.early = True
+                return int, ()  # go on: something else may be in the way for good
+            return self.inherited[kind](obj)
         if isinstance(obj, (type, FunctionType)):
             name = obj.__module__
             if name not in self.by_value:
@@ -88,6 +112,11 @@ class _Plans(cloudpickle.Pickler):
             for name, found in self.by_value.items():
                 if found:
                     cloudpickle.unregister_pickle_by_value(sys.modules[name])
+
+
+def _is_shared(obj: Tensor | UntypedStorage) -> bool:
+    """Whether other processes see this memory of the CPU."""
+    return obj._place is CPU and obj.is_shared()
 
 
 def _only_here(name: str) -> bool:
@@ -160,12 +189,27 @@ class Luggage:
     Args:
         obj: the object.
         shared: whether its buffers may lie in an anonymous file (Linux); else they travel in the stream.
+        late: whether it is packed anew for each process, while that is being started.
     """
 
-    def __init__(self, obj: Any, shared: bool) -> None:
+    def __init__(self, obj: Any, shared: bool, late: bool = False) -> None:
         self.fd = -1
-        self.stream, buffers = pack(obj, shared, _Plans)
+        self.stream = b""
         self.spans: list[tuple[int, int]] = []
+        self.unpacked: Any = (obj, shared) if late or self._pack(obj, shared) else None
+
+    def _pack(self, obj: Any, shared: bool) -> bool:
+        """Pack all that can be packed now; return whether that was not all."""
+        self.close()
+        plans: list[_Plans] = []
+
+        def pickler(*args: Any, **kwargs: Any) -> _Plans:
+            plans.append(_Plans(*args, **kwargs))
+            return plans[0]
+
+        self.stream, buffers = pack(obj, shared, pickler)
+        if plans[0].early:
+            return True
         size = needed(0, buffers, b"")
         if size:
             self.fd = os.memfd_create("vistorch-luggage", os.MFD_CLOEXEC)
@@ -178,10 +222,11 @@ class Luggage:
             except BaseException:
                 self.close()
                 raise
+        return False
 
     def __reduce__(self) -> tuple:
-        from multiprocessing.reduction import DupFd
-
+        if self.unpacked is not None:
+            self._pack(*self.unpacked)
         return _opened, (self.stream, self.spans, DupFd(self.fd) if self.fd >= 0 else None)
 
     def unpack(self) -> Any:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.ops.record import Op
 from tests.ops.samples import (
+    chance,
     create,
     index,
     linalg,
@@ -26,7 +27,7 @@ from tests.ops.samples import (
     shape,
 )
 
-FAMILIES = (pointwise, reduce, shape, index, create, linalg, random)
+FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, chance)
 LAYERS = (
     nn_activation,
     nn_attention,

@@ -3,6 +3,7 @@
 from . import (
     activation,
     attention,
+    chance,
     conv,
     core,
     create,

@@ -8,6 +8,7 @@ from . import (
     compare,
     complex,
     division,
+    incomplete,
     jumps,
     logic,
     operators,

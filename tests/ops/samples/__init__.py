@@ -8,6 +8,7 @@ import pytest
 from tests.ops.record import Op
 from tests.ops.samples import (
     copies,
+    chance,
     create,
     factors,
     index,
@@ -46,6 +47,7 @@ FAMILIES = (
     factors,
     copies,
 )
+FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, chance)
 LAYERS = (
     nn_activation,
     nn_attention,

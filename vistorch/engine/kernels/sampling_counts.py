@@ -20,7 +20,7 @@ __all__ = ["multinomial", "poisson"]
 REJECTION_FROM = 10
 
 
-class _Stream:
+class Stream:
     """Uniform doubles one by one, read in chunks no longer than what is certain to be used."""
 
     def __init__(self, generator):
@@ -82,7 +82,7 @@ def poisson(generator, rates: np.ndarray) -> np.ndarray:
     certain = sum(needs)
     out = []
     with generator.lock:
-        stream = _Stream(generator)
+        stream = Stream(generator)
         for rate, need in zip(flat, needs, strict=True):
             if not stream.values:
                 # Every number still to come takes at least its first try.

@@ -4,6 +4,7 @@ from . import (
     activation,
     attention,
     bygone,
+    chance,
     conv,
     core,
     create,

@@ -9,6 +9,7 @@ from . import (
     complex,
     division,
     exponents,
+    incomplete,
     jumps,
     logic,
     operators,

@@ -81,7 +81,7 @@ def standard_gamma_grad(input, output):
     Example:
         >>> import vistorch
         >>> vistorch._standard_gamma_grad(vistorch.tensor([1.0]), vistorch.tensor([1.0]))
-        tensor([1.1433])
+        tensor([1.1736])
     """
     same_floats("_standard_gamma_grad", "_standard_gamma_grad_cpu", input=input, output=output)
     return gamma_slope(input, output)

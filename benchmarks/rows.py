@@ -23,6 +23,7 @@ FAMILIES = (
     "listening",
     "layers",
     "training",
+    "loading",
 )
 
 

@@ -1,4 +1,4 @@
-"""Storages under PyTorch's names: `UntypedStorage`, and for old programs `TypedStorage`, `FloatStorage` and the like."""
+"""Storages under PyTorch's names: `UntypedStorage`, and for old programs `TypedStorage`, `FloatStorage` and such."""
 
 from .engine.storage import UntypedStorage
 from .engine.typed_storage import STORAGE_CLASSES, TypedStorage

@@ -391,7 +391,7 @@ def test_permutation_dtypes(kind):
 
 @pytest.mark.parametrize("kind", [*WHOLE, *FLOATING])
 @pytest.mark.parametrize("p", [0, 0.3, 1])
-@pytest.mark.parametrize("size", [30, 20_000])
+@pytest.mark.parametrize("size", [30, 3000, 20_000])
 def test_bernoulli_with_one_probability(kind, p, size):
     t_kind, kind = KINDS[kind]
     run(

@@ -49,9 +49,11 @@ def build_in(lib: Any, layer: Layer, build: Build, fill: bool = True) -> Any:
     return module
 
 
-def same(ours: Any, theirs: Any, dtype: str = "float64", layer: Layer | None = None) -> None:
+def same(
+    ours: Any, theirs: Any, dtype: str = "float64", layer: Layer | None = None, flatten: bool = True
+) -> None:
     """Results of the same structure and values."""
-    if layer is not None and layer.flatten is not None:
+    if flatten and layer is not None and layer.flatten is not None:
         ours, theirs = layer.flatten(ours), layer.flatten(theirs)
     ours, theirs = flat(ours), flat(theirs)
     assert len(ours) == len(theirs)
@@ -109,50 +111,49 @@ def test_attributes(layer: Layer, build: Build) -> None:
     assert {k: ours.get(k, "missing") for k in theirs} == theirs
 
 
+def run(lib: Any, layer: Layer, build: Build, feed: Sample, dtype: str) -> list[tuple[str, Any]]:
+    """What a module gives in training and in evaluation: results, gradients, buffers afterwards."""
+    module = to_dtype(build_in(lib, layer, build), lib, dtype)
+    seen: list = []
+    for mode in (True, False):
+        module.train(mode)
+        module.zero_grad()
+        call = prepare(lib, feed, dtype, needs_grad=layer.grads)
+        lib.manual_seed(3)
+        out = module(*call.args, **call.kwargs)
+        seen.append(("out", out))
+        if layer.grads and pull(lib, flat(layer.flatten(out) if layer.flatten else out)):
+            seen.append(("input grads", [t.grad for t in call.grads]))
+            seen.append(("parameter grads", [p.grad for p in module.parameters()]))
+        seen.append(("buffers", list(module.buffers())))
+    return seen
+
+
+def pull(lib: Any, outs: list) -> bool:
+    """Backpropagate a different weight for each element of the outputs; whether there was anything to do."""
+    total: Any = None
+    for i, t in enumerate(outs):
+        if getattr(t, "requires_grad", False):
+            weights = np.cos(np.arange(t.numel()) + i).reshape(tuple(t.shape))
+            part = (t * lib.tensor(weights).to(t.dtype)).sum()
+            total = part if total is None else total + part
+    if total is not None:
+        total.backward()
+    return total is not None
+
+
 @cases("forward", fed=True)
 def test_forward_and_gradients(layer: Layer, build: Build, feed: Sample) -> None:
     """Values in training and evaluation, buffers afterwards, gradients of inputs and parameters."""
     for dtype in layer.dtypes:
-        results = []
-        for lib in (L, torch):
-            module = to_dtype(build_in(lib, layer, build), lib, dtype)
-            seen: list = []
-            for mode in (True, False):
-                module.train(mode)
-                module.zero_grad()
-                call = prepare(lib, feed, dtype, needs_grad=layer.grads)
-                lib.manual_seed(3)
-                out = module(*call.args, **call.kwargs)
-                seen.append(("out", out))
-                if layer.grads:
-                    tensors = [
-                        t
-                        for t in flat(layer.flatten(out) if layer.flatten else out)
-                        if hasattr(t, "requires_grad")
-                    ]
-                    total: Any = 0
-                    for i, t in enumerate(tensors):
-                        if t.requires_grad:
-                            ramp = np.cos(np.arange(t.numel()) + i).reshape(tuple(t.shape))
-                            weights = lib.tensor(ramp).to(t.dtype)
-                            total = total + (t * weights).sum()
-                    if not isinstance(total, int):
-                        total.backward()
-                        seen.append(("input grads", [t.grad for t in call.grads]))
-                        seen.append(("parameter grads", [p.grad for p in module.parameters()]))
-                seen.append(("buffers", list(module.buffers())))
-            results.append(seen)
-        for (label, ours), (_, theirs) in zip(*results, strict=True):
+        ours, theirs = (run(lib, layer, build, feed, dtype) for lib in (L, torch))
+        for (label, a), (_, b) in zip(ours, theirs, strict=True):
             if label == "out":
-                same(ours, theirs, dtype, layer)
+                same(a, b, dtype, layer)
             else:
-                assert [x is None for x in ours] == [x is None for x in theirs], label
-                same(
-                    [x for x in ours if x is not None],
-                    [x for x in theirs if x is not None],
-                    dtype,
-                    layer if label != "out" and layer.flatten is None else None,
-                )
+                assert [x is None for x in a] == [x is None for x in b], label
+                a, b = ([x for x in found if x is not None] for found in (a, b))
+                same(a, b, dtype, layer, flatten=False)
 
 
 @cases("interchange")

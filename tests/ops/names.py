@@ -47,6 +47,7 @@ NAMES = {
     "masked_fill": [["input", "mask", "value"]],
     "masked_scatter": [["input", "mask", "source"]],
     "fill": [["input", "value"]],
+    "threshold": [["input", "threshold", "value"]],
     "kl_div": [["input", "target", "reduction"]],
     "poisson_nll_loss": [["input", "target", "log_input", "full", "eps", "reduction"]],
     "hinge_embedding_loss": [["input", "target", "margin", "reduction"]],
@@ -56,7 +57,6 @@ NAMES = {
         ["anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"],
     ],
     "binary_cross_entropy_with_logits": [["input", "target", "weight"]],
-    "threshold": [["input", "threshold", "value"]],
     "convolution": [
         [
             "input",

@@ -56,7 +56,7 @@ backward cuda data_ptr dim_order from_dlpack frombuffer get_device is_conj is_cp
 is_mkldnn is_mps is_neg is_nested is_pinned is_quantized is_same_size is_set_to is_shared is_sparse is_sparse_csr
 is_storage is_xpu layout ndimension new new_empty_strided empty_strided empty_permuted numpy register_hook
 register_post_accumulate_grad_hook retain_grad set_default_tensor_type storage_offset to_dlpack typename
-untyped_storage resolve_conj resolve_neg conj_physical range pinverse
+symeig untyped_storage storage _typed_storage resolve_conj resolve_neg conj_physical range pinverse
 """.split()
 
 

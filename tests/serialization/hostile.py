@@ -1,4 +1,4 @@
-"""Builders of files that nobody should write: pickles by hand, archives whose numbers lie.
+"""Builders of files that nobody should write: pickles by hand.
 
 Every file is a function of a path that must not come into being: what is run by loading would make it.
 """
@@ -6,8 +6,6 @@ Every file is a function of a path that must not come into being: what is run by
 import io
 import pickle as p
 import struct
-import zipfile
-import zlib
 
 from vistorch.serialization.archive_out import ArchiveWriter
 
@@ -96,7 +94,9 @@ REDUCERS = {
     "__import__": lambda path: call(name("builtins", "__import__"), text("antigravity")),
     "runpy": lambda path: call(name("runpy", "run_path"), text(str(path))),
     "a dotted name": lambda path: call(name("collections", "OrderedDict.fromkeys"), p.EMPTY_LIST),
-    "a name through a module of ours": lambda path: call(name("torch.serialization", "os.system"), text(command(path))),
+    "a name through a module of ours": lambda path: call(
+        name("torch.serialization", "os.system"), text(command(path))
+    ),
     "our own save": lambda path: call(name("vistorch", "save"), number(1), text(str(path))),
     "torch's save": lambda path: call(name("torch", "save"), number(1), text(str(path))),
     "from_file": lambda path: call(name("torch", "from_file"), text(str(path)), p.NEWTRUE, number(99)),
@@ -104,7 +104,9 @@ REDUCERS = {
     "codecs": lambda path: call(name("_codecs", "encode"), text("x"), text("antigravity")),
     "codecs.lookup": lambda path: call(name("_codecs", "lookup"), text("antigravity")),
     "numpy": lambda path: call(name("numpy", "load"), text(str(path))),
-    "the name on the stack": lambda path: text("os") + text("system") + p.STACK_GLOBAL + tuple_(text("true")) + p.REDUCE,
+    "the name on the stack": lambda path: (
+        text("os") + text("system") + p.STACK_GLOBAL + tuple_(text("true")) + p.REDUCE
+    ),
     "INST": lambda path: p.MARK + text(command(path)) + p.INST + b"os\nsystem\n",
     "OBJ": lambda path: p.MARK + name("os", "system") + text(command(path)) + p.OBJ,
     "NEWOBJ": lambda path: name("subprocess", "Popen") + tuple_(text(command(path))) + p.NEWOBJ,
@@ -119,15 +121,24 @@ REDUCERS = {
     "a storage class as function": lambda path: call(name("torch", "FloatStorage"), number(10**12)),
     "rebuild by something else": lambda path: call(
         name("torch._tensor", "_rebuild_from_type_v2"),
-        name("collections", "OrderedDict"), name("torch", "Tensor"), p.EMPTY_TUPLE, p.EMPTY_DICT,
+        name("collections", "OrderedDict"),
+        name("torch", "Tensor"),
+        p.EMPTY_TUPLE,
+        p.EMPTY_DICT,
     ),
     "rebuild by itself": lambda path: call(
         name("torch._tensor", "_rebuild_from_type_v2"),
-        name("torch._tensor", "_rebuild_from_type_v2"), name("torch", "Tensor"), p.EMPTY_TUPLE, p.EMPTY_DICT,
+        name("torch._tensor", "_rebuild_from_type_v2"),
+        name("torch", "Tensor"),
+        p.EMPTY_TUPLE,
+        p.EMPTY_DICT,
     ),
     "rebuild as no tensor": lambda path: call(
         name("torch._tensor", "_rebuild_from_type_v2"),
-        name("torch._utils", "_rebuild_tensor_v2"), name("collections", "Counter"), p.EMPTY_TUPLE, p.EMPTY_DICT,
+        name("torch._utils", "_rebuild_tensor_v2"),
+        name("collections", "Counter"),
+        p.EMPTY_TUPLE,
+        p.EMPTY_DICT,
     ),
     "args that are no tuple": lambda path: name("collections", "OrderedDict") + p.EMPTY_LIST + p.REDUCE,
     "a device by a tensor": lambda path: call(name("torch", "device"), tensor()),
@@ -135,7 +146,9 @@ REDUCERS = {
 }
 
 BUILDERS = {
-    "a function's attributes": lambda path: name("torch._utils", "_rebuild_tensor_v2") + _state("__code__") + p.BUILD,
+    "a function's attributes": lambda path: (
+        name("torch._utils", "_rebuild_tensor_v2") + _state("__code__") + p.BUILD
+    ),
     "a class's attributes": lambda path: name("torch", "Tensor") + _state("__init__") + p.BUILD,
     "a class's slots": lambda path: name("torch", "Tensor") + tuple_(p.NONE, _state("backward")) + p.BUILD,
     "a dict subclass's method": lambda path: ORDERED + _state("items") + p.BUILD,
@@ -149,13 +162,15 @@ BUILDERS = {
     "a storage": lambda path: storage() + _state("_untyped_storage") + p.BUILD,
     "slots of a tensor": lambda path: call(
         name("torch._tensor", "_rebuild_from_type_v2"),
-        name("torch._utils", "_rebuild_tensor_v2"), name("torch", "Tensor"),
+        name("torch._utils", "_rebuild_tensor_v2"),
+        name("torch", "Tensor"),
         tuple_(storage(), number(0), tuple_(number(4)), tuple_(number(1)), p.NEWFALSE, ORDERED),
         tuple_(p.NONE, _state("_data")),
     ),
     "attributes that are no texts": lambda path: call(
         name("torch._tensor", "_rebuild_from_type_v2"),
-        name("torch._utils", "_rebuild_tensor_v2"), name("torch", "Tensor"),
+        name("torch._utils", "_rebuild_tensor_v2"),
+        name("torch", "Tensor"),
         tuple_(storage(), number(0), tuple_(number(4)), tuple_(number(1)), p.NEWFALSE, ORDERED),
         p.EMPTY_DICT + number(1) + number(2) + p.SETITEM,
     ),
@@ -194,7 +209,12 @@ STACKS = {
     "a list as a key": p.EMPTY_DICT + p.EMPTY_LIST + p.NONE + p.SETITEM,
     "a dict as a member": p.EMPTY_SET + p.MARK + p.EMPTY_DICT + p.ADDITEMS,
     "a memo that is not there": p.BINGET + b"\5",
-    "a memo far away": p.NONE + p.LONG_BINPUT + b"\xff\xff\xff\xff" + p.POP + p.LONG_BINGET + b"\xfe\xff\xff\xff",
+    "a memo far away": p.NONE
+    + p.LONG_BINPUT
+    + b"\xff\xff\xff\xff"
+    + p.POP
+    + p.LONG_BINGET
+    + b"\xfe\xff\xff\xff",
     "a memo of nothing": p.BINPUT + b"\0",
     "an unknown instruction": b"\xff",
     "DUP": p.NONE + p.DUP,
@@ -212,7 +232,9 @@ STACKS = {
     "a tuple too deep for a set": p.EMPTY_SET + p.MARK + p.NONE + p.TUPLE1 * 200_000 + p.ADDITEMS,
     "a tuple too deep for a frozenset": p.MARK + p.NONE + p.TUPLE1 * 200_000 + p.FROZENSET,
     "a tuple too wide for a key": p.EMPTY_DICT + doubled(60) + p.NONE + p.SETITEM,
-    "a deep key out of a list": call(name("__builtin__", "set"), p.EMPTY_LIST + p.NONE + p.TUPLE1 * 200_000 + p.APPEND),
+    "a deep key out of a list": call(
+        name("__builtin__", "set"), p.EMPTY_LIST + p.NONE + p.TUPLE1 * 200_000 + p.APPEND
+    ),
 }
 
 COUNT = 10**15
@@ -233,7 +255,12 @@ CALLS = {
     "too few arguments": call(name("torch._utils", "_rebuild_tensor_v2")),
     "too many arguments": call(name("torch._utils", "_rebuild_tensor_v2"), *[number(1)] * 20),
     "many copies of a list": (
-        p.EMPTY_LIST + p.BINPUT + b"\0" + p.MARK + p.NONE * 20_000 + p.APPENDS
+        p.EMPTY_LIST
+        + p.BINPUT
+        + b"\0"
+        + p.MARK
+        + p.NONE * 20_000
+        + p.APPENDS
         + (name("__builtin__", "set") + p.BINPUT + b"\1" + p.POP)
         + (p.BINGET + b"\1" + p.BINGET + b"\0" + p.TUPLE1 + p.REDUCE) * 2000
     ),
@@ -258,7 +285,12 @@ TENSORS = {
     "of too many dimensions": tensor(size=(1,) * 100, stride=(1,) * 100),
     "of text sizes": call(
         name("torch._utils", "_rebuild_tensor_v2"),
-        storage(), number(0), tuple_(text("x")), tuple_(number(1)), p.NEWFALSE, ORDERED,
+        storage(),
+        number(0),
+        tuple_(text("x")),
+        tuple_(number(1)),
+        p.NEWFALSE,
+        ORDERED,
     ),
     "on no storage": tensor(memory=text("0")),
     "on a list": tensor(memory=p.EMPTY_LIST),
@@ -267,11 +299,23 @@ TENSORS = {
     "with odd metadata": tensor(more=p.EMPTY_DICT + text("x") + number(1) + p.SETITEM),
     "of bool on another storage": call(
         name("torch._utils", "_rebuild_tensor_v3"),
-        storage(), number(0), tuple_(number(4)), tuple_(number(1)), p.NEWFALSE, ORDERED, name("torch", "bool"),
+        storage(),
+        number(0),
+        tuple_(number(4)),
+        tuple_(number(1)),
+        p.NEWFALSE,
+        ORDERED,
+        name("torch", "bool"),
     ),
     "of no dtype": call(
         name("torch._utils", "_rebuild_tensor_v3"),
-        storage(), number(0), tuple_(number(4)), tuple_(number(1)), p.NEWFALSE, ORDERED, text("float32"),
+        storage(),
+        number(0),
+        tuple_(number(4)),
+        tuple_(number(1)),
+        p.NEWFALSE,
+        ORDERED,
+        text("float32"),
     ),
 }
 
@@ -291,162 +335,4 @@ STORAGES = {
     "named by a text": text("storage") + p.BINPERSID,
     "named by too little": tuple_(text("storage"), name("torch", "FloatStorage")) + p.BINPERSID,
     "named by lists": tuple_(text("storage"), *[p.EMPTY_LIST] * 4) + p.BINPERSID,
-}
-
-
-# ---- archives ---------------------------------------------------------------------------------------------------------
-def zipped(entries, method=zipfile.ZIP_STORED):
-    """A zip as the standard library writes it."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as z:
-        for path, data in entries:
-            z.writestr(zipfile.ZipInfo(path), data, method)
-    return file.getvalue()
-
-
-PLAIN = PROTO + p.NONE + p.STOP
-
-
-def bomb():
-    """A hundred megabytes of zeros in a hundred kilobytes, as a storage."""
-    count = 100 << 20
-    pickle = PROTO + tensor(memory=storage(count=count // 4)) + p.STOP
-    return zipped([("a/data.pkl", pickle), ("a/data/0", bytes(count))], zipfile.ZIP_DEFLATED)
-
-
-def overlapping():
-    """Two records on the same bytes."""
-    data = bytearray(zipped([("a/data.pkl", PLAIN), ("a/data/0", bytes(64)), ("a/data/1", bytes(64))]))
-    first = data.rfind(b"PK\1\2", 0, data.rfind(b"PK\1\2"))
-    last = data.rfind(b"PK\1\2")
-    data[last + 42 : last + 46] = data[first + 42 : first + 46]
-    return bytes(data)
-
-
-def patched(data, at, value):
-    """The last entry of the directory, changed."""
-    data = bytearray(data)
-    entry = data.rfind(b"PK\1\2")
-    data[entry + at : entry + at + len(value)] = value
-    return bytes(data)
-
-
-def end_patched(data, at, value):
-    """The end of the directory, changed."""
-    data = bytearray(data)
-    entry = data.rfind(b"PK\5\6")
-    data[entry + at : entry + at + len(value)] = value
-    return bytes(data)
-
-
-GOOD = zipped([("a/data.pkl", PLAIN), ("a/data/0", bytes(16))])
-ENTRIES = [("a/data.pkl", PLAIN), ("a/data/0", bytes(16))]
-
-ARCHIVES = {
-    "a bomb": bomb,
-    "records on one another": overlapping,
-    "a record that claims more": lambda: patched(GOOD, 20, struct.pack("<II", 10**9, 10**9)),
-    "a record that claims 4 GiB": lambda: patched(GOOD, 20, b"\xff" * 8),
-    "a record beyond the file": lambda: patched(GOOD, 42, struct.pack("<I", 10**9)),
-    "a record in the directory": lambda: patched(GOOD, 42, struct.pack("<I", GOOD.rfind(b"PK\1\2"))),
-    "packed and unpacked sizes that differ": lambda: patched(GOOD, 24, struct.pack("<I", 10**9)),
-    "an unknown compression": lambda: patched(GOOD, 10, struct.pack("<H", 12)),
-    "encrypted": lambda: patched(GOOD, 8, struct.pack("<H", 1)),
-    "a long name": lambda: patched(GOOD, 28, struct.pack("<H", 60000)),
-    "a long comment": lambda: patched(GOOD, 32, struct.pack("<H", 60000)),
-    "no directory": lambda: GOOD[: GOOD.rfind(b"PK\5\6")],
-    "an empty directory": lambda: end_patched(GOOD, 8, bytes(8)),
-    "many entries": lambda: end_patched(GOOD, 8, b"\xff\xff\xff\xff"),
-    "a long directory": lambda: end_patched(GOOD, 12, b"\xff\xff\xff\x7f"),
-    "a directory beyond the file": lambda: end_patched(GOOD, 16, b"\xff\xff\xff\x7f"),
-    "several disks": lambda: end_patched(GOOD, 4, b"\1\0\1\0"),
-    "no pickle": lambda: zipped([("a/data/0", bytes(16))]),
-    "no folder": lambda: zipped([("data.pkl", PLAIN)]),
-    "two records of one name": lambda: twins(),
-    "a path upwards": lambda: zipped([*ENTRIES, ("a/../../etc/passwd", b"x")]),
-    "a path from the root": lambda: zipped([*ENTRIES, ("/etc/passwd", b"x")]),
-    "a path of another system": lambda: zipped([*ENTRIES, ("a\\..\\b", b"x")]),
-    "an odd byte order": lambda: zipped([*ENTRIES, ("a/byteorder", b"middle")]),
-    "a long byte order": lambda: zipped([*ENTRIES, ("a/byteorder", b"x" * 1000)]),
-    "TorchScript": lambda: zipped([*ENTRIES, ("a/constants.pkl", b"x")]),
-    "broken compression": lambda: _broken(),
-    "compression that ends early": lambda: _broken(cut=True),
-    "a header with another name": lambda: GOOD.replace(b"a/data.pkl", b"a/xxxx.pkl", 1),
-    "a header that is none": lambda: GOOD[:4] + b"".join([b"\0" * 26, GOOD[30:]]),
-    "a 64-bit end that lies": lambda: _end64(b"\xff" * 8),
-    "a 64-bit end outside": lambda: _end64(struct.pack("<Q", 1 << 62), at=8),
-}
-
-
-def twins():
-    """Two records of one name: which one is meant?"""
-    data = zipped([("a/data.pkl", PLAIN), ("a/data.pkX", PROTO + p.NEWTRUE + p.STOP)])
-    return data.replace(b"a/data.pkX", b"a/data.pkl")
-
-
-
-def _broken(cut=False):
-    data = zipped([("a/data.pkl", PLAIN), ("a/data/0", bytes(1000))], zipfile.ZIP_DEFLATED)
-    at = data.find(b"a/data.pkl") + len("a/data.pkl")
-    pickled = zlib.compressobj(9, zlib.DEFLATED, -15)
-    length = len(pickled.compress(PLAIN) + pickled.flush())
-    filler = (b"\0" if cut else b"\xff") * length
-    return data[:at] + filler + data[at + length :]
-
-
-def _end64(value, at=48):
-    data = bytearray(archive(p.NONE))
-    entry = data.rfind(b"PK\6\6" if at == 48 else b"PK\6\7")
-    data[entry + at : entry + at + 8] = value
-    return bytes(data)
-
-
-LEGACY = {
-    "another magic number": lambda: p.dumps(12345, 2) + p.dumps(1001, 2) + p.dumps({}, 2),
-    "another protocol": lambda: p.dumps(0x1950A86A20F9469CFC6C, 2) + p.dumps(1000, 2) + p.dumps({}, 2),
-    "no system": lambda: b"".join(p.dumps(v, 2) for v in (0x1950A86A20F9469CFC6C, 1001, 3)) + PLAIN,
-    "only a head": lambda: legacy(b"")[:-8],
-    "a huge storage": lambda: legacy(_old(COUNT)),
-    "a storage longer than the file": lambda: legacy(_old(200), _keys(), struct.pack("<q", 200) + bytes(80)),
-    "storages longer than the file together": lambda: legacy(
-        p.MARK + b"".join(_old(100, str(i)) for i in range(99)) + p.LIST
-    ),
-    "a length that differs": lambda: legacy(_old(4), _keys(), struct.pack("<q", 10**15) + bytes(16)),
-    "a negative length": lambda: legacy(_old(4), _keys(), struct.pack("<q", -1) + bytes(16)),
-    "no elements": lambda: legacy(_old(4), _keys()),
-    "half the elements": lambda: legacy(_old(4), _keys(), struct.pack("<q", 4) + bytes(8)),
-    "an unknown key": lambda: legacy(_old(4), _keys("9"), struct.pack("<q", 4) + bytes(16)),
-    "keys that are none": lambda: legacy(_old(4), PROTO + number(5) + p.STOP),
-    "a part beyond its storage": lambda: legacy(_old(4, view=tuple_(text("v"), number(2), number(9)))),
-    "a part before its storage": lambda: legacy(_old(4, view=tuple_(text("v"), number(-2), number(2)))),
-    "a part that is none": lambda: legacy(_old(4, view=text("x"))),
-    "a pickle in the head that calls": lambda: PROTO + call(name("os", "getcwd")) + p.STOP,
-}
-
-
-def _old(count, key="0", view=p.NONE):
-    memory = tuple_(
-        text("storage"), name("torch", "FloatStorage"), text(key), text("cpu"), number(count), view
-    )
-    return tensor(memory=memory + p.BINPERSID, size=(count,) if view == p.NONE else (2,))
-
-
-def _keys(key="0"):
-    return PROTO + p.EMPTY_LIST + text(key) + p.APPEND + p.STOP
-
-
-NOT_FILES = {
-    "nothing": b"",
-    "one byte": b"P",
-    "a text": b"hello world\n",
-    "an archive's first bytes": b"PK\3\4",
-    "an archive's first bytes and more": b"PK\3\4" + b"x" * 100,
-    "zeros": bytes(1000),
-    "a picture": b"\x89PNG\r\n\x1a\n" + bytes(100),
-    "a numpy file": b"\x93NUMPY\x01\x00v\x00{'descr': '<f8'}" + bytes(100),
-    "JSON": b'{"a": 1}',
-    "a pickle of another program": p.dumps({"a": [1, 2]}),
-    "a pickle of protocol 0": p.dumps({"a": [1, 2]}, 0),
-    "a tar": b"storages" + bytes(92) + b"0000644\0" + bytes(500),
-    "an empty zip": b"PK\5\6" + bytes(18),
 }

@@ -14,7 +14,13 @@ from .both import ours_read, sentence, theirs_read, torch, written
 
 def objects(L):
     x = L.arange(6.0)
-    return {"x": x, "part": x[2:], "empty": L.empty(0), "n": [1, 2.5, "text"], "b": L.ones(3, dtype=L.bfloat16)}
+    return {
+        "x": x,
+        "part": x[2:],
+        "empty": L.empty(0),
+        "n": [1, 2.5, "text"],
+        "b": L.ones(3, dtype=L.bfloat16),
+    }
 
 
 def without_id(data):
@@ -26,7 +32,9 @@ def without_id(data):
 
 
 def test_the_bytes_are_those_of_torch(tmp_path):
-    assert without_id(written(vistorch.save, objects(vistorch))) == without_id(written(torch.save, objects(torch)))
+    assert without_id(written(vistorch.save, objects(vistorch))) == without_id(
+        written(torch.save, objects(torch))
+    )
     for L in (vistorch, torch):
         (tmp_path / L.__name__).mkdir()
         L.save(objects(L), tmp_path / L.__name__ / "model.v1.pt")
@@ -39,8 +47,34 @@ def test_other_programs_read_it():
         assert z.testzip() is None
         assert z.read("archive/version") == b"3\n" and z.read("archive/byteorder") == b"little"
         assert z.read("archive/.format_version") == b"1" and z.read("archive/.storage_alignment") == b"64"
-        assert z.namelist()[:5] == [f"archive/{name}" for name in
-                                    ("data.pkl", ".format_version", ".storage_alignment", "byteorder", "data/0")]
+        assert z.namelist()[:5] == [
+            f"archive/{name}"
+            for name in ("data.pkl", ".format_version", ".storage_alignment", "byteorder", "data/0")
+        ]
+
+
+def test_checksums_of_records_longer_than_a_chunk():
+    data = written(vistorch.save, vistorch.arange(700_000))
+    assert 700_000 * 8 > 2 * archive_out.CHUNK
+    with zipfile.ZipFile(io.BytesIO(data)) as z:
+        assert z.testzip() is None
+    with (
+        vistorch.serialization.skip_data(),
+        zipfile.ZipFile(io.BytesIO(written(vistorch.save, vistorch.arange(700_000)))) as z,
+    ):
+        assert z.testzip() is None
+
+
+def test_torch_finds_the_records_by_their_lengths(tmp_path, monkeypatch):
+    """Its fast way to map a file adds up what every record must take."""
+    from torch.utils.serialization import config
+
+    path = tmp_path / "x.pt"
+    vistorch.save([vistorch.arange(10), vistorch.empty(0), vistorch.ones(3), vistorch.zeros(100)], path)
+    monkeypatch.setenv("TORCH_SERIALIZATION_DEBUG", "1")
+    with config.patch({"load.calculate_storage_offsets": True}):
+        found = torch.load(path, mmap=True)
+    assert [t.sum().item() for t in found] == [45, 0, 3, 0]
 
 
 def test_every_record_begins_at_a_multiple_of_64():
@@ -84,6 +118,10 @@ def test_sizes_and_offsets_of_64_bits(monkeypatch, large):
     data = written(vistorch.save, value)
     with zipfile.ZipFile(io.BytesIO(data)) as z:
         assert z.testzip() is None
+    reader = archive_in.ArchiveReader(io.BytesIO(data))
+    end = reader.place("data/0") + 4000
+    form = "<4xI2Q" if large < 4000 else "<4x3I"
+    assert data[end : end + 4] == b"PK\7\10" and struct.unpack_from(form, data, end)[1:] == (4000, 4000)
     for loaded in (ours_read(data), theirs_read(data)):
         assert loaded["x"].tolist() == list(range(1000)) and loaded["y"].tolist() == [1, 1, 1]
 
@@ -151,8 +189,11 @@ def test_what_is_no_file(f):
 
 
 def test_paths_that_lead_nowhere(tmp_path):
-    for call in (lambda L: L.save(1, tmp_path / "no" / "x.pt"), lambda L: L.load(tmp_path / "x.pt")):
+    def both(call):
         assert sentence(lambda: call(vistorch)) == sentence(lambda: call(torch))
+
+    both(lambda L: L.save(1, tmp_path / "no" / "x.pt"))
+    both(lambda L: L.load(tmp_path / "x.pt"))
 
 
 def test_a_write_that_is_no_function():

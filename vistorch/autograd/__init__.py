@@ -2,11 +2,11 @@
 
 from ..engine.anomaly import detect_anomaly, set_detect_anomaly
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ..engine.tensor import Tensor as Variable
 from . import function, functional, grad_mode, graph
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .run import backward, grad
+from .variable import Variable
 
 __all__ = [
     "Function",

@@ -37,6 +37,8 @@ def expose(
     for label in ((name or fn.__name__), *aliases.split()):
         if function:
             _enter(FUNCTIONS, label, fn)
+            if label == fn.__name__:
+                fn.__module__ = "vistorch"  # where pickle finds it
         if method:
             _enter(METHODS, label, fn)
         if inplace:

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from . import dims, dtypes, errors
+from .aliases import share
 from .face import METHODS, public
 from .layout import RANKS, axes_last, contiguous_format, strided
 from .size import size_of
@@ -36,6 +37,37 @@ def _typed_storage(self: Tensor) -> Any:
     from .typed_storage import TypedStorage
 
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
+
+
+@public(function=False)
+def is_shared(self: Tensor) -> bool:
+    """Whether other processes can see the tensor's memory; always True on a CUDA device.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2).is_shared()
+        False
+    """
+    return self.untyped_storage().is_shared()
+
+
+@public(function=False)
+def share_memory_(self: Tensor) -> Tensor:
+    """Move the memory, and all tensors on it, to where other processes can see it; nothing on a CUDA device.
+
+    A process that is started then, or that the tensor is sent to, reads and writes the same elements.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.zeros(2, 3)
+        >>> row = x[1]
+        >>> x.share_memory_()[1, 0] = 5
+        >>> row, row.is_shared()
+        (tensor([5., 0., 0.]), True)
+    """
+    if self._place.device.type != "cuda":
+        share(self)
+    return self
 
 
 @public(function=False)
@@ -284,7 +316,6 @@ METHODS.update(
         lambda self: self._place.device.type == "cpu", doc="Whether the elements are on the CPU."
     ),
     layout=property(lambda self: strided, doc="`vistorch.strided`."),
-    is_shared=lambda self: False,
     is_pinned=lambda self, device=None: False,
 )
 for _name in ("sparse", "sparse_csr", "quantized", "mkldnn", "meta", "mps", "xpu", "nested"):

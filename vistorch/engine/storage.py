@@ -40,11 +40,13 @@ class _Stretch:
         }
 
 
-def _reach(a: Any) -> tuple[int, int]:
+def reach(a: Any) -> tuple[int, int]:
     """The first address of an array's memory, and how many bytes there are."""
     if not a.size:
         return 0, 0
     low = start(a)
+    if a.flags.c_contiguous:
+        return low, a.nbytes
     length = a.itemsize
     for n, s in zip(a.shape, a.strides, strict=True):
         length += (n - 1) * abs(s)
@@ -54,7 +56,7 @@ def _reach(a: Any) -> tuple[int, int]:
 
 def bytes_of(a: Any) -> Any:
     """The memory that an array spans, as a one-dimensional array of bytes; no copy."""
-    low, length = _reach(a)
+    low, length = reach(a)
     if not isinstance(a, np.ndarray):  # cupy
         import cupy
 
@@ -147,7 +149,7 @@ class UntypedStorage:
 
     def nbytes(self) -> int:
         """How many bytes there are."""
-        return _reach(self._array)[1]
+        return reach(self._array)[1]
 
     size = nbytes
     __len__ = nbytes
@@ -158,15 +160,30 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return _reach(self._array)[0]
+        return reach(self._array)[0]
 
     def resizable(self) -> bool:
         """Whether `resize_` may change the size: it never may here."""
         return False
 
     def is_shared(self) -> bool:
-        """Always False: no memory here is shared between processes."""
-        return False
+        """Whether other processes can see the memory; always True on a CUDA device."""
+        from .aliases import piece_of
+
+        return self.is_cuda or piece_of(self._array) is not None
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move the memory, and all tensors on it, to where other processes can see it; nothing on a CUDA device."""
+        from .aliases import share
+
+        if not self.is_cuda:
+            share(self)
+        return self
+
+    @classmethod
+    def _new_shared(cls, size: int, *, device: Any = "cpu") -> UntypedStorage:
+        """New memory that other processes can see."""
+        return cls(size, device=device).share_memory_()
 
     def is_pinned(self, device: Any = None) -> bool:
         """Always False: no memory here is page-locked."""
@@ -181,10 +198,10 @@ class UntypedStorage:
             return NotImplemented
         if self._array is other._array:
             return True
-        return self._place is other._place and _reach(self._array) == _reach(other._array) != (0, 0)
+        return self._place is other._place and reach(self._array) == reach(other._array) != (0, 0)
 
     def __hash__(self) -> int:
-        return hash(_reach(self._array)) if self._array.size else id(self._array)
+        return hash(reach(self._array)) if self._array.size else id(self._array)
 
     # ---- its bytes ----------------------------------------------------------------------------------------------
     def __getitem__(self, index: Any) -> Any:
@@ -208,7 +225,7 @@ class UntypedStorage:
             raise TypeError(f"can't index a vistorch.UntypedStorage with {type(index).__name__}") from None
         n = len(self)
         if not -n <= position < n:
-            raise IndexError(f"index {index} out of range for storage of size {n}")
+            raise IndexError(f"index {position + n * (position < 0)} out of range for storage of size {n}")
         return position % n
 
     def __iter__(self) -> Any:
@@ -309,7 +326,7 @@ class UntypedStorage:
 
 def lines_of(values: list) -> str:
     """How a storage prints its elements: one a line."""
-    return "".join([f" {value}\n" for value in values])
+    return " " + "\n ".join(map(str, values)) + "\n"
 
 
 def _restored(array: Any, name: str) -> UntypedStorage:

@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from .dtypes import ALL, dtype, get_default_dtype
+from .dtypes import dtype as _dtype
 from .places import CPU, move
 from .storage import UntypedStorage, lines_of
 
@@ -66,15 +67,25 @@ class TypedStorage:
             warn_typed_storage_removal()
         self.dtype = get_default_dtype() if dtype is None else dtype
         if wrap_storage is not None:
-            if not isinstance(wrap_storage, UntypedStorage):
-                raise _no_such_arguments(
-                    f"Argument 'wrap_storage' must be UntypedStorage, but got {type(wrap_storage)}"
+            if args:
+                raise _unfit(
+                    RuntimeError, "No positional arguments should be given when using 'wrap_storage'"
                 )
-            if args or device is not None:
-                raise _no_such_arguments("No argument may be given with 'wrap_storage' but 'dtype'")
+            if dtype is None:
+                raise _unfit(RuntimeError, "Argument 'dtype' must be specified")
+            if type(dtype) is not _dtype:
+                raise _unfit(TypeError, f"Argument 'dtype' must be vistorch.dtype, not {type(dtype)}")
+            if device is not None:
+                raise _unfit(
+                    RuntimeError, "Argument 'device' should not be specified when 'wrap_storage' is given"
+                )
+            if not isinstance(wrap_storage, UntypedStorage):
+                raise _unfit(
+                    TypeError, f"Argument 'wrap_storage' must be UntypedStorage, but got {type(wrap_storage)}"
+                )
             self._untyped_storage = wrap_storage
         elif len(args) > 1:
-            raise _no_such_arguments("Too many positional arguments")
+            raise _unfit(RuntimeError, "Too many positional arguments")
         else:
             self._untyped_storage = _made(args[0] if args else 0, self.dtype, device)
 
@@ -158,17 +169,23 @@ class TypedStorage:
         return self
 
     def copy_(self, source: Any, non_blocking: Any = None) -> TypedStorage:
-        """Write another storage's elements into this one.
+        """Write another storage's bytes into this one.
 
         Args:
-            source: a typed storage of as many elements, or an untyped one of as many bytes.
+            source: a storage of as many bytes.
             non_blocking: accepted, as in PyTorch.
         """
-        if isinstance(source, TypedStorage):
-            there = move(source._elements, source._untyped_storage._place, self._untyped_storage._place)
-            self._elements[...] = there.astype(self.dtype.np)
-        else:
-            self._untyped_storage.copy_(source)
+        self._untyped_storage.copy_(source)
+        return self
+
+    # ---- between processes --------------------------------------------------------------------------------------
+    def is_shared(self) -> bool:
+        """Whether other processes can see the memory."""
+        return self._untyped_storage.is_shared()
+
+    def share_memory_(self) -> TypedStorage:
+        """Move the memory, and all tensors on it, to where other processes can see it."""
+        self._untyped_storage.share_memory_()
         return self
 
     # ---- copies -------------------------------------------------------------------------------------------------
@@ -231,11 +248,11 @@ def _made(data: Any, dtype: dtype, device: Any) -> UntypedStorage:
     if isinstance(data, int):
         return UntypedStorage(data * dtype.itemsize, device=device)
     if not hasattr(data, "__len__"):
-        raise _no_such_arguments(f"Argument type not recognized: {type(data)}")
+        raise _unfit(TypeError, f"Argument type not recognized: {type(data)}")
     return FUNCTIONS["tensor"](list(data), dtype=dtype, device=device).untyped_storage()
 
 
-def _no_such_arguments(why: str) -> TypeError:
+def _unfit(kind: type, why: str) -> Exception:
     """PyTorch's error for arguments that fit no signature."""
     forms = (
         "*, vistorch.device device, vistorch.dtype dtype",
@@ -244,7 +261,7 @@ def _no_such_arguments(why: str) -> TypeError:
         "*, UntypedStorage wrap_storage, vistorch.dtype dtype",
     )
     listed = "\n".join(f" * ({form})" for form in forms)
-    return TypeError(
+    return kind(
         f"TypedStorage.__init__ received an invalid combination of arguments. Expected one of:\n{listed}\n{why}"
     )
 

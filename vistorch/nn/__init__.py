@@ -2,4 +2,5 @@
 
 from . import attention, functional, init, modules, parallel, parameter, utils
 from .modules import *
+from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter

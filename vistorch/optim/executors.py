@@ -13,8 +13,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import numpy as np
-
 from ..engine.face import FUNCTIONS
 
 # Elements worked on at a time. A rule passes over its operands a dozen times: a block of all of them fits the cache.
@@ -97,7 +95,7 @@ class Tensors:
     div = over
 
 
-class Arrays(threading.local):
+class Arrays:
     """The names of a rule on arrays of one library: every operation writes to memory that is there."""
 
     def __init__(self, xp: Any) -> None:
@@ -131,11 +129,11 @@ class Arrays(threading.local):
     def _cut(self, i: int) -> Any:
         """The i-th piece of scratch: blocks share one reservoir per type, whole arrays have their own."""
         like = self.like
-        if like.ndim == 1 and like.size <= BLOCK:
+        if like.size <= BLOCK and like.flags.c_contiguous:
             pools = self.kept.setdefault(("reservoir", like.dtype), [])
             while len(pools) <= i:
                 pools.append(self.xp.empty(BLOCK, like.dtype))
-            return pools[i][: like.size]
+            return pools[i][: like.size].reshape(like.shape)
         return self.xp.empty_like(like)
 
     # ---- in place ----------------------------------------------------------------------------------------------
@@ -248,15 +246,15 @@ class Arrays(threading.local):
 
 
 tensors = Tensors()
-on_numpy = Arrays(np)
-_others: dict[int, Arrays] = {}
+_mine = threading.local()  # scratch memory belongs to a thread
 
 
 def arrays_of(place: Any) -> Arrays:
-    """The executor for arrays at a place."""
-    if not place.kind:
-        return on_numpy
-    found = _others.get(place.index)
-    if found is None:
-        found = _others[place.index] = Arrays(place.xp)
-    return found
+    """This thread's executor for arrays at a place."""
+    try:
+        return _mine.by_place[place]
+    except (AttributeError, KeyError):
+        if not hasattr(_mine, "by_place"):
+            _mine.by_place = {}
+        made = _mine.by_place[place] = Arrays(place.xp)
+        return made

@@ -17,10 +17,10 @@ from ..engine.events import hear
 from ..engine.face import FUNCTIONS
 from ..engine.graph import version
 from ..engine.modes import set_grad_enabled
-from ..engine.quiet import hushed
+from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
 from .checks import is_on
-from .executors import BLOCK, Arrays, arrays_of, on_numpy, tensors
+from .executors import BLOCK, Arrays, arrays_of, tensors
 from .optimizer import Optimizer, with_loss
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
@@ -74,15 +74,19 @@ class Rule(Optimizer):
             closure: computes the loss anew and returns it.
         """
         loss = with_loss(closure)
-        for group in self.param_groups:
-            with set_grad_enabled(bool(group.get("differentiable"))):
-                self._step_group(group)
+        with quiet():
+            for group in self.param_groups:
+                with set_grad_enabled(bool(group.get("differentiable"))):
+                    self._step_group(group)
         return loss
 
     def _step_group(self, group: dict) -> None:
         names = self.keeps(group)
         entries = len(names) + self.counts
         recorded = group.get("differentiable")
+        update = self.update
+        place: Any = None
+        F: Any = tensors
         last: Any = None
         numbers: tuple = ()
 
@@ -106,25 +110,28 @@ class Rule(Optimizer):
                 count = first
             if count != last or not self.by_count:
                 numbers, last = self.numbers(get, state, count), count
-            kept = [state[name] for name in names]
             if recorded:
-                operands = [p, g, *kept]
+                operands = [p, g, *[state[name] for name in names]]
                 if self.as_real and p.is_complex():
                     operands = [view_as_real(t) for t in operands]
-                self.update(tensors, *operands, *numbers)
+                update(tensors, *operands, *numbers)
+                continue
+            if p._place is not place:
+                place = p._place
+                F = arrays_of(place)
+            a = p._data
+            operands = [a, g._data, *[state[name]._data for name in names]]
+            if place.kind:
+                with place:
+                    _run(update, F, operands, numbers, self.as_real)
+            elif a.size <= BLOCK and a.dtype in PLAIN:
+                F.begin(a)
+                update(F, *operands, *numbers)
             else:
-                self._on_arrays(p, [p._data, g._data, *[t._data for t in kept]], numbers)
-
-    def _on_arrays(self, p: Tensor, operands: list, numbers: tuple) -> None:
-        place = p._place
-        if place.kind:
-            with place:
-                hushed(_run, self.update, arrays_of(place), operands, numbers, self.as_real)
-        else:
-            hushed(_run, self.update, on_numpy, operands, numbers, self.as_real)
-        version(p).n += 1
-        if (told := hear.write) is not None:
-            told(p, None)
+                _run(update, F, operands, numbers, self.as_real)
+            (p._ver or version(p)).n += 1
+            if (told := hear.write) is not None:
+                told(p, None)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

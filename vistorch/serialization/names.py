@@ -126,9 +126,7 @@ def translated(data: bytes, used: Iterable[tuple[Name, Name]]) -> bytes:
         return _carefully(data, dict(used))
     for (module, name), (their_module, their_name) in used:
         old = f"c{module}\n{name}\n".encode()
-        if (
-            data.count(old) != 1
-        ):  # a text of the person's has the same bytes
+        if data.count(old) != 1:  # a text of the person's has the same bytes
             return _carefully(data, dict(used))
         changed = changed.replace(old, f"c{their_module}\n{their_name}\n".encode())
     return changed

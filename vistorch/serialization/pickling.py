@@ -16,7 +16,7 @@ import numpy as np
 from ..engine.dtypes import uint8
 from ..engine.layout import strided
 from ..engine.places import CPU, move
-from ..engine.storage import UntypedStorage, bytes_of, owner, start
+from ..engine.storage import UntypedStorage, bytes_of, owner, reach, start
 from ..engine.tensor import Tensor
 from ..engine.typed_storage import STORAGE_CLASSES, TypedStorage
 from .locations import location_tag
@@ -29,6 +29,7 @@ from .rebuild import (
     state_of,
 )
 
+STORAGES = (TypedStorage, UntypedStorage)
 TWO_TYPES = "Cannot save multiple tensors or storages that view the same data as different types"
 
 
@@ -46,24 +47,22 @@ class Storages:
         self._keys: dict[Any, str] = {}
         self._dtypes: dict[Any, Any] = {}
 
-    def name(self, obj: Any) -> tuple | None:
-        """What stands in the pickle for a storage; None for any other object."""
+    def name(self, obj: Any) -> tuple:
+        """What stands in the pickle for a storage."""
         if isinstance(obj, TypedStorage):
-            storage, kind, number = obj._untyped_storage, obj.dtype, obj._size()
+            storage, kind = obj._untyped_storage, obj.dtype
             written: Any = STORAGE_CLASSES[obj.pickle_storage_type()]
-        elif isinstance(obj, UntypedStorage):
-            storage, kind, number, written = obj, uint8, obj.nbytes(), UntypedStorage
         else:
-            return None
-        address = storage.data_ptr()
-        if address and self._dtypes.setdefault((storage._place, address), kind) is not kind:
-            raise RuntimeError(TWO_TYPES)
+            storage, kind, written = obj, uint8, UntypedStorage
         place, array = storage._place, storage._array
-        same = (place, address, storage.nbytes()) if address else id(array)
+        address, length = reach(array)
+        if address and self._dtypes.setdefault((place, address), kind) is not kind:
+            raise RuntimeError(TWO_TYPES)
+        same = (place, address, length) if address else id(array)
         key = self._keys.setdefault(same, str(len(self._keys)))
         self.found.setdefault(key, storage)
         self.sizes.setdefault(key, kind.itemsize)
-        named = ("storage", written, key, location_tag(storage), number)
+        named = ("storage", written, key, location_tag(storage), length // kind.itemsize)
         return (*named, None) if self._legacy else named
 
 
@@ -91,7 +90,7 @@ def pickled(obj: Any, storages: Storages, module: Any, protocol: int) -> bytes:
         """The module's pickler, which knows tensors."""
 
         def persistent_id(self, obj: Any) -> Any:
-            return storages.name(obj)
+            return storages.name(obj) if obj.__class__ in STORAGES else None
 
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, Tensor):
@@ -140,7 +139,7 @@ def _lies(t: Tensor) -> tuple[TypedStorage, int, tuple]:
     size = a.itemsize
     strides = t.stride()
     storage = UntypedStorage.of(root, t._place)
-    offset = start(a) - storage.data_ptr() if a.size else 0
+    offset = start(a) - reach(root)[0] if a.size and root is not a else 0
     if offset % size or any(s % size or s < 0 for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
         # Memory that came from elsewhere and cannot be said in elements: its values are kept.
         a = t._place.xp.ascontiguousarray(a)

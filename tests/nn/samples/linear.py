@@ -14,6 +14,7 @@ LAYERS = [
         ],
         bad=[B(-1, 3), B(2.5, 3), B("4", 3), B(4, 3).on(S(X((2, 5))), S(X(())), S(3))],
     ),
+    Layer("LazyLinear", [B(3).on(S(X((2, 4)))), B(3, bias=False).on(S(X((2, 3, 4)))), B(3, True, "cpu")]),
     Layer(
         "Bilinear",
         [

@@ -7,15 +7,19 @@ import pytest
 
 from tests.ops.record import Op
 from tests.ops.samples import (
+    copies,
     chance,
     create,
+    factors,
     index,
     linalg,
+    measures,
     nn_activation,
     nn_attention,
     nn_conv,
     nn_embedding,
     nn_image,
+    nn_linear,
     nn_loss,
     nn_normalize,
     nn_padding,
@@ -25,8 +29,24 @@ from tests.ops.samples import (
     random,
     reduce,
     shape,
+    special,
+    windows,
 )
 
+FAMILIES = (
+    pointwise,
+    reduce,
+    shape,
+    index,
+    create,
+    linalg,
+    random,
+    special,
+    measures,
+    windows,
+    factors,
+    copies,
+)
 FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, chance)
 LAYERS = (
     nn_activation,
@@ -34,6 +54,7 @@ LAYERS = (
     nn_conv,
     nn_embedding,
     nn_image,
+    nn_linear,
     nn_loss,
     nn_normalize,
     nn_padding,

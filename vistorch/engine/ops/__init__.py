@@ -3,6 +3,7 @@
 from . import (
     activation,
     attention,
+    bygone,
     chance,
     conv,
     core,

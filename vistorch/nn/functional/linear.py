@@ -9,6 +9,7 @@ import math
 
 from ...engine.errors import must_be_tensor
 from ...engine.face import FUNCTIONS
+from ...engine.ops.linalg.into import Style, into
 from ...engine.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
@@ -16,19 +17,22 @@ __all__ = ["bilinear", "linear"]
 add, addmm, bilinear, matmul, mm = (FUNCTIONS[name] for name in ("add", "addmm", "bilinear", "matmul", "mm"))
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`.
 
     Args:
         input: values, the features in the last dimension.
         weight: one row for each output feature; or one dimension, for a single output.
         bias: one number for each output feature.
+        out: where to put the result.
 
     Example:
         >>> import vistorch
         >>> vistorch.nn.functional.linear(vistorch.ones(1, 2), vistorch.ones(3, 2), vistorch.zeros(3))
         tensor([[2., 2., 2.]])
     """
+    if out is not None:
+        return into(out, Style("linear"), (input, weight, bias), linear, input, weight, bias)
     try:
         a = input._data
         turned = weight.t()
@@ -44,8 +48,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         *batch, features = a.shape
         rows = addmm(bias, input.view(math.prod(batch), features), turned)
         return rows.view((*batch, rows._data.shape[1]))
-    out = matmul(input, turned)
-    return out if bias is None else add(out, bias)
+    product = matmul(input, turned)
+    return product if bias is None else add(product, bias)
 
 
 def _flat(input: Tensor, turned: Tensor, bias: Tensor | None) -> Tensor:

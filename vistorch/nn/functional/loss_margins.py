@@ -6,6 +6,7 @@ Invariant: labels of 1 and -1 say which way a pair belongs; class indices say wh
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ...engine.face import FUNCTIONS
 from ...engine.ops.activation.logistic import logsigmoid
@@ -253,8 +254,8 @@ def multilabel_soft_margin_loss(
     """
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
-    log_of = logsigmoid
-    loss = -(target * log_of(input) + (1 - target) * log_of(-input))
+    yes: Any = target
+    loss: Any = -(yes * logsigmoid(input) + (1 - yes) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
     classes = input.dim() - 1
@@ -346,5 +347,5 @@ def triplet_margin_with_distance_loss(
     near, far = measure(anchor, positive), measure(anchor, negative)
     if swap:
         far = FUNCTIONS["minimum"](far, measure(positive, negative))
-    loss = (margin + near - far).clamp_min(0)
+    loss = (near + margin - far).clamp_min(0)
     return loss.sum() if reduction == "sum" else loss.mean() if reduction == "mean" else loss

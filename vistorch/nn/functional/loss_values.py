@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 from ...engine.face import FUNCTIONS
 from ...engine.modes import no_grad
@@ -120,7 +121,7 @@ def mse_loss(
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if weight is not None:
         _check_weight(weight, given)
-        return _weighed((input - target) ** 2, weight, reduction, True)
+        return _weighed((input - target).pow(2), weight, reduction, True)
     return distance.mse_loss(input, target, _Reduction.get_enum(reduction))
 
 
@@ -253,25 +254,26 @@ def gaussian_nll_loss(
         >>> vistorch.nn.functional.gaussian_nll_loss(mean, value, vistorch.ones(2))
         tensor(0.2500)
     """
+    spread: Any = var
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = var * FUNCTIONS["ones_like"](input)
-    elif FUNCTIONS["any"](var < 0):
+        spread = var * FUNCTIONS["ones_like"](input)
+    elif FUNCTIONS["any"](spread < 0):
         raise ValueError("var has negative entry/entries")
-    if var.size() != input.size():
-        if input.size()[:-1] == var.size():
-            var = var.unsqueeze(-1)
+    if spread.size() != input.size():
+        if input.size()[:-1] == spread.size():
+            spread = spread.unsqueeze(-1)
         else:
-            off = [b for a, b in zip(input.size(), var.size(), strict=False) if a != b]
-            if input.ndim != var.ndim or sum(off) != 1:
+            off = [b for a, b in zip(input.size(), spread.size(), strict=False) if a != b]
+            if input.ndim != spread.ndim or sum(off) != 1:
                 raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
-    var = var.clone()
+    spread = spread.clone()
     with no_grad():
-        var.clamp_(min=eps)
-    loss = 0.5 * (var.log() + (input - target) ** 2 / var)
+        spread.clamp_(min=eps)
+    loss = 0.5 * (spread.log() + (input - target).pow(2) / spread)
     if full:
         loss += 0.5 * math.log(2 * math.pi)
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...engine.tensor import Tensor
 from .. import functional as F
@@ -100,9 +100,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Begin anew."""
         self.head.reset_parameters()
-        for narrow, wide in self.tail:
-            narrow.reset_parameters()
-            wide.reset_parameters()
+        for projection in self.tail:
+            for layer in projection.children():
+                layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """The log-probability of each target, and the loss."""
@@ -123,7 +123,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         loss = (-output).mean()
         return _ASMoutput(output if dims else output.squeeze(0), loss)
 
-    def _in_clusters(self, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def _in_clusters(self, input: Tensor, target: Any) -> tuple[Tensor, Tensor]:
         """Each target's log-probability within its cluster, and the column of the head that stands for it."""
         rows = target.size(0)
         output, of_head = input.new_zeros(rows), target.new_empty(rows)

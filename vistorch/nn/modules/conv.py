@@ -11,6 +11,7 @@ from ...engine.tensor import Tensor
 from .. import functional as F
 from .conv_base import _ConvNd, _tuple
 from .conv_transpose import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from .learned import weight_and_bias
 
 __all__ = [
     "Conv1d",
@@ -92,8 +93,7 @@ class Conv1d(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """Convolve."""
-        own = self._parameters  # where `self.weight` would look last
-        return self._conv_forward(input, own["weight"], own["bias"])
+        return self._conv_forward(input, *weight_and_bias(self))
 
 
 class Conv2d(_ConvNd):
@@ -163,8 +163,7 @@ class Conv2d(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """Convolve."""
-        own = self._parameters  # where `self.weight` would look last
-        return self._conv_forward(input, own["weight"], own["bias"])
+        return self._conv_forward(input, *weight_and_bias(self))
 
 
 class Conv3d(_ConvNd):
@@ -231,8 +230,7 @@ class Conv3d(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """Convolve."""
-        own = self._parameters  # where `self.weight` would look last
-        return self._conv_forward(input, own["weight"], own["bias"])
+        return self._conv_forward(input, *weight_and_bias(self))
 
 
 from .conv_lazy import (  # noqa: E402  they are built on the classes above

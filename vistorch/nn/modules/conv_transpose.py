@@ -10,6 +10,7 @@ from typing import Any
 from ...engine.tensor import Tensor
 from .. import functional as F
 from .conv_base import _ConvNd, _tuple
+from .learned import weight_and_bias
 
 __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -97,10 +98,8 @@ class _ConvTransposeNd(_ConvNd):
         more = self._output_padding(
             input, output_size, self.stride, self.padding, self.kernel_size, rank, self.dilation
         )
-        own = self._parameters
-        return convolve(
-            input, own["weight"], own["bias"], self.stride, self.padding, more, self.groups, self.dilation
-        )
+        weight, bias = weight_and_bias(self)
+        return convolve(input, weight, bias, self.stride, self.padding, more, self.groups, self.dilation)
 
 
 class ConvTranspose1d(_ConvTransposeNd):

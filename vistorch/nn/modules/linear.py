@@ -12,10 +12,12 @@ from ...engine.face import FUNCTIONS
 from ...engine.tensor import Tensor
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
+from ..parameter import Parameter, UninitializedParameter
+from .lazy import LazyModuleMixin
+from .learned import weight_and_bias
 from .module import Module
 
-__all__ = ["Bilinear", "Identity", "Linear"]
+__all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 empty = FUNCTIONS["empty"]
 
@@ -89,8 +91,7 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the map."""
-        own = self._parameters  # where `self.weight` would look last
-        return F.linear(input, own["weight"], own["bias"])
+        return F.linear(input, *weight_and_bias(self))
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -164,3 +165,54 @@ class Bilinear(Module):
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"
         )
+
+
+class LazyLinear(LazyModuleMixin, Linear):
+    """A Linear that learns `in_features` from its first input, and then is an ordinary one.
+
+    Args:
+        out_features: size of each output.
+        bias: whether to add a learned number to each output.
+        device: where the parameters are.
+        dtype: their type.
+
+    Example:
+        >>> import vistorch
+        >>> m = vistorch.nn.LazyLinear(3)
+        >>> m(vistorch.ones(2, 5)).shape, m
+        (vistorch.Size([2, 3]), Linear(in_features=5, out_features=3, bias=True))
+    """
+
+    cls_to_become = Linear
+
+    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(0, 0, False)  # no bias yet, so that nothing is drawn
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_features = out_features
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew, once they have shapes."""
+        if self.in_features != 0 and not self.has_uninitialized_params():
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Tensor) -> None:
+        """Give the parameters the shapes that this input asks for.
+
+        Args:
+            input: the first input.
+        """
+        if self.has_uninitialized_params():
+            self.in_features = input.shape[-1]
+            self.weight.materialize((self.out_features, self.in_features))
+            if self.bias is not None:
+                self.bias.materialize((self.out_features,))
+            self.reset_parameters()
+        if self.in_features == 0:  # the parameters were loaded from a file
+            if input.shape[-1] != self.weight.shape[-1]:
+                raise AssertionError(
+                    f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features from "
+                    f"self.weight: {self.weight.shape[-1]}"
+                )
+            self.in_features = input.shape[-1]

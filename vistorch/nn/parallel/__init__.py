@@ -1,1 +1,18 @@
 """One network on several devices."""
+
+from . import comm
+from .data_parallel import DataParallel, data_parallel
+from .distributed import DistributedDataParallel
+from .parallel_apply import get_a_var, parallel_apply
+from .replicate import replicate
+from .scatter_gather import gather, scatter
+
+__all__ = [
+    "DataParallel",
+    "DistributedDataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
+    "scatter",
+]

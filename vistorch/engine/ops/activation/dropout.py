@@ -143,26 +143,26 @@ _forms(
     False,
     False,
     "Replace elements by 0 at random, and divide the others by the probability to stay.",
-    "",
+    "tensor([[0., 0., 2.],\n                [0., 0., 0.]])",
 )
 _forms(
     "feature_dropout",
     True,
     False,
     "Replace whole channels by 0 at random, and divide the others by the probability to stay.",
-    "",
+    "tensor([[0., 0., 2.],\n                [0., 0., 0.]])",
 )
 _forms(
     "alpha_dropout",
     False,
     True,
     "Replace elements at random by the value selu saturates at, and keep mean and variance.",
-    "",
+    "tensor([[-0.7792, -0.7792,  1.6656],\n                [-0.7792, -0.7792, -0.7792]])",
 )
 _forms(
     "feature_alpha_dropout",
     True,
     True,
     "Replace whole channels at random by the value selu saturates at, and keep mean and variance.",
-    "",
+    "tensor([[-0.7792, -0.7792,  1.6656],\n                [-0.7792, -0.7792, -0.7792]])",
 )

@@ -15,6 +15,7 @@ from ... import dtypes, errors, outs
 from ...call import op
 from ...dims import one
 from ...face import public
+from ...placed import Placed
 from ...promote import FLOATS
 from ...tensor import Tensor
 from ..core import cast
@@ -106,6 +107,18 @@ def _log_softmax_slope(xp, grad, output, dim, out):
     return xp.subtract(grad, out, out=out)
 
 
+def _log_softmax_back(xp, grad, output, dim):
+    if grad.__class__ is Placed and grad.at is not None and dim == 1 and output.flags.c_contiguous:
+        # one number per row: nothing else of `grad` need be read
+        values = grad.values
+        out = np.exp(output)
+        out *= -values.reshape(-1, 1) if values.ndim else -values
+        if grad.at.size:
+            out.reshape(-1)[grad.at] += values
+        return out
+    return _rowwise(xp, _log_softmax_slope, (grad, output), dim)
+
+
 _softmax = op(
     "softmax",
     lambda xp, input, dim: _rowwise(xp, _softmax_rows, (input,), dim),
@@ -133,7 +146,7 @@ op(
 )
 op(
     "log_softmax_backward_data",
-    lambda xp, grad, output, dim: _rowwise(xp, _log_softmax_slope, (grad, output), dim),
+    _log_softmax_back,
     inputs="grad output",
     formula={
         "grad": r"\bar g = \bar x - \textstyle\sum \bar x\, e^y",

@@ -1,5 +1,19 @@
 """Making tensors from nothing, from data and by chance."""
 
 from ... import copying, dlpack, interop, metadata
-from . import chance, data, fill, fills, like, normal, ranges, shared, spaced, weighted, whole, writers
+from . import (
+    chance,
+    data,
+    fill,
+    fills,
+    like,
+    normal,
+    ranges,
+    shared,
+    spaced,
+    weighted,
+    whole,
+    windows,
+    writers,
+)
 from .legacy import legacy_new

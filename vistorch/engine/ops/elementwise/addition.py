@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import errors, promote
+from ...bygone import number_first
 from ...call import op
 from ...face import METHODS, public
 from ...graph import NUMBERS
@@ -148,13 +149,18 @@ def _add_quotient(d, tensor1, tensor2, value):
 
 def _three_in_place(fn, rule, write_plain):
     """`x.addcmul_(a, b, value=...)`."""
+    name = rule.name + "_"
 
-    def write(input, tensor1, tensor2, *, value=1):
+    def write(input, tensor1, tensor2, late=None, *, value=1):
+        if late is not None:
+            value, (tensor1, tensor2) = number_first(
+                name, "value", "tensor1 tensor2", (tensor1, tensor2, late)
+            )
         if value.__class__ in REAL and direct(rule, input, (tensor1, tensor2), (value,), write_plain):
             return input
         return replace(input, fn, (tensor1, tensor2), {"value": value})
 
-    write.__name__ = write.__qualname__ = rule.name + "_"
+    write.__name__ = write.__qualname__ = name
     return write
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import errors, outs, promote
+from ...bygone import number_first
 from ...call import op
 from ...face import METHODS, expose, public
 from ...inplace import direct, pointwise, replace
@@ -72,6 +73,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.mul(vistorch.tensor([1.0, 2.0]), 3)
     tensor([3., 6.])
 """
@@ -227,9 +229,13 @@ def _in_place(plain, scaled, rule, check=None):
     """`x.add_(y, alpha=...)`."""
     twin = pointwise(plain)
 
-    def write(input, other, *, alpha=1):
+    name = plain.rule.name + "_"
+
+    def write(input, other, late=None, *, alpha=1):
         if alpha is ONE:
-            return twin(input, other)
+            if late is None:
+                return twin(input, other)
+            alpha, (other,) = number_first(name, "alpha", "other", (other, late))
         if alpha.__class__ in REAL and direct(
             rule, input, (other,), (alpha,), _add_to if rule is _PLUS else _take_from
         ):
@@ -240,7 +246,7 @@ def _in_place(plain, scaled, rule, check=None):
             outs.check_cast(promote.result_type(input, other), input._data.dtype)
         return replace(input, scaled, (other,), {"alpha": alpha})
 
-    write.__name__ = write.__qualname__ = plain.rule.name + "_"
+    write.__name__ = write.__qualname__ = name
     return twin, write
 
 
@@ -263,6 +269,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.neg(vistorch.tensor([1.0, -2.0]))
     tensor([-1.,  2.])
 """

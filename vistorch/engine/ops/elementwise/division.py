@@ -147,6 +147,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.true_divide(vistorch.tensor([1, 7]), 2)
     tensor([0.5000, 3.5000])
 """
@@ -169,6 +170,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.floor_divide(vistorch.tensor([-7, 7]), 2)
     tensor([-4,  3])
 """
@@ -197,6 +199,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.remainder(vistorch.tensor([-7, 7]), 3)
     tensor([2, 1])
 """
@@ -219,6 +222,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.fmod(vistorch.tensor([-7, 7]), 3)
     tensor([-1,  1])
 """

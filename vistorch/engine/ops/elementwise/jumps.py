@@ -157,6 +157,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> vistorch.copysign(vistorch.tensor([1.0, -2.0]), vistorch.tensor([-0.0, 3.0]))
     tensor([-1.,  2.])
 """

@@ -46,7 +46,7 @@ ceil = one(
     "ceil",
     "Round up.",
     "[-0.5, 1.5]",
-    "tensor([-0.,  2.])",
+    "tensor([-0., 2.])",
     ints="same",
     check=_refused("ceil"),
     formula=ZERO,

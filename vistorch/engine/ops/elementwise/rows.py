@@ -26,6 +26,7 @@ Args:
     out: where to put the result.
 
 Example:
+    >>> import vistorch
     >>> {call}
     {gives}
 """

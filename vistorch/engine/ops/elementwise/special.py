@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import errors, outs
 from ...call import op
+from ...dims import whole
 from ...face import public
 from ...kernels import special
 from ...pointwise import unary
@@ -122,10 +123,13 @@ def polygamma(n, input, *, out=None):
     """
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("polygamma", "input", 2, input)
+    n = whole(n, "polygamma", "n", 1)
+    if out is not None:
+        outs.check_out("polygamma", out, (input,))
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     a = input._data
-    missing("polygamma", "c")(a.dtype)
+    missing("trigamma" if n == 1 else "polygamma", "c")(a.dtype)
     common = a.dtype if floating(a.dtype) else default_float()
     rule = polygamma_row.rule
     return finish(rule, input._place, compute(rule, input._place, [a], common, (n,)), (input,), out, (n,))
@@ -158,11 +162,13 @@ i1 = unary(
     "i1",
     _shaped(special.i1),
     name_in_graph="SpecialI1Backward0",
+    check=missing("i1_cpu", "c"),
     formula=r"\bar x = \bar y\, (I_0(x) - I_1(x) / x)",
     input=lambda F, g, input, out: (
         g * F.where(F.eq(input, 0), 0.5, F.i0(input) - out / F.where(F.eq(input, 0), 1.0, input))
     ),
 )
+i1.rule.public = "special_i1"
 
 
 def _sinc_slope(F, g, input):

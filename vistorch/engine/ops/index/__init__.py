@@ -1,3 +1,3 @@
 """Reading and writing by index."""
 
-from . import gather, getitem, mask, nonzero, put, reduce, scatter, setitem, slices
+from . import gather, getitem, mask, member, nonzero, put, reduce, scatter, setitem, slices

@@ -5,10 +5,12 @@ Invariant: the gradients of the inputs are the same row with the roles of its th
 
 from __future__ import annotations
 
-from ... import errors
+import math
+
 from ...call import op
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
+from .checks import native, tensors
 
 _by_pairs = op(
     "trilinear",
@@ -23,7 +25,8 @@ _by_pairs = op(
     },
     x=lambda F, g, weight, y: F.trilinear(g, F.permute(weight, (1, 0, 2)), y),
     weight=lambda F, g, x, y, weight_shape: F.reshape(
-        F.mm(F.t(g), F.reshape(F.unsqueeze(x, 2) * F.unsqueeze(y, 1), (x.shape[0], -1))), weight_shape
+        F.mm(F.t(g), F.reshape(F.unsqueeze(x, 2) * F.unsqueeze(y, 1), (x.shape[0], x.shape[1] * y.shape[1]))),
+        weight_shape,
     ),
     y=lambda F, g, weight, x: F.trilinear(g, F.permute(weight, (2, 0, 1)), x),
 )
@@ -44,11 +47,14 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         >>> vistorch.bilinear(vistorch.ones(1, 2), vistorch.ones(1, 3), vistorch.ones(1, 2, 3))
         tensor([[6.]])
     """
-    for i, (name, given) in enumerate((("input1", input1), ("input2", input2), ("weight", weight)), 1):
-        if not isinstance(given, Tensor):
-            raise errors.must_be_tensor("bilinear", name, i, given)
+    tensors(
+        "bilinear", input1=input1, input2=input2, weight=weight, **({} if bias is None else {"bias": bias})
+    )
+    _check_types(input1, input2, weight, bias)
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
+    if weight.ndim < 2 or not input1.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
     *batch, first = input1.shape
     for i, (a, b) in enumerate(zip(batch, input2.shape[:-1], strict=True)):
         if a != b:
@@ -62,7 +68,18 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
         )
-    x = FUNCTIONS["reshape"](input1, (-1, first))
-    y = FUNCTIONS["reshape"](input2, (-1, input2.shape[-1]))
+    rows = math.prod(batch)
+    x = FUNCTIONS["reshape"](input1, (rows, first))
+    y = FUNCTIONS["reshape"](input2, (rows, input2.shape[-1]))
     out = _by_pairs(x, weight, y).view((*batch, weight.shape[0]))
     return out if bias is None else out + bias
+
+
+def _check_types(*operands: Tensor | None) -> None:
+    given = [t for t in operands if t is not None]
+    if len({t._data.dtype for t in given}) > 1:
+        names = ("input1", "input2", "weight", "bias")
+        listed = ", ".join(f"{n}: {native(t)}" for n, t in zip(names, given, strict=False))
+        raise RuntimeError(f"All tensors must have the same dtype, got {listed}")
+    if given[0]._data.dtype.kind == "b":
+        raise NotImplementedError("\"bmm\" not implemented for 'Bool'")

@@ -231,6 +231,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         reduction: 0 for every element's loss, 1 for their mean, 2 for their sum.
 
     Example:
+        >>> import vistorch
         >>> logits, labels = vistorch.tensor([0.0, 4.0]), vistorch.tensor([1.0, 1.0])
         >>> vistorch.binary_cross_entropy_with_logits(logits, labels, reduction=1)
         tensor(0.3556)

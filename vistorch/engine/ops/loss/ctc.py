@@ -32,7 +32,7 @@ def _states(xp: Any, targets: Any, lengths: Any, blank: int) -> tuple[Any, Any]:
     inside = xp.arange(longest) < lengths[:, None]
     labels[:, 1::2] = xp.where(inside, targets, blank)
     skips = xp.full(labels.shape, -np.inf)
-    skips[:, 2:][(labels[:, 2:] != blank) & (labels[:, 2:] != labels[:, :-2])] = 0
+    skips[:, 2:][labels[:, 2:] != labels[:, :-2]] = 0  # never from blank to blank
     return labels, skips
 
 
@@ -184,7 +184,10 @@ def _check_forms(given: tuple) -> None:
     """PyTorch has two forms: both lengths as tensors, or both as sequences of ints."""
     log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity = given
     lengths = isinstance(input_lengths, Tensor), isinstance(target_lengths, Tensor)
-    sequences = all(isinstance(n, (tuple, list)) for n in (input_lengths, target_lengths))
+    sequences = all(
+        isinstance(given, (tuple, list)) and not any(isinstance(n, (float, str)) or n is None for n in given)
+        for given in (input_lengths, target_lengths)
+    )
     fine = isinstance(log_probs, Tensor) and isinstance(targets, Tensor) and (all(lengths) or sequences)
     for number in (blank, reduction):
         fine = fine and isinstance(number, (int, np.integer)) and not isinstance(number, bool)
@@ -213,6 +216,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
         zero_infinity: count samples that no alignment fits as nothing.
 
     Example:
+        >>> import vistorch
         >>> log_probs = vistorch.zeros(4, 1, 3).log_softmax(2)
         >>> vistorch.ctc_loss(log_probs, vistorch.tensor([[1, 2]]), (4,), (2,), reduction=2)
         tensor(1.6864)

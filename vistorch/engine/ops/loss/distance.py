@@ -11,7 +11,7 @@ from ... import dtypes, promote
 from ...call import op
 from ...tensor import Tensor
 from ..elementwise.refusals import missing, sentence
-from .frame import NONE, fits, no_gradient, over, pairwise, part
+from .frame import fits, no_gradient, over, pairwise, part
 
 
 def _square(xp, input, target):
@@ -40,7 +40,7 @@ _mse_row = op(
 )
 op(
     "mse_loss_backward",
-    lambda xp, input, target, grad: over(xp, _double, NONE, input, target, grad),
+    _double,
     inputs="input target grad",
     name_in_graph="MseLossBackwardBackward0",
     formula={
@@ -56,16 +56,35 @@ mse_loss = pairwise(_mse_row, missing("mse_cpu", "ibc"))
 
 
 # ---- absolute far away, squared near the target ------------------------------------------------------------------
+def _bent(xp: Any, input: Any, target: Any, width: float) -> Any:
+    """z^2 / 2 up to a width, and straight on: without a branch, by what of z lies within the width."""
+    z = xp.asarray(abs(input - target))
+    within = xp.asarray(xp.minimum(z, width))
+    z -= within * 0.5
+    z *= within
+    return z
+
+
 def _smooth_l1(xp, input, target, reduction, beta):
-    def each(xp, input, target):
-        z = xp.abs(input - target)
-        return xp.where(z < beta, z * z * (0.5 / beta), z - 0.5 * beta)
+    def each(xp, x, y):
+        z = _bent(xp, x, y, beta)
+        z *= 1 / beta
+        return z
 
     return over(xp, each, reduction, input, target)
 
 
+def _cut(xp: Any, input: Any, target: Any, width: float) -> Any:
+    d = xp.asarray(input - target)
+    xp.minimum(d, width, out=d)
+    xp.maximum(d, -width, out=d)
+    return d
+
+
 def _smooth_l1_backward(xp, input, target, grad, beta):
-    return over(xp, lambda xp, x, y, g: xp.clip((x - y) * (1 / beta), -1, 1) * g, NONE, input, target, grad)
+    d = _cut(xp, input, target, beta)
+    d *= grad * (1 / beta)
+    return d
 
 
 op(
@@ -107,15 +126,13 @@ smooth_l1_loss = pairwise(_smooth_l1_row, missing("smooth_l1_cpu", "ibc"))
 
 
 def _huber(xp, input, target, reduction, delta):
-    def each(xp, input, target):
-        z = xp.abs(input - target)
-        return xp.where(z <= delta, z * z * 0.5, (z - 0.5 * delta) * delta)
-
-    return over(xp, each, reduction, input, target)
+    return over(xp, lambda xp, x, y: _bent(xp, x, y, delta), reduction, input, target)
 
 
 def _huber_backward(xp, input, target, grad, delta):
-    return over(xp, lambda xp, x, y, g: xp.clip(x - y, -delta, delta) * g, NONE, input, target, grad)
+    d = _cut(xp, input, target, delta)
+    d *= grad
+    return d
 
 
 _huber_row = op(

@@ -18,6 +18,7 @@ from ..elementwise.division import div_
 from ..elementwise.special import xlogy
 from .frame import MEAN, NONE, finished, label_of, optional, real, tensors, whole
 from .nll import nll_loss_nd
+from .together import cross_entropy_together
 
 
 def cross_entropy_loss(
@@ -29,6 +30,15 @@ def cross_entropy_loss(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """The cross entropy of logits with class indices or class probabilities."""
+    if (
+        weight is None
+        and input.__class__ is target.__class__ is Tensor
+        and ignore_index.__class__ is int
+        and not label_smoothing
+    ):
+        done = cross_entropy_together(input, target, ignore_index, reduction)
+        if done is not None:
+            return done
     name = "cross_entropy_loss"
     tensors(name, input=input, target=target)
     if weight is not None:
@@ -105,7 +115,8 @@ def _smoothed(
     at = dims.one(0 if len(shape) == 1 else 1, len(shape))
     log_p = _log_softmax(input)
     nll = nll_loss_nd(log_p, target, weight, reduction, ignore_index)
-    spread = -(log_p if weight is None else log_p * _along_classes(weight, len(shape))).sum(at)
+    each = log_p if weight is None else log_p * _along_classes(weight, len(shape))
+    spread: Any = -each.sum(at)
     ignored = target == ignore_index
     if len(target._data.shape) > len(spread._data.shape):
         raise RuntimeError(
@@ -114,7 +125,7 @@ def _smoothed(
         )
     spread = spread.masked_fill(ignored, 0.0)
     if reduction == MEAN:
-        counts = ~ignored
+        counts: Any = ~ignored
         if weight is None:
             spread = spread.sum() / counts.sum()
         else:
@@ -145,6 +156,7 @@ def kl_div(input, target, reduction=0, *, log_target=False):
         log_target: whether `target` is given as logarithms.
 
     Example:
+        >>> import vistorch
         >>> p, q = vistorch.tensor([0.5, 0.5]), vistorch.tensor([0.25, 0.75])
         >>> vistorch.kl_div(q.log(), p, 2)
         tensor(0.1438)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ... import errors
 from ...call import HALVES, op
+from ...placed import placed
 from ...tensor import Tensor
 from ..elementwise.refusals import missing
 from .frame import MEAN, NONE, label_of, no_gradient, optional, same_type, tensors, whole
@@ -98,12 +99,13 @@ def _picked(xp, input, target, weight, ignore_index, reduction):
         picked = picked * each
     else:
         total = wide.type(flat.size) if counts is None else counts.sum(dtype=wide)
+    picked = xp.negative(picked)
     if counts is not None:  # an ignored element may be infinite
         picked = xp.where(counts, picked, wide.type(0))
     if reduction == NONE:
-        loss = xp.negative(picked).reshape(target.shape if len(shape) > 1 else ())
+        loss = picked.reshape(target.shape if len(shape) > 1 else ())
     else:
-        loss = -_add(picked) if xp is np else -picked.sum()
+        loss = (_add(picked) if xp is np else picked.sum()) + wide.type(0)  # so that no zero has a sign
         if reduction == MEAN:
             loss = loss / total
     return xp.asarray(loss).astype(dtype, copy=False), xp.asarray(total)
@@ -119,17 +121,21 @@ def _put_weighted(xp, grad, target, total, weight, shape, ignore_index, reductio
 
 def _put_back(xp, grad, target, total, weight, shape, ignore_index, reduction):
     """The gradient of `_picked`: zero except at the targets."""
-    flat = target.reshape(-1)
-    out = xp.zeros(prod(shape), grad.dtype)
-    value = -grad / total if reduction == MEAN else -grad
-    if reduction == NONE:
+    flat = target if target.ndim == 1 else target.reshape(-1)
+    value = xp.negative(grad)
+    if reduction == MEAN:
+        value = value / total
+    elif reduction == NONE:
         value = value.reshape(-1)
-    if weight is not None or (xp is not np or total != flat.size):
+    if weight is not None or xp is not np or total != flat.size:
         counts = flat != ignore_index
         flat = flat * counts
         if weight is not None:
             value = value * weight[flat]
         value = xp.where(counts, value, grad.dtype.type(0))
+    if xp is np and len(shape) == 2:
+        return placed(shape, grad.dtype, _places(np, flat, shape), value)
+    out = xp.zeros(prod(shape), grad.dtype)
     if flat.size:
         out[_places(xp, flat, shape)] = value
     return out.reshape(shape)
@@ -186,6 +192,7 @@ def _rows(suffix: str, name: str) -> tuple:
 
 
 _one = _rows("", "NllLoss")
+one_rows = _one[0]  # the row of a matrix without weights
 _two = _rows("2d", "NllLoss2D")
 _no_kernel = missing("nll_loss_out_frame", "ibc"), missing("nll_loss2d_forward_out_frame", "ibc")
 

@@ -28,6 +28,7 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
         reduction: 0 for every element's loss, 1 for their mean, 2 for their sum.
 
     Example:
+        >>> import vistorch
         >>> d = vistorch.tensor([0.5, 0.2])
         >>> vistorch.hinge_embedding_loss(d, vistorch.tensor([1, -1]))
         tensor([0.5000, 0.8000])
@@ -52,6 +53,7 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
         reduction: 0 for every element's loss, 1 for their mean, 2 for their sum.
 
     Example:
+        >>> import vistorch
         >>> a, b = vistorch.tensor([1.0, 2.0]), vistorch.tensor([0.0, 3.0])
         >>> vistorch.margin_ranking_loss(a, b, vistorch.tensor([1, 1]))
         tensor([0., 1.])
@@ -78,6 +80,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
         reduction: 0 for every pair's loss, 1 for their mean, 2 for their sum.
 
     Example:
+        >>> import vistorch
         >>> a, b = vistorch.tensor([[1.0, 0.0]]), vistorch.tensor([[1.0, 1.0]])
         >>> vistorch.cosine_embedding_loss(a, b, vistorch.tensor([1]))
         tensor([0.2929])
@@ -132,6 +135,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
         reduction: 0 for every triplet's loss, 1 for their mean, 2 for their sum.
 
     Example:
+        >>> import vistorch
         >>> a, p, n = (vistorch.tensor([[v]]) for v in (0.0, 1.0, 1.5))
         >>> vistorch.triplet_margin_loss(a, p, n)
         tensor([0.5000])
@@ -148,7 +152,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     near, far = pair_distance(anchor, positive, p, eps), pair_distance(anchor, negative, p, eps)
     if swap:
         far = minimum(far, pair_distance(positive, negative, p, eps))
-    return finished(clamp_min(margin + near - far, 0), reduction)
+    return finished(clamp_min(near + margin - far, 0), reduction)
 
 
 @public(method=False)
@@ -164,6 +168,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
         reduction: 0 for every element's loss, 1 for their mean, 2 for their sum.
 
     Example:
+        >>> import vistorch
         >>> log_rate, count = vistorch.tensor([0.0, 1.0]), vistorch.tensor([1.0, 2.0])
         >>> vistorch.poisson_nll_loss(log_rate, count, True, False, 1e-8, 1)
         tensor(0.8591)

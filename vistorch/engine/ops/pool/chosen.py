@@ -52,7 +52,8 @@ def find(xp: Any, a: Any, out: Any, dims: list[Dim]) -> Any:
             place = place + where * prod(sizes[i + 1 :])
         keys = [to for to, _, _ in parts]
         if any(key.__class__ is not slice for key in keys):
-            keys = np.ix_(*[np.arange(dim.outputs)[key] for dim, key in zip(dims, keys, strict=True)])
+            open_ = np.ix_(*[np.arange(dim.outputs)[key] for dim, key in zip(dims, keys, strict=True)])
+            keys = [xp.asarray(key) for key in open_]
         to = (EVERY,) * lead + tuple(keys)
         hit = (piece == out[to]) & free[to]
         if odd:

@@ -136,7 +136,7 @@ def fold(xp: Any, run: Any, a: Any, axis: int, dim: Dim, start: Any) -> Any:
         run(out, part(xp, a, axis, into), out=out)
     for to, into, full in dim.pieces:
         if not full:
-            key = at(axis, to)
+            key = at(axis, to if to.__class__ is slice else xp.asarray(to))
             out[key] = run(out[key], part(xp, a, axis, into))
     return out
 

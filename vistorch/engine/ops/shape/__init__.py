@@ -1,7 +1,9 @@
 """Views, joining, splitting and the copies that change a shape."""
 
 from . import (
+    borrowed,
     convert,
+    copies,
     diagonals,
     expand,
     flip,

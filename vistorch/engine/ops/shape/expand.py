@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dims, dtypes, errors, type_names
-from ...face import public
+from ...face import METHODS, public
 from ...kernels.strides import expand as expand_array
 from ...size import Size, size_of
 from ...tensor import Tensor
@@ -191,3 +191,33 @@ def broadcast_shapes(*shapes: Any) -> Size:
                 )
             result[i] = shape[i]
     return size_of(result)
+
+
+@public(function=False)
+def sum_to_size(self: Tensor, *size: Any, **named: Any) -> Tensor:
+    """Sum the tensor down to sizes that broadcast to its own.
+
+    Args:
+        self: the tensor.
+        *size: the sizes.
+        **named: `size=`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2, 3).sum_to_size(1, 3)
+        tensor([[2., 2., 2.]])
+    """
+    if not size and not named:
+        raise TypeError('sum_to_size() missing 1 required positional arguments: "size"')
+    shape = self._data.shape
+    wanted = dims.sizes(given(size, named, "sum_to_size", "size"), "sum_to_size")
+    lead = len(shape) - len(wanted)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(wanted, shape[lead:], strict=True)):
+        raise RuntimeError(
+            f"size {{{errors.sizes(wanted)}}} is not expandable to size {{{errors.sizes(shape)}}}."
+        )
+    axes = [*range(lead), *(lead + i for i, n in enumerate(wanted) if n == 1 and shape[lead + i] != 1)]
+    if not axes:
+        return self if wanted == shape else METHODS["view"](self, wanted)
+    out = METHODS["sum"](self, axes, True)
+    return METHODS["view"](out, wanted) if lead else out

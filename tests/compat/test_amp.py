@@ -1,0 +1,264 @@
+"""Autocast regions and the gradient scaler: stories against torch on the CPU; on CUDA, simulated, by torch's lists."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.story import story
+from vistorch.amp import doors, lists, state
+
+
+@pytest.fixture
+def cuda():
+    before = vistorch.cuda.device_count()
+    vistorch.cuda.simulate(1)
+    yield "cuda"
+    vistorch.cuda.simulate(before)
+
+
+@story
+def test_regions(L, tell):
+    x = L.arange(6.0).reshape(2, 3)
+    w = L.ones(3, 2, requires_grad=True)
+    with L.autocast("cpu") as region:
+        tell(region.device, region.fast_dtype, L.is_autocast_enabled("cpu"), L.get_autocast_dtype("cpu"))
+        y = x @ w
+        tell(y, y.grad_fn.name(), y.grad_fn.next_functions[1][0].name())
+        with L.autocast("cpu", enabled=False):
+            tell(L.is_autocast_enabled("cpu"), x @ w)
+        with L.autocast("cpu", dtype=L.float16):
+            # torch would find the parameter's bfloat16 cast here, and stumble over it
+            tell(x @ w.detach(), L.get_autocast_dtype("cpu"))
+        tell(x @ w)
+        loss = L.nn.functional.mse_loss(y, L.ones(2, 2))
+        tell(loss)
+    loss.backward()
+    tell(w.grad, x @ w, L.is_autocast_enabled("cpu"))
+
+
+@story
+def test_left_by_an_error(L, tell):
+    with pytest.raises(ZeroDivisionError), L.autocast("cpu"):
+        raise ZeroDivisionError
+    tell(L.is_autocast_enabled("cpu"), L.ones(2, 2) @ L.ones(2, 2))
+
+
+@story
+def test_decorator(L, tell):
+    @L.autocast("cpu", dtype=L.bfloat16)
+    def product(x):
+        """Named."""
+        return x @ x
+
+    tell(product(L.ones(2, 2)), product.__name__, product.__doc__)
+    tell.raises(lambda: L.autocast("cpu")(3))
+
+
+@story
+def test_refusals(L, tell):
+    tell.raises(lambda: L.autocast(3))
+    tell.raises(lambda: L.autocast("cpu", L.bfloat16, False)(None))
+    tell.warns(lambda: L.autocast("cpu", dtype=L.float32))
+    with L.autocast("cpu", enabled=False, dtype=L.float64):
+        tell(L.ones(1, 1) @ L.ones(1, 1))
+    tell.raises(lambda: L.amp.custom_fwd(device_type=3))
+
+
+@story
+def test_a_parameter_is_cast_once(L, tell):
+    w = L.ones(2, 2, requires_grad=True)
+    with L.autocast("cpu"):
+        a, b = w @ w, w @ w
+        casts = {id(edge[0]) for y in (a, b) for edge in y.grad_fn.next_functions}
+        tell(len(casts))
+        with L.no_grad():
+            tell((w @ w).requires_grad)
+        (a + b).sum().backward()
+    tell(w.grad)
+
+
+@story
+def test_no_cast_without_history_is_kept(L, tell):
+    w = L.ones(2, 2, requires_grad=True)
+    with L.autocast("cpu"):
+        with L.no_grad():
+            w @ w
+        (w @ w).sum().backward()
+    tell(w.grad)
+
+
+@story
+def test_custom_function(L, tell):
+    class Double(L.autograd.Function):
+        @staticmethod
+        @L.amp.custom_fwd(device_type="cpu", cast_inputs=L.float32)
+        def forward(ctx, x):
+            tell("inside", L.is_autocast_enabled("cpu"), x.dtype)
+            return x * 2
+
+        @staticmethod
+        @L.amp.custom_bwd(device_type="cpu")
+        def backward(ctx, g):
+            tell("back", L.is_autocast_enabled("cpu"), g.dtype)
+            return g * 2
+
+    x = L.ones(2, dtype=L.bfloat16, requires_grad=True)
+    with L.autocast("cpu"):
+        y = Double.apply(x)
+        tell(y)
+    y.sum().backward()
+    tell(x.grad)
+    tell(Double.apply(x))
+
+
+@story
+def test_scaler(L, tell):
+    w = L.tensor([1.0, 2.0], requires_grad=True)
+    optimizer = L.optim.SGD([w], lr=0.5)
+    scaler = L.amp.GradScaler("cpu", init_scale=4.0, growth_interval=2)
+    tell(scaler.get_scale(), scaler.state_dict(), scaler.is_enabled())
+    for step in range(5):
+        optimizer.zero_grad()
+        loss = (w * w).sum()
+        scaler.scale(loss).backward()
+        if step == 2:
+            w.grad[0] = float("inf")
+        if step == 3:
+            scaler.unscale_(optimizer)
+            tell(w.grad)
+        scaler.step(optimizer)
+        scaler.update()
+        tell(w, scaler.get_scale(), scaler.state_dict())
+    other = L.amp.GradScaler("cpu")
+    other.load_state_dict(scaler.state_dict())
+    tell(other.state_dict(), other.scale([L.ones(1), (L.ones(2),)]))
+    scaler.update(8.0)
+    tell(
+        scaler.get_scale(),
+        scaler.get_growth_factor(),
+        scaler.get_backoff_factor(),
+        scaler.get_growth_interval(),
+    )
+
+
+@story
+def test_scaler_refusals(L, tell):
+    scaler = L.amp.GradScaler("cpu")
+    w = L.ones(1, requires_grad=True)
+    optimizer = L.optim.SGD([w], lr=0.1)
+    tell.raises(lambda: scaler.step(optimizer))
+    tell.raises(lambda: scaler.update())
+    tell.raises(lambda: scaler.scale(3))
+    tell.raises(lambda: scaler.load_state_dict({}))
+    tell.raises(lambda: L.amp.GradScaler("cpu", growth_factor=1.0))
+    tell.raises(lambda: L.amp.GradScaler("cpu", backoff_factor=1.0))
+    scaler.scale(w.sum()).backward()
+    tell.raises(lambda: scaler.update())
+    scaler.unscale_(optimizer)
+    tell.raises(lambda: scaler.unscale_(optimizer))
+    scaler.step(optimizer)
+    tell.raises(lambda: scaler.step(optimizer))
+    tell.raises(lambda: scaler.unscale_(optimizer))
+    tell.raises(lambda: scaler.step(optimizer, closure=lambda: 1))
+    off = L.amp.GradScaler("cpu", enabled=False)
+    tell(off.scale(3), off.get_scale(), off.state_dict())
+
+
+@story
+def test_fused_optimizers(L, tell):
+    for fused in (False, True):
+        w = L.tensor([1.0, 2.0], requires_grad=True)
+        optimizer = L.optim.SGD([w], lr=0.5, fused=fused)
+        scaler = L.amp.GradScaler("cpu", init_scale=4.0)
+        for bad in (False, True):
+            optimizer.zero_grad()
+            scaler.scale((w * w).sum()).backward()
+            if bad:
+                w.grad[0] = float("nan")
+            scaler.step(optimizer)
+            scaler.update()
+            tell(w, scaler.get_scale())
+
+
+def test_functions_are_their_own_again():
+    matmul = vistorch.matmul
+    own = matmul.__code__
+    with vistorch.autocast("cpu"):
+        assert matmul.__code__ is not own
+        assert matmul(vistorch.ones(1, 1), vistorch.ones(1, 1)).dtype is vistorch.bfloat16
+    assert matmul.__code__ is own
+    assert all(function.__code__ is code for function, code, _ in doors._found)
+    assert state._open == [0]
+
+
+def test_other_threads_do_not_cast():
+    found = []
+    with vistorch.autocast("cpu"):
+        x = vistorch.ones(2, 2)
+        worker = threading.Thread(target=lambda: found.append((x @ x).dtype))
+        worker.start()
+        worker.join()
+        assert (x @ x).dtype is vistorch.bfloat16
+    assert found == [vistorch.float32]
+
+
+def test_every_listed_name_is_a_function_or_not_here_yet():
+    missing = sorted(name for name in lists.rules() if not doors._functions(name))
+    assert missing == sorted(NOT_HERE)
+
+
+# PyTorch's lists name functions that are not built yet.
+NOT_HERE = """
+    cholesky cholesky_inverse cholesky_solve dist frobenius_norm geqrf linalg.cholesky_ex linalg.householder_product
+    linalg.inv_ex linalg.tensorinv linalg.tensorsolve lu_solve nuclear_norm ormqr qr renorm stft svd triangular_solve
+""".split()
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "pow", "softmax", "sum", "cumsum", "prod", "norm"])
+def test_full_on_cuda(cuda, name):
+    x = vistorch.ones(2, 2, dtype=vistorch.float16, device=cuda) * 3
+    more = {"pow": (2,), "softmax": (0,), "cumsum": (0,)}.get(name, ())
+    with vistorch.autocast("cuda"):
+        assert getattr(vistorch, name)(x, *more).dtype is vistorch.float32
+        here = x.cpu()
+        assert getattr(vistorch, name)(here, *more).dtype is getattr(vistorch, name)(here, *more).dtype
+    assert getattr(vistorch, name)(x, *more).dtype is vistorch.float16
+
+
+def test_a_step_of_training_on_cuda(cuda):
+    nn, F = vistorch.nn, vistorch.nn.functional
+    vistorch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 3)
+    ).to(cuda)
+    optimizer = vistorch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = vistorch.amp.GradScaler("cuda", init_scale=1024.0)
+    x, y = vistorch.randn(8, 1, 6, 6, device=cuda), vistorch.arange(8, device=cuda) % 3
+    losses = []
+    for _ in range(30):
+        optimizer.zero_grad()
+        with vistorch.autocast("cuda"):
+            out = model(x)
+            loss = F.cross_entropy(out, y)
+        assert out.dtype is vistorch.float16 and loss.dtype is vistorch.float32
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        losses.append(loss.item())
+    assert all(p.dtype is vistorch.float32 and p.grad.dtype is vistorch.float32 for p in model.parameters())
+    assert losses[-1] < 0.3 * losses[0]
+
+
+def test_unsafe_and_widest_on_cuda(cuda):
+    half = vistorch.full((2,), 0.5, dtype=vistorch.float16, device=cuda)
+    full = vistorch.full((2,), 0.5, device=cuda)
+    with vistorch.autocast("cuda"):
+        with pytest.raises(RuntimeError, match="unsafe to autocast"):
+            vistorch.nn.functional.binary_cross_entropy(full, full)
+        assert vistorch.cat([half, full]).dtype is vistorch.float32
+        assert vistorch.cat([half, half]).dtype is vistorch.float16
+        assert vistorch.dot(half, full).dtype is vistorch.float32
+        assert (half.sum(dtype=vistorch.float64)).dtype is vistorch.float64
+    np.testing.assert_allclose(vistorch.cat([half, full]).cpu().numpy(), 0.5)

@@ -1,0 +1,383 @@
+"""Schedulers against torch's: 60 steps for every option, states, resumption, warnings, errors."""
+
+import importlib
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.story import story, torch
+
+exact = story(rtol=1e-12, atol=1e-15)
+
+
+class Falls:
+    """A function of the step with something to save."""
+
+    def __init__(self, rate=0.97):
+        self.rate = rate
+
+    def __call__(self, step):
+        return self.rate**step
+
+
+def damped(step):
+    return 1 / (1 + 0.1 * step)
+
+
+RECORDS = {
+    "LambdaLR": [
+        {"lr_lambda": damped},
+        {"lr_lambda": [damped, Falls()]},
+        {"lr_lambda": Falls()},
+    ],
+    "MultiplicativeLR": [{"lr_lambda": damped}, {"lr_lambda": (Falls(0.99), damped)}],
+    "StepLR": [{"step_size": 7}, {"step_size": 1, "gamma": 0.9}],
+    "MultiStepLR": [{"milestones": [3, 9, 9, 40]}, {"milestones": (50, 1), "gamma": 0.5}],
+    "ConstantLR": [{}, {"factor": 0.7, "total_iters": 30}],
+    "LinearLR": [{}, {"start_factor": 0.1, "end_factor": 0.6, "total_iters": 35}, {"end_factor": 0.0}],
+    "ExponentialLR": [{"gamma": 0.9}, {"gamma": 1.01}],
+    "PolynomialLR": [{}, {"total_iters": 44, "power": 2.5}],
+    "CosineAnnealingLR": [{"T_max": 10}, {"T_max": 37, "eta_min": 0.02}],
+    "CosineAnnealingWarmRestarts": [{"T_0": 10}, {"T_0": 4, "T_mult": 2, "eta_min": 0.01}],
+    "CyclicLR": [
+        {"base_lr": 0.01, "max_lr": 0.5, "step_size_up": 8},
+        {"base_lr": [0.01, 0.03], "max_lr": (0.5, 0.7), "step_size_up": 5, "step_size_down": 9},
+        {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 6, "mode": "triangular2", "base_momentum": 0.3},
+        {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 6, "mode": "exp_range", "gamma": 0.95},
+        {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4, "scale_fn": Falls(0.8), "max_momentum": 0.99},
+        {
+            "base_lr": 0.1,
+            "max_lr": 0.5,
+            "step_size_up": 4,
+            "scale_fn": damped,
+            "scale_mode": "iterations",
+            "cycle_momentum": False,
+        },
+    ],
+    "OneCycleLR": [
+        {"max_lr": 0.5, "total_steps": 70},
+        {"max_lr": [0.5, 0.6], "epochs": 7, "steps_per_epoch": 9, "anneal_strategy": "linear"},
+        {"max_lr": 0.5, "total_steps": 60, "three_phase": True, "pct_start": 0.4, "div_factor": 5.0},
+        {"max_lr": 0.5, "total_steps": 60, "cycle_momentum": False, "final_div_factor": 10.0},
+        {"max_lr": 0.5, "total_steps": 60, "base_momentum": 0.5, "max_momentum": [0.9, 0.8]},
+    ],
+    "ReduceLROnPlateau": [
+        {"patience": 3},
+        {"mode": "max", "patience": 2, "factor": 0.5, "cooldown": 4},
+        {"threshold": 0.2, "threshold_mode": "abs", "patience": 1, "min_lr": 0.01},
+        {"mode": "max", "threshold_mode": "abs", "threshold": 0.3, "patience": 0, "min_lr": [0.02, 0.03]},
+        {"eps": 0.02, "patience": 2},
+    ],
+    "SWALR": [
+        {"swa_lr": 0.01},
+        {"swa_lr": [0.01, 0.7], "anneal_epochs": 25, "anneal_strategy": "linear"},
+        {"swa_lr": 0.02, "anneal_epochs": 0},
+    ],
+}
+CASES = [
+    pytest.param(name, given, id=f"{name}-{i}")
+    for name, all_ in RECORDS.items()
+    for i, given in enumerate(all_)
+]
+METRICS = 2 + np.sin(np.arange(60.0)) - np.minimum(np.arange(60.0), 20) / 20
+
+
+def two_groups(L, kind="SGD", tensor_lr=False, **options):
+    lrs = [L.tensor(0.1, dtype=L.float64), L.tensor(0.3, dtype=L.float64)] if tensor_lr else [0.1, 0.3]
+    if kind == "SGD":
+        options.setdefault("momentum", 0.9)
+    params = [L.nn.Parameter(L.ones(1)) for _ in range(2)]
+    groups = [{"params": [p], "lr": lr} for p, lr in zip(params, lrs, strict=True)]
+    return getattr(L.optim, kind)(groups, lr=0.5, **options)
+
+
+def made(L, name, optimizer, given):
+    room = L.optim.swa_utils if name == "SWALR" else L.optim.lr_scheduler
+    return getattr(room, name)(optimizer, **given)
+
+
+def walk(scheduler, steps, start=0):
+    """The learning rates and momenta of some steps."""
+    told = []
+    for i in range(start, start + steps):
+        groups = scheduler.optimizer.param_groups
+        told.append([(g["lr"], g.get("momentum"), g.get("betas")) for g in groups])
+        scheduler.optimizer.step()
+        scheduler.step(*[METRICS[i]] * (type(scheduler).__name__ == "ReduceLROnPlateau"))
+    return told
+
+
+def test_every_scheduler_and_option_is_in_a_record():
+    known = set(torch.optim.lr_scheduler.__all__) - {"LRScheduler", "SequentialLR", "ChainedScheduler"}
+    assert known | {"SWALR"} == set(RECORDS)
+    assert set(vistorch.optim.lr_scheduler.__all__) == set(torch.optim.lr_scheduler.__all__)
+    assert set(vistorch.optim.swa_utils.__all__) == set(torch.optim.swa_utils.__all__)
+    for name, records in RECORDS.items():
+        rooms = [L.optim.swa_utils if name == "SWALR" else L.optim.lr_scheduler for L in (vistorch, torch)]
+        ours, theirs = (inspect.signature(getattr(room, name)).parameters for room in rooms)
+        assert {k: v.default for k, v in ours.items()} == {k: v.default for k, v in theirs.items()}
+        assert list(ours) == list(theirs)
+        used = {option for given in records for option in given}
+        assert set(theirs) - used <= {"optimizer", "last_epoch"}, name
+
+
+@pytest.mark.parametrize("name, given", CASES)
+@pytest.mark.parametrize("kind, tensor_lr", [("SGD", False), ("Adam", False), ("SGD", True)])
+@exact
+def test_sixty_steps(L, tell, name, given, kind, tensor_lr):
+    if kind == "Adam" or tensor_lr:
+        given = {k: v for k, v in given.items() if not isinstance(v, Falls)} or given
+    optimizer = two_groups(L, kind, tensor_lr)
+    tell.raises(lambda: tell(walk(made(L, name, optimizer, given), 60)))
+    tell([sorted(k for k in g if k != "params") for g in optimizer.param_groups])
+
+
+@pytest.mark.parametrize("name, given", CASES)
+@exact
+def test_states_and_texts(L, tell, name, given):
+    scheduler = made(L, name, two_groups(L), given)
+    tell(scheduler, scheduler.get_last_lr(), scheduler.base_lrs if hasattr(scheduler, "base_lrs") else 0)
+    walk(scheduler, 5)
+    tell(scheduler.state_dict(), scheduler.get_last_lr())
+    tell.warns(lambda: tell.raises(scheduler.get_lr))
+
+
+@pytest.mark.parametrize("name, given", CASES)
+def test_a_state_of_torch_goes_on_here_and_back(name, given):
+    whole = walk(made(torch, name, two_groups(torch), given), 40)
+    for first, second in ((torch, vistorch), (vistorch, torch)):
+        before = made(first, name, two_groups(first), given)
+        begun = walk(before, 15)
+        optimizer = two_groups(second)
+        after = made(second, name, optimizer, given)
+        state = before.state_dict()
+        kept = dict(state)
+        after.load_state_dict(state)
+        assert state == kept or second is torch  # torch's CyclicLR takes something out of it
+        for group, saved in zip(
+            optimizer.param_groups, before.optimizer.state_dict()["param_groups"], strict=True
+        ):
+            group.update({k: v for k, v in saved.items() if k != "params"})
+        assert [str(x) for x in begun + walk(after, 25, 15)] == [str(x) for x in whole]
+
+
+@pytest.mark.parametrize("name, given", CASES)
+@exact
+def test_last_epoch_and_the_closed_form(L, tell, name, given):
+    if name == "ReduceLROnPlateau":
+        scheduler = made(L, name, two_groups(L), given)
+        tell.warns(lambda: scheduler.step(1.0, 7))
+        tell(scheduler.last_epoch)
+        return
+    optimizer = two_groups(L)
+    tell.raises(lambda: made(L, name, two_groups(L), {**given, "last_epoch": 3}))
+    walk(made(L, name, optimizer, given), 4)
+    tell.raises(lambda: tell(walk(made(L, name, optimizer, {**given, "last_epoch": 3}), 6)))
+    scheduler = made(L, name, two_groups(L), given)
+    for epoch in (3, 11, 30, 0):
+        tell.warns(lambda epoch=epoch: scheduler.step(epoch))
+        tell(scheduler.last_epoch, scheduler.get_last_lr())
+
+
+@pytest.mark.parametrize("last", [0, 4, 9])
+@exact
+def test_sequences(L, tell, last):
+    room = L.optim.lr_scheduler
+    optimizer = two_groups(L)
+    parts = [
+        room.ConstantLR(optimizer, 0.1, total_iters=9),
+        room.ChainedScheduler([room.ExponentialLR(optimizer, 0.9)])
+        if last == 9
+        else room.StepLR(optimizer, 3),
+        room.CosineAnnealingLR(optimizer, 20),
+        room.LinearLR(optimizer, total_iters=7),
+    ]
+    if last == 9:
+        tell.raises(lambda: walk(room.SequentialLR(optimizer, parts, [4, 12, 40]), 6))
+        return
+    scheduler = room.SequentialLR(optimizer, parts, [4, 12, 40], last_epoch=last - 1)
+    tell(walk(scheduler, 60), scheduler.state_dict(), scheduler.get_last_lr())
+
+
+@exact
+def test_chains_and_their_states(L, tell):
+    room = L.optim.lr_scheduler
+
+    def chain(optimizer):
+        sequence = room.SequentialLR(
+            optimizer, [room.LinearLR(optimizer), room.ExponentialLR(optimizer, 0.95)], [10]
+        )
+        return room.ChainedScheduler(
+            [sequence, room.MultiStepLR(optimizer, [5, 20]), room.CyclicLR(optimizer, 0.1, 0.2, 3)]
+            if optimizer.defaults["nesterov"]
+            else [room.ExponentialLR(optimizer, 0.98), room.StepLR(optimizer, 9, 0.5), sequence],
+            optimizer,
+        )
+
+    for nesterov in (False, True):
+        scheduler = chain(two_groups(L, nesterov=nesterov))
+        tell(walk(scheduler, 30), scheduler.get_last_lr())
+        state = scheduler.state_dict()
+        tell(state)
+        again = chain(two_groups(L, nesterov=nesterov))
+        again.load_state_dict(state)
+        tell(again.state_dict(), walk(again, 20), sorted(state) == sorted(scheduler.state_dict()))
+
+
+@exact
+def test_groups_added_before_and_after(L, tell):
+    room = L.optim.lr_scheduler
+    optimizer = two_groups(L)
+    optimizer.add_param_group({"params": [L.nn.Parameter(L.ones(1))], "lr": 0.7})
+    schedulers = [room.StepLR(optimizer, 2), room.ReduceLROnPlateau(optimizer, patience=0, min_lr=[0.1] * 3)]
+    optimizer.step()
+    schedulers[0].step()
+    tell([g["lr"] for g in optimizer.param_groups])
+    schedulers.append(room.ReduceLROnPlateau(optimizer, patience=0))
+    schedulers.append(room.LambdaLR(optimizer, damped))
+    optimizer.add_param_group({"params": [L.nn.Parameter(L.ones(1))]})
+    for scheduler in schedulers:
+        for _ in range(3):
+            tell.raises(lambda s=scheduler: s.step(*[1.0] * isinstance(s, room.ReduceLROnPlateau)))
+        tell([g["lr"] for g in optimizer.param_groups])
+
+
+@exact
+def test_tensors_stay_the_same_tensor(L, tell):
+    lr = L.tensor([0.5])
+    optimizer = L.optim.SGD([L.nn.Parameter(L.ones(1))], lr=lr)
+    scheduler = L.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    optimizer.step()
+    scheduler.step()
+    tell(optimizer.param_groups[0]["lr"] is lr, lr, scheduler.get_last_lr(), scheduler.base_lrs)
+    tell(scheduler.get_last_lr()[0] is lr)
+
+
+@story
+def test_warnings(L, tell):
+    room = L.optim.lr_scheduler
+    optimizer = two_groups(L)
+    scheduler = room.StepLR(optimizer, 2)
+    for _ in range(2):
+        tell.warns(scheduler.step)
+    optimizer = two_groups(L)
+    scheduler = room.StepLR(optimizer, 2)
+    optimizer.step = lambda: None
+    for _ in range(2):
+        tell.warns(scheduler.step)
+    optimizer = two_groups(L)
+    first, second = room.StepLR(optimizer, 2), room.ExponentialLR(optimizer, 0.5)
+    optimizer.step()
+    tell.warns(first.step)
+    tell.warns(second.step)
+    tell.warns(lambda: second.step(3))
+
+
+def test_warnings_name_the_line_of_the_user():
+    scheduler = vistorch.optim.lr_scheduler.StepLR(two_groups(vistorch), 2)
+    plateau = vistorch.optim.lr_scheduler.ReduceLROnPlateau(two_groups(vistorch))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scheduler.step()
+        scheduler.step(4)
+        plateau.step(1.0, 3)
+        scheduler.get_lr()
+    assert [w.filename for w in caught] == [__file__] * 4
+
+
+@story
+def test_errors(L, tell):
+    room = L.optim.lr_scheduler
+    optimizer, other = two_groups(L), two_groups(L)
+    for act in (
+        lambda: room.LRScheduler(optimizer),
+        lambda: room.LRScheduler("x"),
+        lambda: room.LambdaLR(optimizer, [damped]),
+        lambda: room.MultiplicativeLR(optimizer, [damped]),
+        lambda: room.MultiplicativeLR(optimizer, 3),
+        lambda: room.ConstantLR(optimizer, factor=1.5),
+        lambda: room.LinearLR(optimizer, start_factor=0),
+        lambda: room.LinearLR(optimizer, end_factor=2),
+        lambda: room.CosineAnnealingWarmRestarts(optimizer, 0),
+        lambda: room.CosineAnnealingWarmRestarts(optimizer, 2, 0),
+        lambda: room.CosineAnnealingWarmRestarts(optimizer, 2, eta_min="x"),
+        lambda: room.CosineAnnealingWarmRestarts(optimizer, 2).step(-1),
+        lambda: room.ReduceLROnPlateau(optimizer, factor=1.0),
+        lambda: room.ReduceLROnPlateau(3),
+        lambda: room.ReduceLROnPlateau(optimizer, min_lr=[1]),
+        lambda: room.ReduceLROnPlateau(optimizer, mode="x"),
+        lambda: room.ReduceLROnPlateau(optimizer, threshold_mode="x"),
+        lambda: room.CyclicLR("x", 0.1, 0.2),
+        lambda: room.CyclicLR(optimizer, [0.1], 0.2),
+        lambda: room.CyclicLR(optimizer, 0.1, 0.2, mode="x"),
+        lambda: room.CyclicLR(two_groups(L, "Adagrad"), 0.1, 0.2),
+        lambda: room.OneCycleLR(None, 0.1),
+        lambda: room.OneCycleLR(optimizer, 0.1),
+        lambda: room.OneCycleLR(optimizer, 0.1, epochs=2),
+        lambda: room.OneCycleLR(optimizer, 0.1, total_steps=1.5),
+        lambda: room.OneCycleLR(optimizer, 0.1, epochs=0, steps_per_epoch=2),
+        lambda: room.OneCycleLR(optimizer, 0.1, epochs=2, steps_per_epoch=-1),
+        lambda: room.OneCycleLR(optimizer, 0.1, total_steps=5, pct_start=2),
+        lambda: room.OneCycleLR(optimizer, 0.1, total_steps=5, anneal_strategy="x"),
+        lambda: room.OneCycleLR(optimizer, [0.1], total_steps=5),
+        lambda: room.OneCycleLR(two_groups(L, "Adagrad"), 0.1, total_steps=5),
+        lambda: walk(room.OneCycleLR(two_groups(L), 0.1, total_steps=5), 7),
+        lambda: room.SequentialLR(optimizer, [], []),
+        lambda: room.SequentialLR(optimizer, [3], []),
+        lambda: room.SequentialLR(optimizer, [room.StepLR(optimizer, 1)], [3]),
+        lambda: room.SequentialLR(optimizer, [room.StepLR(other, 1)], []),
+        lambda: room.SequentialLR(optimizer, [room.ReduceLROnPlateau(optimizer)], []),
+        lambda: room.ChainedScheduler([]),
+        lambda: room.ChainedScheduler([room.StepLR(optimizer, 1), room.StepLR(other, 1)]),
+        lambda: room.ChainedScheduler([room.ReduceLROnPlateau(optimizer)]),
+        lambda: room.ChainedScheduler([3], optimizer),
+        lambda: L.optim.swa_utils.SWALR(optimizer, 0.1, anneal_epochs=-1),
+        lambda: L.optim.swa_utils.SWALR(optimizer, 0.1, anneal_strategy="x"),
+        lambda: L.optim.swa_utils.SWALR(optimizer, [0.1]),
+    ):
+        tell.raises(lambda act=act: bool(act()))
+
+
+@exact
+def test_own_schedulers_and_the_old_name(L, tell):
+    class Own(importlib.import_module(f"{L.__name__}.optim.lr_scheduler")._LRScheduler):
+        def get_lr(self):
+            return [base / (1 + self.last_epoch) for base in self.base_lrs]
+
+    scheduler = Own(two_groups(L))
+    tell(walk(scheduler, 5), scheduler.state_dict(), isinstance(scheduler, L.optim.lr_scheduler.LRScheduler))
+
+
+@exact
+def test_places_between_steps(L, tell):
+    for given in ({"T_0": 5}, {"T_0": 5, "T_mult": 3}):
+        scheduler = L.optim.lr_scheduler.CosineAnnealingWarmRestarts(two_groups(L), **given)
+        for place in (0.25, 4.75, 5, 7.5, 25.1, 3):
+            scheduler.step(place)
+            tell(scheduler.get_last_lr(), scheduler.state_dict())
+
+
+def test_a_listener_hears_each_step_and_not_the_first_value():
+    told = []
+
+    class Listens(vistorch.engine.events.Listener):
+        def phase(self, name, subject, *details):
+            told.append((name, type(subject).__name__, details))
+
+    room = vistorch.optim.lr_scheduler
+    optimizer = two_groups(vistorch)
+    with Listens():
+        step = room.StepLR(optimizer, 2)
+        assert told == []
+        optimizer.step()
+        told.clear()
+        plateau, warm = room.ReduceLROnPlateau(optimizer), room.CosineAnnealingWarmRestarts(optimizer, 3)
+        step.step()
+        plateau.step(2.0)
+        warm.step()
+        room.ChainedScheduler([step]).step()
+    names = ["StepLR", "ReduceLROnPlateau", "CosineAnnealingWarmRestarts", "StepLR", "ChainedScheduler"]
+    assert told == [("scheduler", name, ()) for name in names]

@@ -1,0 +1,317 @@
+"""Networks: torchvision's counts and names, and the same lines run with torch."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.vision.models.twins import twin
+from vistorch.vision import models
+
+torch = pytest.importorskip("torch", reason="torch is the reference")
+
+# Parameters as torchvision's documentation counts them, and entries of the state_dict.
+COUNTS = {
+    "alexnet": (61_100_840, 16),
+    "lenet": (62_006, 10),
+    "mobilenet_v2": (3_504_872, 314),
+    "resnet101": (44_549_160, 626),
+    "resnet152": (60_192_808, 932),
+    "resnet18": (11_689_512, 122),
+    "resnet34": (21_797_672, 218),
+    "resnet50": (25_557_032, 320),
+    "resnext101_32x8d": (88_791_336, 626),
+    "resnext101_64x4d": (83_455_272, 626),
+    "resnext50_32x4d": (25_028_904, 320),
+    "squeezenet1_0": (1_248_424, 52),
+    "squeezenet1_1": (1_235_496, 52),
+    "vgg11": (132_863_336, 22),
+    "vgg11_bn": (132_868_840, 62),
+    "vgg13": (133_047_848, 26),
+    "vgg13_bn": (133_053_736, 76),
+    "vgg16": (138_357_544, 32),
+    "vgg16_bn": (138_365_992, 97),
+    "vgg19": (143_667_240, 38),
+    "vgg19_bn": (143_678_248, 118),
+    "wide_resnet101_2": (126_886_696, 626),
+    "wide_resnet50_2": (68_883_240, 320),
+}
+
+# Some entries of torchvision's files, by their place.
+ENTRIES = [
+    ("resnet18", 0, "conv1.weight", (64, 3, 7, 7)),
+    ("resnet18", 5, "bn1.num_batches_tracked", ()),
+    ("resnet18", 6, "layer1.0.conv1.weight", (64, 64, 3, 3)),
+    ("resnet18", 42, "layer2.0.downsample.0.weight", (128, 64, 1, 1)),
+    ("resnet18", -2, "fc.weight", (1000, 512)),
+    ("resnet50", 18, "layer1.0.conv3.weight", (256, 64, 1, 1)),
+    ("resnet50", 24, "layer1.0.downsample.0.weight", (256, 64, 1, 1)),
+    ("resnet50", -8, "layer4.2.conv3.weight", (2048, 512, 1, 1)),
+    ("resnext50_32x4d", 12, "layer1.0.conv2.weight", (128, 4, 3, 3)),
+    ("wide_resnet50_2", 12, "layer1.0.conv2.weight", (128, 128, 3, 3)),
+    ("alexnet", 8, "features.10.weight", (256, 256, 3, 3)),
+    ("alexnet", 10, "classifier.1.weight", (4096, 9216)),
+    ("vgg11", 2, "features.3.weight", (128, 64, 3, 3)),
+    ("vgg16", 24, "features.28.weight", (512, 512, 3, 3)),
+    ("vgg16", -2, "classifier.6.weight", (1000, 4096)),
+    ("vgg16_bn", 4, "features.1.running_mean", (64,)),
+    ("mobilenet_v2", 0, "features.0.0.weight", (32, 3, 3, 3)),
+    ("mobilenet_v2", 6, "features.1.conv.0.0.weight", (32, 1, 3, 3)),
+    ("mobilenet_v2", 12, "features.1.conv.1.weight", (16, 32, 1, 1)),
+    ("mobilenet_v2", 18, "features.2.conv.0.0.weight", (96, 16, 1, 1)),
+    ("mobilenet_v2", -8, "features.18.0.weight", (1280, 320, 1, 1)),
+    ("mobilenet_v2", -1, "classifier.1.bias", (1000,)),
+    ("squeezenet1_0", 2, "features.3.squeeze.weight", (16, 96, 1, 1)),
+    ("squeezenet1_1", -2, "classifier.1.weight", (1000, 512, 1, 1)),
+    ("lenet", 4, "fc1.weight", (120, 400)),
+]
+
+# What is compared with torch, on pictures as small as the network allows.
+RUN = {
+    "lenet": ({}, 32),
+    "resnet18": ({"num_classes": 7}, 33),
+    "resnet50": ({"num_classes": 3, "replace_stride_with_dilation": [False, True, True]}, 32),
+    "resnext50_32x4d": ({"num_classes": 3, "zero_init_residual": True}, 32),
+    "mobilenet_v2": ({"num_classes": 5, "width_mult": 0.5}, 32),
+    "squeezenet1_0": ({"num_classes": 5}, 48),
+    "squeezenet1_1": ({"num_classes": 5}, 48),
+}
+
+
+@pytest.fixture
+def unfilled(monkeypatch):
+    """Skip the drawing of first values, which takes seconds for a hundred million."""
+    for name in (
+        "kaiming_uniform_",
+        "kaiming_normal_",
+        "uniform_",
+        "normal_",
+        "zeros_",
+        "ones_",
+        "constant_",
+    ):
+        monkeypatch.setattr(vistorch.nn.init, name, lambda tensor, *args, **kwargs: tensor)
+
+
+def test_list_models():
+    assert models.list_models() == sorted(COUNTS)
+    assert models.list_models(include="vgg*", exclude=["*_bn", "vgg11"]) == ["vgg13", "vgg16", "vgg19"]
+    assert models.list_models(models) == sorted(COUNTS)
+    assert models.list_models(models.alexnet.__class__) == []
+    assert models.get_model_builder("ResNet18") is models.resnet18
+    with pytest.raises(ValueError, match=r"^Unknown model resnet19$"):
+        models.get_model("resnet19")
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts(name, unfilled):
+    network = models.get_model(name)
+    assert (sum(p.numel() for p in network.parameters()), len(network.state_dict())) == COUNTS[name]
+
+
+@pytest.mark.parametrize(("name", "place", "key", "shape"), ENTRIES)
+def test_entries(name, place, key, shape, unfilled):
+    found = list(models.get_model(name).state_dict().items())[place]
+    assert (found[0], tuple(found[1].shape)) == (key, shape)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_signature_and_pickle(name):
+    build = getattr(models, name)
+    assert str(inspect.signature(build)).startswith(
+        "(*, weights: 'None' = None, progress: 'bool' = True, **kwargs"
+    )
+    assert build.__name__ == name and pickle.loads(pickle.dumps(build)) is build
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_like_torch(name):
+    """First values, printed form, scores and gradients of the same lines."""
+    config, size = RUN[name]
+    pictures = np.random.default_rng(0).random((2, 3, size, size), np.float32)
+    told = []
+    for library, room in ((vistorch, models), (torch, twin())):
+        library.manual_seed(0)
+        network = getattr(room, name)(**config)
+        first = {key: np.array(value.numpy()) for key, value in network.state_dict().items()}
+        network.eval()
+        x = library.tensor(pictures)
+        with library.no_grad():
+            quiet = network(x)
+        # From the same values and in float64: a batch normalization over a few values loses most digits of float32.
+        start = told[0][1] if told else first
+        network.load_state_dict({key: library.tensor(value) for key, value in start.items()})
+        network.train().double()
+        x = x.detach().double().requires_grad_()
+        for module in network.modules():
+            if isinstance(module, library.nn.Dropout):
+                module.eval()
+        scores = network(x)
+        library.nn.functional.cross_entropy(scores, library.tensor([0, 2])).backward()
+        grads = {key: p.grad.numpy() for key, p in network.named_parameters()}
+        after = {key: np.array(value.numpy()) for key, value in network.named_buffers()}
+        told.append(
+            (repr(network), first, quiet.numpy(), scores.detach().numpy(), grads, x.grad.numpy(), after)
+        )
+    ours, theirs = told
+    assert ours[0] == theirs[0]
+    for mine, other in ((ours[1], theirs[1]), (ours[6], theirs[6]), (ours[4], theirs[4])):
+        assert list(mine) == list(other)
+    for key in ours[1]:
+        np.testing.assert_allclose(ours[1][key], theirs[1][key], rtol=1e-6, atol=1e-7, err_msg=key)
+    np.testing.assert_allclose(ours[2], theirs[2], rtol=1e-4, atol=1e-4 * np.abs(theirs[2]).max())
+    np.testing.assert_allclose(ours[3], theirs[3], rtol=1e-8)
+    for k in (4, 6):
+        for key, other in theirs[k].items():
+            scale = np.abs(other).max() + 1e-6
+            np.testing.assert_allclose(ours[k][key], other, rtol=0, atol=1e-6 * scale, err_msg=key)
+    np.testing.assert_allclose(ours[5], theirs[5], rtol=0, atol=1e-6 * np.abs(theirs[5]).max())
+
+
+@pytest.mark.parametrize("name", ["vgg11", "vgg13_bn", "alexnet"])
+def test_features_like_torch(name, monkeypatch):
+    """The large networks: printed form whole, the convolutions with their values."""
+    told = []
+    pictures = np.random.default_rng(0).random((1, 3, 64, 64), np.float32)
+    for library, room in ((vistorch, models), (torch, twin())):
+        library.manual_seed(0)
+        network = getattr(room, name)(num_classes=2)
+        x = library.tensor(pictures, requires_grad=True)
+        features = network.features.eval()(x)
+        features.square().mean().backward()
+        last = network.classifier[-1]
+        told.append(
+            (repr(network), features.detach().numpy(), x.grad.numpy(), np.array(last.weight.detach().numpy()))
+        )
+    ours, theirs = told
+    assert ours[0] == theirs[0]
+    for mine, other in zip(ours[1:], theirs[1:], strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-3, atol=1e-4 * np.abs(other).max())
+
+
+# Billions of multiplications for one picture of 224 by 224 pixels, as torchvision's documentation says.
+WORK = {
+    "alexnet": 0.714,
+    "mobilenet_v2": 0.301,
+    "resnet101": 7.801,
+    "resnet152": 11.514,
+    "resnet18": 1.814,
+    "resnet34": 3.664,
+    "resnet50": 4.089,
+    "resnext101_32x8d": 16.414,
+    "resnext101_64x4d": 15.46,
+    "resnext50_32x4d": 4.23,
+    "squeezenet1_0": 0.819,
+    "squeezenet1_1": 0.349,
+    "vgg11": 7.609,
+    "vgg13": 11.308,
+    "vgg16": 15.47,
+    "vgg19": 19.632,
+    "wide_resnet101_2": 22.753,
+    "wide_resnet50_2": 11.398,
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work(name):
+    """Strides, groups and poolings are where torchvision has them: the work is the same."""
+    done = []
+
+    def count(module, inputs, output):
+        if isinstance(module, torch.nn.Conv2d):
+            done.append(module.weight[0].numel() * output.numel())
+        elif isinstance(module, torch.nn.Linear):
+            done.append(module.weight.numel())
+
+    with torch.device("meta"):
+        network = getattr(twin(), name)().eval()
+        for module in network.modules():
+            module.register_forward_hook(count)
+        assert network(torch.empty(1, 3, 224, 224)).shape == (1, 1000)
+    assert round(sum(done) / 1e9, 3) == WORK[name]
+
+
+def test_first_values():
+    """How each family begins, by the spread of its weights."""
+
+    def spread(network, key):
+        return network.get_parameter(key).std().item()
+
+    vistorch.manual_seed(0)
+    network = models.resnet18(num_classes=100)
+    assert spread(network, "layer3.0.conv1.weight") == pytest.approx((2 / (256 * 9)) ** 0.5, rel=0.01)
+    assert spread(network, "fc.weight") == pytest.approx((1 / 512 / 3) ** 0.5, rel=0.02)
+    network = models.mobilenet_v2(num_classes=100)
+    # torch counts the fan of a grouped convolution by all its output channels.
+    assert spread(network, "features.17.conv.1.0.weight") == pytest.approx((2 / (9 * 960)) ** 0.5, rel=0.02)
+    assert spread(network, "features.18.0.weight") == pytest.approx((2 / 1280) ** 0.5, rel=0.01)
+    assert spread(network, "classifier.1.weight") == pytest.approx(0.01, rel=0.01)
+    assert network.classifier[1].bias.abs().max() == 0
+    network = models.squeezenet1_1(num_classes=100)
+    assert spread(network, "features.12.expand3x3.weight") == pytest.approx((2 / (64 * 9)) ** 0.5, rel=0.01)
+    assert spread(network, "classifier.1.weight") == pytest.approx(0.01, rel=0.01)
+    network = models.VGG(
+        vistorch.nn.Sequential(vistorch.nn.Conv2d(8, 512, 3), vistorch.nn.BatchNorm2d(512)), 100
+    )
+    assert spread(network, "features.0.weight") == pytest.approx((2 / (512 * 9)) ** 0.5, rel=0.02)
+    assert network.features[0].bias.abs().max() == 0
+    for k in (0, 3, 6):
+        assert spread(network, f"classifier.{k}.weight") == pytest.approx(0.01, rel=0.01)
+    network = models.resnet50(num_classes=2, zero_init_residual=True)
+    assert network.layer2[1].bn3.weight.abs().max() == 0 and network.layer2[1].bn2.weight.min() == 1
+    network = models.resnet18(num_classes=2, zero_init_residual=True)
+    assert network.layer2[1].bn2.weight.abs().max() == 0 and network.layer2[1].bn1.weight.min() == 1
+
+
+def test_state_dict_both_ways():
+    torch.manual_seed(1)
+    theirs = twin().resnet18(num_classes=4)
+    ours = models.resnet18(num_classes=4)
+    ours.load_state_dict(
+        {key: vistorch.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()}
+    )
+    x = np.random.default_rng(0).random((2, 3, 40, 40), np.float32)
+    expected = theirs.eval()(torch.from_numpy(x)).detach().numpy()
+    np.testing.assert_allclose(
+        ours.eval()(vistorch.from_numpy(x)).detach().numpy(), expected, rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("ask", [{"weights": "DEFAULT"}, {"weights": "IMAGENET1K_V1"}, {"pretrained": True}])
+def test_weights_are_refused_in_a_sentence(ask):
+    asked = next(iter(ask.values()))
+    with pytest.raises(ValueError) as caught:
+        models.resnet18(**ask)
+    assert str(caught.value) == (
+        f"No trained weights come with resnet18, so it cannot take {asked!r}: build it with weights=None and load a "
+        "file that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit"
+    )
+    with pytest.raises(ValueError, match="No trained weights"):
+        models.get_model("vgg11", **ask)
+    with pytest.raises(AttributeError, match=r"no ResNet18_Weights: no trained weights come with it"):
+        getattr(models, "ResNet18_Weights")  # noqa: B009
+    assert isinstance(models.lenet(weights=None, pretrained=False), models.LeNet)
+
+
+def test_arguments_that_make_no_network():
+    with pytest.raises(ValueError, match="'groups' expected value 32 but got 4 instead"):
+        models.resnext50_32x4d(groups=4)
+    with pytest.raises(ValueError, match="should be None or a 3-element tuple, got \\[True\\]"):
+        models.resnet50(replace_stride_with_dilation=[True])
+    with pytest.raises(ValueError, match="BasicBlock only supports groups=1 and base_width=64"):
+        models.resnet18(groups=2)
+    with pytest.raises(NotImplementedError, match="Dilation > 1 not supported in BasicBlock"):
+        models.resnet18(replace_stride_with_dilation=[True, True, True])
+    with pytest.raises(ValueError, match="size must be at least 16, got 12"):
+        models.LeNet(size=12)
+    with pytest.raises(ValueError, match="Unsupported SqueezeNet version 2_0"):
+        models.SqueezeNet("2_0")
+    with pytest.raises(ValueError, match="already registered under the name 'lenet'"):
+        models.register_model()(models.lenet)
+
+
+def test_lenet_for_grey_pictures():
+    network = models.lenet(in_channels=1, size=28, num_classes=4)
+    assert network(vistorch.zeros(2, 1, 28, 28)).shape == (2, 4)

@@ -1,0 +1,186 @@
+"""Whether this thread casts, for which kind of device, and to what.
+
+Invariant: the doors (see `doors.py`) stand in front of the listed functions exactly while some thread casts; the count
+of such threads and devices is kept here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import Any
+
+from ..compat.said import user_level
+from ..engine.device import device as _device
+from ..engine.dtypes import bfloat16, dtype, float16
+from . import doors
+
+DEVICES = ("cpu", "cuda")
+
+
+class _Thread(threading.local):
+    """What this thread casts. Class attributes are every thread's defaults."""
+
+    enabled: tuple[str, ...] = ()  # the kinds of device for which casting is on
+    dtypes: tuple[tuple[str, dtype], ...] = (("cpu", bfloat16), ("cuda", float16))
+    nesting = 0
+    caching = True
+    cache: dict[int, tuple] | None = None  # casts of parameters, until the outermost region ends
+
+
+thread = _Thread()
+_lock = threading.Lock()
+_open = [0]
+
+
+def kind(device_type: str) -> str:
+    """The name of a kind of device, as PyTorch checks it."""
+    return _device(device_type).type
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether regions of this kind of device exist here.
+
+    Args:
+        device_type: "cpu" or "cuda"; others exist in PyTorch, and not here.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.amp.is_autocast_available("cuda")
+        True
+    """
+    return kind(device_type) in DEVICES
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """Whether this thread casts on a kind of device now.
+
+    Args:
+        device_type: "cpu" or "cuda".
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.autocast("cpu"):
+        ...     vistorch.is_autocast_enabled("cpu")
+        True
+    """
+    return kind(device_type) in thread.enabled
+
+
+def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
+    """Switch casting on or off for this thread: `with autocast(...)` is the way to do so for a while."""
+    if enabled is None:
+        device_type, enabled = "cuda", device_type
+    name = kind(device_type)
+    if (name in thread.enabled) == bool(enabled):
+        return
+    # One side of the door at a time: another thread may open or close it meanwhile.
+    with _lock:
+        if enabled:
+            thread.enabled = (*thread.enabled, name)
+            _open[0] += 1
+            if _open[0] == 1:
+                doors.place()
+        else:
+            thread.enabled = tuple(other for other in thread.enabled if other != name)
+            _open[0] -= 1
+            if _open[0] == 0:
+                doors.remove()
+
+
+def get_autocast_dtype(device_type: str) -> dtype:
+    """What floats become on a kind of device: bfloat16 on the CPU and float16 on CUDA, if nothing else was chosen.
+
+    Args:
+        device_type: "cpu" or "cuda".
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.get_autocast_dtype("cpu")
+        vistorch.bfloat16
+    """
+    name = kind(device_type)
+    for device, found in thread.dtypes:
+        if device == name:
+            return found
+    raise RuntimeError(f"unsupported device type for autocast in get_autocast_dtype(): {name}")
+
+
+def set_autocast_dtype(device_type: str, dtype: dtype) -> None:
+    """Choose what floats become on a kind of device, in this thread."""
+    name = kind(device_type)
+    others = tuple(pair for pair in thread.dtypes if pair[0] != name)
+    if (name, dtype) not in thread.dtypes:
+        thread.cache = None
+    thread.dtypes = (*others, (name, dtype))
+
+
+def is_autocast_cache_enabled() -> bool:
+    """Whether the cast of a parameter is kept until the region ends."""
+    return thread.caching
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """Whether to keep casts of parameters."""
+    thread.caching = bool(enabled)
+
+
+def clear_autocast_cache() -> None:
+    """Forget the casts of parameters."""
+    thread.cache = None
+
+
+def autocast_increment_nesting() -> int:
+    """One region more is open in this thread; gives how many are."""
+    thread.nesting += 1
+    return thread.nesting
+
+
+def autocast_decrement_nesting() -> int:
+    """One region less is open in this thread; gives how many are."""
+    thread.nesting -= 1
+    return thread.nesting
+
+
+def _deprecated(old: str, new: str) -> None:
+    warnings.warn(
+        f"torch.{old} is deprecated. Please use torch.{new} instead.".replace("torch.", "vistorch."),
+        DeprecationWarning,
+        stacklevel=user_level(),
+    )
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """PyTorch's older name of `is_autocast_enabled("cpu")`."""
+    _deprecated("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
+    return is_autocast_enabled("cpu")
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """PyTorch's older name of `set_autocast_enabled("cpu", ...)`."""
+    _deprecated("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
+    set_autocast_enabled("cpu", enabled)
+
+
+def get_autocast_cpu_dtype() -> dtype:
+    """PyTorch's older name of `get_autocast_dtype("cpu")`."""
+    _deprecated("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
+    return get_autocast_dtype("cpu")
+
+
+def set_autocast_cpu_dtype(dtype: dtype) -> None:
+    """PyTorch's older name of `set_autocast_dtype("cpu", ...)`."""
+    _deprecated("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
+    set_autocast_dtype("cpu", dtype)
+
+
+def get_autocast_gpu_dtype() -> dtype:
+    """PyTorch's older name of `get_autocast_dtype("cuda")`."""
+    _deprecated("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
+    return get_autocast_dtype("cuda")
+
+
+def set_autocast_gpu_dtype(dtype: dtype) -> None:
+    """PyTorch's older name of `set_autocast_dtype("cuda", ...)`."""
+    _deprecated("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
+    set_autocast_dtype("cuda", dtype)

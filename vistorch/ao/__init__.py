@@ -1,0 +1,5 @@
+"""PyTorch's room for quantisation and sparsity: named, not built."""
+
+from . import quantization
+
+__all__ = ["quantization"]

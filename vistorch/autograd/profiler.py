@@ -1,0 +1,38 @@
+"""PyTorch's older room for profiling: `vistorch.profiler` under other names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..profiler import profile as _profile
+from ..profiler import record_function
+
+__all__ = ["emit_itt", "emit_nvtx", "profile", "record_function"]
+
+
+class profile(_profile):
+    """Accepted in all its forms; measures nothing, and says so once.
+
+    Args:
+        enabled: not used.
+        **options: not used.
+    """
+
+    def __init__(self, enabled: bool = True, **options: Any) -> None:
+        super().__init__()
+
+
+class emit_nvtx:
+    """Accepted as a `with` block; emits nothing."""
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled = enabled
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+emit_itt = emit_nvtx

@@ -1,0 +1,64 @@
+"""`Variable`, from the time when a tensor had no history of its own.
+
+Invariant: a Variable is a Tensor: making one gives a tensor that shares the data, and every tensor is an instance.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..compat.said import user_level
+from ..engine.face import FUNCTIONS
+from ..engine.tensor import Tensor
+
+__all__ = ["Variable", "VariableMeta"]
+
+
+class VariableMeta(type):
+    """Makes every tensor an instance of Variable."""
+
+    def __instancecheck__(cls, other: object) -> bool:
+        return isinstance(other, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """A tensor that shares the data of another one, without its history.
+
+    Args:
+        data: the tensor.
+        requires_grad: whether to record what is done with it.
+        volatile: warned about, and without effect: `with no_grad():` came in its place.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.autograd import Variable
+        >>> Variable(vistorch.ones(2), requires_grad=True)
+        tensor([1., 1.], requires_grad=True)
+    """
+
+    def __new__(  # type: ignore[misc]
+        cls,
+        data: Any = None,
+        requires_grad: bool = False,
+        volatile: Any = None,
+        _grad_fn: Any = None,
+        name: str | None = None,
+    ) -> Tensor:
+        """See the class."""
+        if volatile:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with vistorch.no_grad():` instead.",
+                stacklevel=user_level(),
+            )
+        if data is None:
+            data = FUNCTIONS["empty"](0)
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        made = data.detach()
+        return made.requires_grad_() if requires_grad else made
+
+
+def variable(*args: Any, **kwargs: Any) -> Any:
+    """RuntimeError: PyTorch made it an error long ago."""
+    raise RuntimeError("vistorch.autograd.variable(...) is deprecated, use vistorch.tensor(...) instead")

@@ -1,0 +1,21 @@
+"""PyTorch's backends by name: flags that programs set, and answers that fit numpy and cupy.
+
+Invariant: every flag can be set and read back; none changes a result here.
+"""
+
+from . import cpu, cuda, cudnn, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized
+
+fp32_precision = "none"
+
+__all__ = [
+    "cpu",
+    "cuda",
+    "cudnn",
+    "mkl",
+    "mkldnn",
+    "mps",
+    "nnpack",
+    "openmp",
+    "opt_einsum",
+    "quantized",
+]

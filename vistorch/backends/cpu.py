@@ -1,0 +1,6 @@
+"""The processor."""
+
+
+def get_cpu_capability() -> str:
+    """Give "DEFAULT": which instructions are used is numpy's affair (`numpy.show_config()`)."""
+    return "DEFAULT"

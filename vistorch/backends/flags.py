@@ -1,0 +1,24 @@
+"""Flags that are set for a while.
+
+Invariant: what was set before is set again at the end, whatever happened.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def held(module: str, **values: Any) -> Iterator[None]:
+    """Set flags of a module, those that are not None, until the end of the block."""
+    room: Any = sys.modules[module]
+    values = {name: value for name, value in values.items() if value is not None}
+    before = {name: getattr(room, name) for name in values}
+    vars(room).update(values)
+    try:
+        yield
+    finally:
+        vars(room).update(before)

@@ -1,0 +1,6 @@
+"""OpenMP: not used here."""
+
+
+def is_available() -> bool:
+    """False."""
+    return False

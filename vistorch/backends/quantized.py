@@ -1,0 +1,4 @@
+"""Quantised arithmetic: not built."""
+
+engine = "none"
+supported_engines = ["none"]

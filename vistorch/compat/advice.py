@@ -1,0 +1,32 @@
+"""One more sentence under an error that an old program runs into, where Python itself cannot know what to say.
+
+Invariant: imports nothing of vistorch (see `alias.py`), and changes nothing but what is printed for an error that
+nobody caught.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+ASYNC = re.compile(r"[(,]\s*async\s*=")
+
+
+def advice(error: BaseException) -> str | None:
+    """What to write instead, for an error of an old program."""
+    if isinstance(error, SyntaxError) and error.text and ASYNC.search(error.text):
+        return "`async` has been a word of Python itself since 3.7: write `non_blocking=` in its place."
+    return None
+
+
+def begin() -> None:
+    """Say it after whatever prints uncaught errors now."""
+    before = sys.excepthook
+
+    def say(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        before(kind, error, trace)
+        if (sentence := advice(error)) is not None:
+            print(f"vistorch: {sentence}", file=sys.stderr)
+
+    sys.excepthook = say

@@ -1,0 +1,6 @@
+"""Mixed precision on the CPU under PyTorch's older names.
+
+Invariant: everything here is `vistorch.amp`'s, with the kind of device filled in.
+"""
+
+from .older import *

@@ -1,0 +1,45 @@
+"""Names of PyTorch before `amp` took the kind of device as an argument.
+
+Invariant: each warns as PyTorch does, and does what its successor does.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from ... import amp
+from ...compat.said import user_level
+from ...engine.dtypes import bfloat16, dtype
+
+__all__ = ["GradScaler", "autocast"]
+
+
+def _older(name: str) -> None:
+    warnings.warn(
+        f"`vistorch.cpu.amp.{name}(args...)` is deprecated. Please use `vistorch.amp.{name}('cpu', args...)` instead.",
+        FutureWarning,
+        stacklevel=user_level(),
+    )
+
+
+class autocast(amp.autocast):
+    """`vistorch.amp.autocast("cpu", ...)`."""
+
+    def __init__(self, enabled: bool = True, dtype: dtype = bfloat16, cache_enabled: bool = True) -> None:
+        _older("autocast")
+        super().__init__("cpu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
+
+
+class GradScaler(amp.GradScaler):
+    """`vistorch.amp.GradScaler("cpu", ...)`."""
+
+    def __init__(
+        self,
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        _older("GradScaler")
+        super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)

@@ -1,0 +1,66 @@
+"""Names of PyTorch before `amp` took the kind of device as an argument.
+
+Invariant: each warns as PyTorch does, and does what its successor does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+from ... import amp
+from ...compat.said import user_level
+from ...engine.dtypes import dtype, float16
+
+__all__ = ["GradScaler", "amp_definitely_not_available", "autocast", "custom_bwd", "custom_fwd"]
+
+
+def _older(name: str) -> None:
+    warnings.warn(
+        f"`vistorch.cuda.amp.{name}(args...)` is deprecated. "
+        f"Please use `vistorch.amp.{name}('cuda', args...)` instead.",
+        FutureWarning,
+        stacklevel=user_level(),
+    )
+
+
+class autocast(amp.autocast):
+    """`vistorch.amp.autocast("cuda", ...)`."""
+
+    def __init__(self, enabled: bool = True, dtype: dtype = float16, cache_enabled: bool = True) -> None:
+        _older("autocast")
+        super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
+
+
+class GradScaler(amp.GradScaler):
+    """`vistorch.amp.GradScaler("cuda", ...)`."""
+
+    def __init__(
+        self,
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        _older("GradScaler")
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+def amp_definitely_not_available() -> bool:
+    """Whether there is no CUDA device."""
+    from .. import is_available
+
+    return not is_available()
+
+
+def custom_fwd(fwd: Callable | None = None, *, cast_inputs: dtype | None = None) -> Callable:
+    """`vistorch.amp.custom_fwd(device_type="cuda", ...)`."""
+    _older("custom_fwd")
+    return amp.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+def custom_bwd(bwd: Callable | None = None) -> Callable:
+    """`vistorch.amp.custom_bwd(device_type="cuda")`."""
+    _older("custom_bwd")
+    return amp.custom_bwd(bwd, device_type="cuda")

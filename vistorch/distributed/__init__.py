@@ -1,0 +1,61 @@
+"""Training on several machines: not here yet; programs that ask first learn that.
+
+Invariant: `is_available()` is False, and what needs a process group says that there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compat.said import unbuilt
+
+FUNCTIONS = """
+    all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier
+    batch_isend_irecv broadcast broadcast_object_list gather gather_object init_device_mesh
+    init_process_group irecv isend monitored_barrier new_group recv recv_object_list reduce reduce_scatter
+    reduce_scatter_tensor scatter scatter_object_list send send_object_list get_backend
+"""
+CLASSES = "Backend DeviceMesh FileStore HashStore ProcessGroup Store TCPStore Work P2POp"
+globals().update(
+    unbuilt(
+        "vistorch.distributed",
+        "vistorch runs in one process; see `multiprocessing` for several on one machine.",
+        FUNCTIONS,
+        CLASSES,
+    )
+)
+_NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
+
+
+def is_available() -> bool:
+    """False: no process groups are built.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.distributed.is_available()
+        False
+    """
+    return False
+
+
+is_initialized = is_nccl_available = is_gloo_available = is_mpi_available = is_ucc_available = is_available
+is_xccl_available = is_torchelastic_launched = is_available
+
+
+def is_backend_available(backend: str) -> bool:
+    """False, for every backend."""
+    return False
+
+
+def get_rank(group: Any = None) -> int:
+    """ValueError: there is no process group."""
+    raise ValueError(_NO_GROUP)
+
+
+def get_world_size(group: Any = None) -> int:
+    """ValueError: there is no process group."""
+    raise ValueError(_NO_GROUP)
+
+
+def destroy_process_group(group: Any = None) -> None:
+    """Nothing to destroy."""

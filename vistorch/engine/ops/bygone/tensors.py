@@ -1,0 +1,72 @@
+"""Attributes and methods of a tensor from PyTorch's first years.
+
+Invariant: what has no meaning any more answers as PyTorch does, with its warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...bygone import user_level
+from ...face import METHODS, public
+from ...tensor import Tensor
+
+
+def _volatile(self: Tensor) -> bool:
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=user_level())
+    return False
+
+
+def _set_volatile(self: Tensor, value: Any) -> None:
+    warnings.warn(
+        "volatile was removed and now has no effect. Use `with vistorch.no_grad():` instead.",
+        stacklevel=user_level(),
+    )
+
+
+METHODS["volatile"] = property(_volatile, _set_volatile, doc="Always False; setting it changes nothing.")
+METHODS["name"] = property(lambda self: None, doc="None: tensors have no names.")
+
+
+@public(function=False)
+def resize(input, *sizes):
+    """`reshape` to the same number of elements; PyTorch warns, and so does this.
+
+    Args:
+        input: a tensor.
+        *sizes: the new sizes.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(4).resize(2, 2).shape  # doctest: +SKIP
+        vistorch.Size([2, 2])
+    """
+    warnings.warn("non-inplace resize is deprecated", stacklevel=user_level())
+    return _resized(input, sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+
+
+@public(function=False)
+def resize_as(input, tensor):
+    """`reshape` to the sizes of another tensor; PyTorch warns, and so does this.
+
+    Args:
+        input: a tensor.
+        tensor: one of the wanted sizes.
+    """
+    warnings.warn("non-inplace resize_as is deprecated", stacklevel=user_level())
+    return _resized(input, tuple(tensor.shape))
+
+
+def _resized(input: Tensor, sizes: tuple) -> Tensor:
+    wanted = 1
+    for size in sizes:
+        wanted *= size
+    if wanted != input.numel():
+        own, new = ("x".join(str(size) for size in one) for one in (input.shape, sizes))
+        raise RuntimeError(
+            f"requested resize to {new} ({wanted} elements in total), but the given tensor has a size of {own} "
+            f"({input.numel()} elements). autograd's resize can only change the shape of a given tensor, while "
+            "preserving the number of elements. "
+        )
+    return input.reshape(sizes)

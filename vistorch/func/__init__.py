@@ -1,0 +1,19 @@
+"""Functions of functions: gradients, Jacobians, and modules called with other parameters."""
+
+from .batches import vmap
+from .derivatives import grad, grad_and_value, vjp
+from .jacobians import hessian, jacfwd, jacrev, jvp
+from .modules import functional_call, stack_module_state
+
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

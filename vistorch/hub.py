@@ -1,0 +1,40 @@
+"""Models from the network: vistorch fetches nothing; the folder for them is PyTorch's.
+
+Invariant: nothing here opens a connection.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .compat.said import unbuilt
+
+_WHY = "vistorch fetches nothing from the network; load a file that is there with vistorch.load."
+globals().update(
+    unbuilt("vistorch.hub", _WHY, "download_url_to_file help list load load_state_dict_from_url")
+)
+_home: str | None = None
+
+
+def get_dir() -> str:
+    """The folder where PyTorch keeps what it fetched: `$TORCH_HOME/hub`.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.hub.get_dir().endswith("hub")
+        True
+    """
+    if _home is not None:
+        return _home
+    cache = os.path.join(os.getenv("XDG_CACHE_HOME", "~/.cache"), "torch")
+    return os.path.join(os.path.expanduser(os.getenv("TORCH_HOME", cache)), "hub")
+
+
+def set_dir(d: str | os.PathLike[str]) -> None:
+    """Another folder.
+
+    Args:
+        d: its path.
+    """
+    global _home
+    _home = os.path.expanduser(d)

@@ -1,0 +1,50 @@
+"""A pool whose calls may be of functions from a notebook.
+
+Invariant: where the main module can be imported, this is Python's pool.
+"""
+
+from __future__ import annotations
+
+import multiprocessing.pool
+from typing import Any
+
+from .carrying import carried
+
+
+class Pool(multiprocessing.pool.Pool):
+    """A pool of processes that calls are given to; their tensors are shared.
+
+    Args:
+        processes: how many; as many as there are processors if None.
+        initializer: what each calls first.
+        initargs: with which arguments.
+        maxtasksperchild: after how many calls a process is replaced.
+        context: whose processes.
+    """
+
+    def __init__(
+        self,
+        processes: int | None = None,
+        initializer: Any = None,
+        initargs: Any = (),
+        maxtasksperchild: int | None = None,
+        context: Any = None,
+    ) -> None:
+        from .contexts import default
+
+        super().__init__(processes, initializer, initargs, maxtasksperchild, context or default.get_context())
+
+    def apply_async(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call a function in a process; the result comes later."""
+        return super().apply_async(carried(func), *args, **kwargs)
+
+    def imap(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call a function with each item; the results come one by one, in order."""
+        return super().imap(carried(func), *args, **kwargs)
+
+    def imap_unordered(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call a function with each item; the results come one by one, as they are ready."""
+        return super().imap_unordered(carried(func), *args, **kwargs)
+
+    def _map_async(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        return super()._map_async(carried(func), *args, **kwargs)  # type: ignore[misc]

@@ -1,0 +1,266 @@
+"""`spawn`: one function in several processes, which stand and fall together.
+
+Invariant: when one process fails, the others are ended before its error is raised here, with its traceback.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from .contexts import default
+from .desk import desk
+
+__all__ = [
+    "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SpawnContext",
+    "spawn",
+    "start_processes",
+]
+
+ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"
+log = logging.getLogger(__name__)
+# A report must fit into a pipe that nobody reads yet.
+_LONGEST = 30_000
+_PR_SET_PDEATHSIG = 1
+
+
+class ProcessException(Exception):
+    """Why one of several processes failed.
+
+    Args:
+        msg: the sentence.
+        error_index: which process.
+        error_pid: its number in the system.
+    """
+
+    def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
+        super().__init__(msg)
+        self.msg, self.error_index, self.error_pid = msg, error_index, error_pid
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.msg, self.error_index, self.error_pid)
+
+
+class ProcessRaisedException(ProcessException):
+    """A process raised an exception; the sentence ends with its traceback."""
+
+
+class ProcessExitedException(ProcessException):
+    """A process ended with a signal or an exit code.
+
+    Args:
+        msg: the sentence.
+        error_index: which process.
+        error_pid: its number in the system.
+        exit_code: its exit code, negative for a signal.
+        signal_name: the signal.
+    """
+
+    def __init__(
+        self, msg: str, error_index: int, error_pid: int, exit_code: int, signal_name: str | None = None
+    ) -> None:
+        super().__init__(msg, error_index, error_pid)
+        self.exit_code, self.signal_name = exit_code, signal_name
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name)
+
+
+def _wrap(fn: Callable, i: int, args: tuple, report: Any) -> None:
+    """What each process runs."""
+    _interrupted_with_parent()
+    try:
+        fn(i, *args)
+    except KeyboardInterrupt:
+        pass  # the parent was interrupted too, and says so
+    except Exception:
+        text = traceback.format_exc().encode(errors="replace")
+        if len(text) > _LONGEST:
+            text = text[: _LONGEST // 2] + b"\n...\n" + text[-_LONGEST // 2 :]
+        report.send_bytes(text)
+        sys.exit(1)
+
+
+def _interrupted_with_parent() -> None:
+    """Have the system interrupt this process when its parent dies, where it can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT))
+
+
+class ProcessContext:
+    """Processes that were started together.
+
+    Args:
+        processes: the processes.
+        error_files: for each, the end of a pipe from which its traceback is read.
+    """
+
+    def __init__(self, processes: list, error_files: list) -> None:
+        self.processes, self.error_files = processes, error_files
+        self.sentinels = {process.sentinel: index for index, process in enumerate(processes)}
+
+    def pids(self) -> list[int]:
+        """The numbers of the processes in the system."""
+        return [int(process.pid) for process in self.processes]
+
+    def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
+        """Wait for one or more processes to end; True once all have.
+
+        When one failed, the others are ended and its error is raised.
+
+        Args:
+            timeout: seconds after which to wait no longer.
+            grace_period: seconds that the others have to end by themselves when one failed.
+        """
+        if not self.sentinels:
+            return True
+        failed = None
+        for sentinel in desk.attend(self.sentinels, timeout):
+            index = self.sentinels.pop(sentinel)
+            self.processes[index].join()
+            if self.processes[index].exitcode != 0:
+                failed = index
+                break
+        if failed is None:
+            return not self.sentinels
+        self._end_all(grace_period)
+        self._raise(failed)
+        return True
+
+    def _end_all(self, grace_period: float | None) -> None:
+        if grace_period is not None:
+            self._wait(grace_period)
+        for process in self.processes:
+            if process.is_alive():
+                log.warning("Terminating process %s via signal SIGTERM", process.pid)
+                process.terminate()
+        self._wait(30 if grace_period is None else grace_period)
+        for process in self.processes:
+            if process.is_alive():
+                log.warning(
+                    "Unable to shutdown process %s via SIGTERM , forcefully exiting via SIGKILL", process.pid
+                )
+                process.kill()
+            process.join()
+
+    def _wait(self, timeout: float) -> None:
+        end = time.monotonic() + timeout
+        for process in self.processes:
+            process.join(max(0, end - time.monotonic()))
+
+    def _raise(self, index: int) -> None:
+        """The error of a process that failed."""
+        process, report = self.processes[index], self.error_files[index]
+        code, pid = process.exitcode, process.pid
+        try:
+            text = report.recv_bytes().decode() if report.poll() else None
+        except EOFError:
+            text = None
+        if text is not None:
+            start = f"\n\n-- Process {index:d} terminated with the following error:\n"
+            raise ProcessRaisedException(start + text, index, pid)
+        if code < 0:
+            try:
+                name = signal.Signals(-code).name
+            except ValueError:
+                name = f"<Unknown signal {-code}>"
+            raise ProcessExitedException(
+                f"process {index:d} terminated with signal {name}", index, pid, code, name
+            )
+        raise ProcessExitedException(
+            f"process {index:d} terminated with exit code {code:d}", index, pid, code
+        )
+
+
+class SpawnContext(ProcessContext):
+    """The old name of `ProcessContext`."""
+
+    def __init__(self, processes: list, error_files: list) -> None:
+        warnings.warn("SpawnContext is renamed to ProcessContext since 1.4 release.", stacklevel=2)
+        super().__init__(processes, error_files)
+
+
+def start_processes(
+    fn: Callable,
+    args: tuple = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> ProcessContext | None:
+    """Call `fn(i, *args)` in several processes.
+
+    Args:
+        fn: the function; `i` is the number of the process.
+        args: its other arguments; tensors among them are shared.
+        nprocs: how many processes.
+        join: wait for all of them. If not, the ProcessContext that does so is returned.
+        daemon: whether the processes end with this one instead of being waited for.
+        start_method: "spawn", "fork" or "forkserver".
+    """
+    mp = default.get_context(start_method)
+
+    def start(i: int) -> tuple:
+        reader, writer = mp.Pipe(duplex=False)
+        process = mp.Process(target=_wrap, args=(fn, i, args, writer), daemon=daemon)
+        process.start()
+        writer.close()
+        return process, reader
+
+    if start_method == "forkserver" and os.environ.get(ENV_VAR_PARALLEL_START, "0") == "1":
+        log.info("Starting processes in parallel.")
+        with ThreadPoolExecutor(max_workers=nprocs) as executor:
+            started = list(executor.map(start, range(nprocs)))
+    else:
+        started = [start(i) for i in range(nprocs)]
+    context = ProcessContext([process for process, _ in started], [reader for _, reader in started])
+    if not join:
+        return context
+    try:
+        while not context.join():
+            pass
+    except KeyboardInterrupt:  # of a notebook's cell, say: nobody is left to wait for them
+        context._end_all(1)
+        raise
+    return None
+
+
+def spawn(
+    fn: Callable,
+    args: tuple = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> ProcessContext | None:
+    """Call `fn(i, *args)` in several processes that start anew.
+
+    Args:
+        fn: the function; `i` is the number of the process. One from a notebook cell travels with its code.
+        args: its other arguments; tensors among them are shared.
+        nprocs: how many processes.
+        join: wait for all of them. If not, the ProcessContext that does so is returned.
+        daemon: whether the processes end with this one instead of being waited for.
+        start_method: always "spawn"; `start_processes` knows the others.
+    """
+    if start_method != "spawn":
+        warnings.warn(
+            f"This method only supports start_method=spawn (got: {start_method}).\n"
+            "To use a different start_method use:\n\t\t vistorch.multiprocessing.start_processes(...)",
+            FutureWarning,
+            stacklevel=2,
+        )
+    return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")

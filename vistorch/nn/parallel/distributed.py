@@ -1,0 +1,22 @@
+"""`DistributedDataParallel`: its name, until there are several machines.
+
+Invariant: whoever uses it is told at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..modules import Module
+
+__all__ = ["DistributedDataParallel"]
+
+
+class DistributedDataParallel(Module):
+    """A network trained by several processes: not here yet."""
+
+    def __init__(self, module: Any, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            "DistributedDataParallel comes to vistorch together with training on several machines; on one machine use "
+            "vistorch.nn.DataParallel"
+        )

@@ -1,0 +1,33 @@
+"""What is not here: Adam for sparse gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .optimizer import Optimizer
+
+__all__ = ["SparseAdam"]
+
+
+class SparseAdam(Optimizer):
+    """Refused: all gradients here are dense, and `Adam` is for those.
+
+    Args:
+        params: parameters.
+        lr: learning rate.
+        betas: how much of the running averages is kept at each step.
+        eps: added to the denominator.
+        maximize: climb instead of descend.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        maximize: bool = False,
+    ) -> None:
+        raise NotImplementedError(
+            "vistorch has no sparse gradients: use vistorch.optim.Adam instead of SparseAdam."
+        )

@@ -1,0 +1,59 @@
+"""Tensor-like objects: vistorch asks a Tensor only, and no `__torch_function__`.
+
+Invariant: what looks for overrides finds none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .compat.said import unbuilt
+from .engine.tensor import Tensor
+
+globals().update(
+    unbuilt(
+        "vistorch.overrides",
+        "vistorch does not ask `__torch_function__`.",
+        "get_ignored_functions get_overridable_functions get_testing_overrides resolve_name "
+        "enable_reentrant_dispatch redispatch_function handle_torch_function",
+        "TorchFunctionMode BaseTorchFunctionMode",
+    )
+)
+
+
+def is_tensor_like(inp: object) -> bool:
+    """Whether an object is a tensor or has `__torch_function__`.
+
+    Args:
+        inp: any object.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.overrides.is_tensor_like(vistorch.ones(2))
+        True
+    """
+    return isinstance(inp, Tensor) or hasattr(type(inp), "__torch_function__")
+
+
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """False: overrides are not asked."""
+    return False
+
+
+has_torch_function_unary = has_torch_function
+
+
+def has_torch_function_variadic(*relevant_args: Any) -> bool:
+    """False: overrides are not asked."""
+    return False
+
+
+def is_tensor_method_or_property(func: Callable) -> bool:
+    """Whether a function is one of Tensor's."""
+    return any(func is held for held in vars(Tensor).values())
+
+
+def wrap_torch_function(dispatcher: Callable) -> Callable:
+    """A decorator that gives the function itself."""
+    return lambda func: func

@@ -1,0 +1,61 @@
+"""Batches in page-locked memory, from which a copy to a CUDA device does not hold up the host.
+
+Invariant: structure and types of a batch are kept; what has no memory of its own passes unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....engine import probe
+from ....engine.kernels import simulated
+from ....engine.places import CPU
+from ....engine.tensor import Tensor, wrap
+from .collate import _same_mapping, _same_sequence
+
+
+def available() -> bool:
+    """Whether there is a device that page-locked memory is for."""
+    return probe.find().ok
+
+
+def _pinned(t: Tensor) -> Tensor:
+    """A CPU tensor's values in page-locked memory; a simulated device has no such, and the tensor stays as it is."""
+    if t.__class__ is not Tensor:
+        method = getattr(t, "pin_memory", None)
+        return t if method is None else method()
+    if t._place is not CPU or simulated.count():
+        return t
+    import cupyx
+
+    a = t.detach()._data
+    memory = cupyx.empty_pinned(a.shape, a.dtype)
+    np.copyto(memory, a)
+    return wrap(memory)
+
+
+def pin_memory(data: Any, device: Any = None) -> Any:
+    """Move the tensors of a batch into page-locked memory.
+
+    Args:
+        data: the batch: a tensor, an object with a method `pin_memory`, or a mapping or sequence of such.
+        device: accepted, as in PyTorch.
+    """
+    if isinstance(data, Tensor):
+        return _pinned(data)
+    if hasattr(data, "pin_memory"):
+        return data.pin_memory()
+    if isinstance(data, (str, bytes)):
+        return data
+    if isinstance(data, Mapping):
+        return _same_mapping(data, {key: pin_memory(item, device) for key, item in data.items()})
+    if isinstance(data, tuple):
+        made: Any = type(data)
+        items = [pin_memory(item, device) for item in data]
+        return made(*items) if hasattr(data, "_fields") else made(items)
+    if isinstance(data, Sequence):
+        return _same_sequence(data, [pin_memory(item, device) for item in data])
+    return data

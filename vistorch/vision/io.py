@@ -1,0 +1,191 @@
+"""Pictures in files: read into tensors of bytes, written from them.
+
+Invariant: a tensor is (channels, height, width) uint8; Pillow is imported when a picture is read or written.
+"""
+
+from __future__ import annotations
+
+import io as streams
+import os
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+import vistorch
+
+from ..serialization.atomic import replacing
+
+__all__ = [
+    "ImageReadMode",
+    "decode_image",
+    "encode_jpeg",
+    "encode_png",
+    "read_file",
+    "read_image",
+    "write_file",
+    "write_jpeg",
+    "write_png",
+]
+
+
+class ImageReadMode(Enum):
+    """Into which channels a picture is read."""
+
+    UNCHANGED = 0
+    GRAY = 1
+    GRAY_ALPHA = 2
+    RGB = 3
+    RGB_ALPHA = 4
+
+
+_CHANNELS = {
+    ImageReadMode.GRAY: "L",
+    ImageReadMode.GRAY_ALPHA: "LA",
+    ImageReadMode.RGB: "RGB",
+    ImageReadMode.RGB_ALPHA: "RGBA",
+}
+
+
+def _decoded(file: Any, mode: ImageReadMode | str, apply_exif_orientation: bool) -> vistorch.Tensor:
+    """The picture in a file or a stream."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    if isinstance(mode, str):
+        mode = ImageReadMode[mode.upper()]
+    try:
+        with Image.open(file) as image:
+            image.load()
+            if apply_exif_orientation:
+                image = ImageOps.exif_transpose(image)
+            wanted = _CHANNELS.get(mode)
+            if wanted is None and image.mode not in ("L", "LA", "RGB", "RGBA"):
+                wanted = {"1": "L", "PA": "RGBA"}.get(image.mode, "RGB")
+                if "transparency" in image.info:
+                    wanted = "RGBA"
+            array = np.array(image if wanted in (None, image.mode) else image.convert(wanted))
+    except UnidentifiedImageError:
+        name = "what was given" if isinstance(file, streams.BytesIO) else file
+        raise RuntimeError(f"Pillow knows no picture format in {name}") from None
+    array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+    return vistorch.from_numpy(np.ascontiguousarray(array))
+
+
+def read_image(
+    path: str | os.PathLike,
+    mode: ImageReadMode | str = ImageReadMode.UNCHANGED,
+    apply_exif_orientation: bool = False,
+) -> vistorch.Tensor:
+    """Read a picture file into a tensor (channels, height, width) of uint8.
+
+    Args:
+        path: a PNG, a JPEG or another file that Pillow reads.
+        mode: which channels to make of it.
+        apply_exif_orientation: turn it the way the camera was held.
+    """
+    return _decoded(os.fspath(path), mode, apply_exif_orientation)
+
+
+def decode_image(
+    input: vistorch.Tensor | str | os.PathLike,
+    mode: ImageReadMode | str = ImageReadMode.UNCHANGED,
+    apply_exif_orientation: bool = False,
+) -> vistorch.Tensor:
+    """Make a picture of the bytes of its file, or of the file itself.
+
+    Args:
+        input: a one-dimensional tensor of uint8, or a path.
+        mode: which channels to make of it.
+        apply_exif_orientation: turn it the way the camera was held.
+    """
+    if isinstance(input, (str, os.PathLike)):
+        return read_image(input, mode, apply_exif_orientation)
+    if input.dtype is not vistorch.uint8 or input.dim() != 1:
+        raise ValueError(f"Expected a one-dimensional tensor of uint8, got {input.dim()} of {input.dtype}")
+    return _decoded(streams.BytesIO(input.cpu().numpy().tobytes()), mode, apply_exif_orientation)
+
+
+def read_file(path: str | os.PathLike) -> vistorch.Tensor:
+    """The bytes of a file, as a tensor of uint8.
+
+    Args:
+        path: the file.
+    """
+    with open(path, "rb") as file:
+        return vistorch.from_numpy(np.frombuffer(file.read(), np.uint8).copy())
+
+
+def write_file(filename: str | os.PathLike, data: vistorch.Tensor) -> None:
+    """Write a tensor of uint8 into a file, byte by byte.
+
+    Args:
+        filename: the file.
+        data: a one-dimensional tensor of uint8.
+    """
+    if data.dtype is not vistorch.uint8 or data.dim() != 1:
+        raise ValueError(f"Expected a one-dimensional tensor of uint8, got {data.dim()} of {data.dtype}")
+    with replacing(os.fspath(filename)) as file:
+        file.write(data.cpu().numpy().tobytes())
+
+
+def _encoded(input: vistorch.Tensor, format: str, **options: Any) -> vistorch.Tensor:
+    """The bytes of a picture's file."""
+    from PIL import Image
+
+    if input.dtype is not vistorch.uint8:
+        raise RuntimeError(f"Input tensor dtype should be uint8, got {input.dtype}")
+    if input.dim() != 3 or input.size(0) not in (1, 3):
+        raise RuntimeError(
+            f"The picture should be (1 or 3 channels, height, width), got {tuple(input.shape)}"
+        )
+    array = input.detach().cpu().numpy()
+    array = array[0] if array.shape[0] == 1 else array.transpose(1, 2, 0)
+    stream = streams.BytesIO()
+    Image.fromarray(np.ascontiguousarray(array)).save(stream, format=format, **options)
+    return vistorch.from_numpy(np.frombuffer(stream.getvalue(), np.uint8).copy())
+
+
+def encode_png(input: vistorch.Tensor, compression_level: int = 6) -> vistorch.Tensor:
+    """The bytes of a PNG file of a picture.
+
+    Args:
+        input: (1 or 3, height, width), uint8.
+        compression_level: from 0 (large, fast) to 9.
+    """
+    if not 0 <= compression_level <= 9:
+        raise RuntimeError("Compression level should be between 0 and 9")
+    return _encoded(input, "PNG", compress_level=compression_level)
+
+
+def write_png(input: vistorch.Tensor, filename: str | os.PathLike, compression_level: int = 6) -> None:
+    """Write a picture into a PNG file.
+
+    Args:
+        input: (1 or 3, height, width), uint8.
+        filename: the file.
+        compression_level: from 0 (large, fast) to 9.
+    """
+    write_file(filename, encode_png(input, compression_level))
+
+
+def encode_jpeg(input: vistorch.Tensor, quality: int = 75) -> vistorch.Tensor:
+    """The bytes of a JPEG file of a picture.
+
+    Args:
+        input: (1 or 3, height, width), uint8.
+        quality: from 1 to 100.
+    """
+    if not 1 <= quality <= 100:
+        raise ValueError("Image quality should be a positive number between 1 and 100")
+    return _encoded(input, "JPEG", quality=quality)
+
+
+def write_jpeg(input: vistorch.Tensor, filename: str | os.PathLike, quality: int = 75) -> None:
+    """Write a picture into a JPEG file.
+
+    Args:
+        input: (1 or 3, height, width), uint8.
+        filename: the file.
+        quality: from 1 to 100.
+    """
+    write_file(filename, encode_jpeg(input, quality))

@@ -1,0 +1,124 @@
+"""The networks by name.
+
+Invariant: a network is built with `weights=None`; anything else is refused in one sentence that says how to
+load a file.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+from ... import nn
+
+BUILDERS: dict[str, Callable[..., nn.Module]] = {}
+
+
+def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
+    """Give a builder a name under which `get_model` finds it, and refuse weights for it.
+
+    Args:
+        name: the name; the function's own if None.
+    """
+
+    def enter(build: Callable) -> Callable:
+        called = build.__name__ if name is None else name
+        if called in BUILDERS:
+            raise ValueError(f"An entry is already registered under the name '{called}'.")
+
+        @functools.wraps(build)
+        def built(*old: Any, weights: Any = None, progress: bool = True, **arguments: Any) -> nn.Module:
+            if len(old) > 2:  # long ago: (pretrained, progress)
+                raise TypeError(f"{called}() takes at most 2 positional arguments ({len(old)} given)")
+            asked = arguments.pop("pretrained", old[0] if old else False) or weights
+            if asked:
+                raise ValueError(_no_weights(called, asked))
+            return build(weights=None, progress=progress, **arguments)
+
+        BUILDERS[called] = built
+        return built
+
+    return enter
+
+
+def _no_weights(name: str, asked: Any) -> str:
+    """The sentence for a person who wants a trained network."""
+    return (
+        f"No trained weights come with {name}, so it cannot take {asked!r}: build it with weights=None and load a file "
+        "that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit"
+    )
+
+
+def list_models(
+    module: ModuleType | None = None,
+    include: Iterable[str] | str | None = None,
+    exclude: Iterable[str] | str | None = None,
+) -> list[str]:
+    """The names of the networks, sorted.
+
+    Args:
+        module: only those that this module defines.
+        include: only those that fit one of these patterns, as "resnet*".
+        exclude: not those that fit one of these patterns.
+
+    Example:
+        >>> from vistorch.vision.models import list_models
+        >>> list_models(include="resnet*")
+        ['resnet101', 'resnet152', 'resnet18', 'resnet34', 'resnet50']
+    """
+    names = {
+        name
+        for name, build in BUILDERS.items()
+        if module is None
+        or build.__module__.rsplit(".", 1)[0] == module.__name__
+        or build.__module__ == module.__name__
+    }
+    if include is not None:
+        patterns = [include] if isinstance(include, str) else list(include)
+        names &= {name for pattern in patterns for name in fnmatch.filter(names, pattern)}
+    if exclude is not None:
+        patterns = [exclude] if isinstance(exclude, str) else list(exclude)
+        names -= {name for pattern in patterns for name in fnmatch.filter(names, pattern)}
+    return sorted(names)
+
+
+def get_model_builder(name: str) -> Callable[..., nn.Module]:
+    """The function that builds a network.
+
+    Args:
+        name: as in `list_models()`, in small letters or capitals.
+    """
+    build = BUILDERS.get(name.lower())
+    if build is None:
+        raise ValueError(f"Unknown model {name}")
+    return build
+
+
+def get_model(name: str, **config: Any) -> nn.Module:
+    """Build a network by its name.
+
+    Args:
+        name: as in `list_models()`.
+        **config: for its builder, as `num_classes=10`.
+
+    Example:
+        >>> from vistorch.vision.models import get_model
+        >>> get_model("lenet").fc3
+        Linear(in_features=84, out_features=10, bias=True)
+    """
+    return get_model_builder(name)(**config)
+
+
+def fix(config: dict[str, Any], name: str, value: Any) -> None:
+    """Give an architecture the number that makes it what it is; refuse another.
+
+    Args:
+        config: what the network will be built with.
+        name: of the argument.
+        value: what it must be.
+    """
+    if config.setdefault(name, value) != value:
+        raise ValueError(f"The parameter '{name}' expected value {value} but got {config[name]} instead.")

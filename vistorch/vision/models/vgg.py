@@ -1,0 +1,101 @@
+"""VGG with 11, 13, 16 and 19 layers, plain and with batch normalization.
+
+Invariant: names, shapes, order and beginnings of the parameters are torchvision's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import nn
+from .blocks import Classifying
+from .registry import register_model
+
+__all__ = ["VGG", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn"]
+
+# How many convolutions of 64, 128, 256, 512 and 512 channels stand before each pooling.
+DEPTHS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
+WIDTHS = (64, 128, 256, 512, 512)
+
+
+class VGG(Classifying):
+    """Small convolutions in a long row, three linear layers.
+
+    Args:
+        features: the convolutions, which give 512 channels.
+        num_classes: how many scores come out.
+        init_weights: begin as the paper does, not as PyTorch's layers do.
+        dropout: how much is dropped after the first two linear layers.
+    """
+
+    def __init__(
+        self, features: nn.Module, num_classes: int = 1000, init_weights: bool = True, dropout: float = 0.5
+    ) -> None:
+        super().__init__()
+        self.features = features
+        self.avgpool = nn.AdaptiveAvgPool2d((7, 7))
+        self.classifier = nn.Sequential(
+            nn.Linear(512 * 7 * 7, 4096),
+            nn.ReLU(True),
+            nn.Dropout(p=dropout),
+            nn.Linear(4096, 4096),
+            nn.ReLU(True),
+            nn.Dropout(p=dropout),
+            nn.Linear(4096, num_classes),
+        )
+        if init_weights:
+            for module in self.modules():
+                _begin(module)
+
+
+def _begin(module: nn.Module) -> None:
+    """The first values of one layer."""
+    if isinstance(module, nn.Conv2d):
+        nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+    elif isinstance(module, nn.BatchNorm2d):
+        nn.init.ones_(module.weight)
+    elif isinstance(module, nn.Linear):
+        nn.init.normal_(module.weight, 0, 0.01)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+def _convolutions(layers: int, batch_norm: bool) -> nn.Sequential:
+    """The long row."""
+    row: list[nn.Module] = []
+    channels = 3
+    for width, count in zip(WIDTHS, DEPTHS[layers], strict=True):
+        for _ in range(count):
+            row.append(nn.Conv2d(channels, width, kernel_size=3, padding=1))
+            if batch_norm:
+                row.append(nn.BatchNorm2d(width))
+            row.append(nn.ReLU(inplace=True))
+            channels = width
+        row.append(nn.MaxPool2d(kernel_size=2, stride=2))
+    return nn.Sequential(*row)
+
+
+def _add(layers: int, batch_norm: bool) -> Any:
+    """A builder under its name."""
+    name = f"vgg{layers}{'_bn' if batch_norm else ''}"
+
+    def build(*, weights: None = None, progress: bool = True, **kwargs: Any) -> VGG:
+        return VGG(_convolutions(layers, batch_norm), **kwargs)
+
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = f"""VGG with {layers} layers{", with batch normalization" if batch_norm else ""}.
+
+    Args:
+        weights: None.
+        progress: accepted for compatibility.
+        **kwargs: for `VGG`.
+    """
+    return register_model()(build)
+
+
+vgg11, vgg11_bn = _add(11, False), _add(11, True)
+vgg13, vgg13_bn = _add(13, False), _add(13, True)
+vgg16, vgg16_bn = _add(16, False), _add(16, True)
+vgg19, vgg19_bn = _add(19, False), _add(19, True)

@@ -7,8 +7,8 @@ import pytest
 
 from tests.ops.record import Op
 from tests.ops.samples import (
-    copies,
     chance,
+    copies,
     create,
     factors,
     index,
@@ -46,8 +46,8 @@ FAMILIES = (
     windows,
     factors,
     copies,
+    chance,
 )
-FAMILIES = (pointwise, reduce, shape, index, create, linalg, random, chance)
 LAYERS = (
     nn_activation,
     nn_attention,

@@ -21,11 +21,6 @@ OPS = [
         )
         for name in ("igamma", "igammac")
     ),
-    Op(
-        "mvlgamma",
-        [S(X((2, 3), 1.5, 4.0), 2), S(X((3,), 0.5, 4.0), 1), S(X((3,), 3.0, 6.0), p=4), S(rows, 0)],
-        loose=(("mvlgamma: result type", "torch names the two dtypes in any order"),),
-    ),
     Op("_standard_gamma", [S(shapes).forward_only(), S(X(())).forward_only()], values=False),
     Op(
         "_standard_gamma_grad",

@@ -82,7 +82,9 @@ def test_ctrl_c(folder):
     here = folder(script="import time\nprint('ready', flush=True)\ntime.sleep(60)")
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "vistorch", "run", "script.py"]
-    with subprocess.Popen(command, cwd=here, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, cwd=here, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGINT)
         process.wait(30)
@@ -127,8 +129,13 @@ def test_a_sitecustomize_of_ones_own_is_run(folder):
 
 
 def test_another_python_is_left_alone(folder):
-    here = folder(script="import sys\nprint('torch' in sys.modules, any(type(f).__name__ == 'Finder' for f in sys.meta_path))")
-    env = {"VISTORCH_ALIAS": "elsewhere", "PYTHONPATH": f"{ROOT / 'vistorch' / 'compat' / 'start'}{os.pathsep}{ROOT}"}
+    here = folder(
+        script="import sys\nprint('torch' in sys.modules, any(type(f).__name__ == 'Finder' for f in sys.meta_path))"
+    )
+    env = {
+        "VISTORCH_ALIAS": "elsewhere",
+        "PYTHONPATH": f"{ROOT / 'vistorch' / 'compat' / 'start'}{os.pathsep}{ROOT}",
+    }
     done = python("script.py", cwd=here, env=env)
     assert done.stdout == "False False\n", done.stderr
 
@@ -149,7 +156,16 @@ def test_async_gets_a_sentence(folder):
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("run",), ("run", "-m"), ("run", "-c"), ("run", "nowhere.py"), ("run", "-z"), ("walk",), ("--walk",)],
+    [
+        (),
+        ("run",),
+        ("run", "-m"),
+        ("run", "-c"),
+        ("run", "nowhere.py"),
+        ("run", "-z"),
+        ("walk",),
+        ("--walk",),
+    ],
 )
 def test_a_wrong_command_line_gets_one_sentence(words, tmp_path):
     done = vistorch(*words, cwd=tmp_path)
@@ -158,7 +174,11 @@ def test_a_wrong_command_line_gets_one_sentence(words, tmp_path):
 
 
 def test_without_an_environment(tmp_path):
-    done = python("-E", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); from vistorch.cli import main; sys.exit(main(['run', '-c', '0']))")
+    done = python(
+        "-E",
+        "-c",
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from vistorch.cli import main; sys.exit(main(['run', '-c', '0']))",
+    )
     assert done.returncode == 2 and "leave out its options -E, -I and -S" in done.stderr
 
 

@@ -16,6 +16,8 @@ from .. import (
     xlogy,
 )
 from .. import digamma as psi
+from .. import igamma as gammainc
+from .. import igammac as gammaincc
 from .. import lgamma as gammaln
 from .. import mvlgamma as multigammaln
 from .. import sigmoid as expit
@@ -60,6 +62,8 @@ __all__ = [
     "exp2",
     "expit",
     "expm1",
+    "gammainc",
+    "gammaincc",
     "gammaln",
     "i0",
     "i0e",

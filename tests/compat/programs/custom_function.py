@@ -60,6 +60,9 @@ print(f"Result: y = {a.item():.4f} + {b.item():.4f} * P3({c.item():.4f} + {d.ite
 
 torch.manual_seed(0)
 linear = LinearFunction.apply
-input = (torch.randn(20, 20, dtype=torch.double, requires_grad=True), torch.randn(30, 20, dtype=torch.double, requires_grad=True))
+input = (
+    torch.randn(20, 20, dtype=torch.double, requires_grad=True),
+    torch.randn(30, 20, dtype=torch.double, requires_grad=True),
+)
 print(torch.autograd.gradcheck(linear, input, eps=1e-6, atol=1e-4))
 print(linear(*input).sum().item(), linear(*input).grad_fn)

@@ -29,4 +29,8 @@ print(out.dtype, scaler.state_dict())
 torch.set_num_threads(1)
 torch.use_deterministic_algorithms(True)
 torch.set_float32_matmul_precision("high")
-print(torch.get_num_threads(), torch.are_deterministic_algorithms_enabled(), torch.get_float32_matmul_precision())
+print(
+    torch.get_num_threads(),
+    torch.are_deterministic_algorithms_enabled(),
+    torch.get_float32_matmul_precision(),
+)

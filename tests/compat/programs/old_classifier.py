@@ -76,7 +76,9 @@ for optimizer in (optim.SGD(model.parameters(), lr=0.1, momentum=0.5), OldAdam(m
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             if batch_idx % 2 == 0:
-                print("Epoch: {} [{}/{}]\tLoss: {:.6f}".format(epoch, batch_idx, len(train_loader), loss.item()))
+                print(
+                    "Epoch: {} [{}/{}]\tLoss: {:.6f}".format(epoch, batch_idx, len(train_loader), loss.item())
+                )
 model.eval()
 test_loss, correct = 0, 0
 with torch.no_grad():

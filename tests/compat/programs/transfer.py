@@ -12,7 +12,9 @@ torch.manual_seed(0)
 class Body(nn.Module):
     def __init__(self, classes):
         super().__init__()
-        self.features = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1))
+        self.features = nn.Sequential(
+            nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1)
+        )
         self.fc = nn.Linear(4, classes)
         for m in self.modules():
             if isinstance(m, nn.Conv2d):
@@ -26,7 +28,9 @@ class Body(nn.Module):
 
 
 big, small = Body(10), Body(2)
-print(small.load_state_dict({k: v for k, v in big.state_dict().items() if not k.startswith("fc")}, strict=False))
+print(
+    small.load_state_dict({k: v for k, v in big.state_dict().items() if not k.startswith("fc")}, strict=False)
+)
 try:
     small.load_state_dict(big.state_dict())
 except RuntimeError as error:

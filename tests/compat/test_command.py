@@ -177,7 +177,8 @@ def test_without_an_environment(tmp_path):
     done = python(
         "-E",
         "-c",
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from vistorch.cli import main; sys.exit(main(['run', '-c', '0']))",
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from vistorch.cli import main; "
+        "sys.exit(main(['run', '-c', '0']))",
     )
     assert done.returncode == 2 and "leave out its options -E, -I and -S" in done.stderr
 

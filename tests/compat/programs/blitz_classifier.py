@@ -74,7 +74,7 @@ if __name__ == "__main__":
                 running_loss = 0.0
     print("Finished Training")
     correct = total = 0
-    correct_pred = {name: 0 for name in classes}
+    correct_pred = dict.fromkeys(classes, 0)
     with torch.no_grad():
         for images, labels in testloader:
             _, predicted = torch.max(net(images).data, 1)

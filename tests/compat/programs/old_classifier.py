@@ -18,7 +18,7 @@ cudnn.benchmark = True
 
 class Net(nn.Module):
     def __init__(self):
-        super(Net, self).__init__()
+        super().__init__()
         self.fc1 = nn.Linear(4, 8)
         self.fc2 = nn.Linear(8, 3)
 
@@ -37,7 +37,7 @@ class OldAdam(optim.Optimizer):
     """The arithmetic as it was written when numbers came first."""
 
     def __init__(self, params, lr=1e-2, betas=(0.9, 0.999), eps=1e-8):
-        super(OldAdam, self).__init__(params, dict(lr=lr, betas=betas, eps=eps))
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps))
 
     def step(self, closure=None):
         loss = None if closure is None else closure()
@@ -76,9 +76,7 @@ for optimizer in (optim.SGD(model.parameters(), lr=0.1, momentum=0.5), OldAdam(m
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             if batch_idx % 2 == 0:
-                print(
-                    "Epoch: {} [{}/{}]\tLoss: {:.6f}".format(epoch, batch_idx, len(train_loader), loss.item())
-                )
+                print(f"Epoch: {epoch} [{batch_idx}/{len(train_loader)}]\tLoss: {loss.item():.6f}")
 model.eval()
 test_loss, correct = 0, 0
 with torch.no_grad():
@@ -88,6 +86,6 @@ with torch.no_grad():
         test_loss += F.nll_loss(output, target, size_average=False).item()
         pred = output.data.max(1, keepdim=True)[1]
         correct += pred.eq(target.data.view_as(pred)).cpu().sum()
-print("Average loss: {:.4f}, Accuracy: {}/{}".format(test_loss / len(dataset), correct, len(dataset)))
+print(f"Average loss: {test_loss / len(dataset):.4f}, Accuracy: {correct}/{len(dataset)}")
 print(F.sigmoid(torch.zeros(2)), nn.MSELoss(size_average=False)(data[:2], data[2:4]))
 print(default_collate([{"a": 1, "b": [1.5]}, {"a": 2, "b": [2.5]}]), torch.initial_seed())

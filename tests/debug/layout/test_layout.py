@@ -116,8 +116,8 @@ def test_frames_of_one_column_are_equally_wide():
 
 
 def test_a_title_needs_its_width():
-    made = lay_out([Box(0, 40, 24, "a")], [], {"a": None}, titles={"a": 300})
-    assert made.frames["a"].width == 300 == made.width
+    made = lay_out([Box(0, 40, 24, "a")], [], {"a": None}, titles={"a": (90, 200)})
+    assert made.frames["a"].width == 290 == made.width and made.boxes[0].x == 70
 
 
 def test_deep_nesting_needs_no_recursion():

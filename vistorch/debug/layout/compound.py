@@ -1,6 +1,6 @@
 """Nested groups: each is solved like a picture of its own and stands in the level above it as one item.
 
-An edge that crosses a frame has an end there, shared by all edges of the same box outside; the level above leads on
+An edge that crosses a frame has an end there, which all edges to the same neighbour share; the level above leads on
 from that end. Which edges must lead upwards, because groups feed each other both ways, is settled from the outside in;
 then groups are solved from the inside out. Nothing is recursive.
 
@@ -41,7 +41,7 @@ def lay_out(
     edges: Sequence[tuple[Key, Key]],
     groups: Mapping[Key, Key | None] | None = None,
     *,
-    titles: Mapping[Key, int] | None = None,
+    titles: Mapping[Key, tuple[int, int]] | None = None,
     spacing: Spacing | None = None,
 ) -> Layout:
     """Where boxes, frames and edges stand.
@@ -50,7 +50,7 @@ def lay_out(
         boxes: the boxes, in the order that decides ties.
         edges: pairs of keys of boxes; an edge of a box with itself has no path.
         groups: the parent of each group, None for one at the top.
-        titles: how wide a group's frame must be at least.
+        titles: how far a group's frame must reach to the left and the right of the edge that leads into it.
         spacing: distances.
 
     Example:
@@ -119,16 +119,19 @@ class _Compound:
         i, j = len(above), len(below)
         while i and j and above[i - 1] == below[j - 1]:  # what both stand in
             i, j = i - 1, j - 1
+        # all edges between two neighbours of the level that both stand in share their ends at frames
+        to: Key = ("group", below[j - 1]) if j else ("box", b)
+        of: Key = ("group", above[i - 1]) if i else ("box", a)
         found = []
         end: End = (("box", a), None)
         for group in above[:i]:
-            found.append((group, self._way(group, end, (None, (OUT, b)))))
-            end = (("group", group), (OUT, b))
+            found.append((group, self._way(group, end, (None, (OUT, to)))))
+            end = (("group", group), (OUT, to))
         target: End = (("box", b), None)
         inner = []
         for group in below[:j]:
-            inner.append((group, self._way(group, (None, (IN, a)), target)))
-            target = (("group", group), (IN, a))
+            inner.append((group, self._way(group, (None, (IN, of)), target)))
+            target = (("group", group), (IN, of))
         shared = above[i] if i < len(above) else None
         found.append((shared, self._way(shared, end, target)))
         return found + inner[::-1]
@@ -206,7 +209,8 @@ class _Compound:
         level, s = self.levels[key], self.spacing
         placed = level.placed
         left, right = placed.left + s.inside, placed.right + s.inside
-        right = max(right, self.titles.get(key, 0) - left)
+        before, after = self.titles.get(key, (0, 0))
+        left, right = max(left, before), max(right, after)
         level.down = s.header
         # ends at the lower frame are below the last box already
         ends = any((side == OUT) != ((side, box) in level.flipped) for side, box in level.ports)

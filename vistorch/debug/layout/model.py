@@ -9,11 +9,10 @@ Invariant: nothing here knows what a box means.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-Key = Hashable
+Key = Any  # hashable
 Point = tuple[int, int]
 
 

@@ -44,9 +44,9 @@ class Builder:
         >>> b.edge(loss, x, shape=(2, 2))
         >>> print(b.record().text())
         loss.backward(): 1 op
-        step  op          output
-           1  Mean        scalar
-              x (input)   2 × 2
+        step  op             output
+           1  Mean           scalar
+                  x (input)  2 × 2
     """
 
     def __init__(self, title: str) -> None:

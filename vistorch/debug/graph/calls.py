@@ -3,6 +3,8 @@
 Nodes are numbered as they are made, so a call needs to note only where the count stood when it began and when it ended:
 nothing is done per op, and a graph that was recorded long ago still finds its modules.
 
+Numbers do not tell threads apart: calls that ran at once in two threads are not relied upon.
+
 Invariant: the log keeps no module alive, and no more than `KEPT` calls.
 """
 
@@ -118,6 +120,9 @@ class Calls:
             if _log.open == 0:
                 Listener.__exit__(_log)
                 _log.running = threading.local()
+                for call in _log.calls:  # nobody will tell of their ends
+                    if call.end == OPEN:
+                        call.end = draw()
 
     start = __enter__
 
@@ -134,6 +139,7 @@ class Found:
         for call in list(_log.calls):
             threads.setdefault(call.thread, []).append(call)
         self.threads = [(calls, [c.begin for c in calls]) for calls in threads.values()]
+        self.doubtful = _at_once([c for calls, _ in self.threads for c in calls if c.parent is None])
 
     def call(self, seq: float) -> Call | None:
         """The innermost call in which the node with this number was made; None if that is not certain.
@@ -141,14 +147,23 @@ class Found:
         Args:
             seq: the node's number.
         """
-        found = None
         for calls, begins in self.threads:
             i = bisect_right(begins, seq) - 1
             call = calls[i] if i >= 0 else None
             while call is not None and call.end <= seq:
                 call = call.parent
             if call is not None:
-                if found is not None:  # two threads were in a module: the number does not say whose it is
-                    return None
-                found = call
-        return found
+                return None if self.doubtful and call.around()[0] in self.doubtful else call
+        return None
+
+
+def _at_once(outermost: list[Call]) -> set[Call]:
+    """Calls that ran while another thread was in a module, too: a number does not say whose node it is."""
+    found: set[Call] = set()
+    newest: Call | None = None  # the one that ends last so far
+    for call in sorted(outermost, key=lambda c: c.begin):
+        if newest is not None and call.begin < newest.end:
+            found |= {call, newest}
+        if newest is None or call.end > newest.end:
+            newest = call
+    return found

@@ -61,10 +61,10 @@ def capture(
         >>> z = 3 * (x + 2) ** 2
         >>> print(capture(z.mean(), namespace={"x": x, "z": z}).text())
         backward(): 4 ops, saved 16 B
-        step  op             output    saved
+        step  op             output  saved
            1  Mean           scalar
            2  z  Mul         2 × 2
-           3  Pow            2 × 2      16 B
+           3  Pow            2 × 2    16 B
            4  Add            2 × 2
                   x (input)  2 × 2
     """

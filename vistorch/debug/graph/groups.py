@@ -136,7 +136,7 @@ class Groups:
             e: Any = first
             while e is not None and e.__class__ not in (Leaf, Out) and len(e.edges) == 1 and e is not n:
                 e = e.edges[0]
-            if e.__class__ is Leaf:
+            if e is not None and e.__class__ is Leaf:
                 found = self.names.owner.get(id(e.variable))
                 if found is not None:
                     return (found[0], *[part for part in found[1].split(".") if part])

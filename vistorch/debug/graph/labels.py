@@ -51,7 +51,9 @@ def pills_of(record: Any) -> set[int]:
             elif n.kind == "input" and len(users.get(i, ())) == 1:
                 # beside its op if the main way leads on elsewhere
                 others = [
-                    record.nodes[t].kind for t in out[users[i][0]] if t < i or record.nodes[t].kind == "op"
+                    record.nodes[t].kind
+                    for t in out[users[i][0]]
+                    if not record.nodes[t].chip and (t < i or record.nodes[t].kind == "op")
                 ]
                 if "op" in others or "input" in others:
                     found.add(i)

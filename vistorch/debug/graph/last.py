@@ -53,10 +53,11 @@ def capture_last(
         ... except RuntimeError as exc:
         ...     record = capture_last(exc, names={"w": w})
         >>> print(record.text())
-        matmul failed: 1 op, saved 24 B
-        step  op             output               saved
-           ×  matmul         given 2 × 4, 5 × 5
-           1  Mm             2 × 4                 24 B
+        mm failed: 1 op, saved 24 B
+        step  op             output              saved
+           ×  mm             given 2 × 4, 5 × 5
+                  input      5 × 5
+           1  Mm             2 × 4                24 B
                   w (input)  3 × 4
         RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 5x5)
     """
@@ -165,13 +166,14 @@ def _given(frames: list[FrameType]) -> tuple[list[Tensor], str]:
 
 
 def _name(frame: FrameType) -> str:
-    """An op's public name; functions made in a factory all have the same one, and their rule has the op's."""
-    for key in ("rule", "name", "label"):
-        found = frame.f_locals.get(key)
-        found = getattr(found, "name", found)
-        if isinstance(found, str) and frame.f_code.co_name in ("call", "fast", "slow", "apply"):
-            return found
-    return frame.f_code.co_name.strip("_")
+    """An op's name; functions that a factory made are all called `call`, and hold what tells it."""
+    name = frame.f_code.co_name
+    if name == "call":
+        held = frame.f_locals
+        general = getattr(held.get("general") or held.get("rest"), "__name__", "").strip("_")
+        rule = getattr(held.get("rule"), "name", "")
+        name = held.get("name") or (general if general != "operator" else rule) or rule or name
+    return name.strip("_")
 
 
 def _shapes(values: list) -> str:

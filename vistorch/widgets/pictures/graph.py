@@ -20,6 +20,7 @@ MARGIN = 24
 HEAD = 38
 FOOT = 30
 LEAST = 420
+VERDICT = 4  # lines of the sentence that says what failed
 TITLES = 700  # boxes; above this many, they have no tooltips
 
 
@@ -288,6 +289,31 @@ def _header(record: Any, colour: dict[str, str], width: int) -> str:
     return tag("text", inside, x=12, y=24) + line
 
 
+def _verdict(record: Any, colour: dict[str, str], width: int) -> tuple[str, int]:
+    """The strip that says what failed, and its height."""
+    if record.failed < 0 or not record.says:
+        return "", 0
+    room, lines, line = int((width - 28) / 6.9), [], ""
+    for word in record.says[-1].split(" "):
+        longer = f"{line} {word}" if line else word
+        if cells(longer) > room and line:
+            lines.append(line)
+            line = word
+        else:
+            line = longer
+    lines.append(line)
+    if len(lines) > VERDICT:
+        lines[VERDICT - 1 :] = [cut(" ".join(lines[VERDICT - 1 :]), room)]
+    tall = 14 + 17 * len(lines)
+    parts = [
+        tag("rect", x=1, y=HEAD, width=width - 2, height=tall, fill=colour["badsoft"]),
+        tag("rect", x=1, y=HEAD, width=4, height=tall, fill=colour["bad"]),
+    ]
+    for i, said in enumerate(lines):
+        parts.append(words(16, HEAD + 19 + 17 * i, cut(said, room), font_family=SANS, font_size=12.5))
+    return "".join(parts), tall
+
+
 def _legend(record: Any, colour: dict[str, str], width: int, y: float) -> str:
     look = {"font_family": SANS, "font_size": 11, "fill": colour["ink2"]}
     parts = [tag("path", d=f"M0 {number(y + 0.5)}H{width}", stroke=colour["line"])]
@@ -309,10 +335,10 @@ def _legend(record: Any, colour: dict[str, str], width: int, y: float) -> str:
         low, high = (number_text(10**end, 2) for end in scale)
         parts.append(words(x + 52, y + 19, f"width: ‖gradient‖, log, {low} … {high}", **look))
         x += 52 + 210
-    else:
+    elif record.failed < 0:
         parts.append(words(x, y + 19, "edges: shapes of the gradients that will flow", **look))
         x += 250
-    if record.says and x + len(record.says[0]) * 5.6 < width:
+    if record.says and record.failed < 0 and x + len(record.says[0]) * 5.6 < width:
         parts.append(words(width - 12, y + 19, record.says[0], text_anchor="end", **look))
     return "".join(parts)
 
@@ -329,7 +355,8 @@ def svg(record: Any, theme: str = "light") -> bytes:
     inside = drawing.drawn()
     scene = drawing.scene
     wide = max(LEAST, scene.width + 2 * MARGIN)
-    x, y = (wide - scene.width) // 2, HEAD + 10
+    verdict, below = _verdict(record, colour, wide)
+    x, y = (wide - scene.width) // 2, HEAD + below + 10
     tall = y + scene.height + 16 + FOOT
     card = tag(
         "rect", x=0.5, y=0.5, width=wide - 1, height=tall - 1, rx=6, fill=colour["bg"], stroke=colour["line"]
@@ -337,6 +364,7 @@ def svg(record: Any, theme: str = "light") -> bytes:
     parts = [
         card,
         _header(record, colour, wide),
+        *([verdict] if verdict else []),
         tag("g", "\n" + inside + "\n", transform=f"translate({x} {y})"),
         _legend(record, colour, wide, tall - FOOT),
     ]

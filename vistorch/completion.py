@@ -1,7 +1,7 @@
 """What Tab offers after `%vt`: commands, options, choices, names of the notebook, shown displays, files.
 
-Invariant: it walks the table and the parsers, so a new command is completed without a line here; it evaluates nothing but what
-IPython's own completer evaluates.
+Invariant: it walks the table and the parsers, so a new command is completed without a line here; it evaluates nothing
+but what IPython's own completer evaluates.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from .vt.place import choices as places
 from .vt.words import Word, split
 
 _MAGIC = re.compile(r"^\s*(%{1,2})vt(\s+)")
-NOTHING: dict[str, Any] = {"completions": []}
 
 
 def matcher_for(shell: Any) -> Callable[[CompletionContext], Any]:
@@ -39,6 +38,11 @@ def matcher_for(shell: Any) -> Callable[[CompletionContext], Any]:
     return match
 
 
+def nothing() -> dict[str, Any]:
+    """Return what leaves the completion to others: a new dict each time, because the completer writes into it."""
+    return {"completions": []}
+
+
 def complete(text: str, row: int, shell: Any) -> dict[str, Any]:
     """Return what could stand at the end of `text`, as a v2 matcher does.
 
@@ -49,7 +53,7 @@ def complete(text: str, row: int, shell: Any) -> dict[str, Any]:
     """
     begins = _MAGIC.match(text)
     if begins is None or (begins[1] == "%%" and row):
-        return NOTHING
+        return nothing()
     rest = text[begins.end() :]
     words = split(rest)
     typing = words.pop() if words and words[-1].stop == len(rest) else Word("", len(rest), len(rest))
@@ -58,7 +62,7 @@ def complete(text: str, row: int, shell: Any) -> dict[str, Any]:
         rows = (one for one in vt.COMMANDS.values() if (one.cell if cell else one.line))
         return _offer((one.name for one in rows), typing.text, "magic")
     command = vt.COMMANDS.get(words[0].text)
-    return NOTHING if command is None else _argument(command, words[1:], typing, shell)
+    return nothing() if command is None else _argument(command, words[1:], typing, shell)
 
 
 def _argument(command: Command, words: list[Word], typing: Word, shell: Any) -> dict[str, Any]:
@@ -108,7 +112,7 @@ def _value(command: Command, action: argparse.Action, begun: str, shell: Any) ->
         return _offer(places(), begun, "param")
     if kind == DISPLAY:
         return _offer(names_shown(), begun, "param")
-    return _files(begun) if kind == PATH else NOTHING
+    return _files(begun) if kind == PATH else nothing()
 
 
 def _expression(begun: str, shell: Any) -> dict[str, Any]:
@@ -117,7 +121,7 @@ def _expression(begun: str, shell: Any) -> dict[str, Any]:
     if "." in name:
         return _offer(shell.Completer.attr_matches(name), name, "instance")
     if not name.isidentifier() and name:
-        return NOTHING
+        return nothing()
     first = names_worth_looking_at(shell.user_ns)
     others = shell.Completer.global_matches(name) if name else []
     return _offer([*first, *others], name, "instance")
@@ -162,7 +166,7 @@ def _files(begun: str) -> dict[str, Any]:
     try:
         entries = sorted(os.scandir(os.path.expanduser(folder) or "."), key=lambda entry: entry.name)
     except OSError:
-        return NOTHING
+        return nothing()
     paths = []
     for entry in entries:
         if entry.name.startswith(".") and not last.startswith("."):

@@ -1,7 +1,8 @@
 """`%load_ext vistorch`: the magic `%vt`, the defaults as traits, completion, and tensors that show themselves.
 
-The magics parse and call `vistorch.vt`; no command has code here. Invariant: what loading adds to a shell, unloading takes
-away, and both can be done twice.
+The magics parse and call `vistorch.vt`; no command has code here.
+
+Invariant: what loading adds to a shell, unloading takes away, and both can be done twice.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ class VisTorch(Magics):
             sentence = str(refusal)
         else:
             return tell(found, shell)
-        raise UsageError(sentence)  # outside of `except`: one line, and nothing of the user's is kept alive
+        del asked  # the shell keeps the last error, whose frames must not keep the user's variables
+        raise UsageError(sentence)
 
 
 def tell(found: Any, shell: Any) -> None:

@@ -115,7 +115,8 @@ def numbers(release: str) -> tuple[int, ...]:
 def _versions(shell: Any) -> list[Finding]:
     import numpy
 
-    said = f"vistorch {__version__}, numpy {numpy.__version__}, Python {platform.python_version()} on {platform.system()}"
+    python = f"Python {platform.python_version()} on {platform.system()}"
+    said = f"vistorch {__version__}, numpy {numpy.__version__}, {python}"
     return [Finding("versions", OK, said)]
 
 

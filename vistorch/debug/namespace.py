@@ -244,14 +244,8 @@ def said_bytes(number: int) -> str:
     """
     if number < 10_000:
         return f"{number:,} bytes"
-    size = float(number)
-    for unit in ("kB", "MB", "GB"):
-        size /= 1000
-        if size < 1000:
-            break
-    else:
-        size, unit = size / 1000, "TB"
-    return f"{size:.1f} {unit}"
+    power = min(int(math.log10(number)) // 3, 4)
+    return f"{number / 1000**power:.1f} {('', 'kB', 'MB', 'GB', 'TB')[power]}"
 
 
 def _measured(row: Row, value: Any, until: float) -> Row:

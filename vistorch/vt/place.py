@@ -10,7 +10,6 @@ from typing import Any
 from ..cuda import devices
 from ..engine import places
 from ..engine.device import default, get_default_device, set_default_device
-from ..engine.device import device as named_device
 from .command import PLACE, Command, Parser
 from .note import Note
 from .refusal import Refusal, first_line, perhaps
@@ -82,7 +81,7 @@ def _use(where: Any) -> None:
         place = places.place_of(where)
         set_default_device(place.device)
     except (RuntimeError, TypeError, NotImplementedError, AssertionError) as error:
-        if isinstance(where, str) and not where.partition(":")[0] in ("cpu", "cuda"):
+        if isinstance(where, str) and where.partition(":")[0] not in ("cpu", "cuda"):
             near = perhaps(where, choices())
             raise Refusal(
                 f"there is no device {where!r}{near or ': type `%vt device` to see which there are'}"

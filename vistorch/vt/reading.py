@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from .command import EXPRESSION, Asked, Command
@@ -95,7 +96,7 @@ def _places(command: Command, text: str, loose: list[Word]) -> dict[str, str]:
 def _joined(text: str, words: list[Word]) -> str:
     """Return the words as they were typed, without what stood between them if that was an option."""
     pieces = [words[0].text]
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in pairwise(words):
         between = text[before.stop : word.start]
         pieces += [between if between.isspace() else " ", word.text]
     return "".join(pieces)

@@ -279,7 +279,9 @@ def _pictured(row: Row, value: Any, until: float) -> Row:
     named = max(value.named_parameters(), key=lambda pair: pair[1].numel(), default=None)
     if named is None:
         return row
-    return replace(row, thumb=thumbnail(_raw(named[1])), says=f"{row.says}; pictured: {named[0]}")
+    own = row.says.startswith(type(value).__name__ + ":")  # else it says which other name it is the same as
+    said = f"{row.says}; pictured: {named[0]}" if own else row.says
+    return replace(row, thumb=thumbnail(_raw(named[1])), says=said)
 
 
 def _order(row: Row, sort: str) -> Any:

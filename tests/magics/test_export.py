@@ -51,7 +51,10 @@ def test_the_last_and_a_named_one():
 
 
 def test_typed(type_in):
-    assert type_in("%vt export 'my figure.svg' model.fc1 --theme dark").out == "wrote my figure.svg (0 kB): model.fc1\n"
+    assert (
+        type_in("%vt export 'my figure.svg' model.fc1 --theme dark").out
+        == "wrote my figure.svg (0 kB): model.fc1\n"
+    )
     assert Path("my figure.svg").read_text() == "<svg>dark</svg>"
 
 

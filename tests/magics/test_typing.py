@@ -59,7 +59,7 @@ def test_help_of_what_is_not_there(sentence):
     [
         ("%vt nothing", "there is no command 'nothing': type `%vt` to see which there are"),
         ("%vt devic", "there is no command 'devic'; did you mean device?"),
-        ("%vt show", "`%vt show` needs what to show: "),
+        ("%vt show", "`%vt show` needs a tensor, parameter, array, module, dict or list: type `%vt show x`"),
         ("%vt show modle[0]", "NameError: name 'modle' is not defined; did you mean model?"),
         ("%vt show qqqqq", "NameError: name 'qqqqq' is not defined: type `%vt vars` to see what there is"),
         ("%vt show model[0].wieght", "has no attribute 'wieght'; did you mean weight"),

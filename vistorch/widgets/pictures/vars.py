@@ -82,7 +82,8 @@ def paint(record: Any, theme: str = "light") -> bytes:
     ink, faint, line, _ = INKS[theme]
     table = [_cells(row) for row in rows]
     wide = [
-        max([len(head), *(len(words[column]) for words in table)]) * LETTER for column, head in enumerate(HEAD)
+        max([len(head), *(len(words[column]) for words in table)]) * LETTER
+        for column, head in enumerate(HEAD)
     ]
     wide[1] = PICTURE if any(row["thumb"] for row in rows) else 0
     left = [12.0]
@@ -93,7 +94,12 @@ def paint(record: Any, theme: str = "light") -> bytes:
     def words_of(words: Any, y: float, fill: str, first: str) -> list[str]:
         return [
             _text(
-                left[i] + (wide[i] if HEAD[i] in RIGHT else 0), y, word, fill if i else first, HEAD[i] in RIGHT, not i
+                left[i] + (wide[i] if HEAD[i] in RIGHT else 0),
+                y,
+                word,
+                fill if i else first,
+                HEAD[i] in RIGHT,
+                not i,
             )
             for i, word in enumerate(words)
             if word

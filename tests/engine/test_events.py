@@ -311,6 +311,8 @@ def test_every_in_place_op_of_the_records_tells_each_write_once():
                 continue
             for history in (False, True):
                 x = call.args[0].detach().clone()
+                if history and not x.is_floating_point():
+                    continue
                 x = x.requires_grad_().clone() if history else x
                 before = x._version
                 with Written() as written:

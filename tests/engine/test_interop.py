@@ -299,10 +299,10 @@ def test_copies_of_any_layout(through, dtype):
 def test_deepcopy_takes_gradient_and_attributes_along():
     x = vistorch.ones(2, requires_grad=True)
     (x * 3).sum().backward()
-    x.name = ["mine"]
+    x.note = ["mine"]
     twin = copy.deepcopy(x)
     assert twin.grad.tolist() == [3, 3] and twin.grad is not x.grad and twin.requires_grad
-    assert twin.name == ["mine"] and twin.name is not x.name
+    assert twin.note == ["mine"] and twin.note is not x.note
     pair = copy.deepcopy([x, x])
     assert pair[0] is pair[1]
 

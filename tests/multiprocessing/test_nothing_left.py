@@ -12,7 +12,6 @@ import pytest
 
 PATIENCE = 60
 MAIN = """
-import sys, time
 import vistorch, vistorch.multiprocessing as mp
 from tests.multiprocessing import workers
 
@@ -33,8 +32,8 @@ if __name__ == "__main__":
     HOW
 """
 HOWS = {
-    "killed": "time.sleep(600)",
-    "interrupted": "time.sleep(600)",
+    "killed": "workers.wait()",
+    "interrupted": "workers.wait()",
     "crashed": "import os; os._exit(3)",
     "raised": "pool.terminate(); alone.kill(); [p.kill() for p in together.processes]; raise ValueError('over')",
 }

@@ -21,9 +21,9 @@ def alive(context):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_each_gets_its_number_and_the_shared_arguments(method):
-    found = vistorch.zeros(3).share_memory_()
-    assert mp.start_processes(workers.number, (found,), nprocs=3, start_method=method) is None
-    assert found.tolist() == [1, 2, 3]
+    found = vistorch.zeros(2).share_memory_()
+    assert mp.start_processes(workers.number, (found,), nprocs=2, start_method=method) is None
+    assert found.tolist() == [1, 2]
 
 
 def test_an_exception_ends_the_others_and_carries_its_traceback():
@@ -115,6 +115,6 @@ def test_hogwild_learns():
             return vistorch.nn.functional.mse_loss(net(x), x.sum(1, keepdim=True)).item()
 
     before = loss()
-    mp.spawn(workers.learn, (net, 150), nprocs=4)
+    mp.start_processes(workers.learn, (net, 150), nprocs=4, start_method="fork")
     assert loss() < before / 10, (before, loss())
     assert all(p.grad is None and p.is_shared() for p in net.parameters())

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import vistorch
 import vistorch.multiprocessing as mp
@@ -60,6 +61,12 @@ def on_devices(x, outbox):
 
 
 # ---- processes that stand and fall together -----------------------------------------------------------------------
+def wait():
+    """Not one long sleep: a signal that comes just before it would be seen after it."""
+    while True:
+        time.sleep(0.1)
+
+
 def number(i, found):
     found[i] = i + 1
 
@@ -68,7 +75,7 @@ def raises(i, started):
     started.release()
     if i == 1:
         raise ValueError("the second one")
-    signal.pause()
+    wait()
 
 
 def exits(i, code):
@@ -85,7 +92,7 @@ def talks_long(i):
 
 def pauses(i, started):
     started.release()
-    signal.pause()
+    wait()
 
 
 # ---- Hogwild --------------------------------------------------------------------------------------------------------

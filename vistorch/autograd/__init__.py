@@ -1,5 +1,8 @@
 """The torch-named face of automatic differentiation."""
 
+import importlib
+from typing import Any
+
 from ..engine.anomaly import detect_anomaly, set_detect_anomaly
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import function, functional, grad_mode, graph
@@ -27,3 +30,9 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "profiler":  # opened when it is asked for
+        return importlib.import_module("vistorch.autograd.profiler")
+    raise AttributeError(f"module 'vistorch.autograd' has no attribute {name!r}")

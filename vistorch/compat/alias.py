@@ -131,7 +131,7 @@ class alias_torch:
 
     Example:
         >>> from vistorch.compat import alias_torch
-        >>> with alias_torch():
+        >>> with alias_torch(force=True):
         ...     import torch
         ...     torch.__name__
         'vistorch'
@@ -185,7 +185,7 @@ def unalias_torch() -> None:
 
     Example:
         >>> from vistorch.compat import alias_torch, is_aliased, unalias_torch
-        >>> _ = alias_torch()
+        >>> _ = alias_torch(force=True)
         >>> unalias_torch()
         >>> is_aliased()
         False

@@ -3,6 +3,9 @@
 Invariant: importing this package touches no driver and no cupy; `is_available()` never raises.
 """
 
+import importlib
+from typing import Any
+
 from ..engine.ops.create.legacy import CUDA_TYPES as _types
 from .devices import (
     Diagnosis,
@@ -36,6 +39,13 @@ from .random import initial_seed, manual_seed, manual_seed_all, seed, seed_all
 from .streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
 
 globals().update(_types)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":  # opened when it is asked for
+        return importlib.import_module("vistorch.cuda.amp")
+    raise AttributeError(f"module 'vistorch.cuda' has no attribute {name!r}")
+
 
 __all__ = [
     "Diagnosis",

@@ -65,9 +65,11 @@ class Carrying:
             threading.Thread(
                 target=_end_with_parent, args=(parent_sentinel,), name="vistorch parent watch", daemon=True
             ).start()
-        code = super()._bootstrap(parent_sentinel)  # type: ignore[misc]
-        desk.leave()  # by now the queues' threads have written all their notes
-        return code
+        return super()._bootstrap(parent_sentinel)  # type: ignore[misc]
+
+    def _after_fork(self) -> None:
+        super()._after_fork()  # type: ignore[misc]
+        desk.will_leave()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if not interactive():

@@ -61,6 +61,7 @@ class Desk:
         self.name = b""
         self.password = b""
         self.thread: threading.Thread | None = None
+        self.leaving = False
 
     def forked(self) -> None:
         """In a forked child: the parent's desk is not this process's."""
@@ -90,8 +91,8 @@ class Desk:
             if self.thread is None:
                 self.thread = threading.Thread(target=self._serve, name="vistorch desk", daemon=True)
                 self.thread.start()
-                if self.home is None and process.parent_process() is not None:
-                    util.Finalize(None, self.leave, exitpriority=-20)  # a process that is not one of ours
+                if process.parent_process() is not None:
+                    self.will_leave()
         return Offer(address, token, None if self.home is None else self.home.address)
 
     def _serve(self) -> None:
@@ -174,8 +175,19 @@ class Desk:
             return ready
 
     # ---- of a process that ends -------------------------------------------------------------------------------------
+    def will_leave(self) -> None:
+        """In a child: when it ends, after its queues (-5) have written all their notes, its offers are looked after.
+
+        Not at the first offer: a queue's thread may make that one when the list of what is to be done is read already.
+        """
+        if not self.leaving:
+            self.leaving = True
+            util.Finalize(None, self.leave, exitpriority=-20)
+
     def leave(self) -> None:
         """Wait until everything offered was taken, or leave it with the parent, whichever is sooner."""
+        if not self.offers:
+            return
         parent: Any = process.parent_process()
         end = (
             None if self.home else time.monotonic() + PATIENCE
@@ -297,3 +309,4 @@ def _exactly(door: socket.socket, n: int) -> bytes:
 desk = Desk()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=desk.forked)
+util.register_after_fork(desk, Desk.will_leave)  # for a process of Python's own that was forked

@@ -10,6 +10,8 @@ from typing import Any
 
 from .carrying import carried
 
+_LOCKED = 2  # seconds after which a worker that holds the lock of the tasks is given up
+
 
 class Pool(multiprocessing.pool.Pool):
     """A pool of processes that calls are given to; their tensors are shared.
@@ -45,6 +47,13 @@ class Pool(multiprocessing.pool.Pool):
     def imap_unordered(self, func: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a function with each item; the results come one by one, as they are ready."""
         return super().imap_unordered(carried(func), *args, **kwargs)
+
+    @staticmethod
+    def _help_stuff_finish(inqueue: Any, task_handler: Any, size: int) -> None:
+        # Python's waits for the lock without end; a worker that was interrupted as it took it never gives it back.
+        inqueue._rlock.acquire(timeout=_LOCKED)
+        while task_handler.is_alive() and inqueue._reader.poll():
+            inqueue._reader.recv()
 
     def _map_async(self, func: Any, *args: Any, **kwargs: Any) -> Any:
         return super()._map_async(carried(func), *args, **kwargs)  # type: ignore[misc]

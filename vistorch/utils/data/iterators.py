@@ -89,6 +89,10 @@ class _BaseDataLoaderIter:
             self._check_length()
         return data
 
+    def next(self) -> Any:
+        """The next batch, as programs of PyTorch's first years ask for it: `dataiter.next()`."""
+        return self.__next__()
+
     def _check_length(self) -> None:
         """Warn of a stream that is longer than it said."""
         if self._num_yielded <= self._IterableDataset_len_called:

@@ -90,6 +90,8 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     try:
         d = self._data[key]
     except (IndexError, TypeError, ValueError):
+        d = None
+    if d is None:  # out of the handler: an error that follows has no other error for its context
         return _general(self, index)  # which says what is wrong
     o = new(Tensor)
     if self._rg:

@@ -147,7 +147,10 @@ def _plainly(x: Tensor, key: tuple, index: Any, v: Any, t: Tensor | None) -> Non
         if 0 in a.strides and views.aliased(a[key]):
             raise RuntimeError(errors.WRITE_ALIASED)
         a[key] = v
+        refused = False
     except (IndexError, TypeError, ValueError):
+        refused = True
+    if refused:
         # numpy checks before it writes; what it refused is said in PyTorch's words
         _slowly(x, index, wrap(np.asarray(v, a.dtype)) if t is None else t, False)
         return

@@ -116,6 +116,8 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     try:
         x, a, b = input._data, mat1._data, mat2._data
     except AttributeError:
+        x = None
+    if x is None:
         return _addmm(input, mat1, mat2, beta, alpha, out)
     dt = a.dtype
     if (

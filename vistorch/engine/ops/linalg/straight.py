@@ -41,6 +41,8 @@ def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
             a = input._data
             b = mat2._data
         except AttributeError:
+            a = None
+        if a is None:  # out of the handler: an error that follows has no other error for its context
             return rest(input, mat2, out)
         dt = a.dtype
         m = a.ndim
@@ -62,6 +64,8 @@ def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
         try:
             d = a.dot(b)  # needs no silence: numpy's dot never looks at the floating point flags
         except ValueError:
+            d = None
+        if d is None:
             return rest(input, mat2, out)  # which says what does not fit
         o = new(Tensor)
         o._data = d = d if d.__class__ is ndarray else asarray(d)

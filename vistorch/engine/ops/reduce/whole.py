@@ -43,6 +43,8 @@ def whole(row: Any, run: Callable) -> Callable:
             try:
                 a = input._data
             except AttributeError:
+                a = None
+            if a is None:
                 return rest(input)
             dt = a.dtype
             if (dt is not _F4 and dt is not _F8) or input._place is not CPU or not a.flags.c_contiguous:
@@ -53,9 +55,11 @@ def whole(row: Any, run: Callable) -> Callable:
             try:
                 d = asarray(silently(run, a, None))
             except ValueError:
-                return rest(input)  # which says what is wrong with an empty tensor
+                d = None
             except RuntimeError as exc:
                 d = asarray(aside(exc, run, a, None))
+            if d is None:  # out of the handler: an error that follows has no other error for its context
+                return rest(input)  # which says what is wrong with an empty tensor
             o = new(Tensor)
             o._data = d
             o._place = CPU

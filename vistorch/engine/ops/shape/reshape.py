@@ -53,6 +53,8 @@ def _plainly(general: Callable) -> Callable:
             try:
                 made = d.reshape(shape)
             except (ValueError, TypeError):
+                made = None
+            if made is None:  # out of the handler: an error that follows has no other error for its context
                 return general(self, *size)
             if made.shape == shape or -1 in shape:  # numpy takes any negative size for a -1
                 return view_of(self, made, (made.shape,))

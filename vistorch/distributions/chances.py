@@ -10,7 +10,7 @@ from typing import Any
 from ..engine.size import Size
 from ..engine.tensor import Tensor
 from .family import Family
-from .utils import lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 ONE_OF_TWO = "Either `probs` or `logits` must be specified, but not both."
 
@@ -59,3 +59,10 @@ class Trials(Chances):
         name, value = one_of(probs, logits)
         self._given = name
         self._begin(validate_args, **{name: value}, **more)
+
+    def _begin_counted(self, total_count: Any, probs: Any, logits: Any, validate_args: bool | None) -> None:
+        """The same with numbers of trials, which take the type of what was given."""
+        name, value = one_of(probs, logits)
+        self._given = name
+        count, value = broadcast_all(total_count, value)
+        self._begin(validate_args, **{name: value}, total_count=count.type_as(value))

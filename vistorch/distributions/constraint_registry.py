@@ -37,7 +37,9 @@ class ConstraintRegistry:
             return lambda factory: self.register(constraint, factory)
         kind = type(constraint) if isinstance(constraint, constraints.Constraint) else constraint
         if not isinstance(kind, type) or not issubclass(kind, constraints.Constraint):
-            raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {kind}")
+            raise TypeError(
+                f"Expected constraint to be either a Constraint subclass or instance, but got {kind}"
+            )
         self._registry[kind] = factory
         return factory
 

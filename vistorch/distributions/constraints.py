@@ -11,29 +11,31 @@ from typing import Any
 import vistorch
 
 from ..engine.tensor import Tensor
-from .regions import *  # noqa: F403
 from .regions import (
     Constraint,
-    _Boolean,
-    _CorrCholesky,
-    _GreaterThan,
-    _GreaterThanEq,
-    _HalfOpenInterval,
-    _IntegerGreaterThan,
-    _IntegerInterval,
-    _IntegerLessThan,
-    _Interval,
-    _LessThan,
-    _LowerCholesky,
-    _LowerTriangular,
-    _Multinomial,
-    _OneHot,
-    _PositiveDefinite,
-    _PositiveSemidefinite,
-    _Real,
-    _Simplex,
-    _Square,
-    _Symmetric,
+    boolean,
+    corr_cholesky,
+    greater_than,
+    greater_than_eq,
+    half_open_interval,
+    integer_interval,
+    interval,
+    less_than,
+    lower_cholesky,
+    lower_triangular,
+    multinomial,
+    nonnegative,
+    nonnegative_integer,
+    one_hot,
+    positive,
+    positive_definite,
+    positive_integer,
+    positive_semidefinite,
+    real,
+    simplex,
+    square,
+    symmetric,
+    unit_interval,
 )
 
 __all__ = [
@@ -115,7 +117,11 @@ class _DependentProperty(property, _Dependent):
     """A property of a class that is a dependent constraint there, and the true one on an instance."""
 
     def __init__(
-        self, fn: Callable | None = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+        self,
+        fn: Callable | None = None,
+        *,
+        is_discrete: Any = NotImplemented,
+        event_dim: Any = NotImplemented,
     ) -> None:
         super().__init__(fn)
         self._is_discrete, self._event_dim = is_discrete, event_dim

@@ -256,4 +256,3 @@ class Distribution:
         shown = [(name, own[name]) for name in self.arg_constraints if name in own]
         inside = ", ".join(f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in shown)
         return f"{type(self).__name__}({inside})"
-

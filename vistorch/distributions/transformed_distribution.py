@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import vistorch
-
 from ..engine.size import Size
 from . import constraints
 from .distribution import Distribution

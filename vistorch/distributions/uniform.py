@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import vistorch
-
 from . import constraints
 from .family import Family
 

@@ -20,7 +20,11 @@ def _widened(region: Any, event_dim: int, name: str) -> Any:
     """A region as one of events with more dims."""
     if event_dim < region.event_dim:
         raise AssertionError(f"event_dim {event_dim} must be >= {name}.event_dim {region.event_dim}")
-    return constraints.independent(region, event_dim - region.event_dim) if event_dim > region.event_dim else region
+    return (
+        constraints.independent(region, event_dim - region.event_dim)
+        if event_dim > region.event_dim
+        else region
+    )
 
 
 class ComposeTransform(Transform):
@@ -44,7 +48,6 @@ class ComposeTransform(Transform):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ComposeTransform) and self.parts == other.parts
-
 
     def _parts(self) -> tuple:
         return (self.parts,)
@@ -90,6 +93,7 @@ class ComposeTransform(Transform):
         return self._inv
 
     def __call__(self, x: Any) -> Any:
+        """Map `x` by each part in turn."""
         return functools.reduce(lambda value, part: part(value), self.parts, x)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -105,7 +109,9 @@ class ComposeTransform(Transform):
         terms = []
         for i, part in enumerate(self.parts):
             after = y if i == len(self.parts) - 1 else part(x)
-            terms.append(sum_rightmost(part.log_abs_det_jacobian(x, after), event_dim - part.domain.event_dim))
+            terms.append(
+                sum_rightmost(part.log_abs_det_jacobian(x, after), event_dim - part.domain.event_dim)
+            )
             event_dim += part.codomain.event_dim - part.domain.event_dim
             x = after
         return functools.reduce(operator.add, terms)

@@ -27,7 +27,9 @@ class _Joined(Transform):
 
     bijective = property(lambda self: all(t.bijective for t in self.transforms))
     domain = constraints.dependent_property(lambda self: self._region([t.domain for t in self.transforms]))
-    codomain = constraints.dependent_property(lambda self: self._region([t.codomain for t in self.transforms]))
+    codomain = constraints.dependent_property(
+        lambda self: self._region([t.codomain for t in self.transforms])
+    )
 
     def _region(self, parts: list) -> Any:
         raise NotImplementedError

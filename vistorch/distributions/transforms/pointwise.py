@@ -63,7 +63,6 @@ class PowerTransform(Transform):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PowerTransform) and self.exponent.eq(other.exponent).all().item()
 
-
     def _call(self, x: Any) -> Any:
         return x.pow(self.exponent)
 
@@ -71,7 +70,7 @@ class PowerTransform(Transform):
         return y.pow(1 / self.exponent)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |exponent y / x|."""
+        """Log |exponent y / x|."""
         return (self.exponent * y / x).abs().log()
 
     def forward_shape(self, shape: Any) -> Any:
@@ -193,7 +192,9 @@ class AffineTransform(Transform):
         self.loc, self.scale, self._event_dim = loc, scale, event_dim
 
     def _region(self) -> Any:
-        return constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
+        return (
+            constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
+        )
 
     def _parts(self) -> tuple:
         return self.loc, self.scale, self.event_dim
@@ -202,7 +203,6 @@ class AffineTransform(Transform):
         if not isinstance(other, AffineTransform):
             return False
         return _equal(self.loc, other.loc) and _equal(self.scale, other.scale)
-
 
     @property
     def sign(self) -> Any:
@@ -218,7 +218,7 @@ class AffineTransform(Transform):
         return (y - self.loc) / self.scale
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """log |scale|, summed over the dims of the event."""
+        """Log |scale|, summed over the dims of the event."""
         shape = x.shape
         if isinstance(self.scale, NUMBERS):
             result = vistorch.full_like(x, math.log(abs(self.scale)))

@@ -82,7 +82,6 @@ class Transform:
     def __eq__(self, other: object) -> bool:
         return self is other
 
-
     def __call__(self, x: Any) -> Any:
         """Map `x`."""
         if self._cache_size == 0:
@@ -146,7 +145,6 @@ class Alike(Transform):
         return isinstance(other, type(self))
 
 
-
 class _InverseTransform(Transform):
     """The inverse of a transform, which keeps the cache for both."""
 
@@ -166,7 +164,6 @@ class _InverseTransform(Transform):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _InverseTransform) and self._inv == other._inv
-
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._inv!r})"

@@ -98,5 +98,5 @@ __all__ = [
     "kl_divergence",
     "register_kl",
     "transform_to",
-    *transforms.__all__,
 ]
+__all__ += transforms.__all__

@@ -28,6 +28,7 @@ class Bernoulli(Trials, ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Bernoulli
         >>> Bernoulli(0.25).log_prob(vistorch.tensor(1.0))
         tensor(-1.3863)

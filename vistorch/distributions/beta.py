@@ -27,6 +27,7 @@ class Beta(ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Beta
         >>> Beta(vistorch.tensor([1.0]), vistorch.tensor([3.0])).mean
         tensor([0.2500])

@@ -25,6 +25,7 @@ class Binomial(Trials):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Binomial
         >>> Binomial(2, vistorch.tensor(0.5)).log_prob(vistorch.tensor(1.0)).exp()
         tensor(0.5000)

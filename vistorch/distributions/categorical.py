@@ -27,6 +27,7 @@ class Categorical(Chances):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Categorical
         >>> Categorical(vistorch.tensor([1.0, 3.0])).log_prob(vistorch.tensor(0))
         tensor(-1.3863)

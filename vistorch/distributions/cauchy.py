@@ -25,6 +25,7 @@ class Cauchy(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Cauchy
         >>> Cauchy(0.0, 1.0).cdf(vistorch.tensor(1.0))
         tensor(0.7500)

@@ -21,6 +21,7 @@ class Chi2(Gamma):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Chi2
         >>> Chi2(vistorch.tensor(3.0)).mean
         tensor(3.)

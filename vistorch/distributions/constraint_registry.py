@@ -18,8 +18,9 @@ class ConstraintRegistry:
     """Transforms by the class of the constraint they end in.
 
     Example:
-        >>> biject_to(constraints.positive)
-        ExpTransform()
+        >>> from vistorch.distributions import biject_to, constraints
+        >>> biject_to(constraints.unit_interval)
+        SigmoidTransform()
     """
 
     def __init__(self) -> None:

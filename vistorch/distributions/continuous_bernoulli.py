@@ -29,6 +29,7 @@ class ContinuousBernoulli(Trials, ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import ContinuousBernoulli
         >>> ContinuousBernoulli(vistorch.tensor(0.5)).mean
         tensor(0.5000)

@@ -26,6 +26,7 @@ class Dirichlet(ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Dirichlet
         >>> Dirichlet(vistorch.tensor([1.0, 3.0])).mean
         tensor([0.2500, 0.7500])

@@ -18,6 +18,15 @@ from .utils import lazy_property, size_of
 __all__ = ["Distribution"]
 
 
+def not_given(meaning: str) -> property:
+    """A property that a subclass has to give."""
+
+    def missing(self: Any) -> Any:
+        raise NotImplementedError
+
+    return property(missing, doc=meaning)
+
+
 class Distribution:
     """A distribution of tensors, of which a batch is kept together.
 
@@ -27,6 +36,7 @@ class Distribution:
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Normal
         >>> d = Normal(vistorch.zeros(3), 1.0)
         >>> d.batch_shape, d.event_shape, d.sample((2,)).shape
@@ -95,15 +105,9 @@ class Distribution:
         return self.__new__(type(self))
 
     # ---- what is allowed --------------------------------------------------------------------------------------------
-    @property
-    def arg_constraints(self) -> dict[str, Any]:
-        """The constraint of each parameter."""
-        raise NotImplementedError
-
-    @property
-    def support(self) -> Any:
-        """The constraint of samples."""
-        raise NotImplementedError
+    # of any type for a checker: a subclass may write a property, a dependent one, or the constraint itself
+    arg_constraints: Any = not_given("The constraint of each parameter.")
+    support: Any = not_given("The constraint of samples.")
 
     def _validate_parameters(self) -> None:
         try:

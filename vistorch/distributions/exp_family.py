@@ -9,6 +9,7 @@ from typing import Any
 
 import vistorch
 
+from .distribution import not_given
 from .family import Family
 
 __all__ = ["ExponentialFamily"]
@@ -20,15 +21,10 @@ class ExponentialFamily(Family):
     A subclass gives `_natural_params` (theta), `_log_normalizer` (F) and `_mean_carrier_measure` (the mean of k).
     """
 
-    @property
-    def _natural_params(self) -> tuple:
-        raise NotImplementedError
+    _natural_params: Any = not_given("Theta.")
+    _mean_carrier_measure: Any = not_given("The mean of k.")
 
     def _log_normalizer(self, *natural_params: Any) -> Any:
-        raise NotImplementedError
-
-    @property
-    def _mean_carrier_measure(self) -> float:
         raise NotImplementedError
 
     def _entropy(self) -> Any:

@@ -23,6 +23,7 @@ class Exponential(ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Exponential
         >>> Exponential(2.0).log_prob(vistorch.tensor(0.0))
         tensor(0.6931)

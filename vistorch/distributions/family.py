@@ -8,7 +8,7 @@ Invariant: a parameter's shape is the batch shape and then the parameter's own.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import vistorch
 
@@ -25,6 +25,11 @@ class Family(Distribution):
 
     _made_of: tuple[str, ...] = ()
     _keeps: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Parameters are set by name."""
 
     def _begin(self, validate_args: bool | None, **parameters: Any) -> None:
         """Broadcast the parameters, keep them, and start."""

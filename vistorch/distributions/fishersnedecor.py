@@ -28,6 +28,7 @@ class FisherSnedecor(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import FisherSnedecor
         >>> FisherSnedecor(vistorch.tensor(1.0), vistorch.tensor(4.0)).mean
         tensor(2.)

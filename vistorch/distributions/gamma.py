@@ -24,6 +24,7 @@ class Gamma(ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Gamma
         >>> Gamma(1.0, 2.0).log_prob(vistorch.tensor(1.0))
         tensor(-1.3069)

@@ -26,6 +26,7 @@ class GeneralizedPareto(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import GeneralizedPareto
         >>> GeneralizedPareto(0.0, 1.0, 0.0).log_prob(vistorch.tensor(2.0))
         tensor(-2.)

@@ -28,6 +28,7 @@ class Gumbel(TransformedDistribution):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Gumbel
         >>> Gumbel(0.0, 1.0).log_prob(vistorch.tensor(0.0))
         tensor(-1.)

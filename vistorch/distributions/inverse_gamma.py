@@ -27,6 +27,7 @@ class InverseGamma(TransformedDistribution):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import InverseGamma
         >>> InverseGamma(vistorch.tensor(3.0), vistorch.tensor(1.0)).mean
         tensor(0.5000)

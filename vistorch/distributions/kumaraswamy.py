@@ -28,6 +28,7 @@ class Kumaraswamy(TransformedDistribution):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Kumaraswamy
         >>> Kumaraswamy(vistorch.tensor(1.0), vistorch.tensor(3.0)).mean
         tensor(0.2500)

@@ -24,6 +24,7 @@ class Laplace(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Laplace
         >>> Laplace(0.0, 1.0).log_prob(vistorch.tensor(0.0))
         tensor(-0.6931)

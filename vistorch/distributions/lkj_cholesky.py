@@ -29,6 +29,7 @@ class LKJCholesky(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import LKJCholesky
         >>> LKJCholesky(3, 0.5).sample().shape
         vistorch.Size([3, 3])

@@ -36,6 +36,7 @@ class LowRankMultivariateNormal(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import LowRankMultivariateNormal
         >>> LowRankMultivariateNormal(vistorch.zeros(2), vistorch.ones(2, 1), vistorch.ones(2)).covariance_matrix
         tensor([[2., 1.],

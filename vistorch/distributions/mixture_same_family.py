@@ -27,6 +27,7 @@ class MixtureSameFamily(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Categorical, MixtureSameFamily, Normal
         >>> parts = Normal(vistorch.tensor([-1.0, 3.0]), 1.0)
         >>> MixtureSameFamily(Categorical(vistorch.ones(2)), parts).mean

@@ -29,6 +29,7 @@ class Multinomial(OfCategorical):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Multinomial
         >>> Multinomial(4, vistorch.tensor([0.0, 1.0])).sample()
         tensor([0., 4.])

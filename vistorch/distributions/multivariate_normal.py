@@ -31,6 +31,7 @@ class MultivariateNormal(OfFactor, Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import MultivariateNormal
         >>> MultivariateNormal(vistorch.zeros(2), vistorch.eye(2)).log_prob(vistorch.zeros(2))
         tensor(-1.8379)

@@ -28,6 +28,7 @@ class NegativeBinomial(Trials):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import NegativeBinomial
         >>> NegativeBinomial(3.0, vistorch.tensor(0.5)).mean
         tensor(3.)

@@ -26,6 +26,7 @@ class Normal(ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Normal
         >>> Normal(0.0, 1.0).log_prob(vistorch.tensor(0.0))
         tensor(-0.9189)

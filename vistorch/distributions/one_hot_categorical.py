@@ -47,6 +47,7 @@ class OneHotCategorical(OfCategorical):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import OneHotCategorical
         >>> OneHotCategorical(vistorch.tensor([0.0, 1.0])).sample()
         tensor([0., 1.])

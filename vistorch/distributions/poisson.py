@@ -24,6 +24,7 @@ class Poisson(ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Poisson
         >>> Poisson(2.0).log_prob(vistorch.tensor(0.0))
         tensor(-2.)

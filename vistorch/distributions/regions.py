@@ -42,6 +42,7 @@ class Constraint:
     """A region of values: what is inside, whether it is made of points, how many dims one event has.
 
     Example:
+        >>> import vistorch
         >>> positive.check(vistorch.tensor([1.0, -1.0]))
         tensor([ True, False])
     """
@@ -50,7 +51,7 @@ class Constraint:
     event_dim: Any = 0
     _shows: tuple[str, ...] = ()
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         """Whether each event of `value` is inside.
 
         Args:
@@ -64,7 +65,7 @@ class Constraint:
 
 
 class _Real(Constraint):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return value == value  # false for what is not a number
 
 
@@ -90,59 +91,59 @@ class _Between(Constraint):
 
 
 class _GreaterThan(_From):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return self.lower_bound < value
 
 
 class _GreaterThanEq(_From):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return self.lower_bound <= value
 
 
 class _LessThan(_UpTo):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return value < self.upper_bound
 
 
 class _Interval(_Between):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
 class _HalfOpenInterval(_Between):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return (self.lower_bound <= value) & (value < self.upper_bound)
 
 
-def _whole(value: Tensor) -> Tensor:
+def _whole(value: Tensor) -> Any:
     return value % 1 == 0
 
 
 class _Boolean(Constraint):
     is_discrete = True
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return (value == 0) | (value == 1)
 
 
 class _IntegerInterval(_Between):
     is_discrete = True
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return _whole(value) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
 class _IntegerLessThan(_UpTo):
     is_discrete = True
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return _whole(value) & (value <= self.upper_bound)
 
 
 class _IntegerGreaterThan(_From):
     is_discrete = True
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return _whole(value) & (value >= self.lower_bound)
 
 
@@ -151,14 +152,14 @@ class _OneHot(Constraint):
     is_discrete = True
     event_dim = 1
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return boolean.check(value).all(-1) & value.sum(-1).eq(1)
 
 
 class _Simplex(Constraint):
     event_dim = 1
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
@@ -169,7 +170,7 @@ class _Multinomial(Constraint):
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
@@ -177,17 +178,17 @@ class _Multinomial(Constraint):
 class _LowerTriangular(Constraint):
     event_dim = 2
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return (value.tril() == value).flatten(-2).all(-1)
 
 
 class _LowerCholesky(_LowerTriangular):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         return super().check(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
 
 
 class _CorrCholesky(_LowerCholesky):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         slack = vistorch.finfo(value.dtype).eps * value.size(-1) * 10
         length = vistorch.linalg.norm(value.detach(), dim=-1)
         return super().check(value) & (length - 1.0).abs().le(slack).all(-1)
@@ -196,13 +197,13 @@ class _CorrCholesky(_LowerCholesky):
 class _Square(Constraint):
     event_dim = 2
 
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         same = value.shape[-2] == value.shape[-1]
         return vistorch.full(value.shape[:-2], same, dtype=vistorch.bool, device=value.device)
 
 
 class _Symmetric(_Square):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         square_ones = super().check(value)
         if not square_ones.all():
             return square_ones
@@ -210,7 +211,7 @@ class _Symmetric(_Square):
 
 
 class _PositiveSemidefinite(_Symmetric):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         symmetric_ones = super().check(value)
         if not symmetric_ones.all():
             return symmetric_ones
@@ -218,7 +219,7 @@ class _PositiveSemidefinite(_Symmetric):
 
 
 class _PositiveDefinite(_Symmetric):
-    def check(self, value: Tensor) -> Tensor:
+    def check(self, value: Tensor) -> Any:
         symmetric_ones = super().check(value)
         if not symmetric_ones.all():
             return symmetric_ones

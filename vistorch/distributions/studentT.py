@@ -27,6 +27,7 @@ class StudentT(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import StudentT
         >>> StudentT(vistorch.tensor(3.0)).variance
         tensor(3.)

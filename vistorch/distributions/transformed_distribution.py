@@ -37,6 +37,7 @@ class TransformedDistribution(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import ExpTransform, Normal
         >>> TransformedDistribution(Normal(0.0, 1.0), ExpTransform()).log_prob(vistorch.tensor(1.0))
         tensor(-0.9189)
@@ -78,9 +79,10 @@ class TransformedDistribution(Family):
         new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         new.transforms = self.transforms
 
-    @constraints.dependent_property(is_discrete=False)
-    def support(self) -> Any:
-        """Where the last transform ends."""
+    support: Any = constraints.dependent_property(lambda self: self._where_it_ends(), is_discrete=False)
+
+    def _where_it_ends(self) -> Any:
+        """The codomain of the last transform, for whole events."""
         if not self.transforms:
             return self.base_dist.support
         inside = self.transforms[-1].codomain

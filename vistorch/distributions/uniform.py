@@ -23,6 +23,7 @@ class Uniform(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Uniform
         >>> Uniform(0.0, 4.0).log_prob(vistorch.tensor(1.0))
         tensor(-1.3863)

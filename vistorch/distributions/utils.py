@@ -40,6 +40,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
         *values: a number takes the type of the first tensor, and the default one where there is none.
 
     Example:
+        >>> import vistorch
         >>> broadcast_all(1.0, vistorch.zeros(2))
         (tensor([1., 1.]), tensor([0., 0.]))
     """
@@ -78,6 +79,7 @@ def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
         is_binary: whether they are log-odds.
 
     Example:
+        >>> import vistorch
         >>> logits_to_probs(vistorch.zeros(4))
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
@@ -91,6 +93,7 @@ def clamp_probs(probs: Tensor) -> Tensor:
         probs: probabilities.
 
     Example:
+        >>> import vistorch
         >>> clamp_probs(vistorch.tensor([0.0, 0.5]))
         tensor([1.1921e-07, 5.0000e-01])
     """
@@ -106,6 +109,7 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
         is_binary: whether log-odds are asked for.
 
     Example:
+        >>> import vistorch
         >>> probs_to_logits(vistorch.tensor([0.5, 0.9]), is_binary=True)
         tensor([0.0000, 2.1972])
     """
@@ -148,6 +152,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
         diag: the last diagonal that belongs to the triangle.
 
     Example:
+        >>> import vistorch
         >>> tril_matrix_to_vec(vistorch.tensor([[1, 2], [3, 4]]))
         tensor([1, 3, 4])
     """
@@ -165,6 +170,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
         diag: the last diagonal that belongs to the triangle.
 
     Example:
+        >>> import vistorch
         >>> vec_to_tril_matrix(vistorch.tensor([1, 3, 4]).float())
         tensor([[1., 0.],
                 [3., 4.]])

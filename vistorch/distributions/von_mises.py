@@ -28,6 +28,7 @@ class VonMises(Family):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import VonMises
         >>> VonMises(vistorch.tensor(0.0), vistorch.tensor(1.0)).variance
         tensor(0.5536)

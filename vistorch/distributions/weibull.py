@@ -28,6 +28,7 @@ class Weibull(TransformedDistribution):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Weibull
         >>> Weibull(vistorch.tensor(2.0), vistorch.tensor(1.0)).mean
         tensor(2.)

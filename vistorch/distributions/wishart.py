@@ -40,6 +40,7 @@ class Wishart(OfFactor, ExponentialFamily):
         validate_args: whether parameters and samples are checked; without it, the default.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import Wishart
         >>> Wishart(vistorch.tensor(3.0), vistorch.eye(2)).mean
         tensor([[3., 0.],

@@ -35,6 +35,7 @@ class ComposeTransform(Transform):
         cache_size: 1 to give all of them a cache.
 
     Example:
+        >>> import vistorch
         >>> from vistorch.distributions import AffineTransform, ExpTransform
         >>> ComposeTransform([ExpTransform(), AffineTransform(1.0, 2.0)])(vistorch.zeros(1))
         tensor([3.])

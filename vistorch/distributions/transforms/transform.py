@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import constraints
+from ..distribution import not_given
 
 NO_DIMS = "Too few dimensions on input"
 
@@ -57,10 +58,7 @@ class Transform:
             self._inv = _InverseTransform(self)
         return self._inv
 
-    @property
-    def sign(self) -> Any:
-        """1 where it grows everywhere, -1 where it falls."""
-        raise NotImplementedError
+    sign: Any = not_given("1 where it grows everywhere, -1 where it falls.")
 
     def _parts(self) -> tuple | None:
         """The arguments of another one like this; None where the class does not say."""

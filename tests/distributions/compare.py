@@ -33,19 +33,22 @@ def told(lib: Any, make: Make, ask: Ask, dtype: str, grads: bool) -> tuple[Any, 
     t = Tensors(lib, dtype)
     lib.manual_seed(7)
     made = make(lib.distributions, t)
+    if not t.leaves:  # what is made of numbers is float32, and is asked about such values
+        t.dtype = lib.float32
     answer = flat(ask(made, t))
     return answer, pulled(lib, answer, t.leaves) if grads else []
 
 
-def same_values(mine: Any, its: Any, tolerance: tuple[float, float], place: str) -> None:
-    """Equal texts, or tensors of one type and shape, with values as close as asked."""
+def same_values(law: Law, mine: Any, its: Any, place: str, slopes: tuple | None = None) -> None:
+    """Equal texts, or tensors of one type and shape, with values as close as that type and the record allow."""
     assert isinstance(mine, L.Tensor) == isinstance(its, torch.Tensor), (
         f"{place}: {mine!r}, torch has {its!r}"
     )
     if isinstance(its, torch.Tensor):
         assert renamed(str(its.dtype)) == str(mine.dtype), place
         assert tuple(mine.shape) == tuple(its.shape), place
-        rtol, atol = tolerance
+        kind = str(its.dtype).rpartition(".")[2]
+        rtol, atol = slopes or law.tolerance.get(kind, TOLERANCE.get(kind, (0, 0)))
         np.testing.assert_allclose(numpy_of(mine), numpy_of(its), rtol=rtol, atol=atol, err_msg=place)
     elif isinstance(its, float) and isinstance(mine, float):
         assert math.isclose(mine, its, rel_tol=1e-9), f"{place}: {mine!r}, torch has {its!r}"
@@ -53,21 +56,23 @@ def same_values(mine: Any, its: Any, tolerance: tuple[float, float], place: str)
         assert repr(mine) == renamed(repr(its)), place
 
 
-def agree(law: Law, make: Make, ask: Ask, dtype: str, grads: bool = True, slopes: bool = False) -> None:
-    """Both libraries answer alike, or refuse with the same sentence."""
+def agree(
+    law: Law, make: Make, ask: Ask, dtype: str, grads: bool = True, slopes: bool = False, must: bool = False
+) -> None:
+    """Both libraries answer alike, or refuse with the same sentence; with `must`, they may not refuse."""
     ours, theirs = (attempt(told, lib, make, ask, dtype, grads) for lib in (L, torch))
     if theirs.error is not None or ours.error is not None:
         assert repr(ours.error) == renamed(repr(theirs.error)), (ours.error, theirs.error)
+        assert not must, theirs.error
         return
     assert list(ours.warned) == [renamed(text) for text in theirs.warned]
-    tolerance = law.tolerance.get(dtype, TOLERANCE[dtype])
-    of_slopes = law.slopes if slopes and law.slopes is not None else tolerance
-    for name, mine, its, allowed in zip(
-        ("answer", "gradient"), ours.value, theirs.value, (tolerance, of_slopes), strict=True
-    ):
-        assert len(mine) == len(its), f"{name}: {mine}, torch has {its}"
-        for i, (a, b) in enumerate(zip(mine, its, strict=True)):
-            if name == "gradient" and a is not None and b is None:
-                assert not a.any(), f"gradient {i}: {a}, torch has none"
-            else:
-                same_values(a, b, allowed, f"{name} {i}")
+    (answers, pulls), (its_answers, its_pulls) = ours.value, theirs.value
+    assert len(answers) == len(its_answers), f"{answers}, torch has {its_answers}"
+    for i, (a, b) in enumerate(zip(answers, its_answers, strict=True)):
+        same_values(law, a, b, f"answer {i}")
+    assert len(pulls) == len(its_pulls), f"{len(pulls)} gradients, torch has {len(its_pulls)}"
+    for i, (a, b) in enumerate(zip(pulls, its_pulls, strict=True)):
+        if a is not None and b is None:
+            assert not a.any(), f"gradient {i}: {a}, torch has none"
+        else:
+            same_values(law, a, b, f"gradient {i}", law.slopes if slopes else None)

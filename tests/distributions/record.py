@@ -10,6 +10,13 @@ from typing import Any
 
 # Gradients of gamma numbers by their shape: torch's come from polynomials that are good to three digits.
 BY_POLYNOMIALS = (4e-3, 1e-3)
+# Gradients of digammas: torch's trigamma is good to eight digits.
+TRIGAMMA = {"float64": (1e-6, 1e-9)}
+
+
+def column(*values: float) -> list:
+    """Values that broadcast with batches of up to two dims."""
+    return [[[value]] for value in values]
 
 
 class Tensors:

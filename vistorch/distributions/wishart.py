@@ -161,7 +161,7 @@ class Wishart(OfFactor, ExponentialFamily):
         warnings.warn("Singular sample detected.", stacklevel=2)
         for _ in range(10 if max_try_correction is None else max_try_correction):
             drawn = self._draw(again[again].shape)
-            sample[again] = drawn
+            sample[again.clone()] = drawn  # the mask is written below, and kept for the gradient
             again[again.clone()] = self._all_of_batch(~self.support.check(drawn))
             if not again.any():
                 break

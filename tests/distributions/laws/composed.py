@@ -30,9 +30,6 @@ LAWS = [
             lambda D, t: D.TransformedDistribution(
                 D.Independent(D.Normal(t([0.5, -1.0]), t([2.0, 1.0])), 1), D.AffineTransform(t(0.5), 2.0, 1)
             ),
-            lambda D, t: D.TransformedDistribution(
-                D.Normal(t([[0.5, -1.0]]), 1.0), D.ReshapeTransform((2,), (2, 1))
-            ),
         ],
         values=[[0.25, 0.3], [0.5, 0.8]],
         bad=[
@@ -42,6 +39,15 @@ LAWS = [
         ],
         extra=[lambda d: d.base_dist, lambda d: d.transforms],
         tolerance={"float32": (1e-4, 1e-5)},  # through float32 numbers near bounds
+    ),
+    Law(
+        "TransformedDistribution",
+        builds=[
+            lambda D, t: D.TransformedDistribution(
+                D.Normal(t([[0.5, -1.0]]), 1.0), D.ReshapeTransform((2,), (2, 1))
+            )
+        ],
+        values=[[[0.25], [0.3]]],
     ),
     Law(
         "MixtureSameFamily",

@@ -1,6 +1,6 @@
 """Distributions of whole numbers."""
 
-from tests.distributions.record import Law
+from tests.distributions.record import Law, column
 
 CHANCES = [lambda d: d.probs, lambda d: d.logits, lambda d: d.param_shape]
 
@@ -37,7 +37,7 @@ def counted(name: str, **more) -> Law:
             lambda D, t: getattr(D, name)(t.whole([5, 5]), t([0.2, 0.4])),
             lambda D, t: getattr(D, name)(5, logits=t(0.5)),
         ],
-        values=[[0.0], [1.0], [4.0]],
+        values=column(0.0, 1.0, 4.0),
         bad=[
             lambda D, t: getattr(D, name)(4),
             lambda D, t: getattr(D, name)(4, t([0.5]), t([0.5])),
@@ -52,8 +52,8 @@ def counted(name: str, **more) -> Law:
 
 
 LAWS = [
-    chances("Bernoulli", values=[[0.0], [1.0]], outside=[0.5, 2.0], extra=CHANCES),
-    chances("Geometric", values=[[0.0], [1.0], [7.0]], outside=[0.5, -1.0], extra=CHANCES[:2]),
+    chances("Bernoulli", values=column(0.0, 1.0), outside=[0.5, 2.0], extra=CHANCES),
+    chances("Geometric", values=column(0.0, 1.0, 7.0), outside=[0.5, -1.0], extra=CHANCES[:2]),
     counted("Binomial", outside=[0.5, -1.0, 9.0], tolerance={"float32": (5e-5, 5e-6)}),
     counted("NegativeBinomial", outside=[0.5, -1.0], tolerance={"float32": (5e-5, 5e-6)}),
     Law(
@@ -63,7 +63,7 @@ LAWS = [
             lambda D, t: D.Poisson(t([[1.5], [0.1]])),
             lambda D, t: D.Poisson(2.5),
         ],
-        values=[[0.0], [1.0], [7.0]],
+        values=column(0.0, 1.0, 7.0),
         bad=[lambda D, t: D.Poisson(t([0.5, -1.0]))],
         outside=[0.5, -1.0],
         whole=True,
@@ -75,7 +75,7 @@ LAWS = [
             lambda D, t: D.Categorical(t([[0.1, 0.0, 0.9], [0.2, 0.5, 0.3]])),
             lambda D, t: D.Categorical(logits=t([[[0.1, 0.0, 0.9], [-0.2, 0.5, 0.3]]])),
         ],
-        values=[[0.0], [1.0], [2.0]],
+        values=column(0.0, 1.0, 2.0),
         bad=[
             lambda D, t: D.Categorical(),
             lambda D, t: D.Categorical(t([0.5]), t([0.5])),

@@ -1,12 +1,13 @@
 """Distributions of numbers of either sign, and of bounded ones."""
 
-from tests.distributions.record import BY_POLYNOMIALS, Law
+from tests.distributions.record import BY_POLYNOMIALS, TRIGAMMA, Law, column
 
-REAL = [[-1.5], [0.25], [2.0]]
-UNIT = [[0.05], [0.4], [0.93]]
+REAL = column(-1.5, 0.25, 2.0)
+UNIT = column(0.05, 0.4, 0.93)
+POSITIVE = column(0.1, 1.5, 4.0)
 
 
-def locations(name: str, **more) -> Law:
+def locations(name: str, values: list = REAL, **more) -> Law:
     """A law with `loc` and `scale`."""
     return Law(
         name,
@@ -16,7 +17,7 @@ def locations(name: str, **more) -> Law:
             lambda D, t: getattr(D, name)(0.5, 2.0),
             lambda D, t: getattr(D, name)(t(0.5), t([2.0, 1.0]), validate_args=False),
         ],
-        values=REAL,
+        values=values,
         bad=[
             lambda D, t: getattr(D, name)(t([0.5, 0.0]), t([1.0, -1.0])),
             lambda D, t: getattr(D, name)(float("nan"), 1.0),
@@ -32,6 +33,12 @@ LAWS = [
     locations("Normal"),
     locations("Laplace"),
     locations("Cauchy"),
+    locations(
+        "LogNormal",
+        POSITIVE,
+        extra=[lambda d: d.loc, lambda d: d.scale],
+        tolerance={"float32": (1e-4, 1e-5)},  # exponentials of float32 numbers
+    ),
     # torch's float32 chain of transforms loses digits on the way to the samples
     locations("Gumbel", tolerance={"float32": (1e-4, 1e-5)}),
     Law(
@@ -44,6 +51,7 @@ LAWS = [
         values=REAL,
         bad=[lambda D, t: D.StudentT(t([-1.0])), lambda D, t: D.StudentT(t([1.0]), scale=t([0.0]))],
         slopes=BY_POLYNOMIALS,
+        tolerance=TRIGAMMA,
     ),
     Law(
         "Uniform",
@@ -79,6 +87,7 @@ LAWS = [
         outside=[-0.5, 1.5],
         extra=[lambda d: d.concentration1, lambda d: d.concentration0],
         slopes=BY_POLYNOMIALS,
+        tolerance=TRIGAMMA,
     ),
     Law(
         "Kumaraswamy",
@@ -102,7 +111,7 @@ LAWS = [
             lambda D, t: D.ContinuousBernoulli(t([0.45]), lims=(0.4, 0.6)),
             lambda D, t: D.ContinuousBernoulli(t([0.0, 1.0, 0.2]), validate_args=True),
         ],
-        values=[[0.0], *UNIT, [1.0]],
+        values=[*UNIT, *column(0.0, 1.0)],
         bad=[
             lambda D, t: D.ContinuousBernoulli(t([1.5]), validate_args=True),
             lambda D, t: D.ContinuousBernoulli(),
@@ -122,7 +131,7 @@ LAWS = [
         builds=[
             lambda D, t: D.RelaxedBernoulli(t(0.7), t([0.2, 0.6])),
             lambda D, t: D.RelaxedBernoulli(t([2.0]), logits=t([[0.5], [-1.0]])),
-            lambda D, t: D.RelaxedBernoulli(t(0.7), 0.3),
+            lambda D, t: D.RelaxedBernoulli(t(0.7), t(0.3)),
         ],
         values=UNIT,
         bad=[

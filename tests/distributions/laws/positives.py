@@ -1,8 +1,8 @@
 """Distributions of positive numbers."""
 
-from tests.distributions.record import BY_POLYNOMIALS, Law
+from tests.distributions.record import BY_POLYNOMIALS, Law, column
 
-POSITIVE = [[0.1], [1.5], [4.0]]
+POSITIVE = column(0.1, 1.5, 4.0)
 
 
 def pairs(name: str, **more) -> Law:
@@ -54,7 +54,6 @@ LAWS = [
     ),
     pairs("FisherSnedecor", slopes=BY_POLYNOMIALS, tolerance={"float32": (5e-5, 5e-6)}),
     pairs("Weibull", tolerance={"float32": (1e-4, 1e-5)}),  # powers of float32 numbers
-    pairs("LogNormal", tolerance={"float32": (1e-4, 1e-5)}, extra=[lambda d: d.loc, lambda d: d.scale]),
     Law(
         "Pareto",
         builds=[
@@ -62,7 +61,7 @@ LAWS = [
             lambda D, t: D.Pareto(0.5, t([[1.5], [2.5]])),
             lambda D, t: D.Pareto(0.5, 2.0),
         ],
-        values=[[1.5], [3.0], [4.0]],
+        values=column(1.5, 3.0, 4.0),
         bad=[lambda D, t: D.Pareto(t([-0.5]), t([1.0])), lambda D, t: D.Pareto(1.0, 0.0)],
         outside=[0.1],
         tolerance={"float32": (1e-4, 1e-5)},  # exponentials of float32 numbers
@@ -74,7 +73,7 @@ LAWS = [
             lambda D, t: D.GeneralizedPareto(0.0, 1.0, 0.6),
             lambda D, t: D.GeneralizedPareto(t(0.0), t([1.0, 2.0]), t([[1.5], [0.2]])),
         ],
-        values=[[0.75], [1.5], [4.0]],
+        values=column(0.75, 1.5, 1.9),
         bad=[lambda D, t: D.GeneralizedPareto(t([-0.5]), t([-1.0]), t([1.0]))],
         outside=[-3.0, 50.0],
         extra=[lambda d: d.log_cdf(1.5 + 0 * d.loc), lambda d: d.log_survival_function(1.5 + 0 * d.loc)],

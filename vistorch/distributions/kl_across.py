@@ -63,6 +63,17 @@ MEAN_FALLING: dict[type, Callable] = {  # of exp(-(x - loc) / scale)
 }
 
 
+def _mean(p: Any) -> Any:
+    """The mean; of a Pareto distribution also where it has none, so that no gradient comes from there."""
+    return p.alpha * p.scale / (p.alpha - 1) if isinstance(p, Pareto) else p.mean
+
+
+def _variance(p: Any) -> Any:
+    if isinstance(p, Pareto):
+        return p.alpha * (p.scale / (p.alpha - 1)).pow(2) / (p.alpha - 2)
+    return p.variance
+
+
 def _of(table: dict[type, Callable], p: Any, *args: Any) -> Any:
     return next(mean for kind, mean in table.items() if isinstance(p, kind))(p, *args)
 
@@ -74,20 +85,20 @@ def _beta(p: Any, q: Any) -> Any:
 
 
 def _continuous_bernoulli(p: Any, q: Any) -> Any:
-    return p.mean * q.logits + (-q.probs).log1p() + q._cont_bern_log_norm()
+    return _mean(p) * q.logits + (-q.probs).log1p() + q._cont_bern_log_norm()
 
 
 def _exponential(p: Any, q: Any) -> Any:
-    return q.rate.log() - q.rate * p.mean
+    return q.rate.log() - q.rate * _mean(p)
 
 
 def _gamma(p: Any, q: Any) -> Any:
     a = q.concentration
-    return a * q.rate.log() - a.lgamma() + (a - 1) * _of(MEAN_LOG, p) - q.rate * p.mean
+    return a * q.rate.log() - a.lgamma() + (a - 1) * _of(MEAN_LOG, p) - q.rate * _mean(p)
 
 
 def _gumbel(p: Any, q: Any) -> Any:
-    return -q.scale.log() - (p.mean - q.loc) / q.scale - _of(MEAN_FALLING, p, q.loc, q.scale)
+    return -q.scale.log() - (_mean(p) - q.loc) / q.scale - _of(MEAN_FALLING, p, q.loc, q.scale)
 
 
 def _laplace(p: Any, q: Any) -> Any:
@@ -100,7 +111,7 @@ def _laplace(p: Any, q: Any) -> Any:
 
 
 def _normal(p: Any, q: Any) -> Any:
-    square = p.variance + (p.mean - q.loc).pow(2)
+    square = _variance(p) + (_mean(p) - q.loc).pow(2)
     return -0.5 * square / q.scale.pow(2) - q.scale.log() - 0.5 * math.log(2 * math.pi)
 
 

@@ -121,7 +121,7 @@ LAWS = [
         builds=[
             lambda D, t: D.LowRankMultivariateNormal(t([0.5, -1.0]), t([[1.0], [0.4]]), t([0.5, 2.0])),
             lambda D, t: D.LowRankMultivariateNormal(
-                t([[0.5, -1.0], [0.0, 1.0], [2.0, 2.0]]), t([[1.0, 0.3], [0.4, -1.0]]), t([[0.5, 2.0]])
+                t([[0.5, -1.0], [0.0, 1.0], [2.0, 2.0]]), t([[1.0, 0.3], [0.4, -1.0]]), t([0.5, 2.0])
             ),
         ],
         values=REAL,

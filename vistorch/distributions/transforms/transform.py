@@ -150,6 +150,9 @@ class _InverseTransform(Transform):
         super().__init__(cache_size=transform._cache_size)
         self._inv = transform
 
+    def __getstate__(self) -> dict:
+        return dict(self.__dict__)  # the transform is what it is made of
+
     domain = constraints.dependent_property(lambda self: self._inv.codomain, is_discrete=False)
     codomain = constraints.dependent_property(lambda self: self._inv.domain, is_discrete=False)
     bijective = property(lambda self: self._inv.bijective)

@@ -39,7 +39,7 @@ WAYS: dict[str, tuple[Make, Any]] = {
     "identity": (lambda D, t: D.identity_transform, NUMBERS),
     "chain": (
         lambda D, t: D.ComposeTransform(
-            [D.AffineTransform(0.5, t(2.0)), D.TanhTransform(), D.ExpTransform()]
+            [D.AffineTransform(0.5, t(0.6)), D.TanhTransform(), D.ExpTransform()]
         ),
         NUMBERS,
     ),

@@ -130,12 +130,19 @@ class lazy_property:
 
     def __get__(self, instance: Any, obj_type: Any = None) -> Any:
         if instance is None:
-            return self
+            return _LazyPropertyOfClass(self.wrapped)
         with vistorch.enable_grad():
             value = self.wrapped(instance)
         # From now on the instance's own attribute is found first.
         setattr(instance, self.wrapped.__name__, value)
         return value
+
+
+class _LazyPropertyOfClass(lazy_property, property):
+    """What a class shows: a property to those who ask for one."""
+
+    def __init__(self, wrapped: Callable[[Any], Any]) -> None:
+        property.__init__(self, wrapped)
 
 
 def _lower(n: int, diag: int, device: Any) -> Tensor:

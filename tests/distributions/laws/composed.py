@@ -28,6 +28,9 @@ LAWS = [
             ),
             lambda D, t: D.TransformedDistribution(D.Normal(t([0.5, -1.0]), 1.0), []),
             lambda D, t: D.TransformedDistribution(
+                D.Independent(D.Normal(t([0.5, -1.0]), 1.0), 1), D.AffineTransform(t([[0.5], [1.0]]), 2.0)
+            ),
+            lambda D, t: D.TransformedDistribution(
                 D.Independent(D.Normal(t([0.5, -1.0]), t([2.0, 1.0])), 1), D.AffineTransform(t(0.5), 2.0, 1)
             ),
         ],

@@ -43,6 +43,7 @@ ROOMS = (
     "types",
     "version",
     "vision",
+    "vt",
 )
 
 _settings = """
@@ -66,7 +67,9 @@ NAMES = {
     "compile": "compiler",
     "fork": "jit",
     "load": "serialization",
+    "load_ipython_extension": "magics",
     "save": "serialization",
+    "unload_ipython_extension": "magics",
     "wait": "jit",
     "TypedStorage": "storage",
     "UntypedStorage": "storage",

@@ -17,6 +17,7 @@ ROOMS = (
     "compiler",
     "cpu",
     "distributed",
+    "distributions",
     "export",
     "func",
     "functional",

@@ -7,6 +7,7 @@ programs without volatile tensors pay nothing.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from ..engine.events import Listener
 from ..engine.tensor import Tensor
 
 _alive: dict[int, weakref.ref] = {}
+_lock = threading.Lock()
 
 
 def is_volatile(t: Any) -> bool:
@@ -25,10 +27,11 @@ def is_volatile(t: Any) -> bool:
 
 def make_volatile(t: Tensor) -> None:
     """Let nothing be recorded of what is computed from a tensor."""
-    _mark(t)
-    if not _ear.here:
-        _ear.here = True
-        _ear.__enter__()
+    with _lock:
+        _mark(t)
+        if not _ear.here:
+            _ear.here = True
+            _ear.__enter__()
 
 
 def _mark(t: Tensor) -> None:
@@ -56,13 +59,18 @@ class _Ear(Listener):
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
         """Let what came from a volatile tensor be volatile."""
         if not _alive:
-            self.here = False
-            self.__exit__()
+            self._leave()
         elif any(map(is_volatile, ins)):
             for t in outs:
                 _cut(t)
                 if not is_volatile(t):
                     _mark(t)
+
+    def _leave(self) -> None:
+        with _lock:
+            if self.here and not _alive:
+                self.here = False
+                self.__exit__()
 
     def write(self, tensor: Tensor, rule: Any) -> None:
         """What is written into a volatile tensor gives it no history."""

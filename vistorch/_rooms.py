@@ -35,6 +35,7 @@ ROOMS = (
     "quantization",
     "serialization",
     "settings",
+    "signal",
     "sparse",
     "special",
     "storage",

@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import views
 from ..call import op
-from ..kernels import strides, totals
 from ..events import hear
+from ..kernels import strides, totals
 from ..modes import mode
 from ..places import move
 from ..promote import sync_rg

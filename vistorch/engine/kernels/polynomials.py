@@ -37,7 +37,7 @@ def _polynomial(first, step, ends=None, most=None):
     """
 
     def kernel(xp, x, n):
-        kind = np.result_type(x, n)
+        kind = xp.result_type(x, n)
         x, n = xp.broadcast_arrays(xp.asarray(x, dtype="f8"), _degrees(xp, xp.asarray(n, dtype="f8")))
         unknown = xp.zeros(x.shape, bool)
         if most is not None:

@@ -70,7 +70,10 @@ from .engine.tensor import Tensor
 
 _bind()
 globals().update(_functions)
+# In-place forms that PyTorch has as functions too.
+as_strided_, logit_ = Tensor.as_strided_, Tensor.logit_
 newaxis = None
+has_lapack, has_mkl, has_openmp, has_spectral = True, False, False, True
 
 from . import utils  # noqa: E402  it is built on everything above
 from ._rooms import __dir__, __getattr__  # noqa: E402  what is not needed by everybody is imported when it is asked for

@@ -61,3 +61,9 @@ def test_pinned_on_simulated_devices():
             vistorch.ones(2, device="cuda").pin_memory()
     finally:
         vistorch.cuda.simulate(None)
+
+
+def test_storage_type():
+    names = {kind: getattr(vistorch, kind) for kind in ("float32", "int64", "bool", "bfloat16", "complex64")}
+    found = [vistorch.ones(1, dtype=dtype).storage_type().__name__ for dtype in names.values()]
+    assert found == ["FloatStorage", "LongStorage", "BoolStorage", "BFloat16Storage", "ComplexFloatStorage"]

@@ -245,3 +245,20 @@ def is_inference(input):
         False
     """
     return input.is_inference()
+
+
+@public(function=False)
+def storage_type(input):
+    """The class of the tensor's storage.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2).storage_type().__name__
+        'FloatStorage'
+    """
+    from ...typed_storage import STORAGE_CLASSES
+
+    return STORAGE_CLASSES[f"{input.dtype.scalar_name}Storage"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ._version import __version__
@@ -18,8 +20,8 @@ def show() -> str:
         'vistorch'
     """
     lines = [f"vistorch {__version__} on numpy {np.__version__}"]
-    built = np.show_config(mode="dicts")
-    for name, found in (built or {}).get("Build Dependencies", {}).items():  # type: ignore[union-attr]
+    built: Any = np.show_config(mode="dicts")
+    for name, found in (built or {}).get("Build Dependencies", {}).items():
         lines.append(f"  - {name}: {found.get('name')} {found.get('version')}")
     return "\n".join(lines) + "\n"
 

@@ -74,7 +74,7 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 def _older(name: str, new: str, then: Callable) -> Callable:
     def call(device: Any = None) -> Any:
         warnings.warn(
-            f"vistorch.cuda.{name} has been renamed to vistorch.cuda.{new}"
+            f"`vistorch.cuda.{name}` has been renamed to `vistorch.cuda.{new}`"
             if "cached" in name and "reset" not in name
             else f"vistorch.cuda.{name} now calls vistorch.cuda.{new}, which resets /all/ peak memory stats.",
             FutureWarning,

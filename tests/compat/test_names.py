@@ -1,12 +1,14 @@
 """Every public name of PyTorch is here, but for the ones that `missing.py` lists with a reason."""
 
 import fnmatch
+import functools
 import importlib
 import types
 
 import pytest
 
 from tests.compat.missing import MISSING
+from tests.compat.run import python
 from tests.ops.library import L, torch
 
 ROOMS = """
@@ -36,10 +38,18 @@ def room_of(lib, name):
         return None
 
 
+@functools.cache
+def opened():
+    """The modules that are there once the rooms are: what other tests have opened must not count."""
+    names = [f"torch.{name}" for name in ROOMS if name not in ("torch", "Tensor")]
+    program = f"import sys, torch, {', '.join(names)}; print(*(n for n in sys.modules if n[:6] == 'torch.'))"
+    return set(python("-c", program).stdout.split())
+
+
 def is_torchs(value):
     """Whether a value was made by PyTorch, and not imported by it from elsewhere."""
     if isinstance(value, types.ModuleType):
-        return value.__name__.startswith("torch.")
+        return value.__name__ in opened()
     home = getattr(value, "__module__", None)
     return home is None or home.startswith("torch")
 

@@ -46,6 +46,7 @@ ROOMS = (
     "types",
     "version",
     "vision",
+    "vt",
     "xpu",
 )
 
@@ -82,7 +83,9 @@ NAMES = {
     "compile": "compiler",
     "fork": "jit",
     "load": "serialization",
+    "load_ipython_extension": "magics",
     "save": "serialization",
+    "unload_ipython_extension": "magics",
     "wait": "jit",
     "TypedStorage": "storage",
     "UntypedStorage": "storage",

@@ -1,0 +1,284 @@
+// The picture of one sheet on a canvas: pixels, signs, numbers, labels of the axes. It draws; others decide.
+
+import { prepare, ratio } from "../shared/dom";
+import type { Theme } from "../shared/theme";
+import { KINDS } from "./bad";
+import { unravel } from "./axes";
+import { badCell, frame, number, type Pen, tickStep } from "./ink";
+import type { Track } from "./mosaic";
+import { placeIn } from "./mosaic";
+import type { Pose } from "./pose";
+import { lay } from "./raster";
+import type { Sheet } from "./sheet";
+
+export interface Look {
+  /** Lines across the whole picture through the cursor. */
+  cross: boolean;
+  /** Room for labels; none in narrow companions. */
+  labels: boolean;
+  /** Corners of the part that the lens shows. */
+  lens: [number[], number[]] | null;
+}
+
+const GLYPHS = 60;
+
+export class Surface {
+  readonly canvas: HTMLCanvasElement;
+  left = 0;
+  top = 0;
+  private plateKey = "";
+  private plate: ImageData | null = null;
+  private numbers = new WeakMap<object, number>();
+  private serial = 0;
+  private sheet: Sheet;
+  private pose: Pose;
+  private theme: Theme;
+  private look: Look;
+
+  constructor(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, theme: Theme, look: Look) {
+    this.canvas = canvas;
+    this.sheet = sheet;
+    this.pose = pose;
+    this.theme = theme;
+    this.look = look;
+  }
+
+  /** Room for the labels around a picture. */
+  static margins(pose: Pose, labels: boolean): { left: number; top: number; bottom: number } {
+    if (!labels) return { left: 0, top: 0, bottom: 0 };
+    const axis = pose.tiled ? pose.frame.down : pose.frame.rows;
+    const digits = axis < 0 ? 0 : String((pose.shape[axis] as number) - 1).length;
+    return { left: axis < 0 ? 0 : Math.max(20, Math.ceil(12 + 6.7 * digits)), top: pose.tiled ? 16 : 0, bottom: pose.tiled ? 2 : 17 };
+  }
+
+  /** Frame what the lens shows. */
+  frameLens(corners: Look["lens"]): void {
+    this.look.lens = corners;
+  }
+
+  get height(): number {
+    const { top, bottom } = Surface.margins(this.pose, this.look.labels);
+    return Math.ceil(this.pose.box.height + top + bottom);
+  }
+
+  draw(): void {
+    const { pose, theme, look } = this;
+    const margins = Surface.margins(pose, look.labels);
+    [this.left, this.top] = [margins.left, margins.top];
+    const [w, h] = [pose.box.width, pose.box.height];
+    const k = ratio();
+    const pen = prepare(this.canvas, Math.ceil(w + this.left + 1), this.height, k);
+    if (!pen) return;
+    this.sheet.dye(theme, pose.image);
+    this.pixels(pen, Math.round(w * k), Math.round(h * k), k);
+    pen.save();
+    pen.translate(this.left, this.top);
+    pen.beginPath();
+    pen.rect(0, 0, w, h);
+    pen.clip();
+    pen.font = theme.font(10.5);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    this.cells(pen);
+    pen.restore();
+    pen.save();
+    pen.translate(this.left, this.top);
+    if (!pose.tiled) {
+      pen.strokeStyle = theme.token("line");
+      pen.lineWidth = 1;
+      pen.strokeRect(0.5, 0.5, Math.round(w) - 1, Math.round(h) - 1);
+    }
+    pen.beginPath();
+    pen.rect(-3, -3, w + 6, h + 6);
+    pen.clip();
+    this.marks(pen);
+    pen.restore();
+    if (look.labels) this.labels(pen);
+  }
+
+  /** The values as pixels; painted again only when something of it has changed. */
+  private pixels(pen: Pen, width: number, height: number, k: number): void {
+    if (width < 1 || height < 1) return;
+    const { pose } = this;
+    const { camera } = pose;
+    const sources = this.sheet.sources();
+    const name = (tint: object): number => {
+      if (!this.numbers.has(tint)) this.numbers.set(tint, ++this.serial);
+      return this.numbers.get(tint) as number;
+    };
+    const slice = pose.sliders.map((axis) => pose.cursor[axis]);
+    const key = [width, height, k, camera.zoom, camera.x, camera.y, pose.roles, slice, sources.map((s) => name(s.tint))].join();
+    if (key !== this.plateKey || !this.plate) {
+      this.plate = new ImageData(width, height);
+      const plate = { pixels: new Uint32Array(this.plate.data.buffer), width, height };
+      for (const source of sources) lay(plate, pose, source, k);
+      this.plateKey = key;
+    }
+    pen.putImageData(this.plate, Math.round(this.left * k), Math.round(this.top * k));
+  }
+
+  /** Numbers and signs, where cells are large enough, or where there are few. */
+  private cells(pen: Pen): void {
+    const { pose, theme, sheet } = this;
+    const unit = pose.fine ? 1 : 0;
+    const first = pose.rect(pose.cursor, !unit);
+    const numbers = first.w >= 30 && first.h >= 15 && !pose.image;
+    if ((first.w >= 5 && first.h >= 5) || numbers) {
+      this.visible((index) => {
+        const reading = sheet.best(index, pose);
+        if (!reading) return;
+        const shade = reading.source.shades[reading.place] as number;
+        const r = pose.rect(index, !unit);
+        if (shade > 252 && !pose.image) badCell(pen, theme, KINDS[255 - shade] as number, r, r.w > 7);
+        else if (numbers) {
+          const value = reading.source.values.at(reading.place);
+          const words = /^(bool|u?int)/.test(sheet.item.dtype) ? String(Number(value)).replace("-", "−") : undefined;
+          number(pen, value, reading.source.tint[reading.place] as number, r, words);
+        }
+      });
+      return;
+    }
+    // Small cells: the known places are marked larger than they are, while they are few.
+    const { at, which } = sheet.item.bad;
+    const few: [number, { x: number; y: number; w: number; h: number }][] = [];
+    for (let i = 0; i < at.data.length; i++) {
+      const index = unravel(at.data[i] as number, pose.shape);
+      if (!pose.shows(index)) continue;
+      const r = pose.rect(index);
+      if (r.x > -r.w && r.y > -r.h && r.x < pose.box.width && r.y < pose.box.height) few.push([KINDS[which.data[i] as 0 | 1 | 2], r]);
+    }
+    const least = few.length > GLYPHS ? 0 : 10;
+    for (const [value, r] of few) {
+      const [gx, gy] = [Math.max(0, least - r.w) / 2, Math.max(0, least - r.h) / 2];
+      if (least) badCell(pen, theme, value, { x: r.x - gx, y: r.y - gy, w: r.w + 2 * gx, h: r.h + 2 * gy });
+    }
+  }
+
+  /** Every element (or block) that is in view. */
+  private visible(visit: (index: number[]) => void): void {
+    const { pose } = this;
+    const { mosaic } = pose.fit;
+    const { rows, cols, across, down } = pose.frame;
+    const runs = (t: Track, offset: number, scale: number, room: number, axis: number): [number, number][] => {
+      const out: [number, number][] = [];
+      const block = axis < 0 ? 1 : (pose.block[axis] as number);
+      const step = pose.fine ? 1 : block;
+      const size = axis < 0 ? 1 : (pose.shape[axis] as number);
+      for (let tile = Math.floor(offset / (t.cells + t.gap)); tile < t.tiles; tile++) {
+        if ((placeIn(t, tile, 0) - offset) * scale > room) break;
+        const from = Math.max(0, Math.floor(((offset - placeIn(t, tile, 0)) * block) / step) * step);
+        for (let i = from; i < size && (placeIn(t, tile, i / block) - offset) * scale < room; i += step) out.push([tile, i]);
+      }
+      return out;
+    };
+    const xs = runs(mosaic.x, pose.camera.x, pose.sx, pose.box.width, cols);
+    const index = [...pose.cursor];
+    for (const [ty, y] of runs(mosaic.y, pose.camera.y, pose.sy, pose.box.height, rows)) {
+      for (const [tx, x] of xs) {
+        const tile = mosaic.wrap ? ty * mosaic.wrap + tx : tx;
+        if (mosaic.wrap && tile >= mosaic.count) continue;
+        if (rows >= 0) index[rows] = y;
+        if (cols >= 0) index[cols] = x;
+        if (across >= 0) index[across] = tile * (pose.block[across] as number);
+        if (down >= 0) index[down] = ty * (pose.block[down] as number);
+        visit(index);
+      }
+    }
+  }
+
+  private marks(pen: Pen): void {
+    const { pose, theme, look } = this;
+    const r = pose.rect(pose.index);
+    if (pose.tiled) {
+      const { mosaic } = pose.fit;
+      const { tx, ty } = pose.tileOf(pose.cursor);
+      const tile = {
+        x: (placeIn(mosaic.x, tx, 0) - pose.camera.x) * pose.sx - 1,
+        y: (placeIn(mosaic.y, ty, 0) - pose.camera.y) * pose.sy - 1,
+        w: mosaic.x.cells * pose.sx + 2,
+        h: mosaic.y.cells * pose.sy + 2,
+      };
+      frame(pen, theme, tile);
+      if (pose.hover || pose.sx > 6) frame(pen, theme, r, 3, true);
+      return;
+    }
+    if (look.cross) {
+      const [x, y, room] = [r.x + r.w / 2, r.y + r.h / 2, Math.max(r.w, r.h, 10) / 2 + 1];
+      pen.globalAlpha = 0.75;
+      pen.fillStyle = theme.token("accent");
+      pen.fillRect(x - 0.5, 0, 1, y - room);
+      pen.fillRect(x - 0.5, y + room, 1, pose.box.height);
+      pen.fillRect(0, y - 0.5, x - room, 1);
+      pen.fillRect(x + room, y - 0.5, pose.box.width, 1);
+      pen.globalAlpha = 1;
+      frame(pen, theme, r, 10);
+      return;
+    }
+    if (look.lens) {
+      const [a, b] = look.lens.map((index) => pose.rect(index)) as [typeof r, typeof r];
+      frame(pen, theme, { x: a.x, y: a.y, w: b.x + b.w - a.x, h: b.y + b.h - a.y }, 8);
+    } else frame(pen, theme, pose.rect(pose.cursor), 7);
+    if (pose.hover) frame(pen, theme, r, 5, true);
+  }
+
+  /** Indices beside and below; over the tiles where there are tiles. */
+  private labels(pen: Pen): void {
+    const { pose, theme } = this;
+    const { mosaic } = pose.fit;
+    const { rows, cols, across, down } = pose.frame;
+    pen.font = theme.font(11);
+    const write = (text: number, x: number, y: number, on: boolean): void => {
+      pen.fillStyle = theme.token(on ? "accent" : "ink-2");
+      pen.fillText(String(text), x, y);
+    };
+    const index = pose.index;
+    const tile = pose.tileOf(index);
+    /** Labels of evenly spaced items; the chosen one always, and nothing too near to it. */
+    const row = (n: number, unit: number, begin: (i: number) => number, size: number, room: number, reach: number, chosen: number, put: (i: number, at: number, on: boolean) => void): void => {
+      const step = tickStep(size, room);
+      const here = begin(chosen) + size / 2;
+      for (let i = 0; i < n; i += step) {
+        const at = begin(i) + size / 2;
+        if (at < 0 || at > reach || i === chosen || Math.abs(at - here) < room * 0.8) continue;
+        put(i * unit, at, false);
+      }
+      if (here >= 0 && here <= reach) put(chosen * unit, here, true);
+    };
+    const [w, h] = [pose.box.width, pose.box.height];
+    const digits = (axis: number): number => 7 * String(axis < 0 ? 0 : (pose.shape[axis] as number)).length;
+    const unit = (axis: number): number => (axis < 0 ? 1 : (pose.block[axis] as number));
+    if (pose.tiled) {
+      pen.textAlign = "center";
+      pen.textBaseline = "middle";
+      const tileX = (i: number): number => (placeIn(mosaic.x, i, 0) - pose.camera.x) * pose.sx;
+      const tileY = (i: number): number => (placeIn(mosaic.y, i, 0) - pose.camera.y) * pose.sy;
+      const wide = mosaic.x.cells * pose.sx;
+      if (mosaic.wrap) {
+        const chosen = tile.ty * mosaic.wrap + tile.tx;
+        if (wide < digits(across)) return;
+        for (let i = 0; i < mosaic.count; i++) {
+          const [x, y] = [tileX(i % mosaic.wrap) + wide / 2, tileY(Math.floor(i / mosaic.wrap))];
+          if (x > 0 && x < w && y > -2 && y < h) write(i * unit(across), this.left + x, this.top + y - 8, i === chosen);
+        }
+        return;
+      }
+      const keep = (x: number): number => Math.max(4, Math.min(x, w - 4));
+      row(mosaic.x.tiles, unit(across), tileX, wide, digits(across) + 4, w, tile.tx, (i, x, on) => write(i, this.left + keep(x), 7, on));
+      pen.textAlign = "right";
+      if (down >= 0) row(mosaic.y.tiles, unit(down), tileY, mosaic.y.cells * pose.sy, 14, h, tile.ty, (i, y, on) => write(i, this.left - 7, this.top + y, on));
+      return;
+    }
+    const one = pose.rect(index);
+    const cellX = pose.fine ? one.w : pose.sx / unit(cols);
+    const cellY = pose.fine ? one.h : pose.sy / unit(rows);
+    pen.textAlign = "center";
+    pen.textBaseline = "alphabetic";
+    if (cols >= 0) {
+      const keep = (x: number): number => Math.max(4, Math.min(x, w - digits(cols) / 2));
+      row(pose.shape[cols] as number, 1, (i) => i * cellX - pose.camera.x * pose.sx, cellX, digits(cols) + 14, w + 1, index[cols] as number, (i, x, on) => write(i, this.left + keep(x), this.top + h + 13, on));
+    }
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    if (rows >= 0) row(pose.shape[rows] as number, 1, (i) => i * cellY - pose.camera.y * pose.sy, cellY, 15, h + 1, index[rows] as number, (i, y, on) => write(i, this.left - 7, this.top + Math.max(6, Math.min(y, h - 4)), on));
+  }
+}

@@ -84,8 +84,6 @@ MISSING = [
     ("torch", KERNELS, "batch_norm_update_stats native_dropout native_norm"),
     ("torch", "devices that are not here", "*_autocast_ipu_* *_autocast_xla_*"),
     ("torch Tensor", "undoes a slice inside PyTorch's own functionalization", "slice_inverse"),
-    # a helper's room, walked when it is there
-    ("torch", "a room of its own, under way", "distributions"),
     ("Tensor", "the type of a gradient is that of its tensor", "grad_dtype"),
     ("Tensor", "dims have no names in PyTorch's first-class sense", "index"),
     ("Tensor", "PyTorch took it away long ago, but for a sentence", "reinforce"),

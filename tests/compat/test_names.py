@@ -14,7 +14,8 @@ from tests.ops.library import L, torch
 ROOMS = """
     torch Tensor accelerator amp autograd autograd.forward_ad autograd.function autograd.functional autograd.grad_mode
     autograd.graph autograd.profiler backends backends.cuda backends.cudnn backends.mps backends.mkldnn backends.openmp
-    compiler cpu cuda cuda.amp cuda.memory cuda.nvtx cuda.random cuda.streams fft func functional futures hub jit
+    compiler cpu cuda cuda.amp cuda.memory cuda.nvtx cuda.random cuda.streams distributions distributions.constraints
+    distributions.kl distributions.transforms fft func functional futures hub jit
     linalg multiprocessing nn nn.attention nn.functional nn.grad nn.init nn.parallel nn.parameter nn.utils
     nn.utils.clip_grad nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn nn.utils.stateless
     optim optim.lr_scheduler optim.optimizer optim.swa_utils overrides profiler random serialization signal.windows

@@ -48,9 +48,9 @@ export class AxesBar {
     this.box.append(el("div.vt-ax", {}, label, role, turn));
     on(role, "change",
       () => {
-        this.#stop();
         const animate = role.value === "play";
         pose.setRole(axis, animate ? "slider" : (role.value as Role));
+        this.#stop();
         this.#desk.arranged();
         if (animate) this.toggle(axis);
       },

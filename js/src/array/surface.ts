@@ -249,17 +249,20 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
       if (down >= 0) row(mosaic.y.tiles, unit(down), tileY, mosaic.y.cells * pose.sy, 14, h, tile.ty, (i, y, on) => write(i, own.left - 7, own.top + y, on));
       return;
     }
+    // Labels count what can be reached: elements, or the blocks they were pooled into.
+    const step = (axis: number): number => (pose.fine ? 1 : unit(axis));
     const one = pose.rect(index);
-    const cellX = pose.fine ? one.w : pose.sx / unit(cols);
-    const cellY = pose.fine ? one.h : pose.sy / unit(rows);
     pen.textAlign = "center";
     pen.textBaseline = "alphabetic";
-    if (cols >= 0) {
-      const keep = (x: number): number => Math.max(4, Math.min(x, w - digits(cols) / 2));
-      row(pose.shape[cols] as number, 1, (i) => i * cellX - pose.camera.x * pose.sx, cellX, digits(cols) + 14, w + 1, index[cols] as number, (i, x, on) => write(i, own.left + keep(x), own.top + h + 13, on));
-    }
+    const along = (axis: number, size: number, offset: number, room: number, reach: number, put: (i: number, at: number, on: boolean) => void): void => {
+      if (axis < 0) return;
+      const k = step(axis);
+      row(Math.ceil((pose.shape[axis] as number) / k), k, (i) => i * size - offset, size, room, reach, Math.floor((index[axis] as number) / k), put);
+    };
+    const keep = (x: number): number => Math.max(4, Math.min(x, w - digits(cols) / 2));
+    along(cols, one.w, pose.camera.x * pose.sx, digits(cols) + 14, w + 1, (i, x, on) => write(i, own.left + keep(x), own.top + h + 13, on));
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    if (rows >= 0) row(pose.shape[rows] as number, 1, (i) => i * cellY - pose.camera.y * pose.sy, cellY, 15, h + 1, index[rows] as number, (i, y, on) => write(i, own.left - 7, own.top + Math.max(6, Math.min(y, h - 4)), on));
+    along(rows, one.h, pose.camera.y * pose.sy, 15, h + 1, (i, y, on) => write(i, own.left - 7, own.top + Math.max(6, Math.min(y, h - 4)), on));
   }
 }

@@ -32,11 +32,11 @@ export function decimalsFor(most: number, room: number): number {
 export function fit(value: number, room: number, decimals: number): string {
   if (!Number.isFinite(value)) return "";
   for (let d = decimals; d >= 0; d--) {
-    if (value && Math.abs(value) < 0.5 * 10 ** -decimals && most(value, room)) return most(value, room);
     const text = plain(value, d);
     if (text.length <= room) return text;
   }
-  return most(value, room);
+  const power = signed(value.toExponential(0).replace("e+", "e"));
+  return power.length <= room ? power : "";
 }
 
 const plain = (value: number, decimals: number): string => {
@@ -44,12 +44,6 @@ const plain = (value: number, decimals: number): string => {
   const sign = value < 0 && Number(text) ? MINUS : "";
   return sign + (decimals && text.startsWith("0") ? text.slice(1) : text);
 };
-
-/** The most telling power of ten. */
-function most(value: number, room: number): string {
-  const text = signed(value.toExponential(0).replace("e+", "e"));
-  return text.length <= room ? text : "";
-}
 
 /** Bytes, in steps of 1024, as the rest of vistorch counts them. */
 export function bytes(count: number): string {

@@ -42,6 +42,7 @@ ROOMS = (
     "types",
     "version",
     "vision",
+    "vt",
 )
 
 _settings = """
@@ -65,7 +66,9 @@ NAMES = {
     "compile": "compiler",
     "fork": "jit",
     "load": "serialization",
+    "load_ipython_extension": "magics",
     "save": "serialization",
+    "unload_ipython_extension": "magics",
     "wait": "jit",
     "TypedStorage": "storage",
     "UntypedStorage": "storage",

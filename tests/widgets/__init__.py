@@ -1,0 +1,1 @@
+"""Tests of the path from a record to the screen."""

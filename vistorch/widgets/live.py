@@ -1,0 +1,128 @@
+"""The base of every widget: a view of a record with a kernel behind it.
+
+What the page sends is looked at before anything is done: a handler names the fields it takes and the kind of each,
+and what does not fit is refused with one logged line. How many views stay open is bounded; a cell that runs again
+closes its own.
+
+Invariant: a callback never computes for long and never sets what the page sets: the page speaks by messages alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections import OrderedDict
+from typing import Any, ClassVar
+
+import anywidget
+import traitlets
+
+from . import bundles
+from .display import Display, shown
+
+log = logging.getLogger("vistorch")
+
+OPEN = 8  # views that answer; an older one says that its cell is to be run again
+INTEGER = 2**53  # what a page can count to exactly
+
+
+class Refused(Exception):
+    """What the page asked for is not given, and why."""
+
+
+def whole(value: Any, low: int = 0, high: int = INTEGER) -> int:
+    """A whole number within limits, or a refusal."""
+    if type(value) is not int or not low <= value <= high:
+        raise Refused(f"expected a whole number from {low} to {high}, got {str(value)[:40]!r}")
+    return value
+
+
+def wholes(value: Any, length: int, low: int = 0, high: int = INTEGER) -> list[int]:
+    """A list of that many whole numbers, or a refusal."""
+    if type(value) is not list or len(value) != length:
+        raise Refused(f"expected a list of {length} whole numbers, got {str(value)[:40]!r}")
+    return [whole(item, low, high) for item in value]
+
+
+def _cell() -> str | None:
+    """The cell that runs, as the front end names it; None where none is named."""
+    import IPython
+
+    shell = IPython.get_ipython()
+    try:
+        return shell.get_parent()["metadata"]["cellId"]  # type: ignore[union-attr]
+    except (AttributeError, KeyError, TypeError):
+        return None
+
+
+class Live(anywidget.AnyWidget):
+    """A record's page with a kernel that answers.
+
+    Subclasses list what they answer in `answers`: a message's `type` and the method that takes the message.
+    """
+
+    payload = traitlets.Bytes(b"").tag(sync=True)
+    live = traitlets.Bool(True).tag(sync=True)
+
+    answers: ClassVar[dict[str, str]] = {}
+    _open: ClassVar[OrderedDict[str, tuple[str | None, Live]]] = OrderedDict()
+
+    def __init__(self, display: Display, **more: Any) -> None:
+        self.display = display
+        esm = bundles.source(display.record.kind).read_text()
+        super().__init__(_esm=esm, payload=display.payload(), **more)
+        self.on_msg(self._heard)
+        self._keep()
+
+    @property
+    def name(self) -> str:
+        """What `%vt export --name` finds it by."""
+        return self.display.name
+
+    def _keep(self) -> None:
+        cell = _cell()
+        for owner, view in list(Live._open.values()):
+            if cell is not None and owner == cell and view._seen:
+                view.close()
+        while len(Live._open) >= OPEN:
+            next(iter(Live._open.values()))[1].close()
+        self._seen = False
+        Live._open[self.model_id] = (cell, self)
+
+    def close(self) -> None:
+        """End the view: its page keeps what it has and asks no more."""
+        if self.comm is not None:
+            Live._open.pop(self.model_id, None)
+            self.live = False
+        self.release()
+        super().close()
+
+    def release(self) -> None:
+        """Let go of what only an open view needs."""
+
+    def _heard(self, _: Any, content: Any, buffers: Any) -> None:
+        try:
+            kind = content.get("type") if isinstance(content, dict) else None
+            if not isinstance(kind, str) or kind not in self.answers:
+                raise Refused(
+                    f"expected a message of type {' or '.join(self.answers) or 'none'}, got {str(kind)[:40]!r}"
+                )
+            getattr(self, self.answers[kind])(content)
+        except Refused as why:
+            log.warning("%s refused a message from its page: %s", type(self).__name__, why)
+            number = content.get("id") if isinstance(content, dict) else None
+            if type(number) is int and 0 <= number <= INTEGER:
+                self.send({"type": "refused", "id": number, "why": str(why)})
+
+    def __repr__(self) -> str:
+        return self.display.text()  # stable: what nbval compares
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> Any:
+        made = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
+        data, meta = made if isinstance(made, tuple) else (made or {}, {})
+        shown.add(self.display)
+        self._seen = True
+        mime, picture = self.display.picture()
+        data["text/plain"] = repr(self)
+        data[mime] = base64.b64encode(picture).decode() if mime == "image/png" else picture.decode()
+        return data, meta

@@ -1,0 +1,86 @@
+"""One display as HTML that carries all it needs: the text, the page's module and the record, and no address to fetch.
+
+The module and the record travel deflated; a page without scripts, or a browser that cannot inflate, keeps the text.
+
+Invariant: names and labels are text here, never markup, and the same record gives the same HTML (nbval compares it).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from html import escape
+
+from . import bundles
+
+# One host per content and output: two outputs of the same tensor have the same key, and each script takes a host of
+# its own. A module is imported once for a page, however many outputs carry it. Lab attaches an output after its
+# scripts began.
+SCRIPT = """
+const key=%(key)s,code=%(code)s,data=%(data)s;
+const bytes=text=>Uint8Array.from(atob(text),c=>c.charCodeAt(0));
+const inflate=async text=>new Uint8Array(await new Response(new Blob([bytes(text)]).stream()
+.pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer());
+const find=()=>document.querySelector('[data-vistorch="'+key+'"]:not([data-shown])');
+let host=find();
+for(let i=0;!host&&i<300;i++){await new Promise(r=>setTimeout(r,16));host=find()}
+if(host){host.dataset.shown='';
+try{
+const pages=globalThis.vistorchPages??={};
+const page=await(pages[%(name)s]??=(async()=>{
+const url=URL.createObjectURL(new Blob([await inflate(code)],{type:'text/javascript'}));
+try{return(await import(url)).default}finally{URL.revokeObjectURL(url)}})());
+const state={payload:await inflate(data),live:false};
+const model={get:k=>state[k],set(k,v){state[k]=v},save_changes(){},send(){},on(){},off(){}};
+const el=document.createElement('div');
+await page.render({model,el,signal:new AbortController().signal});
+host.append(el);host.querySelector('.vistorch-off')?.remove();
+}catch(error){host.dataset.failed=String(error);console.warn('vistorch: the page could not be shown:',error)}}
+"""
+OFF = "The picture needs a page that runs scripts."
+DOCUMENT = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>%(title)s</title>
+<style>body{margin:0 auto;max-width:960px;padding:16px;font:13px/1.5 system-ui,sans-serif}pre{overflow-x:auto}
+@media(prefers-color-scheme:dark){body{background:#14161b;color:#e7eaf0}}</style></head>
+<body>
+%(body)s
+</body></html>
+"""
+
+
+def _literal(text: str) -> str:
+    # A script element ends at the first "</script", whatever stands around it; "<!--" begins a comment in one.
+    return json.dumps(text).replace("<", "\\u003c")
+
+
+def fragment(kind: str, payload: bytes, text: str = "", instead: str = "") -> str:
+    """The HTML of one output.
+
+    Args:
+        kind: which page shows it.
+        payload: what `wire.pack` made.
+        text: shown above the picture, as it is.
+        instead: markup of the caller's own for readers without scripts.
+    """
+    code, name = bundles.packed(kind)
+    data = bundles.deflated(payload)
+    key = hashlib.sha256(payload + name.encode()).hexdigest()[:16]
+    script = SCRIPT % {
+        "key": _literal(key),
+        "code": _literal(code),
+        "data": _literal(data),
+        "name": _literal(kind + name),
+    }
+    above = (
+        f'<pre style="margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em">{escape(text, quote=False)}</pre>'
+        if text
+        else ""
+    )
+    off = instead or f'<p class="vistorch-off" style="font-size:11px;margin:0">{OFF}</p>'
+    return f'<div data-vistorch="{key}">{above}{off}</div><script type="module">{script}</script>'
+
+
+def document(title: str, body: str) -> str:
+    """A whole file around one output."""
+    return DOCUMENT % {"title": escape(title), "body": body}

@@ -1,5 +1,6 @@
 // Pointer, wheel and fingers on a picture. A still pointer over a page that scrolls does not zoom: it has to move first.
 
+import { on } from "../shared/dom";
 import type { Desk } from "./desk";
 import type { Surface } from "./surface";
 
@@ -36,7 +37,6 @@ export function labelOf(desk: Desk, surface: Surface, x: number, y: number): { i
 export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
   const { pose, signal } = desk;
   const { canvas } = surface;
-  const options = { signal };
   let drag: Drag | null = null;
   let armed = false;
   const point = (e: MouseEvent): [number, number] => {
@@ -44,17 +44,15 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
     return [e.clientX - box.left - surface.left, e.clientY - box.top - surface.top];
   };
 
-  canvas.addEventListener(
-    "pointerdown",
+  on(canvas, "pointerdown",
     (e) => {
       if (e.button !== 0) return;
       armed = true;
       drag = { id: e.pointerId, x: e.clientX, y: e.clientY, cameraX: pose.camera.x, cameraY: pose.camera.y, moved: false };
     },
-    options,
+    signal,
   );
-  canvas.addEventListener(
-    "pointermove",
+  on(canvas, "pointermove",
     (e) => {
       armed ||= e.movementX !== 0 || e.movementY !== 0;
       const [x, y] = point(e);
@@ -79,10 +77,9 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
       canvas.style.cursor = next ? "crosshair" : labelOf(desk, surface, x, y) ? "copy" : "default";
       desk.changed();
     },
-    options,
+    signal,
   );
-  canvas.addEventListener(
-    "pointerup",
+  on(canvas, "pointerup",
     (e) => {
       const still = drag && !drag.moved;
       drag = null;
@@ -93,21 +90,19 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
       const label = labelOf(desk, surface, x, y);
       if (label) calls.labelled(label.index, label.open);
     },
-    options,
+    signal,
   );
-  canvas.addEventListener("pointercancel", () => (drag = null), options);
-  canvas.addEventListener(
-    "pointerleave",
+  on(canvas, "pointercancel", () => (drag = null), signal);
+  on(canvas, "pointerleave",
     () => {
       armed = false;
       if (!pose.hover) return;
       pose.hover = null;
       desk.changed();
     },
-    options,
+    signal,
   );
-  canvas.addEventListener(
-    "wheel",
+  on(canvas, "wheel",
     (e) => {
       if (!armed || e.ctrlKey) return;
       const [x, y] = point(e);
@@ -119,6 +114,6 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
       pose.hover = pose.at(x, y);
       desk.changed();
     },
-    { signal, passive: false },
+    signal,
   );
 }

@@ -58,10 +58,9 @@ export function frame(pen: Pen, theme: Theme, r: Rect, least = 0, thin = false):
   pen.strokeRect(x, y, w, h);
 }
 
-/** The number of a cell, as many digits as there is room for. */
-export function number(pen: Pen, value: number, colour: number, r: Rect, words?: string): void {
-  const room = Math.floor((r.w - 4) / 6.3);
-  const text = words !== undefined && words.length <= room ? words : fit(value, room);
+/** The number of a cell: so many decimals where they fit, else what is honest in its room. */
+export function number(pen: Pen, value: number, colour: number, r: Rect, room: number, decimals: number): void {
+  const text = fit(value, room, decimals);
   if (!text) return;
   pen.fillStyle = inkOn(unpixel(colour));
   pen.fillText(text, r.x + r.w / 2, r.y + r.h / 2 + 0.5);

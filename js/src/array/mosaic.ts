@@ -64,7 +64,7 @@ const GAP = 4;
 const LABELLED = 15;
 const WIDEST = 64;
 const HIGHEST = 34;
-const LEAST = 110;
+const LEAST = { x: 110, y: 168 };
 const READ = { x: 58, y: 30 };
 
 /** The mosaic of a grid under its roles, and the scale at which the whole of it fits a box. */
@@ -97,9 +97,9 @@ function scaled(rows: number, cols: number, across: number, down: number, wish: 
   let sy = sx;
   if (!wish.square && across * down === 1) {
     // A few rows or columns alone are stretched until they can be seen, up to cells that hold a number.
-    if (ny * sy < LEAST) sy = Math.max(sy, Math.min(LEAST / ny, HIGHEST));
+    if (ny * sy < LEAST.y) sy = Math.max(sy, Math.min(LEAST.y / ny, HIGHEST));
     if (nx * sx < wish.width && room.x / nx >= 44 && room.y / ny >= 20) sx = Math.min(room.x / nx, WIDEST);
-    else if (nx * sx < LEAST) sx = Math.max(sx, Math.min(LEAST / nx, WIDEST));
+    else if (nx * sx < LEAST.x) sx = Math.max(sx, Math.min(LEAST.x / nx, WIDEST));
   }
   const mosaic = { x: track(cols, across, gx / sx), y: track(rows, down, gy / sy), wrap: 0, count: across };
   const maxX = READ.x * wish.inX;

@@ -23,21 +23,21 @@ export class Pose {
   fit: Fit;
   /** Single elements of a pooled array can be reached: somebody answers for them. */
   readonly fine: boolean;
-  private item: Item;
-  private plain: Role[];
+  #item: Item;
+  #plain: Role[];
 
   constructor(item: Item, fine: boolean) {
-    this.item = item;
+    this.#item = item;
     this.shape = item.shape;
     this.block = item.block;
     this.grid = item.grid;
     this.fine = fine;
-    this.plain = this.roles = firstRoles(item);
+    this.#plain = this.roles = firstRoles(item);
     this.image = Boolean(item.image?.shown);
-    if (this.image) this.roles = imageRoles(item, this.plain);
+    if (this.image) this.roles = imageRoles(item, this.#plain);
     this.frame = frameOf(this.roles);
     this.cursor = item.shape.map(() => 0);
-    this.fit = this.refit();
+    this.fit = this.#refit();
   }
 
   get size(): number {
@@ -68,7 +68,7 @@ export class Pose {
 
   setBox(width: number, height: number): void {
     this.box = { width, height };
-    this.fit = this.refit();
+    this.fit = this.#refit();
     // The box is as high as the picture when all of it is in view, and stays so at every zoom.
     const { mosaic, sx, sy } = this.fit;
     this.box = { width: Math.min(width, mosaic.x.length * sx), height: Math.min(height, mosaic.y.length * sy) };
@@ -77,24 +77,24 @@ export class Pose {
 
   setRole(axis: number, role: Role): void {
     this.roles = setRole(this.roles, axis, role);
-    if (!this.image) this.plain = this.roles;
-    this.reframe();
+    if (!this.image) this.#plain = this.roles;
+    this.#reframe();
   }
 
   setImage(on: boolean): void {
-    this.image = on && this.item.image !== null;
-    this.roles = this.image ? imageRoles(this.item, this.plain) : settled(this.plain);
-    this.reframe();
+    this.image = on && this.#item.image !== null;
+    this.roles = this.image ? imageRoles(this.#item, this.#plain) : settled(this.#plain);
+    this.#reframe();
   }
 
-  private reframe(): void {
+  #reframe(): void {
     this.frame = frameOf(this.roles);
     this.hover = null;
     this.camera = start();
-    this.fit = this.refit();
+    this.fit = this.#refit();
   }
 
-  private refit(): Fit {
+  #refit(): Fit {
     const inside = (axis: number): number => (this.fine && axis >= 0 ? (this.block[axis] ?? 1) : 1);
     return fit(this.grid, this.frame, {
       ...this.box,
@@ -104,7 +104,7 @@ export class Pose {
     });
   }
 
-  private blockOf(axis: number): number {
+  blockOf(axis: number): number {
     return axis < 0 ? 1 : (this.block[axis] ?? 1);
   }
 
@@ -190,14 +190,14 @@ export class Pose {
     const step = (axis: number, over: number, by: number): void => {
       if (!by) return;
       if (axis < 0) {
-        this.stride(next, over, by);
+        this.#stride(next, over, by);
         return;
       }
       const unit = this.fine ? 1 : this.blockOf(axis);
       const to = (next[axis] as number) + by * unit;
       const last = (this.shape[axis] as number) - 1;
       if (to >= 0 && to <= last) next[axis] = to;
-      else if (over >= 0 && this.stride(next, over, Math.sign(by))) next[axis] = to < 0 ? last : 0;
+      else if (over >= 0 && this.#stride(next, over, Math.sign(by))) next[axis] = to < 0 ? last : 0;
       else next[axis] = clamp(to, 0, last);
     };
     step(cols, across, dx);
@@ -211,12 +211,12 @@ export class Pose {
     const next = [...this.cursor];
     const { across, down } = this.frame;
     const { wrap } = this.fit.mosaic;
-    this.stride(next, across, dx + (wrap ? dy * wrap : 0));
-    if (!wrap) this.stride(next, down, dy);
+    this.#stride(next, across, dx + (wrap ? dy * wrap : 0));
+    if (!wrap) this.#stride(next, down, dy);
     this.go(next);
   }
 
-  private stride(index: number[], axis: number, by: number): boolean {
+  #stride(index: number[], axis: number, by: number): boolean {
     if (axis < 0) return false;
     const to = (index[axis] as number) + by * this.blockOf(axis);
     if (to < 0 || to >= (this.shape[axis] as number)) return false;

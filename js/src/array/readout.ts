@@ -59,19 +59,19 @@ function remark(desk: Desk, sheet: Sheet, bad: number): string {
 }
 
 export function readLine(sheets: readonly Sheet[]): Line {
-  const where = el("span", { class: "vt-where" });
-  const right = el("span", { class: "vt-hint" });
-  const box = el("div", { class: "vt-read" });
+  const where = el("span.vt-where");
+  const right = el("span.vt-hint");
+  const box = el("div.vt-read");
   const numbers = sheets.map(() => el("b"));
-  const note = el("span", { class: "vt-remark" });
+  const note = el("span.vt-remark");
   let keep: ReturnType<typeof setTimeout> | undefined;
   let resting = "";
   box.append(where);
   sheets.forEach((sheet, i) => {
-    if (sheets.length > 1) box.append(el("span", { class: "vt-of", text: sheet.item.role || sheet.item.name }));
+    if (sheets.length > 1) box.append(el("span.vt-of", { text: sheet.item.role || sheet.item.name }));
     box.append(numbers[i] as HTMLElement);
   });
-  box.append(note, el("span", { class: "vt-space" }), right);
+  box.append(note, el("span.vt-space"), right);
   return {
     box,
     hint(text) {
@@ -89,7 +89,7 @@ export function readLine(sheets: readonly Sheet[]): Line {
         return;
       }
       // Neither way to the clipboard is open: the text itself, selected, for Ctrl+C.
-      const field = el("input", { class: "vt-take", readonly: true, "aria-label": "index, press Ctrl+C to copy it" });
+      const field = el("input.vt-take", { readonly: true, "aria-label": "index, press Ctrl+C to copy it" });
       field.value = text;
       right.classList.remove("vt-done");
       right.replaceChildren("Ctrl+C copies ", field);

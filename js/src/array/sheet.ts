@@ -24,13 +24,13 @@ export class Sheet {
   layer = 0;
   readonly chosen: number[];
   readonly write: (value: number, digits?: number) => string;
-  private whole: Source[];
-  private pieces: { layer: number; source: Source }[] = [];
-  private dyed = "";
+  #whole: Source[];
+  #pieces: { layer: number; source: Source }[] = [];
+  #dyed = "";
 
   constructor(item: Item) {
     this.item = item;
-    this.whole = item.layers.map((layer) => overview(item, layer));
+    this.#whole = item.layers.map((layer) => overview(item, layer));
     this.chosen = item.layers.map(chosenScale);
     this.write = wording(item.dtype);
   }
@@ -45,13 +45,13 @@ export class Sheet {
 
   /** The sources of the layer that is shown, the overview first. */
   sources(layer = this.layer): Source[] {
-    return [this.whole[layer] as Source, ...this.pieces.flatMap((p) => (p.layer === layer ? [p.source] : []))];
+    return [this.#whole[layer] as Source, ...this.#pieces.flatMap((p) => (p.layer === layer ? [p.source] : []))];
   }
 
   add(layer: number, source: Source): void {
-    this.pieces.push({ layer, source });
-    if (this.pieces.length > KEPT) this.pieces.shift();
-    this.dyed = "";
+    this.#pieces.push({ layer, source });
+    if (this.#pieces.length > KEPT) this.#pieces.shift();
+    this.#dyed = "";
   }
 
   setScale(which: number): void {
@@ -62,9 +62,9 @@ export class Sheet {
   /** Colour all sources, if scale, layer, mode or theme have changed. */
   dye(theme: Theme, image: boolean): void {
     const { scale } = this;
-    const key = [this.layer, this.chosen[this.layer], image, theme.token(scale.map), this.pieces.length].join();
-    if (key === this.dyed) return;
-    this.dyed = key;
+    const key = [this.layer, this.chosen[this.layer], image, theme.token(scale.map), this.#pieces.length].join();
+    if (key === this.#dyed) return;
+    this.#dyed = key;
     const colours = theme.palette(scale.map, scale.centre);
     for (const source of this.sources()) source.dye(scale, colours, image ? this.item.image : null, theme.rgb("bad"));
   }

@@ -1,6 +1,6 @@
 // Arrays that need no picture of their own: a number in its range, a sentence for what is empty.
 
-import { copy, el, onWidth, painter, prepare, ratio } from "../shared/dom";
+import { copy, el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { num } from "../shared/format";
 import { real } from "../shared/payload";
 import type { Theme } from "../shared/theme";
@@ -31,8 +31,8 @@ export function emptyWords(item: Item): string {
 }
 
 function empty(item: Item, { named }: LineSetting): { root: HTMLElement; paint: () => void } {
-  const line = el("div", { class: "vt-line" }, ...(named ? nameplate(item) : []), el("span", { class: "vt-remark", text: emptyWords(item) }));
-  return { root: el("div", { class: "vt-card" }, line), paint: () => {} };
+  const line = el("div.vt-line", {}, ...(named ? nameplate(item) : []), el("span.vt-remark", { text: emptyWords(item) }));
+  return { root: el("div.vt-card", {}, line), paint: () => {} };
 }
 
 function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTMLElement; paint: () => void } {
@@ -40,24 +40,23 @@ function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTML
   const pose = new Pose(item, false);
   const words = sheet.words([], pose);
   const canvas = el("canvas", { role: "img" });
-  const box = el("div", { class: "vt-range" }, canvas);
+  const box = el("div.vt-range", {}, canvas);
   const name = item.index || "x";
   const value = el("button", { type: "button", class: `vt-number ${words.bad ? "vt-badc" : "vt-valuec"}`, text: words.text, title: `copies ${words.text}` });
-  const told = el("span", { class: "vt-hint", "aria-live": "polite" });
-  value.addEventListener(
-    "click",
+  const told = el("span.vt-hint", { "aria-live": "polite" });
+  on(value, "click",
     async () => {
       const text = words.text.replace("−", "-").replace("≈ ", "");
       const done = await copy(text, root);
       if (!signal.aborted) told.textContent = done ? `copied ${text}` : `${name} is ${text}`;
     },
-    { signal },
+    signal,
   );
   const root = el(
     "div",
     { class: "vt-card" },
-    el("div", { class: "vt-line" }, ...(named ? nameplate(item) : []), value, badPill(item), box, told),
-    el("div", { class: "vt-hidden" }, factTable([sheet])),
+    el("div.vt-line", {}, ...(named ? nameplate(item) : []), value, badPill(item), box, told),
+    el("div.vt-hidden", {}, factTable([sheet])),
   );
   let width = 0;
   const paint = painter(() => {

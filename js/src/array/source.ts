@@ -63,10 +63,10 @@ export class Source {
   /** Give every place its colour. */
   dye(scale: Scale, palette: Uint32Array, image: Picture | null, bad: Rgb): void {
     this.shades = this.values.shades(scale);
-    this.tint = image ? this.picture(image, pixel(bad)) : Uint32Array.from(this.shades, (shade) => palette[shade] as number);
+    this.tint = image ? this.#picture(image, pixel(bad)) : Uint32Array.from(this.shades, (shade) => palette[shade] as number);
   }
 
-  private picture(image: Picture, bad: number): Uint32Array {
+  #picture(image: Picture, bad: number): Uint32Array {
     const axis = image.channels ?? -1;
     const step = axis < 0 ? 0 : (this.strides[axis] as number);
     const n = axis < 0 ? 1 : (this.grid[axis] as number);

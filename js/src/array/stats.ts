@@ -39,7 +39,7 @@ export function facts(sheet: Sheet): Fact[] {
 
 export function factList(sheet: Sheet): HTMLElement {
   const rows = facts(sheet).map(({ name, text, bad }) => el("div", {}, el("dt", { text: name }), el("dd", { text, class: bad ? "vt-badc" : null })));
-  return el("dl", { class: "vt-stats" }, ...rows);
+  return el("dl.vt-stats", {}, ...rows);
 }
 
 /** The table behind the picture. */
@@ -51,5 +51,5 @@ export function factTable(sheets: readonly Sheet[]): HTMLElement {
   const body = facts(first).map(({ name }, i) => row(name, sheets.map((sheet) => facts(sheet)[i]?.text ?? "")));
   const head = sheets.length > 1 ? [row("", sheets.map((sheet) => sheet.item.role || sheet.item.name))] : [];
   const scales = row("colour scale", sheets.map((sheet) => sheet.scale.say));
-  return el("table", { class: "vt-hidden" }, el("caption", { text: caption }), el("tbody", {}, ...head, ...body, scales));
+  return el("table.vt-hidden", {}, el("caption", { text: caption }), el("tbody", {}, ...head, ...body, scales));
 }

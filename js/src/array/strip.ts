@@ -1,6 +1,6 @@
 // Many arrays as folded rows: a thumbnail, the name, the shape and four numbers; a row unfolds into its card.
 
-import { el, glyph, painter, prepare, ratio } from "../shared/dom";
+import { button, el, glyph, on, painter, prepare, ratio } from "../shared/dom";
 import { shapeText } from "../shared/format";
 import type { Theme } from "../shared/theme";
 import { badPill } from "./head";
@@ -31,50 +31,45 @@ interface Row {
 export class Strip {
   readonly root: HTMLElement;
   readonly repaint: () => void;
-  private rows: Row[];
-  private setting: StripSetting;
-  private all: HTMLButtonElement;
+  #rows: Row[];
+  #setting: StripSetting;
+  #all: HTMLButtonElement;
 
   constructor(items: readonly Item[], setting: StripSetting) {
-    this.setting = setting;
-    this.repaint = painter(() => this.paint(), setting.signal);
-    this.rows = items.map((item, i) => this.row(item, i));
-    this.all = el("button", { type: "button", text: "Unfold all" });
-    this.all.addEventListener(
-      "click",
-      () => {
-        const open = this.rows.some((row) => !row.open);
-        this.rows.forEach((row, i) => this.fold(row, i, open));
-      },
-      { signal: setting.signal },
-    );
-    const bar = el("div", { class: "vt-head" }, el("span", { class: "vt-meta" }, el("span", { text: `${items.length} arrays` })), el("span", { class: "vt-space" }), this.all);
-    this.root = el("div", { class: "vt-card vt-strip" }, bar, ...this.rows.map((row) => row.box));
+    this.#setting = setting;
+    this.repaint = painter(() => this.#paint(), setting.signal);
+    this.#rows = items.map((item, i) => this.#row(item, i));
+    this.#all = button("button", "Unfold all", "", () => {
+      const open = this.#rows.some((row) => !row.open);
+      this.#rows.forEach((row, i) => this.#fold(row, i, open));
+    }, setting.signal);
+    const bar = el("div.vt-head", {}, el("span.vt-meta", {}, el("span", { text: `${items.length} arrays` })), el("span.vt-space"), this.#all);
+    this.root = el("div.vt-card.vt-strip", {}, bar, ...this.#rows.map((row) => row.box));
     this.repaint();
   }
 
-  private row(item: Item, i: number): Row {
-    const { signal } = this.setting;
+  #row(item: Item, i: number): Row {
+    const { signal } = this.#setting;
     const sheet = new Sheet(item);
-    const canvas = el("canvas", { class: "vt-thumb", "aria-hidden": "true" });
+    const canvas = el("canvas.vt-thumb", { "aria-hidden": "true" });
     const some = item.shape.includes(0) ? [] : facts(sheet).slice(0, 4);
-    const numbers = some.map(({ name, text }) => el("span", { class: "vt-fact" }, el("small", { text: name }), text));
+    const numbers = some.map(({ name, text }) => el("span.vt-fact", {}, el("small", { text: name }), text));
     const button = el(
       "button",
       { type: "button", class: "vt-row", "aria-expanded": "false" },
       glyph("fold"),
       canvas,
-      el("b", { class: "vt-name", text: item.name, title: item.name }),
-      el("span", { class: "vt-shape", text: `${shapeText(item.shape)} ${item.dtype}` }),
-      el("span", { class: "vt-facts" }, ...numbers),
+      el("b.vt-name", { text: item.name, title: item.name }),
+      el("span.vt-shape", { text: `${shapeText(item.shape)} ${item.dtype}` }),
+      el("span.vt-facts", {}, ...numbers),
       badPill(item) ?? el("span"),
     );
-    const row: Row = { item, box: el("div", { class: "vt-fold" }, button), button, canvas, sheet, open: null, body: null };
-    button.addEventListener("click", () => this.fold(row, i, !row.open), { signal });
+    const row: Row = { item, box: el("div.vt-fold", {}, button), button, canvas, sheet, open: null, body: null };
+    on(button, "click", () => this.#fold(row, i, !row.open), signal);
     return row;
   }
 
-  private fold(row: Row, i: number, open: boolean): void {
+  #fold(row: Row, i: number, open: boolean): void {
     if (open === Boolean(row.open)) return;
     row.open?.abort();
     row.body?.remove();
@@ -82,18 +77,18 @@ export class Strip {
     row.body = null;
     if (open) {
       const until = (row.open = new AbortController());
-      this.setting.signal.addEventListener("abort", () => until.abort(), { once: true, signal: until.signal });
-      row.body = this.setting.build([row.item], i, false, until.signal);
+      this.#setting.signal.addEventListener("abort", () => until.abort(), { once: true, signal: until.signal });
+      row.body = this.#setting.build([row.item], i, false, until.signal);
       row.box.append(row.body);
     }
     row.button.setAttribute("aria-expanded", String(open));
-    this.all.textContent = this.rows.every((one) => one.open) ? "Fold all" : "Unfold all";
+    this.#all.textContent = this.#rows.every((one) => one.open) ? "Fold all" : "Unfold all";
   }
 
-  private paint(): void {
-    const { theme } = this.setting;
+  #paint(): void {
+    const { theme } = this.#setting;
     const k = ratio();
-    for (const { item, canvas, sheet } of this.rows) {
+    for (const { item, canvas, sheet } of this.#rows) {
       const pen = prepare(canvas, THUMB.width, THUMB.height, k);
       if (!pen || item.shape.includes(0)) continue;
       const pose = new Pose(item, false);

@@ -1,88 +1,74 @@
 // The picture of one sheet on a canvas: pixels, signs, numbers, labels of the axes. It draws; others decide.
 
 import { prepare, ratio } from "../shared/dom";
+import { decimalsFor } from "../shared/format";
+import { real } from "../shared/payload";
 import type { Theme } from "../shared/theme";
 import { KINDS } from "./bad";
 import { unravel } from "./axes";
-import { badCell, frame, number, type Pen, tickStep } from "./ink";
-import type { Track } from "./mosaic";
-import { placeIn } from "./mosaic";
+import { badCell, frame, number, type Pen, type Rect, tickStep } from "./ink";
+import { placeIn, type Track } from "./mosaic";
 import type { Pose } from "./pose";
 import { lay } from "./raster";
 import type { Sheet } from "./sheet";
 
 export interface Look {
-  /** Lines across the whole picture through the cursor. */
-  cross: boolean;
-  /** Room for labels; none in narrow companions. */
+  /** The overview, one of several with a common cursor, or the lens. */
+  part: "main" | "linked" | "lens";
   labels: boolean;
-  /** Corners of the part that the lens shows. */
+  /** Corners of what the lens shows, framed on the overview. */
   lens: [number[], number[]] | null;
+}
+
+export interface Surface {
+  canvas: HTMLCanvasElement;
+  pose: Pose;
+  look: Look;
+  /** Room for labels, left of the picture and above it. */
+  left: number;
+  top: number;
+  draw(): void;
 }
 
 const GLYPHS = 60;
 
-export class Surface {
-  readonly canvas: HTMLCanvasElement;
-  left = 0;
-  top = 0;
-  private plateKey = "";
-  private plate: ImageData | null = null;
-  private numbers = new WeakMap<object, number>();
-  private serial = 0;
-  private sheet: Sheet;
-  private pose: Pose;
-  private theme: Theme;
-  private look: Look;
+/** Room for the labels around a picture. */
+export function margins(pose: Pose, labels: boolean): { left: number; top: number; bottom: number } {
+  if (!labels) return { left: 0, top: 0, bottom: 0 };
+  const axis = pose.tiled ? pose.frame.down : pose.frame.rows;
+  const digits = axis < 0 ? 0 : String((pose.shape[axis] as number) - 1).length;
+  return { left: axis < 0 ? 0 : Math.max(20, Math.ceil(12 + 6.7 * digits)), top: pose.tiled ? 16 : 0, bottom: pose.tiled ? 2 : 17 };
+}
 
-  constructor(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, theme: Theme, look: Look) {
-    this.canvas = canvas;
-    this.sheet = sheet;
-    this.pose = pose;
-    this.theme = theme;
-    this.look = look;
-  }
+export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, theme: Theme, look: Look): Surface {
+  let plateKey = "";
+  let plate: ImageData | null = null;
+  const numbers = new WeakMap<object, number>();
+  let serial = 0;
+  const own: Surface = { canvas, pose, look, left: 0, top: 0, draw };
+  return own;
 
-  /** Room for the labels around a picture. */
-  static margins(pose: Pose, labels: boolean): { left: number; top: number; bottom: number } {
-    if (!labels) return { left: 0, top: 0, bottom: 0 };
-    const axis = pose.tiled ? pose.frame.down : pose.frame.rows;
-    const digits = axis < 0 ? 0 : String((pose.shape[axis] as number) - 1).length;
-    return { left: axis < 0 ? 0 : Math.max(20, Math.ceil(12 + 6.7 * digits)), top: pose.tiled ? 16 : 0, bottom: pose.tiled ? 2 : 17 };
-  }
-
-  /** Frame what the lens shows. */
-  frameLens(corners: Look["lens"]): void {
-    this.look.lens = corners;
-  }
-
-  get height(): number {
-    const { top, bottom } = Surface.margins(this.pose, this.look.labels);
-    return Math.ceil(this.pose.box.height + top + bottom);
-  }
-
-  draw(): void {
-    const { pose, theme, look } = this;
-    const margins = Surface.margins(pose, look.labels);
-    [this.left, this.top] = [margins.left, margins.top];
+  function draw(): void {
+    const room = margins(pose, look.labels);
+    [own.left, own.top] = [room.left, room.top];
     const [w, h] = [pose.box.width, pose.box.height];
     const k = ratio();
-    const pen = prepare(this.canvas, Math.ceil(w + this.left + 1), this.height, k);
+    const pen = prepare(canvas, Math.ceil(w + own.left + 1), Math.ceil(h + room.top + room.bottom), k);
     if (!pen) return;
-    this.sheet.dye(theme, pose.image);
-    this.pixels(pen, Math.round(w * k), Math.round(h * k), k);
+    sheet.dye(theme, pose.image);
+    pixels(pen, Math.round(w * k), Math.round(h * k), k);
     pen.save();
-    pen.translate(this.left, this.top);
+    pen.translate(own.left, own.top);
     pen.beginPath();
     pen.rect(0, 0, w, h);
     pen.clip();
     pen.font = theme.font(10.5);
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    this.cells(pen);
+    cells(pen);
     pen.restore();
     pen.save();
-    pen.translate(this.left, this.top);
+    pen.translate(own.left, own.top);
     if (!pose.tiled) {
       pen.strokeStyle = theme.token("line");
       pen.lineWidth = 1;
@@ -91,56 +77,54 @@ export class Surface {
     pen.beginPath();
     pen.rect(-3, -3, w + 6, h + 6);
     pen.clip();
-    this.marks(pen);
+    marks(pen);
     pen.restore();
-    if (look.labels) this.labels(pen);
+    if (look.labels) labels(pen);
   }
 
   /** The values as pixels; painted again only when something of it has changed. */
-  private pixels(pen: Pen, width: number, height: number, k: number): void {
+  function pixels(pen: Pen, width: number, height: number, k: number): void {
     if (width < 1 || height < 1) return;
-    const { pose } = this;
     const { camera } = pose;
-    const sources = this.sheet.sources();
+    const sources = sheet.sources();
     const name = (tint: object): number => {
-      if (!this.numbers.has(tint)) this.numbers.set(tint, ++this.serial);
-      return this.numbers.get(tint) as number;
+      if (!numbers.has(tint)) numbers.set(tint, ++serial);
+      return numbers.get(tint) as number;
     };
     const slice = pose.sliders.map((axis) => pose.cursor[axis]);
     const key = [width, height, k, camera.zoom, camera.x, camera.y, pose.roles, slice, sources.map((s) => name(s.tint))].join();
-    if (key !== this.plateKey || !this.plate) {
-      this.plate = new ImageData(width, height);
-      const plate = { pixels: new Uint32Array(this.plate.data.buffer), width, height };
-      for (const source of sources) lay(plate, pose, source, k);
-      this.plateKey = key;
+    if (key !== plateKey || !plate) {
+      plate = new ImageData(width, height);
+      const out = { pixels: new Uint32Array(plate.data.buffer), width, height };
+      for (const source of sources) lay(out, pose, source, k);
+      plateKey = key;
     }
-    pen.putImageData(this.plate, Math.round(this.left * k), Math.round(this.top * k));
+    pen.putImageData(plate, Math.round(own.left * k), Math.round(own.top * k));
   }
 
   /** Numbers and signs, where cells are large enough, or where there are few. */
-  private cells(pen: Pen): void {
-    const { pose, theme, sheet } = this;
-    const unit = pose.fine ? 1 : 0;
-    const first = pose.rect(pose.cursor, !unit);
-    const numbers = first.w >= 30 && first.h >= 15 && !pose.image;
-    if ((first.w >= 5 && first.h >= 5) || numbers) {
-      this.visible((index) => {
-        const reading = sheet.best(index, pose);
-        if (!reading) return;
-        const shade = reading.source.shades[reading.place] as number;
-        const r = pose.rect(index, !unit);
+  function cells(pen: Pen): void {
+    const first = pose.rect(pose.cursor);
+    const printed = first.w >= 28 && first.h >= 15 && !pose.image;
+    const { at, which } = sheet.item.bad;
+    if (printed || (first.w >= 5 && first.h >= 5 && at.data.length)) {
+      const room = Math.floor((first.w - 3) / 6.3);
+      const decimals = decimalsFor(Math.max(Math.abs(real(sheet.scale.lo)), Math.abs(real(sheet.scale.hi))), room);
+      const integers = /^(bool|u?int)/.test(sheet.item.dtype);
+      visible((index) => {
+        const found = sheet.best(index, pose);
+        if (!found) return;
+        const { source, place } = found;
+        const shade = source.shades[place] as number;
+        const r = pose.rect(index);
         if (shade > 252 && !pose.image) badCell(pen, theme, KINDS[255 - shade] as number, r, r.w > 7);
-        else if (numbers) {
-          const value = reading.source.values.at(reading.place);
-          const words = /^(bool|u?int)/.test(sheet.item.dtype) ? String(Number(value)).replace("-", "−") : undefined;
-          number(pen, value, reading.source.tint[reading.place] as number, r, words);
-        }
+        // A block's value is not that of its elements: no number while theirs may still come.
+        else if (printed && (source.single || !pose.fine)) number(pen, source.values.at(place), source.tint[place] as number, r, room, integers ? 0 : decimals);
       });
       return;
     }
     // Small cells: the known places are marked larger than they are, while they are few.
-    const { at, which } = sheet.item.bad;
-    const few: [number, { x: number; y: number; w: number; h: number }][] = [];
+    const few: [number, Rect][] = [];
     for (let i = 0; i < at.data.length; i++) {
       const index = unravel(at.data[i] as number, pose.shape);
       if (!pose.shows(index)) continue;
@@ -155,8 +139,7 @@ export class Surface {
   }
 
   /** Every element (or block) that is in view. */
-  private visible(visit: (index: number[]) => void): void {
-    const { pose } = this;
+  function visible(visit: (index: number[]) => void): void {
     const { mosaic } = pose.fit;
     const { rows, cols, across, down } = pose.frame;
     const runs = (t: Track, offset: number, scale: number, room: number, axis: number): [number, number][] => {
@@ -186,10 +169,9 @@ export class Surface {
     }
   }
 
-  private marks(pen: Pen): void {
-    const { pose, theme, look } = this;
+  function marks(pen: Pen): void {
     const r = pose.rect(pose.index);
-    if (pose.tiled) {
+    if (pose.tiled && look.part !== "lens") {
       const { mosaic } = pose.fit;
       const { tx, ty } = pose.tileOf(pose.cursor);
       const tile = {
@@ -202,7 +184,7 @@ export class Surface {
       if (pose.hover || pose.sx > 6) frame(pen, theme, r, 3, true);
       return;
     }
-    if (look.cross) {
+    if (look.part === "linked") {
       const [x, y, room] = [r.x + r.w / 2, r.y + r.h / 2, Math.max(r.w, r.h, 10) / 2 + 1];
       pen.globalAlpha = 0.75;
       pen.fillStyle = theme.token("accent");
@@ -222,8 +204,7 @@ export class Surface {
   }
 
   /** Indices beside and below; over the tiles where there are tiles. */
-  private labels(pen: Pen): void {
-    const { pose, theme } = this;
+  function labels(pen: Pen): void {
     const { mosaic } = pose.fit;
     const { rows, cols, across, down } = pose.frame;
     pen.font = theme.font(11);
@@ -258,27 +239,30 @@ export class Surface {
         if (wide < digits(across)) return;
         for (let i = 0; i < mosaic.count; i++) {
           const [x, y] = [tileX(i % mosaic.wrap) + wide / 2, tileY(Math.floor(i / mosaic.wrap))];
-          if (x > 0 && x < w && y > -2 && y < h) write(i * unit(across), this.left + x, this.top + y - 8, i === chosen);
+          if (x > 0 && x < w && y > -2 && y < h) write(i * unit(across), own.left + x, own.top + y - 8, i === chosen);
         }
         return;
       }
       const keep = (x: number): number => Math.max(4, Math.min(x, w - 4));
-      row(mosaic.x.tiles, unit(across), tileX, wide, digits(across) + 4, w, tile.tx, (i, x, on) => write(i, this.left + keep(x), 7, on));
+      row(mosaic.x.tiles, unit(across), tileX, wide, digits(across) + 4, w, tile.tx, (i, x, on) => write(i, own.left + keep(x), 7, on));
       pen.textAlign = "right";
-      if (down >= 0) row(mosaic.y.tiles, unit(down), tileY, mosaic.y.cells * pose.sy, 14, h, tile.ty, (i, y, on) => write(i, this.left - 7, this.top + y, on));
+      if (down >= 0) row(mosaic.y.tiles, unit(down), tileY, mosaic.y.cells * pose.sy, 14, h, tile.ty, (i, y, on) => write(i, own.left - 7, own.top + y, on));
       return;
     }
+    // Labels count what can be reached: elements, or the blocks they were pooled into.
+    const step = (axis: number): number => (pose.fine ? 1 : unit(axis));
     const one = pose.rect(index);
-    const cellX = pose.fine ? one.w : pose.sx / unit(cols);
-    const cellY = pose.fine ? one.h : pose.sy / unit(rows);
     pen.textAlign = "center";
     pen.textBaseline = "alphabetic";
-    if (cols >= 0) {
-      const keep = (x: number): number => Math.max(4, Math.min(x, w - digits(cols) / 2));
-      row(pose.shape[cols] as number, 1, (i) => i * cellX - pose.camera.x * pose.sx, cellX, digits(cols) + 14, w + 1, index[cols] as number, (i, x, on) => write(i, this.left + keep(x), this.top + h + 13, on));
-    }
+    const along = (axis: number, size: number, offset: number, room: number, reach: number, put: (i: number, at: number, on: boolean) => void): void => {
+      if (axis < 0) return;
+      const k = step(axis);
+      row(Math.ceil((pose.shape[axis] as number) / k), k, (i) => i * size - offset, size, room, reach, Math.floor((index[axis] as number) / k), put);
+    };
+    const keep = (x: number): number => Math.max(4, Math.min(x, w - digits(cols) / 2));
+    along(cols, one.w, pose.camera.x * pose.sx, digits(cols) + 14, w + 1, (i, x, on) => write(i, own.left + keep(x), own.top + h + 13, on));
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    if (rows >= 0) row(pose.shape[rows] as number, 1, (i) => i * cellY - pose.camera.y * pose.sy, cellY, 15, h + 1, index[rows] as number, (i, y, on) => write(i, this.left - 7, this.top + Math.max(6, Math.min(y, h - 4)), on));
+    along(rows, one.h, pose.camera.y * pose.sy, 15, h + 1, (i, y, on) => write(i, own.left - 7, own.top + Math.max(6, Math.min(y, h - 4)), on));
   }
 }

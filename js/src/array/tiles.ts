@@ -1,6 +1,7 @@
 // Tiles: exact values of a part of a big array, asked from the kernel. One question is on its way at a time; the newest
 // wish of each asker is the next; answers that nobody waits for are dropped.
 
+import { atEnd } from "../shared/dom";
 import { hear, type Model } from "../shared/model";
 import { array, type Raw } from "../shared/payload";
 import type { Pose } from "./pose";
@@ -113,74 +114,72 @@ let serial = Math.floor(Math.random() * 1e6) * 1000;
 export class TileDesk {
   /** Why the kernel said no last time; "" since it last said yes. */
   refusal = "";
-  private kernel: Kernel;
-  private wishes = new Map<string, Wish>();
-  private waiting: { id: number; wish: Wish } | null = null;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private denied = new Set<string>();
-  private late: ReturnType<typeof setTimeout> | undefined;
+  #kernel: Kernel;
+  #wishes = new Map<string, Wish>();
+  #waiting: { id: number; wish: Wish } | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #denied = new Set<string>();
+  #late: ReturnType<typeof setTimeout> | undefined;
 
   constructor(kernel: Kernel, signal: AbortSignal) {
-    this.kernel = kernel;
+    this.#kernel = kernel;
     kernel.hear((message, buffers) => this.receive(message, buffers), signal);
-    signal.addEventListener(
-      "abort",
+    atEnd(signal,
       () => {
-        clearTimeout(this.timer);
-        clearTimeout(this.late);
-        this.wishes.clear();
+        clearTimeout(this.#timer);
+        clearTimeout(this.#late);
+        this.#wishes.clear();
       },
-      { once: true },
     );
   }
 
   /** Wish for a region; a newer wish of the same asker takes the place of an older one. */
   want(asker: string, question: Question, arrived: (source: Source) => void, refused: () => void): void {
     const key = JSON.stringify(question);
-    if (this.denied.has(key) || (this.waiting && JSON.stringify(this.waiting.wish.question) === key)) return;
-    if (JSON.stringify(this.wishes.get(asker)?.question) === key) return;
-    this.wishes.set(asker, { question, arrived, refused });
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.next(), REST);
+    if (this.#denied.has(key) || (this.#waiting && JSON.stringify(this.#waiting.wish.question) === key)) return;
+    if (JSON.stringify(this.#wishes.get(asker)?.question) === key) return;
+    this.#wishes.set(asker, { question, arrived, refused });
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#next(), REST);
   }
 
-  private next(): void {
-    if (this.waiting) return;
-    const first = this.wishes.entries().next().value as [string, Wish] | undefined;
+  #next(): void {
+    if (this.#waiting) return;
+    const first = this.#wishes.entries().next().value as [string, Wish] | undefined;
     if (!first) return;
-    this.wishes.delete(first[0]);
+    this.#wishes.delete(first[0]);
     serial += 1;
-    this.waiting = { id: serial, wish: first[1] };
-    this.kernel.send({ type: "tile", id: serial, ...first[1].question });
-    this.late = setTimeout(() => this.end("the kernel is busy"), PATIENCE);
+    this.#waiting = { id: serial, wish: first[1] };
+    this.#kernel.send({ type: "tile", id: serial, ...first[1].question });
+    this.#late = setTimeout(() => this.#end("the kernel is busy"), PATIENCE);
   }
 
-  private end(why: string): void {
-    const wish = this.waiting?.wish;
-    clearTimeout(this.late);
-    this.waiting = null;
+  #end(why: string): void {
+    const wish = this.#waiting?.wish;
+    clearTimeout(this.#late);
+    this.#waiting = null;
     this.refusal = why;
     if (wish && why) {
       // The same question is not asked again; the next move asks another.
-      this.denied.add(JSON.stringify(wish.question));
+      this.#denied.add(JSON.stringify(wish.question));
       wish.refused();
     }
-    this.next();
+    this.#next();
   }
 
   receive(message: unknown, buffers: Raw[]): void {
     const told = message as { type?: unknown; id?: unknown; why?: unknown; values?: { type: string; shape: number[] } } | null;
-    if (!this.waiting || typeof told !== "object" || told?.id !== this.waiting.id) return;
-    const { wish } = this.waiting;
-    if (told.type === "refused") return this.end(String(told.why ?? "the kernel refused"));
+    if (!this.#waiting || typeof told !== "object" || told?.id !== this.#waiting.id) return;
+    const { wish } = this.#waiting;
+    if (told.type === "refused") return this.#end(String(told.why ?? "the kernel refused"));
     const buffer = buffers[0];
     if (told.type !== "tile" || !told.values || !buffer) return;
     try {
       const { start, stop, block } = wish.question;
       wish.arrived(piece(array(told.values.type, told.values.shape, buffer), start, stop, block));
-      this.end("");
+      this.#end("");
     } catch (error) {
-      this.end(error instanceof Error ? error.message : "an answer could not be read");
+      this.#end(error instanceof Error ? error.message : "an answer could not be read");
     }
   }
 }

@@ -2,13 +2,17 @@
 
 export type Attributes = Record<string, string | number | boolean | null | undefined>;
 
-/** An element with attributes (`text` is its text) and children. */
-export function el<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
+type Tag = keyof HTMLElementTagNameMap;
+
+/** An element: its tag and classes as `"div.vt-card"`, attributes (`text` is its text), children. */
+export function el<K extends Tag>(
+  what: K | `${K}.${string}`,
   attributes: Attributes = {},
   ...children: (Node | string | null)[]
 ): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
+  const [tag, ...classes] = what.split(".");
+  const element = document.createElement(tag as K);
+  if (classes.length) element.className = classes.join(" ");
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "text") element.textContent = String(value);
@@ -17,6 +21,27 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   element.append(...children.filter((child) => child !== null));
   return element;
 }
+
+/** Listen until the signal ends it. */
+export function on<K extends keyof HTMLElementEventMap>(
+  target: HTMLElement,
+  event: K,
+  heard: (event: HTMLElementEventMap[K]) => void,
+  signal: AbortSignal,
+): void {
+  // Not passive: a wheel that zooms must not scroll as well.
+  target.addEventListener(event, heard, { signal, passive: false });
+}
+
+/** A button that does one thing; the name goes without the key that its tip shows after two spaces. */
+export function button(what: "button" | `button.${string}`, text: string, title: string, does: () => void, signal: AbortSignal): HTMLButtonElement {
+  const made = el(what, { type: "button", text, title: title || null, "aria-label": title.split("  ")[0] || null });
+  on(made, "click", does, signal);
+  return made;
+}
+
+/** Call back when the signal ends. */
+export const atEnd = (signal: AbortSignal, does: () => void): void => signal.addEventListener("abort", does, { once: true });
 
 const SVG = "http://www.w3.org/2000/svg";
 const GLYPHS = {
@@ -64,7 +89,7 @@ export const ratio = (): number => globalThis.devicePixelRatio || 1;
 /** Paint at most once a frame, and never after the signal. */
 export function painter(paint: () => void, signal: AbortSignal): () => void {
   let frame = 0;
-  signal.addEventListener("abort", () => cancelAnimationFrame(frame), { once: true });
+  atEnd(signal, () => cancelAnimationFrame(frame));
   return () => {
     if (frame || signal.aborted) return;
     frame = requestAnimationFrame(() => {
@@ -74,19 +99,21 @@ export function painter(paint: () => void, signal: AbortSignal): () => void {
   };
 }
 
-/** Call back when an element's width changes. */
+/** Call back, in a frame of its own, when an element's width changes. */
 export function onWidth(element: HTMLElement, changed: (width: number) => void, signal: AbortSignal): void {
   let last = -1;
-  const look = (width: number): void => {
-    const next = Math.floor(width);
+  let next = 0;
+  const apply = painter(() => {
     if (next > 0 && next !== last) changed((last = next));
+  }, signal);
+  const look = (width: number): void => {
+    next = Math.floor(width);
+    apply();
   };
-  if (typeof ResizeObserver === "undefined") return look(element.clientWidth || 640);
-  const observer = new ResizeObserver((entries) => {
-    for (const entry of entries) look(entry.contentRect.width);
-  });
+  if (typeof ResizeObserver === "undefined") return look(640);
+  const observer = new ResizeObserver((entries) => look(entries[entries.length - 1]?.contentRect.width ?? 0));
   observer.observe(element);
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  atEnd(signal, () => observer.disconnect());
 }
 
 /** Put text on the clipboard; false where the page is not allowed to. */

@@ -21,25 +21,29 @@ export function whole(value: number): string {
   return Number.isSafeInteger(value) && Math.abs(value) < 1e15 ? signed(String(value)) : num(value, 6);
 }
 
-/** The best writing of a number in so many characters: ".27", "−1.3", "4e7"; "" where none is honest. */
-export function fit(value: number, room: number): string {
+/** How many decimals the cells of a picture can have when no value exceeds `most`; -1 where plain digits do not fit. */
+export function decimalsFor(most: number, room: number): number {
+  const digits = most < 1 ? 0 : Math.floor(Math.log10(most)) + 1;
+  // A sign and a point beside the digits.
+  return digits + 1 > room ? -1 : Math.max(0, Math.min(3, room - digits - 2));
+}
+
+/** A number in so many characters: ".27", "−1.30", "4e7"; "" where none is honest. */
+export function fit(value: number, room: number, decimals: number): string {
   if (!Number.isFinite(value)) return "";
-  for (let digits = 4; digits > 0; digits--) {
-    for (const text of [num(value, digits), trimmed(value, digits)]) if (text.length <= room) return text;
+  for (let d = decimals; d >= 0; d--) {
+    const text = plain(value, d);
+    if (text.length <= room) return text;
   }
-  const sign = value < 0 ? MINUS : "";
-  const size = Math.abs(value);
-  if (size < 0.05 && room >= 2 + sign.length) return `${sign}.0`;
   const power = signed(value.toExponential(0).replace("e+", "e"));
   return power.length <= room ? power : "";
 }
 
-/** A number below ten with so many decimals, less its leading zero. */
-function trimmed(value: number, decimals: number): string {
-  const size = Math.abs(value);
-  if (size >= 10 || size < 0.5 * 10 ** -decimals) return num(value, decimals);
-  return (value < 0 ? MINUS : "") + size.toFixed(decimals).replace(/^0/, "");
-}
+const plain = (value: number, decimals: number): string => {
+  const text = Math.abs(value).toFixed(decimals);
+  const sign = value < 0 && Number(text) ? MINUS : "";
+  return sign + (decimals && text.startsWith("0") ? text.slice(1) : text);
+};
 
 /** Bytes, in steps of 1024, as the rest of vistorch counts them. */
 export function bytes(count: number): string {

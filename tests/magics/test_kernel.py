@@ -122,7 +122,7 @@ def test_automatic_display_can_be_switched_off_and_ends_with_the_extension(kerne
 
 
 def test_a_picture_that_fails_leaves_the_text(kernel):
-    kernel.run("from unittest import mock\nbroken = mock.patch('vistorch.vt.automatic.show', side_effect=OSError('no'))")
+    kernel.run("from unittest import mock\nbroken = mock.patch('vistorch.vt.automatic.plain', side_effect=OSError('no'))")
     kernel.run("broken.start()")
     try:
         shown, reply = kernel.run("vistorch.ones(2)")

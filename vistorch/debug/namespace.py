@@ -272,16 +272,17 @@ def _norm(gradients: list[Any], until: float) -> float | None:
 
 def _pictured(row: Row, value: Any, until: float) -> Row:
     """Add the small picture, if there is time; a module shows its largest parameter and says which."""
-    if time.perf_counter() > until:
+    left = until - time.perf_counter()
+    if left < 0:
         return row
     if row.kind != "module":
-        return replace(row, thumb=thumbnail(_raw(value)))
+        return replace(row, thumb=thumbnail(_raw(value), left))
     named = max(value.named_parameters(), key=lambda pair: pair[1].numel(), default=None)
     if named is None:
         return row
-    own = row.says.startswith(type(value).__name__ + ":")  # else it says which other name it is the same as
+    own = row.says.startswith(f"{type(value).__name__}:")  # else it says which other name it is the same as
     said = f"{row.says}; pictured: {named[0]}" if own else row.says
-    return replace(row, thumb=thumbnail(_raw(named[1])), says=said)
+    return replace(row, thumb=thumbnail(_raw(named[1]), left), says=said)
 
 
 def _order(row: Row, sort: str) -> Any:

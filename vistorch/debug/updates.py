@@ -46,7 +46,7 @@ class _Steps(Listener):
                 elif kept.before is not None:
                     before, kept.before = kept.before, None
                     if before.shape == p._data.shape and before.dtype == p._data.dtype:
-                        kept.difference = _minus(p._data, before), p._place
+                        kept.difference = p._data - before, p._place
                         kept.steps += 1
 
 
@@ -122,12 +122,6 @@ def steps_seen(parameter: Any) -> int:
     """How many steps were seen since `remember`."""
     kept = _kept.get(id(parameter))
     return kept.steps if kept is not None and kept.parameter() is parameter else 0
-
-
-def _minus(after: Any, before: Any) -> Any:
-    """The difference in the memory of the copy where that is possible."""
-    after_minus_before = after - before
-    return after_minus_before
 
 
 def _forget(key: int) -> None:

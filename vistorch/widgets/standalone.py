@@ -73,7 +73,7 @@ def fragment(kind: str, payload: bytes, text: str = "", instead: str = "") -> st
         "name": _literal(kind + name),
     }
     above = (
-        f'<pre style="margin:0 0 4px;white-space:pre;overflow-x:auto">{escape(text, quote=False)}</pre>'
+        f'<pre style="margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em">{escape(text, quote=False)}</pre>'
         if text
         else ""
     )

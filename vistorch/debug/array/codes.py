@@ -40,7 +40,7 @@ def encode(
     levels = values if exact else _levels(values, cells if finite is None else cells[finite], room)
     codes = np.empty(cells.shape, kind)
     if levels.size:
-        middles = levels[:-1] + (levels[1:] - levels[:-1]) / 2
+        middles = levels[:-1] / 2 + levels[1:] / 2  # halves: a difference may overflow
         codes[...] = np.searchsorted(middles, cells, "left")
     if finite is not None and not finite.all():
         top = np.iinfo(kind).max
@@ -59,7 +59,7 @@ def _levels(values: np.ndarray, cells: np.ndarray, room: int) -> np.ndarray:
     right = np.searchsorted(values, even * 2).clip(0, values.size - 1)
     left = (right - 1).clip(0)
     nearer = np.abs(values[left] / 2 - even) <= np.abs(values[right] / 2 - even)
-    shares = np.partition(cells, at := np.linspace(0, cells.size - 1, half).astype(np.int64))[at]
+    shares = np.partition(cells.reshape(-1), at := np.linspace(0, cells.size - 1, half).astype(np.int64))[at]
     chosen = [np.where(nearer, values[left], values[right]), shares, values[[0, -1]]]
     zero = np.searchsorted(values, 0)
     if zero < values.size and values[zero] == 0:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .blocks import Layout, pieces
-from .moments import SHRINK, Moments, rounded, widened
+from .moments import SHRINK, Moments, rounded, shrink_for, widened
 from .pool import Pools
 from .ruler import Ruler, ruler_for
 from .spread import Patterns, Spread, Table, rank
@@ -139,8 +139,9 @@ class Counting:
         for _, piece, floating in self.walk(pool=True):
             counts += np.bincount(self._keys(floating), minlength=counts.size)
             self._note(piece)
-        if self.moments.n and not np.isfinite(self.moments.squares):
-            self.moments, self.nan, self.posinf, self.neginf = Moments(SHRINK), 0, 0, 0
+        shrink = shrink_for(self.moments.least, self.moments.most)
+        if shrink != 1:
+            self.moments, self.nan, self.posinf, self.neginf = Moments(shrink), 0, 0, 0
             for _, piece, _ in self.walk(pool=False):
                 self._note(piece)
         cast = self.exact != np.float32

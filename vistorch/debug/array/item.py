@@ -20,7 +20,10 @@ from .measure import Measured, measure
 from .scales import phase_scale, scales_for
 from .source import Source
 from .state import Bad, Image, Item, Layer
+from .words import pooled_words
 
+SCALES = ("clip", "max", "log", "fixed")
+MAPS = ("tide", "ember")
 CELLS = 40_000  # coded cells for the same budget as EXACT_BYTES
 
 
@@ -35,6 +38,11 @@ class Wishes:
     scale: str | None = None
     map: str | None = None
     budget: int = EXACT_BYTES
+
+    def __post_init__(self) -> None:
+        for what, given, known in (("scale", self.scale, SCALES), ("map", self.map, MAPS)):
+            if given is not None and given not in known:
+                raise ValueError(f"there is no {what} {given!r}: choose one of {', '.join(known)}")
 
 
 def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
@@ -121,21 +129,9 @@ def _layer(source: Source, wishes: Wishes, name: str, found: Measured, cells: bo
         layer.scales, layer.scale = scales_for(
             found.stats, found.spread, whole=kind in "iu", truth=kind == "b", map=map
         )
-        if wishes.scale is not None:
-            ids = [s.id for s in layer.scales]
-            if wishes.scale in ids:
-                layer.scale = ids.index(wishes.scale)
+        ids = [s.id for s in layer.scales]
+        if wishes.scale in ids:  # booleans have but one
+            layer.scale = ids.index(wishes.scale)
     budget = wishes.budget if name == "value" else wishes.budget // 2
     layer.data, layer.codes, layer.levels, layer.exact = encode(found.cells, budget)
     return layer
-
-
-def pooled_words(block: tuple[int, ...], mean: bool, complexes: bool) -> str:
-    """The sentence about blocks; empty if every value is there."""
-    if max(block, default=1) == 1:
-        return ""
-    sizes = " × ".join(map(str, block))
-    if mean:
-        return f"each block is {sizes} values, drawn by their mean; NaN and ±inf always show"
-    by = "whose magnitude is furthest from the mean" if complexes else "furthest from their mean"
-    return f"each block is {sizes} values, drawn by the one {by}; NaN and ±inf always show"

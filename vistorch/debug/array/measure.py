@@ -15,7 +15,7 @@ import numpy as np
 
 from .blocks import Layout, lay_out, pieces
 from .counting import Counting
-from .moments import SHRINK, Moments, rounded, widened
+from .moments import Moments, rounded, shrink_for, widened
 from .pool import Pools, restore
 from .spread import MANY, Sorted, Spread, Table
 from .state import Bad, Stats
@@ -53,11 +53,6 @@ def _small(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
     view = source.array
     exact = view.astype(widened(view.dtype), order="C")
     flat = exact.reshape(-1)
-    pools = pools_for(source, block, exact.dtype, np.float64)
-    if pools is not None:
-        wide = flat.astype(np.float64).reshape(exact.shape)
-        for where in pieces(exact.shape, pools.block):
-            pools.add(where, exact[where], wide[where])
     finite, nan, posinf, neginf = flat, 0, 0, 0
     if flat.dtype.kind == "f":
         keep = np.isfinite(flat)
@@ -67,13 +62,17 @@ def _small(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
             posinf = int(np.count_nonzero(flat == np.inf))
             neginf = flat.size - finite.size - nan - posinf
     ordered = np.sort(finite)
-    moments = None
-    for shrink in (1.0, SHRINK):
-        moments = Moments(shrink)
-        if finite.size:
-            moments.add(finite, finite.astype(np.float64))
-        if np.isfinite(moments.squares):
-            break
+    shrink = shrink_for(*ordered[[0, -1]]) if finite.size else 1.0
+    moments = Moments(shrink)
+    if finite.size:
+        moments.add(finite, finite.astype(np.float64))
+    pools = pools_for(source, block, exact.dtype, np.float64)
+    if pools is not None:
+        wide = flat.astype(np.float64).reshape(exact.shape)
+        pools.shrink = shrink
+        wide *= shrink
+        for where in pieces(exact.shape, pools.block):
+            pools.add(where, exact[where], wide[where])
     zeros = finite.size - int(np.count_nonzero(finite))
     spread: Spread = Sorted(ordered)
     if source.copies > 1:

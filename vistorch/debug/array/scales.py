@@ -1,8 +1,8 @@
 """Which scale shows an array best, which others may be chosen, and the sentence that says what each does.
 
-The first is chosen from the data: fixed ends for booleans, probabilities and what fills [-1, 1]; logarithmic for positive
-values over more than three decades; clipped at p99 of |x| where few values are far from the rest; else to the largest.
-Diverging around zero where both signs occur, sequential where only one does.
+The first is chosen from the data: fixed ends for booleans, probabilities and what fills [-1, 1]; logarithmic for
+positive values over more than three decades; clipped at p99 of |x| where few values are far from the rest; else to the
+largest. Diverging around zero where both signs occur, sequential where only one does.
 Invariant: lo < hi, both finite; `under`, `over` and `counts` together are all finite elements.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from .spread import Spread
 from .state import Scale, Stats
+from .words import MINUS, short
 
 STEPS = 60
 HEAVY = 2.5  # the largest is this many times p99 of |x|: the ends are clipped
@@ -76,7 +77,7 @@ def _wanted(spread: Spread, least: float, most: float, clip: float, whole: bool)
 
 def phase_scale(spread: Spread) -> Scale:
     """The whole circle."""
-    say = "phase · from −π to π, where the colours meet"
+    say = f"phase · from {MINUS}π to π, where the colours meet"
     return _scale(spread, "phase", "phase", "phase", -math.pi, math.pi, centre=True, say=say)
 
 
@@ -191,8 +192,3 @@ def _edges(lo: float, hi: float, centre: bool, curve: str, linear: float) -> np.
         edges = np.exp(math.log(lo) + t * (math.log(hi) - math.log(lo)))
     edges[0], edges[-1] = lo, hi
     return edges
-
-
-def short(value: float) -> str:
-    """A number for a sentence: four figures, a real minus."""
-    return f"{value:.4g}".replace("-", "−")

@@ -14,6 +14,7 @@ import numpy as np
 from ...engine import dtypes
 from ...engine.places import array_place
 from ...engine.tensor import Tensor
+from ...nn.parameter import Buffer, Parameter, is_lazy
 
 
 @dataclass
@@ -57,12 +58,9 @@ def source_of(x: Any, *, text: bool = True) -> Source:
         return _of_tensor(x, text)
     words = repr(x) if text else ""
     if isinstance(x, (bool, int, float, complex)):
-        try:
-            data = np.asarray(x)
-        except OverflowError:
-            data = np.asarray(float(x))
+        data = np.asarray(x)
         if data.dtype == object:  # an integer of more than 64 bits
-            data = np.asarray(float(x.real))
+            data = data.astype(np.float64)
         return Source(data, np, type(x).__name__, "cpu", [], words)
     if isinstance(x, (np.ndarray, np.generic)):
         return _of_numpy(np.asarray(x), words, [])
@@ -75,6 +73,8 @@ def source_of(x: Any, *, text: bool = True) -> Source:
 
 
 def _of_tensor(x: Tensor, text: bool) -> Source:
+    if is_lazy(x):
+        raise ValueError("it has no shape yet: the first forward gives it one")
     data, place = x._data, x._place
     notes = []
     parameter = _is_parameter(x)
@@ -87,8 +87,6 @@ def _of_tensor(x: Tensor, text: bool) -> Source:
 
 
 def _is_parameter(x: Tensor) -> bool:
-    from ...nn.parameter import Buffer, Parameter
-
     return isinstance(x, Parameter) and not isinstance(x, Buffer)
 
 

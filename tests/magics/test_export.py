@@ -96,7 +96,7 @@ def test_a_file_that_was_there_stays_when_writing_fails(monkeypatch):
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(vt.Refusal, match="cannot write 'a.html': OSError: no space left"):
+    with pytest.raises(vt.Refusal, match=r"cannot write 'a\.html': OSError: no space left"):
         vt.export("a.html")
     assert os.listdir() == ["a.html"]
     assert Path("a.html").read_text() == "before"

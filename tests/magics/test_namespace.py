@@ -207,7 +207,7 @@ def test_the_state_travels():
     table = survey({"x": vistorch.randn(40, 40), "net": nn.Linear(3, 3), "e": vistorch.ones(0, 3)})
     kind, state = unpack(pack(table.kind, table.wire()))
     assert kind == "vars"
-    assert set(state["rows"][0]) == {field for field in Row.__dataclass_fields__}
+    assert set(state["rows"][0]) == set(Row.__dataclass_fields__)
     assert [row["shape"] for row in state["rows"]] == [[0, 3], None, [40, 40]]
 
 

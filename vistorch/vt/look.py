@@ -122,7 +122,7 @@ def _one_of(option: str, value: Any, choices: Sequence[str]) -> str:
         raise Refusal(
             f"{option} does not take {value!r}{perhaps(str(value), choices)}: type {either(choices)}"
         )
-    return value
+    return str(value)
 
 
 def _size(size: Any) -> int:

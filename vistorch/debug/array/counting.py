@@ -195,7 +195,7 @@ class Counting:
             return
         rulers = self._rulers(spread)
         nan = self.nan > 0
-        key, inside = spread.locate(rank(spread.n, 0.5))
+        key = spread.locate(rank(spread.n, 0.5))[0]
         low = np.zeros(1 << (32 - LEADING), np.int64)
         for _, _, floating in self.walk(pool=False):
             t = self.buffers.get("steps", floating.size, np.float64)
@@ -217,11 +217,7 @@ class Counting:
             ruler.done(self.nan, self.posinf, self.neginf)
             ruler.upto = ruler.upto * copies
         spread.rulers = rulers
-        upto = np.cumsum(low if key < 1 << 15 else low[::-1]) * copies
-        at = int(np.searchsorted(upto, inside, "right"))
-        bits = (key << (32 - LEADING)) | (at if key < 1 << 15 else low.size - 1 - at)
-        median = np.array(bits, np.uint32).view(np.float32).item()
-        spread.median = int(median) if self.exact.kind in "iu" else median
+        spread.settle_median(low, copies, self.exact.kind in "iu")
 
     def _rulers(self, spread: Patterns) -> list[Ruler]:
         """Equal steps over all, and over what is left when 1 % at the ends is clipped, if that is much less."""

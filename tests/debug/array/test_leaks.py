@@ -28,7 +28,7 @@ def test_repeated_records_keep_nothing():
             held.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert held[2] - held[1] < 9 * 500  # one overview alone is 40,000
+    assert held[2] - held[1] < 30_000  # nine rounds; a single overview is 40,000
 
 
 def test_a_record_keeps_no_tensor_alive():

@@ -119,7 +119,7 @@ class _Walk:
                 place[...] = xp.where(better, here, place)
                 best[...] = xp.where(better, end, best)
             wide = xp.where(finite, x, 0).astype(np.float64)
-            kinds = (xp.isnan(x), x == np.inf, x == -np.inf) if floats else ()
+            kinds = [xp.isnan(x), x == np.inf, x == -np.inf] if floats else []
             totals = [finite.sum(), *[k.sum() for k in kinds], *[finite.sum() * 0] * (3 - len(kinds))]
             totals += [(x == 0).sum(), wide.sum()]
             numbers += xp.stack([t.reshape(()).astype(np.float64) for t in totals])

@@ -45,7 +45,7 @@ def tile(
         >>> import vistorch
         >>> from vistorch.debug.array import tile
         >>> tile(vistorch.arange(12).reshape(3, 4), [1, 0], [3, 4], [2, 2])
-        array([[4, 6]])
+        array([[ 4, 11]])
     """
     source = source_of(array, text=False)
     shape = source.shape

@@ -24,6 +24,7 @@ FAMILIES = (
     "layers",
     "training",
     "loading",
+    "arrays",
 )
 
 

@@ -25,7 +25,6 @@ ORDERS = ("name", "kind", "shape", "dtype", "device", "bytes", "grad")
 MOST = 300  # rows
 SECONDS = 0.25  # for norms and pictures
 CHUNK = 1 << 20
-HISTORY = ("In", "Out")
 
 
 @dataclass(frozen=True)
@@ -138,14 +137,9 @@ def _is_cupy(value: Any) -> bool:
 
 
 def _look(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Walk over the names that count; IPython's history and names that begin with _ do not."""
+    """Walk over the names that count; those that begin with _ do not, so neither does IPython's history."""
     for name, value in list(namespace.items()):
-        if (
-            isinstance(name, str)
-            and not name.startswith("_")
-            and name not in HISTORY
-            and (kind := kind_of(value))
-        ):
+        if isinstance(name, str) and not name.startswith("_") and (kind := kind_of(value)):
             yield name, value, kind
 
 

@@ -26,6 +26,7 @@ def show(
     roles: str | Sequence[str] | None = None,
     image: str | bool = "auto",
     live: str | bool | None = None,
+    index: str | None = None,
 ) -> Any:
     """Show values as a picture: a heatmap with numbers, statistics and a scale that says what it does.
 
@@ -42,6 +43,7 @@ def show(
         roles: what each axis is at first: "across,down,rows,cols" or a list; slider, channels too.
         image: "on" or "off": whether a picture is shown as one.
         live: "on" asks the kernel for exact values, "off" never; "auto" where not all are carried.
+        index: what a click copies before the index; the name if not given.
 
     Returns:
         A display: the last value of a cell shows itself, `print` shows its text.
@@ -62,6 +64,7 @@ def show(
     colours = _one_of("map", defaults.map if map is None else map, MAPS)
     wish = Wish(
         name="x" if name is None else name,
+        index=index,
         grad=grad,
         scale=None if scale is None else _one_of("scale", scale, SCALES),
         map=None if colours == "auto" else colours,
@@ -116,8 +119,10 @@ def _one_of(option: str, value: Any, choices: Sequence[str]) -> str:
     if isinstance(value, bool) and "on" in choices:
         value = "on" if value else "off"
     if value not in choices:
-        raise Refusal(f"{option} does not take {value!r}{perhaps(str(value), choices)}: type {either(choices)}")
-    return value
+        raise Refusal(
+            f"{option} does not take {value!r}{perhaps(str(value), choices)}: type {either(choices)}"
+        )
+    return str(value)
 
 
 def _size(size: Any) -> int:
@@ -135,13 +140,17 @@ def _listed(words: str | Sequence[str] | None) -> list[str] | None:
 
 
 def _arguments(parser: Parser) -> None:
-    parser.takes("x", "a tensor, parameter, array, module, dict or list", kind=EXPRESSION, metavar="EXPRESSION")
+    parser.takes(
+        "x", "a tensor, parameter, array, module, dict or list", kind=EXPRESSION, metavar="EXPRESSION"
+    )
     parser.takes("--grad", "the gradient instead of the value", action="store_true")
     parser.takes("--scale", "chosen from the data if not given", choices=SCALES)
     parser.takes("--map", "the colour map; auto takes ember for gradients", choices=MAPS)
     parser.takes("--size", "of the widest side", type=int, metavar="PIXELS")
     parser.takes("--dims", "a name for each axis, as in out,in,kh,kw", metavar="NAMES")
-    parser.takes("--roles", "what each axis is, as in across,down,rows,cols; or slider, channels", metavar="ROLES")
+    parser.takes(
+        "--roles", "what each axis is, as in across,down,rows,cols; or slider, channels", metavar="ROLES"
+    )
     parser.takes("--image", "whether a picture is shown as one", choices=SWITCH, default="auto")
     parser.takes("--live", "ask the kernel for values that are not carried", choices=SWITCH)
     parser.takes("--name", "what it is called; the expression if not given", metavar="NAME")
@@ -150,31 +159,36 @@ def _arguments(parser: Parser) -> None:
 def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
     """Name what is shown after what was typed, and its axes after the module that holds it."""
     typed = asked.texts["x"]
-    found = {**options, "name": typed if options["name"] is None else options["name"]}
+    found = {**options, "index": typed, "name": typed if options["name"] is None else options["name"]}
     if options["dims"] is None:
         found["dims"] = _dims(typed, options["x"], asked.namespace)
     return found
 
 
 def _dims(typed: str, x: Any, namespace: dict[str, Any]) -> Any:
-    """Return the names of a parameter's axes, if it was typed as an attribute of a module."""
+    """Return the names of a parameter's axes, if it was typed as an attribute of a module: `model[0].weight`."""
     from ..debug.array.axes import dims_of
+    from .making import is_parameter
 
-    path = []
     node = ast.parse(typed.strip(), mode="eval").body
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
-            return None
-        path.append(node)
-        node = node.value
-    if len(path) < 1 or not isinstance(node, ast.Name) or not isinstance(path[0], ast.Attribute):
+    if not isinstance(node, ast.Attribute) or not is_parameter(x):
         return None
-    holder = namespace.get(node.id)
-    for step in reversed(path[1:]):
-        holder = getattr(holder, step.attr) if isinstance(step, ast.Attribute) else holder[step.slice.value]
-    if not hasattr(holder, "named_parameters"):
+    try:
+        holder = _walk(node.value, namespace)
+    except Exception:  # what is computed anew may fail the second time: then the axes have numbers
         return None
-    return dims_of(holder, path[0].attr, tuple(x.shape))
+    return dims_of(holder, node.attr, tuple(x.shape)) if hasattr(holder, "named_parameters") else None
+
+
+def _walk(node: ast.expr, namespace: dict[str, Any]) -> Any:
+    """Return what a chain of names, attributes and constant indices leads to; None for anything else."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return getattr(_walk(node.value, namespace), node.attr, None)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return _walk(node.value, namespace)[node.slice.value]
+    return None
 
 
 COMMAND = Command(

@@ -6,6 +6,7 @@ instead of it in silence.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +36,7 @@ class Wish:
 
     Args:
         name: what the thing is called.
+        index: what an index is written behind; the name if not given.
         grad: the gradient instead of the value.
         linked: show a parameter with its gradient and its last update.
         dims: a name for each axis.
@@ -47,6 +49,7 @@ class Wish:
     """
 
     name: str
+    index: str | None = None
     grad: bool = False
     linked: bool = True
     dims: Sequence[str] | None = None
@@ -65,7 +68,7 @@ def make(x: Any, wish: Wish) -> Made:
         x: a tensor, a parameter, an array, a number, a module, or a dict or list of such.
         wish: what was asked for.
     """
-    index = wish.name if wish.name.replace(".", "").replace("_", "").isalnum() else _bracketed(wish.name)
+    index = indexed(wish.name if wish.index is None else wish.index)
     several = hasattr(x, "named_parameters") or isinstance(x, (Mapping, list, tuple))
     sizes: dict[str, Any] = {"name": wish.name, "index": index, "budget": wish.budget, "size": wish.size}
     try:
@@ -75,7 +78,9 @@ def make(x: Any, wish: Wish) -> Made:
             gradient = grad_of(x, wish.name)
             sizes["index"] = f"{index}.grad"
             named = {"name": f"{wish.name}.grad", "title": f"{wish.name}.grad"}
-            made = Made(arrays.record(gradient, role="gradient", dims=wish.dims, **{**sizes, **named}), [gradient])
+            made = Made(
+                arrays.record(gradient, role="gradient", dims=wish.dims, **{**sizes, **named}), [gradient]
+            )
         elif wish.linked and is_parameter(x):
             remember(x)
             made = Made(arrays.parameter(x, dims=wish.dims, **sizes), [x, *_others(x)])
@@ -104,14 +109,27 @@ def grad_of(x: Any, name: str) -> Any:
     if not x.requires_grad:
         raise Refusal(f"{name} does not require a gradient: type {name}.requires_grad_() before it is used")
     if not x.is_leaf:
-        raise Refusal(f"{name} was computed and keeps no gradient: type {name}.retain_grad() before backward()")
+        raise Refusal(
+            f"{name} was computed and keeps no gradient: type {name}.retain_grad() before backward()"
+        )
     raise Refusal(f"{name} has no gradient yet: it is there after backward()")
 
 
-def _bracketed(name: str) -> str:
-    """Return an expression so that an index can be written behind it."""
-    closed = name.endswith((")", "]")) and " " not in name and not name.startswith(("(", "-", "~", "not "))
-    return name if closed else f"({name})"
+def indexed(code: str) -> str:
+    """Return an expression so that an index can be written behind it; what is no expression becomes `x`.
+
+    Example:
+        >>> indexed("net[0].weight"), indexed("a + b"), indexed("my layer")
+        ('net[0].weight', '(a + b)', 'x')
+    """
+    try:
+        node = ast.parse(code.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return "x"
+    closed = isinstance(
+        node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Dict, ast.Tuple)
+    )
+    return code.strip() if closed else f"({code.strip()})"
 
 
 def _others(parameter: Any) -> list[Any]:
@@ -218,12 +236,16 @@ def _roles(roles: Sequence[str], item: arrays.Item) -> tuple[str, ...]:
     """Return the roles of the axes, if they can be."""
     for role in roles:
         if role not in ROLES:
-            raise Refusal(f"an axis cannot be {role!r}{perhaps(role, ROLES)}: type --roles with {either(ROLES)}")
+            raise Refusal(
+                f"an axis cannot be {role!r}{perhaps(role, ROLES)}: type --roles with {either(ROLES)}"
+            )
         if role != "slider" and list(roles).count(role) > 1:
             raise Refusal(f"two axes cannot both be {role!r}: make one of them a slider")
     if len(roles) != len(item.shape):
         example = ",".join(item.roles)
-        raise Refusal(f"--roles says what each of {len(item.shape)} axes is, got {len(roles)}: such as {example}")
+        raise Refusal(
+            f"--roles says what each of {len(item.shape)} axes is, got {len(roles)}: such as {example}"
+        )
     if "channels" in roles and (item.image is None or roles.index("channels") != item.image.channels):
         raise Refusal("an axis is 'channels' only where it holds the colours of a picture: make it across")
     return tuple(roles)

@@ -38,7 +38,7 @@ function show(state: State, root: HTMLElement, stage: Stage, theme: Theme, signa
     root.append(strip.root);
   } else if (state.layout === "linked") root.append(build(state.items, 0, true));
   else for (const [i, item] of state.items.entries()) root.append(build([item], i, true));
-  for (const text of state.says) root.append(el("p", { class: "vt-note vt-says", text }));
+  for (const text of state.says ?? []) root.append(el("p", { class: "vt-note vt-says", text }));
   return () => {
     for (const paint of again) paint();
   };

@@ -21,7 +21,10 @@ export const ROLE_NAMES: readonly [Role, string][] = [
 
 export function frameOf(roles: readonly Role[]): Frame {
   const at = (role: Role): number => roles.indexOf(role);
-  return { rows: at("rows"), cols: at("cols"), across: at("across"), down: at("down"), channels: at("channels") };
+  const [across, down] = [at("across"), at("down")];
+  // One axis of tiles alone is wrapped like a line of text, whichever way it was to run.
+  const lone = across < 0;
+  return { rows: at("rows"), cols: at("cols"), across: lone ? down : across, down: lone ? -1 : down, channels: at("channels") };
 }
 
 /** Give an axis a part; whoever played it takes the part that becomes free. */

@@ -43,8 +43,8 @@ export class AxesBar {
     const at = el("span.vt-at");
     const fixed = el("span.vt-fixed");
     const play = button("button.vt-ic", "", `${still() ? "step" : "play"} ${name}  ( p )`, () => this.toggle(axis), signal);
-    const label = el("span.vt-axname", {}, el("b", { text: name, title: name }), el("span", { text: String(size) }), at);
-    const turn = el("span.vt-turn", {}, play, range, fixed);
+    const label = el("span.vt-axname", {}, el("b", { text: name, title: name }), String(size));
+    const turn = el("span.vt-turn", {}, play, range, at, fixed);
     this.box.append(el("div.vt-ax", {}, label, role, turn));
     on(role, "change",
       () => {
@@ -112,9 +112,10 @@ export class AxesBar {
       role.hidden = now === "channels";
       range.hidden = !moves;
       fixed.hidden = moves;
+      at.hidden = !moves;
       fixed.textContent = now === "channels" ? "colour channels" : "shown whole";
       range.value = String(pose.cursor[axis]);
-      at.textContent = moves ? `at ${pose.cursor[axis]}` : "";
+      at.textContent = moves ? String(pose.cursor[axis]) : "";
       play.hidden = now !== "slider";
       const running = this.#playing === axis;
       if (play.dataset.on !== String(running)) {

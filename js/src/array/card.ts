@@ -77,6 +77,7 @@ export class Card implements Desk {
       layer: (which) => this.#setLayer(which),
       image: (on) => this.#setImage(on),
       help: () => this.obey({ do: "help" }),
+      more: () => this.root.classList.toggle("vt-more"),
     }, setting.named);
     if (item.shape.length > 2) this.#axes = new AxesBar(this, item.dims);
     if (!this.#linked && (item.shape.length > 1)) this.#lens = lens(this, this.sheets[0] as Sheet);
@@ -151,30 +152,32 @@ export class Card implements Desk {
     const width = this.#width;
     const { pose } = this;
     const inner = width - 26;
-    const columns = this.#linked && width >= 560 ? this.sheets.length : 1;
     const narrow = width < 600;
+    const columns = this.#linked && !narrow ? this.sheets.length : 1;
     const tallest = setting.size * 0.66;
     const { left } = margins(pose, !this.#linked);
     pose.setBox((this.#linked ? (inner - 12 * (columns - 1)) / columns : inner) - left, this.#linked ? setting.size * 0.5 : tallest);
     let plan = "plain";
-    if (this.#lens && !narrow && !pose.image) {
-      const room = inner - 16;
-      if (pose.tiled) {
+    const room = inner - 16;
+    if (this.#lens && !narrow) {
+      if (pose.image && pose.tiled) plan = "plain";
+      else if (pose.tiled) {
         plan = "tiles";
         pose.setBox(room - 172 - left, tallest);
       } else if (pose.box.width + left < 0.58 * room && pose.box.height > 190) {
         plan = "big";
         pose.setBox(Math.min(0.62 * setting.size, 0.5 * room) - left, tallest);
-      } else if (this.#item.pooled) {
+      } else if (this.#item.pooled && !pose.image) {
         plan = "tiles wide";
         pose.setBox(room - 260 - left, tallest);
       }
-    } else if (this.#lens && narrow && (pose.tiled || this.#item.pooled)) plan = "stack";
+    } else if (this.#lens && !pose.image && (pose.tiled || this.#item.pooled)) plan = "stack";
+    else if (!this.#linked && pose.shape.length < 2 && pose.sx >= 28) plan = "row";
     this.root.dataset.plan = plan;
     this.root.classList.toggle("vt-narrow", narrow);
     this.root.style.setProperty("--vt-picture", `${Math.ceil(pose.box.width + left + 1)}px`);
-    const beside = { plain: 0, tiles: 172, "tiles wide": 260, stack: inner, big: inner - 16 - Math.ceil(pose.box.width + left + 1) };
-    this.#lens?.resize(beside[plan as keyof typeof beside]);
+    const beside = { plain: 0, row: 0, tiles: 172, "tiles wide": 260, stack: inner, big: inner - 16 - Math.ceil(pose.box.width + left + 1) };
+    this.#lens?.resize(pose.image ? 0 : beside[plan as keyof typeof beside]);
     this.#axes?.show();
     this.repaint();
   }

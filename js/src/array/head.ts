@@ -48,6 +48,7 @@ export interface HeadCalls {
   layer(which: number): void;
   image(on: boolean): void;
   help(): void;
+  more(): void;
 }
 
 export class Head {
@@ -77,8 +78,14 @@ export class Head {
       badPill(item, calls.bad, signal),
       this.#layers?.box ?? null,
       this.#image?.box ?? null,
-      el("span.vt-zooms", {}, this.#zoom, el("span.vt-zoom", { role: "group", "aria-label": "zoom" }, ...this.#buttons)),
-      button("button.vt-ic", "?", "keys  ( ? )", calls.help, signal),
+      el(
+        "span.vt-zooms",
+        {},
+        this.#zoom,
+        el("span.vt-zoom", { role: "group", "aria-label": "zoom" }, ...this.#buttons),
+        button("button.vt-stat", "stats", "", calls.more, signal),
+        button("button.vt-ic", "?", "keys  ( ? )", calls.help, signal),
+      ),
     );
   }
 

@@ -61,8 +61,8 @@ export interface Press {
 /** The command of a key; null leaves the key to the host. */
 export function commandOf(press: Press): Command | null {
   if (press.ctrlKey || press.metaKey || press.altKey) return null;
-  const arrow = ARROWS[press.key];
+  const arrow = Object.hasOwn(ARROWS, press.key) && ARROWS[press.key];
   if (arrow) return { do: press.shiftKey ? "leap" : "move", x: arrow[0], y: arrow[1] };
   if (press.shiftKey && (press.key === "Enter" || press.key.length > 1)) return null;
-  return SIMPLE[press.key] ?? null;
+  return (Object.hasOwn(SIMPLE, press.key) && SIMPLE[press.key]) || null;
 }

@@ -16,9 +16,9 @@ export interface Fact {
   bad: boolean;
 }
 
-export function facts(sheet: Sheet): Fact[] {
+export function facts(sheet: Sheet, digits = 4): Fact[] {
   const { stats } = sheet.face;
-  const number = (value: unknown, digits: number): string => {
+  const number = (value: unknown): string => {
     const n = real(value);
     if (value === null || value === undefined) return "–";
     return /^u?int/.test(sheet.item.dtype) && Number.isInteger(n) ? sheet.write(n) : num(n, digits);
@@ -26,12 +26,12 @@ export function facts(sheet: Sheet): Fact[] {
   const infinite = (stats.posinf ?? 0) + (stats.neginf ?? 0);
   const fact = (name: string, text: string, bad = false): Fact => ({ name, text, bad });
   return [
-    fact("min", number(stats.min, 4)),
-    fact("max", number(stats.max, 4)),
-    fact("mean", number(stats.mean, 4)),
-    fact("std", number(stats.std, 4)),
+    fact("min", number(stats.min)),
+    fact("max", number(stats.max)),
+    fact("mean", number(stats.mean)),
+    fact("std", number(stats.std)),
     fact("zero", stats.zeros === null ? "–" : percent(stats.zeros, stats.count)),
-    fact("median", number(stats.median, 4)),
+    fact("median", number(stats.median)),
     fact("NaN", count(stats.nan ?? 0), Boolean(stats.nan)),
     fact("±inf", count(infinite), infinite > 0),
   ];

@@ -52,7 +52,7 @@ export class Strip {
     const { signal } = this.#setting;
     const sheet = new Sheet(item);
     const canvas = el("canvas.vt-thumb", { "aria-hidden": "true" });
-    const some = item.shape.includes(0) ? [] : facts(sheet).slice(0, 4);
+    const some = item.shape.includes(0) ? [] : facts(sheet, 3).slice(0, 4);
     const numbers = some.map(({ name, text }) => el("span.vt-fact", {}, el("small", { text: name }), text));
     const button = el(
       "button",

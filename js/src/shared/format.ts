@@ -25,7 +25,8 @@ export function whole(value: number): string {
 export function decimalsFor(most: number, room: number): number {
   const digits = most < 1 ? 0 : Math.floor(Math.log10(most)) + 1;
   // A sign and a point beside the digits.
-  return digits + 1 > room ? -1 : Math.max(0, Math.min(3, room - digits - 2));
+  // One decimal even where the largest has no room for it: most values are smaller, and `fit` drops it.
+  return digits + 1 > room ? -1 : Math.max(digits < 3 ? 1 : 0, Math.min(3, room - digits - 2));
 }
 
 /** A number in so many characters: ".27", "−1.30", "4e7"; "" where none is honest. */

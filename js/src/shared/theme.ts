@@ -37,6 +37,8 @@ export class Theme {
   }
 
   #once<T>(name: string, make: () => T): T {
+    // Off the page an element has no style: what is read there is not kept.
+    if (!this.#root.isConnected) return make();
     if (!this.#kept.has(name)) this.#kept.set(name, make());
     return this.#kept.get(name) as T;
   }
@@ -46,7 +48,7 @@ const SIGNS = ["data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-k
 
 /** Whether a root stands in the dark: its own word first, then the host's, then the system's. */
 export function isDark(root: HTMLElement): boolean {
-  const own = root.closest("[data-theme]")?.getAttribute("data-theme");
+  const own = (root.closest("[data-theme]") ?? document.querySelector("html[data-theme], body[data-theme]"))?.getAttribute("data-theme");
   if (own === "dark" || own === "light") return own === "dark";
   const lab = document.querySelector("[data-jp-theme-light]")?.getAttribute("data-jp-theme-light");
   if (lab) return lab === "false";

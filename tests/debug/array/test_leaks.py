@@ -18,18 +18,17 @@ def all_of_it(x):
 
 def test_repeated_records_keep_nothing():
     x = vistorch.randn(500, 500, requires_grad=True)
-    for _ in range(2):
-        all_of_it(x)
-    gc.collect()
     tracemalloc.start()
     try:
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(5):
-            all_of_it(x)
-        gc.collect()
-        assert tracemalloc.get_traced_memory()[0] - before < 20_000
+        held = []
+        for times in (3, 3, 9):  # the first rounds fill caches of Python's own
+            for _ in range(times):
+                all_of_it(x)
+            gc.collect()
+            held.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
+    assert held[2] - held[1] < 30_000  # nine rounds; a single overview is 40,000
 
 
 def test_a_record_keeps_no_tensor_alive():

@@ -17,6 +17,7 @@ from .blocks import choose_block, grid_of
 from .codes import EXACT_BYTES, encode
 from .complexes import measure_complex
 from .measure import Measured, measure
+from .on_device import measure_there
 from .scales import phase_scale, scales_for
 from .source import Source
 from .state import Bad, Image, Item, Layer
@@ -54,12 +55,10 @@ def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
         cells: also what is drawn, not only the numbers.
     """
     shape, data = source.shape, source.data
-    if source.xp is not np:
-        data = source.xp.asnumpy(data)
     layers = 2 if data.dtype.kind == "c" else 1
     block, picture = _blocks(shape, data, wishes.budget // layers, cells)
     if layers == 2:
-        found = measure_complex(data, block)
+        found = measure_complex(fetched(source, data), block)
         image = None
     else:
         found, image = _measured(source, data, block, picture)
@@ -90,7 +89,7 @@ def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
 
 
 def _blocks(
-    shape: tuple[int, ...], data: np.ndarray, budget: int, cells: bool
+    shape: tuple[int, ...], data: Any, budget: int, cells: bool
 ) -> tuple[tuple[int, ...], tuple[int, int, int] | None]:
     """The blocks, and the axes of a picture if by its shape it may be one."""
     picture = picture_of(shape, data.dtype)
@@ -104,7 +103,7 @@ def _blocks(
 
 
 def _measured(
-    source: Source, data: np.ndarray, block: tuple[int, ...], picture: Any
+    source: Source, data: Any, block: tuple[int, ...], picture: Any
 ) -> tuple[list[tuple[str, Measured]], Image | None]:
     """Measure a real array. Whether it is a picture is known only then; pictures show the mean of a block."""
     image: list[Image | None] = [None]
@@ -113,8 +112,26 @@ def _measured(
         image[0] = image_of(picture, data.dtype, least, most, source.parameter)
         return image[0] is not None and image[0].shown
 
-    found = measure(data, block, averaged)
+    found = measure_source(source, data, block, averaged)
     return [("value", found)], image[0]
+
+
+def measure_source(source: Source, data: Any, block: tuple[int, ...], mean: Any) -> Measured:
+    """Measure where the array is: only what is small leaves a GPU."""
+    if source.xp is not np:
+        with source.place:
+            found = measure_there(source.xp, data, block, mean)
+        if found is not None:
+            return found
+    return measure(fetched(source, data), block, mean)
+
+
+def fetched(source: Source, data: Any) -> np.ndarray:
+    """The elements on the host."""
+    if source.xp is np:
+        return data
+    with source.place:
+        return source.xp.asnumpy(data)
 
 
 def _layer(source: Source, wishes: Wishes, name: str, found: Measured, cells: bool) -> Layer:

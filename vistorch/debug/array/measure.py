@@ -19,7 +19,7 @@ from .moments import Moments, rounded, shrink_for, widened
 from .pool import Pools, restore
 from .spread import MANY, Sorted, Spread, Table
 from .state import Bad, Stats
-from .where import find, not_finite
+from .where import find, not_finite, spread_out
 
 
 @dataclass
@@ -77,7 +77,7 @@ def _small(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
     spread: Spread = Sorted(ordered)
     if source.copies > 1:
         spread = Table(ordered, np.full(ordered.size, source.copies))
-    return _finish(source, block, mean, moments, spread, (nan, posinf, neginf, zeros), pools, exact)
+    return assemble(source, block, mean, moments, spread, (nan, posinf, neginf, zeros), pools, exact)
 
 
 def pools_for(source: Layout, block: tuple[int, ...], native: Any, summed: Any) -> Pools | None:
@@ -97,10 +97,10 @@ def _large(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
         if pools is not None and not counting.summable:
             pools = pools_for(source, block, exact, np.float64)
             counting.pool_again(pools)
-    return _finish(source, block, mean, counting.moments, counting.spread, counting.counted, pools, None)
+    return assemble(source, block, mean, counting.moments, counting.spread, counting.counted, pools, None)
 
 
-def _finish(
+def assemble(
     source: Layout,
     block: tuple[int, ...],
     mean: Any,
@@ -109,8 +109,9 @@ def _finish(
     counted: tuple[int, int, int, int],
     pools: Pools | None,
     exact: np.ndarray | None,
+    places: tuple[int, int, np.ndarray, np.ndarray] | None = None,
 ) -> Measured:
-    """Put together what was found."""
+    """Put together what was found; `places`, where they are known: of an extreme each, of what is not finite."""
     copies = source.copies
     nan, posinf, neginf, zeros = (c * copies for c in counted)
     low, high = moments.least, moments.most
@@ -120,13 +121,21 @@ def _finish(
         stats.mean = float(moments.mean / moments.shrink)
         stats.std = moments.std(copies)
         stats.median = spread.quantile(0.5)
-        stats.argmin, stats.argmax = (find(source, v) for v in (low, high))
+        if places is None:
+            stats.argmin, stats.argmax = (find(source, v) for v in (low, high))
+        else:
+            stats.argmin, stats.argmax = places[:2]
     averaged = bool(mean is not None and mean(stats.min, stats.max))
     if pools is not None:
         cells = pools.chosen(low, high, averaged)
     else:
         view = source.array
         cells = exact if exact is not None else view.astype(widened(view.dtype), order="C")
-    none = np.empty(0, np.int64), np.empty(0, np.uint8)
-    bad = Bad(nan, posinf, neginf, *(not_finite(source) if nan + posinf + neginf else none))
+    if places is not None:
+        at, which = spread_out(*places[2:], source)
+    elif nan + posinf + neginf:
+        at, which = not_finite(source)
+    else:
+        at, which = np.empty(0, np.int64), np.empty(0, np.uint8)
+    bad = Bad(nan, posinf, neginf, at, which)
     return Measured(stats, bad, spread, restore(cells, source, block), source)

@@ -63,6 +63,8 @@ def scales_for(
 def _wanted(spread: Spread, least: float, most: float, clip: float, whole: bool) -> str:
     """The scale that shows most."""
     largest = max(abs(least), abs(most))
+    if spread.n == 1 and not whole and 0 <= least <= 1:
+        return "fixed"
     if not whole and FULL <= most <= 1 and (least >= 0 or least <= -FULL) and least >= -1:
         if least < 0 or (most > OFFSET and spread.n > 1):
             return "fixed"
@@ -96,6 +98,8 @@ def _clipped(spread: Spread, map: str, least: float, most: float, clip: float, c
 
 def _to_max(spread: Spread, map: str, least: float, most: float, centre: bool) -> Scale:
     lo, hi = _ends(least, most, centre)
+    if spread.n == 1:  # where a single number stands between zero and itself says nothing
+        lo, hi = -_round_up(-lo), _round_up(hi)
     if centre:
         words = "linear · ends at ±max |x|"
     else:
@@ -117,6 +121,14 @@ def _ends(least: float, most: float, centre: bool) -> tuple[float, float]:
     if least == 0:
         return 0.0, 1.0
     return (0.0, most) if least > 0 else (least, 0.0)
+
+
+def _round_up(value: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten; zero stays."""
+    if value <= 0 or not 1e-300 < value < 1e300:
+        return value
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(float(f"{n * power:.0e}") for n in (1, 2, 5, 10, 20) if n * power >= value)
 
 
 def _log(spread: Spread, map: str, least: float, most: float, clip: float) -> Scale:

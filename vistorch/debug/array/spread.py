@@ -226,3 +226,19 @@ class Patterns:
         """The leading bits of the element of rank r, and its rank among those that share them."""
         o = int(np.searchsorted(self.upto[1:], r, "right")) - self.end
         return (o if o >= 0 else self.half - 1 - o), r - int(self.upto[o + self.end])
+
+    def settle_median(self, low: np.ndarray, copies: int, whole: bool) -> None:
+        """Find the median among the elements of its bin, which were counted by their last bits.
+
+        Args:
+            low: those counts.
+            copies: how often each of them occurs.
+            whole: the elements are integers.
+        """
+        key, inside = self.locate(rank(self.n, 0.5))
+        negative = key >= self.half
+        upto = np.cumsum(low[::-1] if negative else low) * copies
+        at = int(np.searchsorted(upto, inside, "right"))
+        bits = (key << self.shift) | (low.size - 1 - at if negative else at)
+        found = np.array(bits, self.bits).view(self.kind).item()
+        self.median = int(found) if whole else found

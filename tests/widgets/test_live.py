@@ -51,8 +51,9 @@ def test_a_tile_of_blocks_keeps_what_is_furthest(view):
 
 
 WRONG = [
-    {"type": "title"}, {"type": None}, {"type": 3}, {"item": 1}, {"item": -1}, {"item": True}, {"item": 0.0}, {"item": "0"},
-    {"layer": 1}, {"layer": 2**60}, {"start": [0]}, {"start": [0, 8]}, {"start": "00"}, {"stop": [6, 9]}, {"stop": [0, 8]},
+    {"type": "title"}, {"type": None}, {"type": 3}, {"item": 1}, {"item": -1}, {"item": True}, {"item": 0.0},
+    {"item": "0"}, {"layer": 1}, {"layer": 2**60}, {"start": [0]}, {"start": [0, 8]}, {"start": "00"},
+    {"stop": [6, 9]}, {"stop": [0, 8]},
     {"stop": [6, 2**70]}, {"stop": [6, float("inf")]}, {"block": [0, 1]}, {"block": [1, -1]}, {"block": {"0": 1}},
     {"id": None}, {"id": 2**60}, {"id": -1}, {"id": [1]}, {"start": [[0], 0]}, {"block": [1, 2**53]},
 ]  # fmt: skip

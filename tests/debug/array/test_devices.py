@@ -10,7 +10,7 @@ import vistorch
 from tests.cuda.conftest import clean, install, strict_gpu  # noqa: F401  fixtures
 from tests.cuda.strict_array import Array
 from tests.debug.array.arrays import exactly
-from vistorch.debug.array import parameter, record, tile
+from vistorch.debug.array import on_device, parameter, record, tile
 from vistorch.debug.array.blocks import choose_block
 from vistorch.debug.array.item import Wishes, make_item
 from vistorch.debug.array.measure import measure
@@ -55,9 +55,11 @@ def arrays(kind, rng):
         yield np.full((3, 3), np.nan, kind)
 
 
+@pytest.mark.parametrize("piece", [10**6, 64])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_is_measured_with_one_transfer(gpu, kind):
+def test_the_same_is_measured_with_one_transfer(gpu, kind, piece, monkeypatch):
     xp, crossed = gpu
+    monkeypatch.setattr(on_device, "PIECE", piece)
     for x in arrays(kind, np.random.default_rng(3)):
         block = choose_block(x.shape, 60, tuple(range(x.ndim))[-2:])
         with np.errstate(all="ignore"):

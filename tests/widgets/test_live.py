@@ -173,3 +173,11 @@ def test_a_row_that_is_not_there(table, row, caplog):
 def test_no_tile_before_a_row(table):
     ask(table)
     assert table.sent == [({"type": "refused", "id": 7, "why": "no row is open"}, None)]
+
+
+def test_a_page_that_is_being_written_is_read_again(pages, monkeypatch):
+    monkeypatch.setenv("ANYWIDGET_HMR", "1")
+    view = ArrayView(Display(Record(item(np.eye(2)))), [None])
+    assert view._esm == (pages / "array.js").read_text()
+    type(view)._esm.changed.emit("// new")
+    assert view._esm == "// new"

@@ -195,8 +195,8 @@ export class Card implements Desk {
   copied(index: readonly number[], open: readonly number[] = []): void {
     const { pose } = this;
     const { channels } = pose.frame;
-    const found = (this.sheets[0] as Sheet).best(index, pose);
-    const text = indexText(this.#item.index || "x", index, pose.shape, found?.source.block, channels >= 0 ? [...open, channels] : open);
+    const block = pose.fine ? [] : this.#item.block;
+    const text = indexText(this.#item.index || "x", index, pose.shape, block, channels >= 0 ? [...open, channels] : open);
     void copy(text, this.root).then((done) => {
       if (!this.signal.aborted) this.#line.copied(text, done);
     });

@@ -26,7 +26,7 @@ export interface Kernel {
 
 export const MOST = 65536;
 const REST = 90;
-const PATIENCE = 8000;
+const PATIENCE = 5000;
 
 export const cellsOf = ({ start, stop, block }: Region): number =>
   start.reduce((n, from, axis) => n * Math.ceil(((stop[axis] as number) - from) / (block[axis] as number)), 1);
@@ -98,7 +98,8 @@ export function view(pose: Pose): Region | null {
     if (axis === undefined) return null;
     set(axis, start[axis] as number, stop[axis] as number, (block[axis] as number) * 2);
   }
-  const finer = region.block.some((k, axis) => k < (pose.block[axis] as number) && coarse.includes(axis));
+  // Half the block's length at least: what is hardly finer is not worth a question.
+  const finer = region.block.some((k, axis) => 2 * k <= (pose.block[axis] as number) && coarse.includes(axis));
   const worse = region.block.some((k, axis) => k > (pose.block[axis] as number));
   return finer && !worse ? region : null;
 }

@@ -25,6 +25,7 @@ FAMILIES = (
     "training",
     "loading",
     "pictures",
+    "arrays",
 )
 
 

@@ -147,7 +147,12 @@ def test_text_and_state():
         "1 thing to mend, marked !!",
     ]
     assert Doctor((Finding("a", OK, "fine"),)).text().endswith("all is well")
-    assert record.wire()["findings"][1] == {"about": "bcd", "state": WRONG, "says": "bad", "type_this": "do this"}
+    assert record.wire()["findings"][1] == {
+        "about": "bcd",
+        "state": WRONG,
+        "says": "bad",
+        "type_this": "do this",
+    }
 
 
 def test_trust_names_the_notebook(monkeypatch):

@@ -51,7 +51,10 @@ def test_the_last_and_a_named_one():
 
 
 def test_typed(type_in):
-    assert type_in("%vt export 'my figure.svg' model.fc1 --theme dark").out == "wrote my figure.svg (0 kB): model.fc1\n"
+    assert (
+        type_in("%vt export 'my figure.svg' model.fc1 --theme dark").out
+        == "wrote my figure.svg (0 kB): model.fc1\n"
+    )
     assert Path("my figure.svg").read_text() == "<svg>dark</svg>"
 
 
@@ -93,7 +96,7 @@ def test_a_file_that_was_there_stays_when_writing_fails(monkeypatch):
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(vt.Refusal, match="cannot write 'a.html': OSError: no space left"):
+    with pytest.raises(vt.Refusal, match=r"cannot write 'a\.html': OSError: no space left"):
         vt.export("a.html")
     assert os.listdir() == ["a.html"]
     assert Path("a.html").read_text() == "before"

@@ -19,7 +19,9 @@ class Kernel:
     def run(self, code):
         """Run a cell; return its outputs and its reply."""
         outputs = []
-        reply = self.client.execute_interactive(code, timeout=60, output_hook=outputs.append, stop_on_error=False)
+        reply = self.client.execute_interactive(
+            code, timeout=60, output_hook=outputs.append, stop_on_error=False
+        )
         shown = [one for one in outputs if one["msg_type"] not in ("status", "execute_input")]
         return shown, reply["content"]
 
@@ -39,7 +41,9 @@ class Kernel:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
-    paths = {name: str(home / name.lower()) for name in ("IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
+    paths = {
+        name: str(home / name.lower()) for name in ("IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    }
     environment = {**os.environ, **paths, "PYTHONPATH": str(ROOT), "JUPYTER_PLATFORM_DIRS": "1"}
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(env=environment, cwd=str(home))
@@ -122,7 +126,9 @@ def test_automatic_display_can_be_switched_off_and_ends_with_the_extension(kerne
 
 
 def test_a_picture_that_fails_leaves_the_text(kernel):
-    kernel.run("from unittest import mock\nbroken = mock.patch('vistorch.vt.automatic.show', side_effect=OSError('no'))")
+    kernel.run(
+        "from unittest import mock\nbroken = mock.patch('vistorch.vt.automatic.plain', side_effect=OSError('no'))"
+    )
     kernel.run("broken.start()")
     try:
         shown, reply = kernel.run("vistorch.ones(2)")

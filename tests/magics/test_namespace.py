@@ -51,7 +51,13 @@ def test_a_tensor_s_row():
 
 def test_an_array_s_row_has_no_gradient():
     row = rows(a=np.zeros((4, 2), np.int16))["a"]
-    assert (row.shape, row.dtype, row.device, row.nbytes, row.requires_grad) == ((4, 2), "int16", "cpu", 16, None)
+    assert (row.shape, row.dtype, row.device, row.nbytes, row.requires_grad) == (
+        (4, 2),
+        "int16",
+        "cpu",
+        16,
+        None,
+    )
 
 
 def test_a_module_s_row_is_all_of_it():
@@ -89,7 +95,14 @@ def test_who_shares_memory():
     said = {
         name: row.says
         for name, row in rows(
-            row=x[1], x=x, same=x, turned=x.t(), array=x.numpy(), cut=x.numpy()[1:], apart=x.clone(), bare=x.detach()
+            row=x[1],
+            x=x,
+            same=x,
+            turned=x.t(),
+            array=x.numpy(),
+            cut=x.numpy()[1:],
+            apart=x.clone(),
+            bare=x.detach(),
         ).items()
     }
     assert said == {
@@ -194,7 +207,7 @@ def test_the_state_travels():
     table = survey({"x": vistorch.randn(40, 40), "net": nn.Linear(3, 3), "e": vistorch.ones(0, 3)})
     kind, state = unpack(pack(table.kind, table.wire()))
     assert kind == "vars"
-    assert set(state["rows"][0]) == {field for field in Row.__dataclass_fields__}
+    assert set(state["rows"][0]) == set(Row.__dataclass_fields__)
     assert [row["shape"] for row in state["rows"]] == [[0, 3], None, [40, 40]]
 
 
@@ -203,7 +216,9 @@ def test_natural_order_of_names():
     assert names_worth_looking_at(names) == ["a", "x9", "x10"]
 
 
-@pytest.mark.parametrize(("number", "says"), [(0, "0 bytes"), (9_999, "9,999 bytes"), (10_000, "10.0 kB"), (2.5e15, "2500.0 TB")])
+@pytest.mark.parametrize(
+    ("number", "says"), [(0, "0 bytes"), (9_999, "9,999 bytes"), (10_000, "10.0 kB"), (2.5e15, "2500.0 TB")]
+)
 def test_said_bytes(number, says):
     assert said_bytes(int(number)) == says
 
@@ -228,6 +243,7 @@ def test_outside_of_a_shell_it_is_the_module_of_the_caller():
 
 
 def test_names_of_a_running_function_are_seen(type_in):
-    type_in("import vistorch\ndef f():\n    inside = vistorch.ones(2)\n    get_ipython().run_line_magic('vt', 'vars')")
+    type_in(
+        "import vistorch\ndef f():\n    inside = vistorch.ones(2)\n    get_ipython().run_line_magic('vt', 'vars')"
+    )
     assert re.search(r"^inside +tensor", type_in("f()").out, re.M)
-

@@ -13,7 +13,7 @@ from vistorch.vt.help import WIDTH, help_of
 from vistorch.vt.reading import read
 
 ROWS = pytest.mark.parametrize("command", vt.COMMANDS.values(), ids=lambda command: command.name)
-FROM_THE_PLACE = {"namespace"}  # what no one types
+FROM_THE_PLACE = {"namespace", "index"}  # what no one types
 
 
 @ROWS
@@ -63,6 +63,7 @@ class Anything(dict):
                 return self
 
             def __getitem__(self, index):
+                assert isinstance(index, tuple)
                 return self
 
         super().__init__(dict.fromkeys(("x", "model", "layer", "out", "hidden", "y", "loss"), Thing()))

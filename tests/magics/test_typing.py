@@ -4,6 +4,8 @@ import gc
 
 import pytest
 
+from vistorch.vt.expression import evaluate
+
 PROGRAM = """
 import vistorch
 from vistorch import nn
@@ -59,7 +61,7 @@ def test_help_of_what_is_not_there(sentence):
     [
         ("%vt nothing", "there is no command 'nothing': type `%vt` to see which there are"),
         ("%vt devic", "there is no command 'devic'; did you mean device?"),
-        ("%vt show", "`%vt show` needs what to show: "),
+        ("%vt show", "`%vt show` needs a tensor, parameter, array, module, dict or list: type `%vt show x`"),
         ("%vt show modle[0]", "NameError: name 'modle' is not defined; did you mean model?"),
         ("%vt show qqqqq", "NameError: name 'qqqqq' is not defined: type `%vt vars` to see what there is"),
         ("%vt show model[0].wieght", "has no attribute 'wieght'; did you mean weight"),
@@ -113,6 +115,8 @@ def test_a_failed_expression_keeps_nothing_alive(type_in, shell):
 
 def test_braces_and_dollars_are_the_expression_s_own(type_in, sentence):
     type_in("a = 1")
+    assert sentence("%vt show {a}").startswith("cannot show a set: ")
+    assert sentence("%vt show '$a'").startswith("cannot show a str: ")
     assert sentence("%vt show {'a': a, '$a': b}").startswith("NameError: name 'b' is not defined")
 
 
@@ -126,3 +130,9 @@ def test_nothing_is_written_into_the_namespace(type_in, shell):
     type_in("%vt show (walrus := 1) / 0")
     assert set(shell.user_ns) - before <= {"_i", "_ii", "_iii", "_i1", "_i2", "_exit_code"}
     assert "walrus" not in shell.user_ns
+
+
+def test_an_expression_reads_and_does_not_write():
+    names = {"a": 1}
+    assert evaluate("[(b := a), (c := b + 1)]", names) == [1, 2]
+    assert names == {"a": 1}

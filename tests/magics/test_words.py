@@ -1,5 +1,7 @@
 """A line is taken apart outside of brackets and quotes only."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,9 +36,7 @@ def test_words(line, words):
 def test_words_keep_their_places(line):
     words = split(line)
     assert all(line[word.start : word.stop] == word.text and word.text for word in words)
-    assert all(
-        a.stop < b.start and line[a.stop : b.start].isspace() for a, b in zip(words, words[1:], strict=False)
-    )
+    assert all(a.stop < b.start and line[a.stop : b.start].isspace() for a, b in pairwise(words))
     rest = line[words[-1].stop :] if words else line
     assert not rest.strip() or rest.lstrip().startswith("#")
 

@@ -25,7 +25,6 @@ ORDERS = ("name", "kind", "shape", "dtype", "device", "bytes", "grad")
 MOST = 300  # rows
 SECONDS = 0.25  # for norms and pictures
 CHUNK = 1 << 20
-HISTORY = ("In", "Out")
 
 
 @dataclass(frozen=True)
@@ -138,14 +137,9 @@ def _is_cupy(value: Any) -> bool:
 
 
 def _look(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Walk over the names that count; IPython's history and names that begin with _ do not."""
+    """Walk over the names that count; those that begin with _ do not, so neither does IPython's history."""
     for name, value in list(namespace.items()):
-        if (
-            isinstance(name, str)
-            and not name.startswith("_")
-            and name not in HISTORY
-            and (kind := kind_of(value))
-        ):
+        if isinstance(name, str) and not name.startswith("_") and (kind := kind_of(value)):
             yield name, value, kind
 
 
@@ -272,16 +266,17 @@ def _norm(gradients: list[Any], until: float) -> float | None:
 
 def _pictured(row: Row, value: Any, until: float) -> Row:
     """Add the small picture, if there is time; a module shows its largest parameter and says which."""
-    if time.perf_counter() > until:
+    left = until - time.perf_counter()
+    if left < 0:
         return row
     if row.kind != "module":
-        return replace(row, thumb=thumbnail(_raw(value)))
+        return replace(row, thumb=thumbnail(_raw(value), left))
     named = max(value.named_parameters(), key=lambda pair: pair[1].numel(), default=None)
     if named is None:
         return row
-    own = row.says.startswith(type(value).__name__ + ":")  # else it says which other name it is the same as
+    own = row.says.startswith(f"{type(value).__name__}:")  # else it says which other name it is the same as
     said = f"{row.says}; pictured: {named[0]}" if own else row.says
-    return replace(row, thumb=thumbnail(_raw(named[1])), says=said)
+    return replace(row, thumb=thumbnail(_raw(named[1]), left), says=said)
 
 
 def _order(row: Row, sort: str) -> Any:

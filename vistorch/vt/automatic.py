@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from .look import show
+from .look import plain
 from .refusal import first_line
 
 log = logging.getLogger("vistorch")
@@ -21,7 +21,7 @@ def bundle_of(tensor: Any) -> dict[str, Any] | None:
         tensor: the value of the cell.
     """
     try:
-        return show(tensor, live="off")._repr_mimebundle_()
+        return plain(tensor)._repr_mimebundle_()
     except Exception as error:
         log.warning("a tensor is shown as text alone, its picture failed: %s", first_line(error))
         return None

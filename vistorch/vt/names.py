@@ -37,10 +37,11 @@ def vars(
         raise Refusal(f"there is no column {sort!r}{perhaps(sort, ORDERS)}: type {either(ORDERS)}")
     if kind not in ("all", *KINDS):
         raise Refusal(f"there is no kind {kind!r}{perhaps(kind, KINDS)}: type {either(KINDS)}")
-    if namespace is None:
-        shell = shell_of_user()
-        namespace = sys._getframe(1).f_globals if shell is None else shell.user_ns
-    return Display(survey(namespace, sort=sort, reverse=reverse, kind=kind), "vars")
+    shell = shell_of_user()
+    around = sys._getframe(1).f_globals if shell is None else shell.user_ns
+    return Display(
+        survey(around if namespace is None else namespace, sort=sort, reverse=reverse, kind=kind), "vars"
+    )
 
 
 def _arguments(parser: Parser) -> None:

@@ -15,7 +15,7 @@ from .codes import EXACT_BYTES
 from .item import Wishes, make_item
 from .source import Source, is_array, source_of
 from .state import ArrayRecord, Item
-from .table import table
+from .words import table
 
 SHOWN = 24  # so many items of a strip are drawn
 LEAST = 1_200  # bytes that even the smallest share of a budget is

@@ -17,8 +17,8 @@ from .colours import sampled
 
 MIME = "image/svg+xml"
 INKS = {
-    "light": ("#1b1f27", "#545d6b", "#dfe3ea", "c0302a"),
-    "dark": ("#e7eaf0", "#aab3c1", "#333945", "ff8172"),
+    "light": ("#1b1f27", "#545d6b", "#dfe3ea", "c0302a", "#ffffff"),
+    "dark": ("#e7eaf0", "#aab3c1", "#333945", "ff8172", "#14161b"),
 }
 MONO = "ui-monospace, Menlo, Consolas, monospace"
 HEAD = ("name", "", "kind", "shape", "dtype", "device", "bytes", "grad", "grad norm", "")
@@ -26,7 +26,7 @@ RIGHT = {"bytes", "grad norm"}
 LETTER = 7.3  # a letter's width at 12 px
 TALL, GAP, PICTURE = 26, 16, 72  # a row, between columns, the column of pictures
 ROWS = 60  # more are counted, not drawn
-LONGEST = 46  # letters of a cell
+LONGEST = 72  # letters of a cell
 NO_TEXT = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what no XML file may hold
 
 
@@ -49,7 +49,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _picture(thumb: dict[str, Any], theme: str, x: float, y: float) -> str:
-    """A small picture in its box, its cells square where there is room."""
+    """A small picture in its box, its cells square where that leaves enough to see."""
     codes = np.asarray(thumb["codes"], np.uint8)
     red = INKS[theme][3]
     bad = [[int(red[i : i + 2], 16) for i in (0, 2, 4)]] * 3
@@ -57,7 +57,7 @@ def _picture(thumb: dict[str, Any], theme: str, x: float, y: float) -> str:
     data = base64.b64encode(png.indexed(codes, palette.astype(np.uint8))).decode()
     rows, cols = codes.shape
     side = min(PICTURE / cols, (TALL - 6) / rows)
-    wide, tall = max(side * cols, 4), max(side * rows, 4)
+    wide, tall = max(side * cols, 4), max(side * rows, 9)
     return (
         f'<image x="{x:g}" y="{y + (TALL - tall) / 2:g}" width="{wide:g}" height="{tall:g}" '
         f'preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>'
@@ -79,10 +79,11 @@ def paint(record: Any, theme: str = "light") -> bytes:
     """
     state = record.wire()
     rows = state["rows"][:ROWS]
-    ink, faint, line, _ = INKS[theme]
+    ink, faint, line, _, paper = INKS[theme]
     table = [_cells(row) for row in rows]
     wide = [
-        max([len(head), *(len(words[column]) for words in table)]) * LETTER for column, head in enumerate(HEAD)
+        max([len(head), *(len(words[column]) for words in table)]) * LETTER
+        for column, head in enumerate(HEAD)
     ]
     wide[1] = PICTURE if any(row["thumb"] for row in rows) else 0
     left = [12.0]
@@ -93,13 +94,22 @@ def paint(record: Any, theme: str = "light") -> bytes:
     def words_of(words: Any, y: float, fill: str, first: str) -> list[str]:
         return [
             _text(
-                left[i] + (wide[i] if HEAD[i] in RIGHT else 0), y, word, fill if i else first, HEAD[i] in RIGHT, not i
+                left[i] + (wide[i] if HEAD[i] in RIGHT else 0),
+                y,
+                word,
+                fill if i else first,
+                HEAD[i] in RIGHT,
+                not i,
             )
             for i, word in enumerate(words)
             if word
         ]
 
-    parts = [_text(12, 22, state["title"], ink, False, True)]
+    # A front end of either theme may show it: it brings its own paper.
+    parts = [
+        f'<rect width="100%" height="100%" rx="6" fill="{paper}"/>',
+        _text(12, 22, state["title"], ink, False, True),
+    ]
     y = 34.0
     if rows:
         parts += words_of(HEAD, y + 16, faint, faint)

@@ -18,7 +18,7 @@ export interface LineSetting {
 }
 
 /** The line for a scalar or an empty array; null for everything else. */
-export function showLine(item: Item, setting: LineSetting): { root: HTMLElement; paint: () => void } | null {
+export function showLine(item: Item, setting: LineSetting): { root: HTMLElement; repaint: () => void } | null {
   if (item.shape.includes(0)) return empty(item, setting);
   return item.shape.length ? null : scalar(item, setting);
 }
@@ -26,25 +26,42 @@ export function showLine(item: Item, setting: LineSetting): { root: HTMLElement;
 export function emptyWords(item: Item): string {
   const axis = item.shape.indexOf(0);
   const name = item.dims[axis];
-  const which = name && !/^axis \d+$/.test(name) ? `its axis “${name}” has length 0` : item.shape.length > 1 ? `axis ${axis} has length 0` : "its length is 0";
+  const which =
+    name && !/^axis \d+$/.test(name)
+      ? `its axis “${name}” has length 0`
+      : item.shape.length > 1
+        ? `axis ${axis} has length 0`
+        : "its length is 0";
   return `No values to show: ${which}.`;
 }
 
-function empty(item: Item, { named }: LineSetting): { root: HTMLElement; paint: () => void } {
-  const line = el("div.vt-line", {}, ...(named ? nameplate(item) : []), el("span.vt-remark", { text: emptyWords(item) }));
-  return { root: el("div.vt-card", {}, line), paint: () => {} };
+function empty(item: Item, { named }: LineSetting): { root: HTMLElement; repaint: () => void } {
+  const line = el(
+    "div.vt-line",
+    {},
+    ...(named ? nameplate(item) : []),
+    el("span.vt-remark", { text: emptyWords(item) }),
+  );
+  return { root: el("div.vt-card", {}, line), repaint: () => {} };
 }
 
-function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTMLElement; paint: () => void } {
+function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTMLElement; repaint: () => void } {
   const sheet = new Sheet(item);
   const pose = new Pose(item, false);
   const words = sheet.words([], pose);
   const canvas = el("canvas", { role: "img" });
   const box = el("div.vt-range", {}, canvas);
   const name = item.index || "x";
-  const value = el("button", { type: "button", class: `vt-number ${words.bad ? "vt-badc" : "vt-valuec"}`, text: words.text, title: `copies ${words.text}` });
+  const value = el("button", {
+    type: "button",
+    class: `vt-number ${words.bad ? "vt-badc" : "vt-valuec"}`,
+    text: words.text,
+    title: `copies ${words.text}`,
+  });
   const told = el("span.vt-hint", { "aria-live": "polite" });
-  on(value, "click",
+  on(
+    value,
+    "click",
     async () => {
       const text = words.text.replace("−", "-").replace("≈ ", "");
       const done = await copy(text, root);
@@ -59,7 +76,7 @@ function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTML
     el("div.vt-hidden", {}, factTable([sheet])),
   );
   let width = 0;
-  const paint = painter(() => {
+  const repaint = painter(() => {
     const pen = width ? prepare(canvas, width, 30, ratio()) : null;
     const { scale } = sheet;
     const v = sheet.read([], pose)?.value ?? NaN;
@@ -95,9 +112,9 @@ function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTML
     box,
     (w) => {
       width = w;
-      paint();
+      repaint();
     },
     signal,
   );
-  return { root, paint };
+  return { root, repaint };
 }

@@ -18,6 +18,7 @@ from .state import ArrayRecord, Item
 from .words import table
 
 SHOWN = 24  # so many items of a strip are drawn
+STRIP_BYTES = 28_000  # for all of a strip: its scales and counts take as much again
 LEAST = 1_200  # bytes that even the smallest share of a budget is
 UNSET: Any = object()
 
@@ -122,7 +123,7 @@ def parameter(
 
 
 def strip(
-    things: Any, *, name: str = "", index: str = "x", budget: int = EXACT_BYTES, size: int = 640
+    things: Any, *, name: str = "", index: str = "x", budget: int = STRIP_BYTES, size: int = 640
 ) -> ArrayRecord:
     """The record of several arrays: of a dict or list, also nested, or the parameters of a module.
 

@@ -11,7 +11,7 @@ import { watch } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { basename, join } from "node:path";
 
-const LIMIT = 60_000;
+const LIMIT = 90_000;
 const here = fileURLToPath(new URL(".", import.meta.url));
 const source = join(here, "src");
 const target = join(here, "..", "vistorch", "widgets", "static");

@@ -25,7 +25,7 @@ from .words import pooled_words
 
 SCALES = ("clip", "max", "log", "fixed")
 MAPS = ("tide", "ember")
-CELLS = 40_000  # coded cells for the same budget as EXACT_BYTES
+CELLS = 30_000  # coded cells for the same budget as EXACT_BYTES
 
 
 @dataclass

@@ -32,11 +32,11 @@ const styleAsText = {
 
 // What is left of a bundle's text in the page: the module in a string, imported once however many widgets carry it.
 const unpacking = (name, code) => `const name=${JSON.stringify(name)},code="${code}";
-export default()=>(globalThis.vistorchPages??={})[name]??=(async()=>{
+export default await((globalThis.vistorchPages??={})[name]??=(async()=>{
 const bytes=Uint8Array.from(atob(code),c=>c.charCodeAt(0));
 const text=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
 const url=URL.createObjectURL(new Blob([text],{type:"text/javascript"}));
-try{return(await import(url)).default}finally{URL.revokeObjectURL(url)}})();
+try{return(await import(url)).default}finally{URL.revokeObjectURL(url)}})());
 `;
 
 function packed(name, contents) {

@@ -73,7 +73,8 @@ class Live(anywidget.AnyWidget):
         page = bundles.source(display.record.kind)
         if os.environ.get("ANYWIDGET_HMR"):  # `make js`: anywidget watches the file that a class names
             cls = type(self)
-            self.__class__ = type(cls.__name__, (cls,), {"_esm": page, "__module__": cls.__module__})
+            watching = type(cls.__name__, (cls,), {"_esm": page, "__module__": cls.__module__})
+            self.__class__ = watching  # type: ignore[assignment]
         else:
             more["_esm"] = page.read_text(encoding="utf-8")
         super().__init__(payload=display.payload(), **more)

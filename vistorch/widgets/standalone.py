@@ -27,7 +27,6 @@ if(host){host.dataset.shown='';
 try{
 const url=URL.createObjectURL(new Blob([await inflate(code)],{type:'text/javascript'}));
 let page;try{page=(await import(url)).default}finally{URL.revokeObjectURL(url)}
-if(typeof page==='function')page=await page();
 const state={payload:await inflate(data),live:false};
 const model={get:k=>state[k],set(k,v){state[k]=v},save_changes(){},send(){},on(){},off(){}};
 const el=document.createElement('div');
@@ -68,7 +67,6 @@ def fragment(kind: str, payload: bytes, text: str = "", instead: str = "") -> st
         "key": _literal(key),
         "code": _literal(code),
         "data": _literal(data),
-        "name": _literal(kind + name),
     }
     above = (
         f'<pre style="margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em">{escape(text, quote=False)}</pre>'

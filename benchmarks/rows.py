@@ -26,6 +26,7 @@ FAMILIES = (
     "loading",
     "pictures",
     "arrays",
+    "graphs",
 )
 
 

@@ -18,7 +18,8 @@ What `wire()` gives (kind "graph"); every text is data, every `[i]` into `string
   of the target), `shape` i32, `norm` f64 (of the gradient that flowed; nan if not known), `dead` u8 (none flows).
 - `groups`: list of {name, path, kind, parent, use, note, ops, parameters, saved, synthetic}.
 - `roots`: list of {node, text}: what stands above the first boxes. `failed`: number of the node that failed, or -1.
-- `scale`: [low, high], base 10 logarithms of the least and the largest norm on the scale, or null. An edge's width: see `width_of` in `labels.py`.
+- `scale`: [low, high], base 10 logarithms of the least and the largest norm on the scale, or null. An edge's width:
+  see `width_of` in `labels.py`.
 - `layouts`: list; the first is what is shown at first, then what one toggle from there leads to, then two, as far as
   a budget of bytes goes; everything open is among them where it has at most 400 boxes. A page finds a layout by its
   `open`. Each: {`open`: i32 groups that are open, sorted; `width`, `height`; `boxes` i32 (n, 6): what (0 node, 1 closed

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..engine.backward import order_of
 from ..engine.graph import Leaf, Out, edge
 from ..engine.record import Promoted
@@ -80,7 +82,8 @@ def _array(value: Any) -> Any:
 
 def _root(d: Any) -> tuple[Any, int]:
     """The memory an array lies in: (what identifies it, its bytes)."""
-    memory = getattr(getattr(d, "data", None), "mem", None)
+    # numpy cannot show the memory of an array of bfloat16 as a buffer
+    memory = None if isinstance(d, np.ndarray) else getattr(getattr(d, "data", None), "mem", None)
     if memory is not None:  # cupy
         return memory.ptr, memory.size
     while getattr(d, "base", None) is not None and hasattr(d.base, "nbytes"):

@@ -1,0 +1,64 @@
+"""Which module an op ran in: the path as `named_modules()` tells it, noted at the node.
+
+Invariant: while a module runs, everything in the same thread is in it; outside of all modules there is no path.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ...engine.events import Listener
+from ...engine.graph import Out
+from ..lines import note_of
+
+
+class Modules(Listener):
+    """Notes at each node the path of the module that made it, as `note_of(node)["module"]`.
+
+    The outermost module that is called gives the names; its own path is "".
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import note_of
+        >>> from vistorch.debug.breaks import Modules
+        >>> net = vistorch.nn.Sequential(vistorch.nn.Linear(2, 1))
+        >>> with Modules():
+        ...     y = net(vistorch.ones(1, 2))
+        >>> note_of(y.grad_fn)["module"]
+        '0'
+    """
+
+    def __init__(self) -> None:
+        self._here = threading.local()
+
+    @property
+    def path(self) -> str | None:
+        """The path of the module that runs now in this thread, or None."""
+        stack = getattr(self._here, "stack", None)
+        return stack[-1] if stack else None
+
+    def phase(self, name: str, subject: Any, *details: Any) -> None:
+        """Follow modules as they begin and end."""
+        if name == "forward":
+            stack = getattr(self._here, "stack", None)
+            if not stack:
+                stack = self._here.stack = []
+                self._here.names = {id(m): path for path, m in subject.named_modules()}
+            stack.append(self._here.names.get(id(subject), stack[-1] if stack else ""))
+        elif name == "forward_end":
+            stack = getattr(self._here, "stack", None)
+            if stack:
+                stack.pop()
+
+    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Note where a node was made."""
+        stack = getattr(self._here, "stack", None)
+        if not stack or not outs:
+            return
+        for t in outs:
+            node = t._node
+            if node is not None:
+                node = node.node if node.__class__ is Out else node
+                node.note = {**note_of(node), "module": stack[-1]}
+                return

@@ -1,0 +1,215 @@
+"""The doors of this room: `record` for one thing, `strip` for several, `parameter` for one with its gradient.
+
+Invariant: what they return holds no tensor and no array of the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .axes import dims_of
+from .codes import EXACT_BYTES
+from .item import Wishes, make_item
+from .source import Source, is_array, source_of
+from .state import ArrayRecord, Item
+from .table import table
+
+SHOWN = 24  # so many items of a strip are drawn
+LEAST = 1_200  # bytes that even the smallest share of a budget is
+UNSET: Any = object()
+
+
+def record(
+    x: Any,
+    *,
+    name: str = "",
+    index: str = "x",
+    role: str = "",
+    dims: Sequence[str] | None = None,
+    scale: str | None = None,
+    map: str | None = None,
+    budget: int = EXACT_BYTES,
+    size: int = 640,
+    title: str | None = None,
+) -> ArrayRecord:
+    """The record of one array.
+
+    Args:
+        x: a tensor, a numpy or CUDA array, a number, or a list of numbers.
+        name: what it is called.
+        index: what an index is written behind, such as `w` in `w[3, 7]`.
+        role: "", "value", "gradient" or "update"; gradients have colours of their own.
+        dims: a name for each axis.
+        scale: "clip", "max", "log" or "fixed" where not the one chosen from the data is wanted.
+        map: "tide" or "ember" likewise.
+        budget: how many bytes the exact values may take; larger arrays are coded, and then pooled.
+        size: how wide it is shown, in pixels.
+        title: the headline; the name if not given.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.array import record
+        >>> r = record(vistorch.tensor([[1.0, -2.0], [0.5, float("nan")]]), name="w")
+        >>> print(r.text())
+        tensor([[ 1.0000, -2.0000],
+                [ 0.5000,     nan]])
+        >>> stats = r.items[0].layers[0].stats
+        >>> stats.min, stats.max, stats.nan
+        (-2.0, 1.0, 1)
+    """
+    source = source_of(np.asarray(x) if isinstance(x, (list, tuple)) else x)
+    wishes = Wishes(name, index, role, dims, scale, map, budget)
+    item = make_item(source, wishes)
+    return ArrayRecord("one", name if title is None else title, source.text, [item], size)
+
+
+def parameter(
+    p: Any,
+    grad: Any = UNSET,
+    update: Any = UNSET,
+    *,
+    name: str = "",
+    index: str = "x",
+    dims: Sequence[str] | None = None,
+    budget: int = EXACT_BYTES,
+    size: int = 640,
+) -> ArrayRecord:
+    """The record of one parameter: its value, its gradient and what the last step changed, side by side.
+
+    Args:
+        p: the parameter.
+        grad: its gradient; `p.grad` if not given; None if there is none.
+        update: what the last step added to it; what `debug.updates` remembers if not given.
+        name: what it is called.
+        index: what an index is written behind.
+        dims: a name for each axis.
+        budget: bytes for all three.
+        size: how wide they are shown, in pixels.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.array import parameter
+        >>> w = vistorch.nn.Parameter(vistorch.ones(2, 3))
+        >>> (w * w).sum().backward()
+        >>> [(item.role, item.layers[0].stats.max) for item in parameter(w).items]
+        [('value', 1.0), ('gradient', 2.0)]
+    """
+    from ..updates import last_update
+
+    grad = p.grad if grad is UNSET else grad
+    update = last_update(p) if update is UNSET else update
+    says = []
+    if grad is None:
+        says.append("no gradient yet: it is there after backward()")
+    if update is None:
+        says.append("no update seen yet: it is there after the next step of an optimizer")
+    parts = [("value", p, index), ("gradient", grad, f"{index}.grad"), ("update", update, "update")]
+    parts = [part for part in parts if part[1] is not None]
+    items = []
+    text = ""
+    for role, x, written in parts:
+        source = source_of(x, text=role == "value")
+        if source.shape != tuple(p.shape):
+            raise ValueError(f"the {role} has shape {source.shape}, the parameter {tuple(p.shape)}")
+        source.parameter = True
+        text = text or source.text
+        wishes = Wishes(name, written, role, dims, None, None, budget // len(parts))
+        items.append(make_item(source, wishes))
+    return ArrayRecord("linked", name, text, items, size, says)
+
+
+def strip(
+    things: Any, *, name: str = "", index: str = "x", budget: int = EXACT_BYTES, size: int = 640
+) -> ArrayRecord:
+    """The record of several arrays: of a dict or list, also nested, or the parameters of a module.
+
+    Args:
+        things: the dict, list or module.
+        name: what it is called.
+        index: how it is written in code.
+        budget: bytes for all; each gets what it needs or an equal share. From the 25th on only numbers are told.
+        size: how wide it is shown, in pixels.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.array import strip
+        >>> r = strip(vistorch.nn.Linear(3, 2), index="layer")
+        >>> [(item.name, item.index, item.shape, item.dims) for item in r.items]
+        [('weight', 'layer.weight', (2, 3), ('out', 'in')), ('bias', 'layer.bias', (2,), ('out',))]
+    """
+    says: list[str] = []
+    if hasattr(things, "named_parameters"):
+        parts = list(_of_module(things, index))
+    else:
+        skipped: list[str] = []
+        parts = list(_of_container(things, "", index, skipped))
+        if skipped:
+            more = f" and {len(skipped) - 5} more" if len(skipped) > 5 else ""
+            says.append(f"not shown, because they are no arrays: {', '.join(skipped[:5])}{more}")
+    sources: list[Source] = []
+    kept = []
+    for path, written, dims, x in parts:
+        try:
+            sources.append(source_of(x, text=False))
+            kept.append((path, written, dims))
+        except (TypeError, ValueError, RuntimeError) as why:
+            says.append(f"{path}: {why}")
+    shares = _shares([s.data.size * s.data.dtype.itemsize for s in sources[:SHOWN]], budget)
+    items: list[Item] = []
+    for i, (source, (path, written, dims)) in enumerate(zip(sources, kept, strict=True)):
+        share = shares[i] if i < SHOWN else LEAST
+        items.append(make_item(source, Wishes(path, written, "", dims, budget=share), cells=i < SHOWN))
+    if len(items) > SHOWN:
+        says.append(f"the first {SHOWN} of {len(items)} are drawn")
+    return ArrayRecord("strip", name, table(items, says), items, size, says)
+
+
+def _of_module(module: Any, index: str) -> Iterator[tuple[str, str, Any, Any]]:
+    """Path, how it is written, names of axes, parameter."""
+    holders = dict(module.named_modules())
+    for path, p in module.named_parameters():
+        holder, _, own = path.rpartition(".")
+        try:
+            dims = dims_of(holders[holder], own, tuple(p.shape)) if holder in holders else None
+        except RuntimeError:  # a lazy parameter has no shape yet
+            dims = None
+        written = "".join([f"[{part}]" if part.isdigit() else f".{part}" for part in path.split(".")])
+        yield path, index + written, dims, p
+
+
+def _of_container(
+    things: Any, path: str, index: str, skipped: list[str], within: tuple[int, ...] = ()
+) -> Iterator[tuple[str, str, Any, Any]]:
+    """The same for dicts and lists, depth first."""
+    if id(things) in within:
+        skipped.append(f"{path} (itself)")
+        return
+    if isinstance(things, Mapping):
+        pairs = [(str(k), f"{index}[{k!r}]", v) for k, v in things.items()]
+    elif isinstance(things, (list, tuple)):
+        pairs = [(str(i), f"{index}[{i}]", v) for i, v in enumerate(things)]
+    else:
+        raise TypeError(f"cannot show a {type(things).__name__} as a strip: give a dict, a list or a module")
+    for key, written, value in pairs:
+        here = f"{path}.{key}" if path else key
+        if isinstance(value, (Mapping, list, tuple)):
+            yield from _of_container(value, here, written, skipped, (*within, id(things)))
+        elif is_array(value):
+            yield here, written, None, value
+        else:
+            skipped.append(here)
+
+
+def _shares(needs: list[int], budget: int) -> list[int]:
+    """What each gets of a budget: what it needs, or an equal share of what the small ones leave."""
+    shares = [0] * len(needs)
+    left = budget
+    order = sorted(range(len(needs)), key=needs.__getitem__)
+    for i, which in enumerate(order):
+        share = left // (len(order) - i)
+        shares[which] = max(LEAST, min(needs[which], share))
+        left -= min(needs[which], share)
+    return shares

@@ -1,0 +1,133 @@
+"""One array in numbers: exact statistics, what is not finite, how the values are spread, and a value for each block.
+
+The array is walked in pieces that stay in the cache, at most twice: once for all but counts by equal steps, for which
+the extremes must be known. No copy of the whole is made, unless it has at most 131,072 elements.
+Invariant: an expanded array is measured once for each stored element and multiplied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .blocks import Layout, lay_out, pieces
+from .counting import Counting
+from .moments import SHRINK, Moments, rounded, widened
+from .pool import Pools, restore
+from .spread import MANY, Sorted, Spread, Table
+from .state import Bad, Stats
+from .where import find, not_finite
+
+
+@dataclass
+class Measured:
+    """What was found; `cells` has the shape of the grid, in the type of the elements or the one they widen to."""
+
+    stats: Stats
+    bad: Bad
+    spread: Spread
+    cells: np.ndarray
+    source: Layout
+
+
+def measure(array: np.ndarray, block: tuple[int, ...], mean: Any = None) -> Measured:
+    """Measure a real array.
+
+    Args:
+        array: any real type, any strides.
+        block: how many elements along each axis become one value.
+        mean: told the smallest and the largest element, says whether blocks show their mean.
+    """
+    source = lay_out(array)
+    with np.errstate(all="ignore"):
+        if source.array.size <= MANY:
+            return _small(source, block, mean)
+        return _large(source, block, mean)
+
+
+def _small(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
+    """Everything from one contiguous copy; the values are sorted."""
+    view = source.array
+    exact = view.astype(widened(view.dtype), order="C")
+    flat = exact.reshape(-1)
+    pools = pools_for(source, block, exact.dtype, np.float64)
+    if pools is not None:
+        wide = flat.astype(np.float64).reshape(exact.shape)
+        for where in pieces(exact.shape, pools.block):
+            pools.add(where, exact[where], wide[where])
+    finite, nan, posinf, neginf = flat, 0, 0, 0
+    if flat.dtype.kind == "f":
+        keep = np.isfinite(flat)
+        if not keep.all():
+            finite = flat[keep]
+            nan = int(np.count_nonzero(np.isnan(flat)))
+            posinf = int(np.count_nonzero(flat == np.inf))
+            neginf = flat.size - finite.size - nan - posinf
+    ordered = np.sort(finite)
+    moments = None
+    for shrink in (1.0, SHRINK):
+        moments = Moments(shrink)
+        if finite.size:
+            moments.add(finite, finite.astype(np.float64))
+        if np.isfinite(moments.squares):
+            break
+    zeros = finite.size - int(np.count_nonzero(finite))
+    spread: Spread = Sorted(ordered)
+    if source.copies > 1:
+        spread = Table(ordered, np.full(ordered.size, source.copies))
+    return _finish(source, block, mean, moments, spread, (nan, posinf, neginf, zeros), pools, exact)
+
+
+def pools_for(source: Layout, block: tuple[int, ...], native: Any, summed: Any) -> Pools | None:
+    """What pools the blocks; None where there is one element a block."""
+    inner = source.inner(block)
+    return Pools(source.array.shape, inner, native, summed) if max(inner, default=1) > 1 else None
+
+
+def _large(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
+    """Piece by piece."""
+    view = source.array
+    exact, summed = widened(view.dtype), rounded(view.dtype)
+    with np.errstate(all="ignore"):
+        pools = pools_for(source, block, exact, summed)
+        counting = Counting(source, pools)
+        counting.run()
+        if pools is not None and not counting.summable:
+            pools = pools_for(source, block, exact, np.float64)
+            counting.pool_again(pools)
+    return _finish(source, block, mean, counting.moments, counting.spread, counting.counted, pools, None)
+
+
+def _finish(
+    source: Layout,
+    block: tuple[int, ...],
+    mean: Any,
+    moments: Any,
+    spread: Spread,
+    counted: tuple[int, int, int, int],
+    pools: Pools | None,
+    exact: np.ndarray | None,
+) -> Measured:
+    """Put together what was found."""
+    copies = source.copies
+    nan, posinf, neginf, zeros = (c * copies for c in counted)
+    low, high = moments.least, moments.most
+    stats = Stats(count=prod(source.shape), zeros=zeros, nan=nan, posinf=posinf, neginf=neginf)
+    if moments.n:
+        stats.min, stats.max = low.item(), high.item()
+        stats.mean = float(moments.mean / moments.shrink)
+        stats.std = moments.std(copies)
+        stats.median = spread.quantile(0.5)
+        stats.argmin, stats.argmax = (find(source, v) for v in (low, high))
+    averaged = bool(mean is not None and mean(stats.min, stats.max))
+    if pools is not None:
+        cells = pools.chosen(low, high, averaged)
+    else:
+        view = source.array
+        cells = exact if exact is not None else view.astype(widened(view.dtype), order="C")
+    none = np.empty(0, np.int64), np.empty(0, np.uint8)
+    bad = Bad(nan, posinf, neginf, *(not_finite(source) if nan + posinf + neginf else none))
+    return Measured(stats, bad, spread, restore(cells, source, block), source)

@@ -1,0 +1,198 @@
+"""Which scale shows an array best, which others may be chosen, and the sentence that says what each does.
+
+The first is chosen from the data: fixed ends for booleans, probabilities and what fills [-1, 1]; logarithmic for positive
+values over more than three decades; clipped at p99 of |x| where few values are far from the rest; else to the largest.
+Diverging around zero where both signs occur, sequential where only one does.
+Invariant: lo < hi, both finite; `under`, `over` and `counts` together are all finite elements.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .spread import Spread
+from .state import Scale, Stats
+
+STEPS = 60
+HEAVY = 2.5  # the largest is this many times p99 of |x|: the ends are clipped
+DECADES = 1000.0  # p99 is this many times p1: logarithmic
+FULL = 0.9  # from here to 1 the largest counts as "up to one"
+OFFSET = 0.5  # the least is this much of the largest: the scale need not begin at zero
+NEAR = 1e-3  # of the largest: where a logarithm of both signs is still linear
+
+CLIP, MAX, LOG, FIXED = "clip at p99", "to max |x|", "log", "fixed"
+
+
+def scales_for(
+    stats: Stats, spread: Spread, *, whole: bool = False, truth: bool = False, map: str = "tide"
+) -> tuple[list[Scale], int]:
+    """All scales that make sense, and the index of the chosen one.
+
+    Args:
+        stats: the statistics.
+        spread: counts.
+        whole: the values are integers.
+        truth: they are booleans.
+        map: the colour map.
+    """
+    if stats.min is None or stats.max is None:
+        return [_scale(spread, "max", MAX, map, 0.0, 1.0, centre=False, say="nothing finite to show")], 0
+    least, most = float(stats.min), float(stats.max)
+    if truth:
+        say = "false is 0, true is 1"
+        return [_scale(spread, "fixed", "false, true", map, 0.0, 1.0, centre=False, say=say)], 0
+    centre = least < 0 < most
+    largest = max(abs(least), abs(most))
+    clip = min(float(spread.size(0.99)), largest)
+    made = [
+        _clipped(spread, map, least, most, clip, centre),
+        _to_max(spread, map, least, most, centre),
+        _log(spread, map, least, most, clip),
+    ]
+    ids = ["clip", "max", "log"]
+    if largest <= 1 and not whole:
+        made.append(_fixed(spread, map, least))
+        ids.append("fixed")
+    wanted = _wanted(spread, least, most, clip, whole)
+    return made, ids.index(wanted) if wanted in ids else 1
+
+
+def _wanted(spread: Spread, least: float, most: float, clip: float, whole: bool) -> str:
+    """The scale that shows most."""
+    largest = max(abs(least), abs(most))
+    if not whole and FULL <= most <= 1 and (least >= 0 or least <= -FULL) and least >= -1:
+        if least < 0 or (most > OFFSET and spread.n > 1):
+            return "fixed"
+    if least > 0 and most / DECADES > least:
+        low, high = float(spread.quantile(0.01)), float(spread.quantile(0.99))
+        if low > 0 and high / DECADES > low:
+            return "log"
+    if clip > 0 and largest / HEAVY > clip:
+        return "clip"
+    return "max"
+
+
+def phase_scale(spread: Spread) -> Scale:
+    """The whole circle."""
+    say = "phase · from −π to π, where the colours meet"
+    return _scale(spread, "phase", "phase", "phase", -math.pi, math.pi, centre=True, say=say)
+
+
+def _clipped(spread: Spread, map: str, least: float, most: float, clip: float, centre: bool) -> Scale:
+    if centre:
+        lo, hi = -clip, clip
+    elif least >= 0:
+        lo, hi = (0.0 if least < OFFSET * most else least), clip
+    else:
+        lo, hi = -clip, (0.0 if most > OFFSET * least else most)
+    if not lo < hi:
+        lo, hi = _ends(least, most, centre)
+    words = "linear · clipped at p99 of |x|, {beyond} beyond"
+    return _scale(spread, "clip", CLIP, map, lo, hi, centre=centre, say=words)
+
+
+def _to_max(spread: Spread, map: str, least: float, most: float, centre: bool) -> Scale:
+    lo, hi = _ends(least, most, centre)
+    if centre:
+        words = "linear · ends at ±max |x|"
+    else:
+        words = f"linear · from {short(lo)} to {short(hi)}"
+    return _scale(spread, "max", MAX if centre else "to max", map, lo, hi, centre=centre, say=words)
+
+
+def _ends(least: float, most: float, centre: bool) -> tuple[float, float]:
+    """All values fit; never two equal ends."""
+    if centre:
+        largest = max(-least, most)
+        return -largest, largest
+    if least >= 0:
+        lo, hi = (0.0 if least < OFFSET * most else least), most
+    else:
+        lo, hi = least, (0.0 if most > OFFSET * least else most)
+    if lo < hi:
+        return lo, hi
+    if least == 0:
+        return 0.0, 1.0
+    return (0.0, most) if least > 0 else (least, 0.0)
+
+
+def _log(spread: Spread, map: str, least: float, most: float, clip: float) -> Scale:
+    largest = max(abs(least), abs(most))
+    if least >= 0 and largest > 0:
+        lo = least if least > 0 else float(spread.positive() or largest)
+        if not 0 < lo < most:
+            lo = most / 10 if most / 10 > 0 else 0.0
+        if lo > 0:
+            words = f"log · from {short(lo)} to {short(most)}"
+            return _scale(spread, "log", LOG, map, lo, most, centre=False, curve="log", say=words)
+    if largest == 0:
+        return _scale(
+            spread, "log", LOG, map, 1e-3, 1.0, centre=False, curve="log", say="log · from 0.001 to 1"
+        )
+    near = min(clip if clip > 0 else largest, largest) * NEAR or largest
+    words = f"log of |x| with its sign · linear below {short(near)} · ends at ±max |x|"
+    return _scale(
+        spread, "log", LOG, map, -largest, largest, centre=True, curve="log", linear=near, say=words
+    )
+
+
+def _fixed(spread: Spread, map: str, least: float) -> Scale:
+    if least < 0:
+        return _scale(spread, "fixed", "fixed at ±1", map, -1.0, 1.0, centre=True, say="linear · fixed at ±1")
+    return _scale(
+        spread, "fixed", "fixed 0 to 1", map, 0.0, 1.0, centre=False, say="linear · fixed from 0 to 1"
+    )
+
+
+def _scale(
+    spread: Spread,
+    id: str,
+    label: str,
+    map: str,
+    lo: float,
+    hi: float,
+    *,
+    centre: bool,
+    curve: str = "linear",
+    linear: float = 0.0,
+    say: str,
+) -> Scale:
+    """A scale with its counts; `say` lacks only how it begins and how many values are beyond."""
+    wanted = _edges(lo, hi, centre, curve, linear)
+    counts, under, over = np.zeros(STEPS), 0, 0
+    if spread.n:
+        under, over = spread.beyond(lo, hi)
+        below, told = spread.below(wanted[1:-1])
+        steps = np.concatenate([[under], below, [spread.n - over]])
+        counts = np.diff(np.maximum.accumulate(steps)).astype(np.float64)
+        wanted[1:-1] = told
+    beyond = under + over
+    if id in ("clip", "max", "log", "fixed") and "·" in say:
+        say = f"{'diverging around 0' if centre else 'sequential'} · {say.format(beyond=f'{beyond:,}')}"
+    if curve == "log" and not centre and under:
+        say += f", {under:,} below"
+    return Scale(id, label, map, centre, curve, lo, hi, linear, beyond, say, counts, under, over, wanted)
+
+
+def _edges(lo: float, hi: float, centre: bool, curve: str, linear: float) -> np.ndarray:
+    """Equal steps of the scale, as values."""
+    if curve == "linear":
+        if centre:
+            edges = hi * np.linspace(-1, 1, STEPS + 1)
+        else:
+            edges = lo + (hi - lo) * np.linspace(0, 1, STEPS + 1)
+    elif centre:
+        t = np.linspace(-1, 1, STEPS + 1)
+        edges = np.sign(t) * np.expm1(np.abs(t) * np.log1p(hi / linear)) * linear
+    else:
+        t = np.linspace(0, 1, STEPS + 1)
+        edges = np.exp(math.log(lo) + t * (math.log(hi) - math.log(lo)))
+    edges[0], edges[-1] = lo, hi
+    return edges
+
+
+def short(value: float) -> str:
+    """A number for a sentence: four figures, a real minus."""
+    return f"{value:.4g}".replace("-", "−")

@@ -1,0 +1,48 @@
+"""Several arrays as a table of text: a line each, columns as wide as they need to be.
+
+Invariant: a line holds no newline, whatever a name holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .state import Item
+
+HEAD = ("name", "shape", "dtype", "min", "max", "mean", "std", "")
+LINES = 60
+
+
+def table(items: list[Item], says: list[str]) -> str:
+    """The table, then the notes."""
+    if not items:
+        return "\n".join(["nothing to show", *says])
+    rows = [HEAD, *[_row(item) for item in items[:LINES]]]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+    right = (False, False, False, True, True, True, True, False)
+    lines = []
+    for row in rows:
+        cells = [
+            text.rjust(width) if r else text.ljust(width)
+            for text, width, r in zip(row, widths, right, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    if len(items) > LINES:
+        lines.append(f"... and {len(items) - LINES} more")
+    return "\n".join([*lines, *says])
+
+
+def _row(item: Item) -> tuple[str, ...]:
+    stats = item.layers[0].stats
+    numbers = [_number(v) for v in (stats.min, stats.max, stats.mean, stats.std)]
+    bad = [
+        f"{n:,} {word}"
+        for n, word in ((stats.nan, "NaN"), (stats.posinf, "inf"), (stats.neginf, "-inf"))
+        if n
+    ]
+    shape = " × ".join(map(str, item.shape)) or "scalar"
+    return (" ".join(item.name.split()), shape, item.dtype, *numbers, ", ".join(bad))
+
+
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}"

@@ -1,0 +1,151 @@
+"""What the last step of an optimizer added to a parameter, for the parameters somebody asked about.
+
+Nobody listening costs nothing. Once `remember(p)` was called, each step keeps a copy of those parameters from before it
+and the difference after it; nothing else is copied. At most 64 parameters are remembered: asking for one more forgets
+the one that was asked for longest ago.
+Invariant: no parameter is kept alive by being remembered; when the last is gone, nobody listens any more.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+from ..engine.events import Listener
+
+MOST = 64
+
+
+class _Kept:
+    """One remembered parameter: its values before the step that runs, the last difference, how many steps."""
+
+    __slots__ = ("before", "difference", "parameter", "steps")
+
+    def __init__(self, parameter: Any, gone: Any) -> None:
+        self.parameter = weakref.ref(parameter, gone)
+        self.before: Any = None
+        self.difference: Any = None
+        self.steps = 0
+
+
+class _Steps(Listener):
+    """Hears optimizers step."""
+
+    def phase(self, name: str, subject: Any, *details: Any) -> None:
+        """Copy before a step, subtract after it."""
+        if name not in ("step", "step_end"):
+            return
+        for group in subject.param_groups:
+            for p in group["params"]:
+                kept = _kept.get(id(p))
+                if kept is None or kept.parameter() is not p:
+                    continue
+                if name == "step":
+                    kept.before = p._data.copy()
+                elif kept.before is not None:
+                    before, kept.before = kept.before, None
+                    if before.shape == p._data.shape and before.dtype == p._data.dtype:
+                        kept.difference = _minus(p._data, before), p._place
+                        kept.steps += 1
+
+
+_kept: dict[int, _Kept] = {}
+_steps = _Steps()
+_listening = False
+_lock = threading.RLock()  # a parameter may be freed while this thread holds it
+
+
+def remember(parameter: Any) -> None:
+    """Keep what the next steps add to a parameter.
+
+    Args:
+        parameter: a tensor that an optimizer holds.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.updates import last_update, remember
+        >>> w = vistorch.nn.Parameter(vistorch.ones(2))
+        >>> opt = vistorch.optim.SGD([w], lr=0.5)
+        >>> remember(w)
+        >>> w.sum().backward()
+        >>> opt.step()
+        >>> last_update(w)
+        tensor([-0.5000, -0.5000])
+    """
+    key = id(parameter)
+    with _lock:
+        kept = _kept.pop(key, None)
+        if kept is None or kept.parameter() is not parameter:
+            kept = _Kept(parameter, lambda _: _forget(key))
+        _kept[key] = kept
+        while len(_kept) > MOST:
+            del _kept[next(iter(_kept))]
+        _listen()
+
+
+def forget(parameter: Any = None) -> None:
+    """Stop keeping what steps add to a parameter, or to any.
+
+    Args:
+        parameter: the one; None for all.
+    """
+    with _lock:
+        if parameter is None:
+            _kept.clear()
+        else:
+            _kept.pop(id(parameter), None)
+        _listen()
+
+
+def remembered(parameter: Any) -> bool:
+    """Whether steps are kept for this parameter."""
+    kept = _kept.get(id(parameter))
+    return kept is not None and kept.parameter() is parameter
+
+
+def last_update(parameter: Any) -> Any:
+    """What the last step added to a parameter, as a tensor; None if no step was seen.
+
+    Args:
+        parameter: a parameter that `remember` was told of.
+    """
+    from ..engine.tensor import wrap
+
+    kept = _kept.get(id(parameter))
+    if kept is None or kept.parameter() is not parameter or kept.difference is None:
+        return None
+    return wrap(*kept.difference)
+
+
+def steps_seen(parameter: Any) -> int:
+    """How many steps were seen since `remember`."""
+    kept = _kept.get(id(parameter))
+    return kept.steps if kept is not None and kept.parameter() is parameter else 0
+
+
+def _minus(after: Any, before: Any) -> Any:
+    """The difference in the memory of the copy where that is possible."""
+    after_minus_before = after - before
+    return after_minus_before
+
+
+def _forget(key: int) -> None:
+    """A parameter is gone; another one may have its id already."""
+    with _lock:
+        kept = _kept.get(key)
+        if kept is not None and kept.parameter() is None:
+            del _kept[key]
+            _listen()
+
+
+def _listen() -> None:
+    """Listen while there is something to remember."""
+    global _listening
+    wanted = bool(_kept)
+    if wanted != _listening:
+        _listening = wanted
+        if wanted:
+            _steps.__enter__()
+        else:
+            _steps.__exit__()

@@ -66,23 +66,25 @@ class Stepper:
             tensors, gradient, retain_graph=True, create_graph=create_graph, inputs=inputs, journal=True
         )
         self.retain_graph = create_graph if retain_graph is None else retain_graph
-        self._start(run, names)
+        self._start(run, names, (tensors,) if isinstance(tensors, Tensor) else tuple(tensors))
 
     @classmethod
-    def of(cls, run: Pass, *, names: dict[Tensor, str] | None = None) -> Stepper:
+    def of(cls, run: Pass, *, names: dict[Tensor, str] | None = None, outputs: tuple = ()) -> Stepper:
         """A stepper for a pass that somebody else prepared and that has not begun; finished, it is as if run.
 
         Args:
             run: the pass.
             names: what leaves are called.
+            outputs: what it starts from.
         """
         self = cls.__new__(cls)
         self.retain_graph, run.free, run.journal = not run.free, False, []
-        self._start(run, names)
+        self._start(run, names, outputs)
         return self
 
-    def _start(self, run: Pass, names: dict[Tensor, str] | None) -> None:
+    def _start(self, run: Pass, names: dict[Tensor, str] | None, outputs: tuple) -> None:
         self.run = run
+        self.outputs = outputs
         self.names = names or {}
         # a tensor given twice as a root stands twice in the order, and runs once
         self.nodes = list(dict.fromkeys(n for n in run.order if self._runs(n)))
@@ -111,6 +113,11 @@ class Stepper:
     def position(self) -> int:
         """How many steps have been taken."""
         return len(self._taken)
+
+    @property
+    def ran(self) -> list:
+        """The nodes of the steps taken, oldest first."""
+        return [entry[1] for _, _, entry in self._taken]
 
     @property
     def closed(self) -> bool:

@@ -143,7 +143,8 @@ class Breakpoints(Listener):
 
         if run.journal is not None or mode.run is not None:
             return  # somebody steps it already, or it is a pass within one
-        stepper = Stepper.of(run, names=self.names(run) if self.names is not None else None)
+        names = self.names(run) if self.names is not None else None
+        stepper = Stepper.of(run, names=names, outputs=outputs)
         points = [p for p in self if p.enabled]
         while (stop := stepper.run_to_break(points)) is not None:
             answer = None if self.on_stop is None else self.on_stop(stop)

@@ -308,7 +308,7 @@ class Stepper:
             pass
         for _, _, (_, n, _, undo, *_) in self._taken:
             if n.__class__ is Leaf:
-                _settle(undo, self.run.create_graph)
+                settle(undo, self.run.create_graph)
             elif not self.retain_graph and n.saved and (n.rule is None or n.rule.saves_tensors):
                 n.saved = FREED
         self._close()
@@ -344,7 +344,7 @@ class Stepper:
         return check_node(self.nodes[self._number_of(node)], seed=seed)
 
 
-def _settle(undo: list, create_graph: bool) -> None:
+def settle(undo: list, create_graph: bool) -> None:
     """A plain pass adds to an existing `.grad` in place: whoever holds that tensor must see the sum."""
     for t, _, before, *after in undo:
         if after and before is not None and not create_graph and t._grad is after[0]:

@@ -59,7 +59,7 @@ def test_gradients_that_meet_are_added():
 
 def replay(made):
     """The `.grad` of each leaf after each number of steps, as a page would have it."""
-    now = {number: value for number, value in made.start}
+    now = dict(map(tuple, made.start))
     states = [dict(now)]
     for frame in made.frames:
         for grad in frame["grads"]:
@@ -189,7 +189,7 @@ def test_saved_values_lines_and_names():
 
 
 def test_hooks_that_raise_leave_what_was_recorded():
-    x, out = example()
+    x, _ = example()
 
     def wrong(g):
         raise ValueError("not today\nnor tomorrow")

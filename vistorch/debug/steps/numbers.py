@@ -112,7 +112,7 @@ def _values(known: Known, wanted: set[str], result: np.ndarray) -> tuple[dict, d
             names[name] = found[0]
     g = plain(host(known.incoming))
     gradient = next((s for s in wanted if s.startswith("\\bar") and s[5:] not in names.values()), None)
-    out = None if gradient is None else gradient[5:]
+    out = "" if gradient is None else gradient[5:]
     for name, symbol in names.items():
         if name in known.inputs:
             values[symbol] = value = _number_or_array(known.inputs[name])
@@ -120,12 +120,12 @@ def _values(known: Known, wanted: set[str], result: np.ndarray) -> tuple[dict, d
                 values[symbol] = value if isinstance(value, (int, float, complex)) else value.item()
             else:
                 roles[symbol] = "forward"
-    if out is not None:
+    if gradient is not None:
         if "out" in known.outputs:
             values[out], roles[out] = _number_or_array(known.outputs["out"]), "forward"
             if known.rule.name == "relu" and "x" not in values:  # the output is positive where the input is
                 values["x"], roles["x"] = values[out], "forward"
-        values[gradient], roles[str(gradient)] = _spread(g, known), "gradient"
+        values[gradient], roles[gradient] = _spread(g, known), "gradient"
     for name, value in known.consts.items():
         symbol = CONSTANTS.get(name)
         if symbol is not None and isinstance(value, (int, float)) and symbol not in values:

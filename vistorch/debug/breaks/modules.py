@@ -6,6 +6,7 @@ Invariant: while a module runs, everything in the same thread is in it; outside 
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 from ...engine.events import Listener
@@ -44,12 +45,23 @@ class Modules(Listener):
             stack = getattr(self._here, "stack", None)
             if not stack:
                 stack = self._here.stack = []
-                self._here.names = {id(m): path for path, m in subject.named_modules()}
-            stack.append(self._here.names.get(id(subject), stack[-1] if stack else ""))
+                root = getattr(self._here, "root", None)
+                if root is None or root() is not subject:
+                    self._name(subject)
+            path = self._here.names.get(id(subject))
+            if (
+                path is None and stack
+            ):  # a module that came later, or one that is called from outside of the tree
+                path = stack[-1]
+            stack.append(path or "")
         elif name == "forward_end":
             stack = getattr(self._here, "stack", None)
             if stack:
                 stack.pop()
+
+    def _name(self, root: Any) -> None:
+        self._here.root = weakref.ref(root)
+        self._here.names = {id(m): path for path, m in root.named_modules()}
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
         """Note where a node was made."""

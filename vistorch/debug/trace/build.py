@@ -65,8 +65,8 @@ def _births(trace: Trace) -> Iterator[tuple[Row, str, Facts]]:
         if row.state == "birth" and row.facts is not None:
             yield row, "forward", row.facts
     for row in trace.back_order:
-        if row.back == "birth" and isinstance(row.given, Facts):
-            yield row, "backward", row.given
+        if row.back == "birth" and row.back_facts is not None:
+            yield row, "backward", row.back_facts
 
 
 def op_of(row: Row) -> str:
@@ -204,7 +204,7 @@ def _row(trace: Trace, row: Row) -> dict[str, Any]:
         "code": segment_of(row.place) or (line.text if line is not None else ""),
         "module": row.module or "",
         "forward": _mark(row.state, row.bad, row) if row.state else None,
-        "backward": _mark(row.back, row.back_bad, None, row.given) if row.back else None,
+        "backward": _mark(row.back, row.back_bad, None, row.back_facts) if row.back else None,
     }
 
 
@@ -235,7 +235,7 @@ def _mark(state: str, bad: Any, row: Row | None, facts: Any = None) -> dict[str,
 
 def _scalar(row: Row | None) -> str:
     """The value of a clean result that is one number, as far as its norm tells it."""
-    if row is None or len(row.shapes) != 1 or row.shapes[0] != () or row.made is None:
+    if row is None or row.made is None or len(row.shapes) != 1:
         return ""
     return number(plain(host(row.made)).item())
 

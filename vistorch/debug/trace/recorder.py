@@ -12,76 +12,78 @@ import math
 import weakref
 from typing import Any
 
-from ...engine.events import where
-from ...engine.graph import Leaf, Out
+from numpy import ndarray, vdot
+
+from ...engine.events import _listeners, where
+from ...engine.graph import NUMBERS, Leaf, Out
 from ...engine.modes import mode
-from ...engine.quiet import hushed
 from ...engine.tensor import Tensor
 from ..breaks.modules import Modules
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain
 from .driving import drive
 
+INF = math.inf
+# what is bad in an input of these always shows in their output, so inputs need no look of their own
+PASS_ON = frozenset(
+    (
+        "add",
+        "addmm",
+        "addmv",
+        "bmm",
+        "convolution",
+        "linear",
+        "mean_all",
+        "mm",
+        "mul",
+        "mv",
+        "neg",
+        "sub",
+        "sum_all",
+        "t",
+        "view",
+    )
+)
+
 
 class Row:
     """One op: its forward, and its backward where a pass came to it.
 
-    `state` and `back` are "clean", "birth", "propagated" or "healed"; `back` is "" where nothing ran. `norms` are of
-    the outputs, `back_norms` of what was sent, by input.
+    `state` and `back` are "clean", "birth", "propagated" or "healed"; "" where nothing ran.
     """
 
-    __slots__ = (
-        "back",
-        "back_bad",
-        "back_norms",
-        "bad",
-        "consts",
-        "dtypes",
-        "facts",
-        "given",
-        "grads",
-        "index",
-        "ins",
-        "made",
-        "module",
-        "name",
-        "node",
-        "norms",
-        "outs",
-        "place",
-        "rule",
-        "sent",
-        "shapes",
-        "state",
-    )
+    # defaults, so that making a row writes little
+    state, back = "clean", ""
+    bad: Any = None
+    back_bad: Any = None
+    facts: Any = None  # of a birth in forward
+    back_facts: Any = None
+    shapes: tuple | list = ()
+    dtypes: tuple | list = ()
+    squares: tuple | list = ()  # sums of squares of the outputs
+    back_squares: tuple | list = ()
+    made: Any = None  # the output, where it is one number
+    ins: Any = None
+    consts: Any = None
+    outs: Any = None
+    given: Any = None  # what came in backward, and what was sent
+    sent: Any = None
 
     def __init__(self, index: int, rule: Any, name: str, place: Any, module: str | None) -> None:
         self.index, self.rule, self.name, self.place, self.module = index, rule, name, place, module
-        self.state, self.back = "clean", ""
-        self.bad: Any = None
-        self.back_bad: Any = None
-        self.facts: Any = None
-        self.norms: list[float] = []
-        self.back_norms: list[float | None] = []
-        self.shapes: list[tuple] = []
-        self.dtypes: list[str] = []
-        self.ins: Any = None
-        self.consts: Any = None
-        self.outs: Any = None
-        self.grads: Any = None
-        self.given: Any = None
-        self.sent: Any = None
-        self.made: Any = None
-        self.node: Any = None  # weakly
 
 
 class Recorder(Modules):
     """Listens to all that runs and writes a row for each op.
 
+    `numbers` says whether results that are one number are kept.
+
     Args:
         values: keep copies of all values.
         bound: also what is larger than this counts as bad.
     """
+
+    numbers = False
 
     def __init__(self, *, values: bool = False, bound: float | None = None) -> None:
         super().__init__()
@@ -91,81 +93,82 @@ class Recorder(Modules):
         self.passes = 0
         self._bad: dict[int, Any] = {}  # arrays that hold something bad, weakly, by id
         self._seen: dict[int, Any] = {}  # arrays that were looked at, weakly, by id: (array, row, output)
-        self._depth = 0
+        self._arrived: set = set()  # nodes that something bad was sent to
+        self._sums: dict[Any, tuple] = {}
 
     # ---- forward ----------------------------------------------------------------------------------------------
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
         """Write the row of an op."""
-        if mode.run is not None and not mode.run.create_graph:
+        run = mode.run
+        if run is not None and not run.create_graph:
             return  # an op within a plain pass belongs to its node
         stack = getattr(self._here, "stack", None)
-        rows = self.rows
+        rows, seen = self.rows, self._seen
         row = Row(len(rows), rule, rule.name, where(2), stack[-1] if stack else None)
         rows.append(row)
-        seen = self._seen
         if self.values:
             self._keep(row, ins, consts, outs)
-        bad_in = False
-        for t in ins:
-            if hasattr(t, "_data"):
-                d = t._data
-                known = seen.get(id(d))
-                if known is None or known[0]() is not d:
-                    self._look(d)
-                if self._bad and id(d) in self._bad and self._bad[id(d)]() is d:
-                    bad_in = True
-        bad_out = False
-        node: Any = None
+        bad, bad_out = self._bad, False
+        bad_in = (bool(bad) or rule.name not in PASS_ON) and self._bad_among(ins)
+        shapes, dtypes, squares = [], [], []
         for nr, t in enumerate(outs):
             d = t._data
-            if node is None:
-                node = t._node
-            if not d.shape and row.made is None:
+            shapes.append(d.shape)
+            dtypes.append(d.dtype)
+            square = squared(d)
+            squares.append(square)
+            if not d.shape and self.numbers:
                 row.made = d.copy()
-            row.shapes.append(d.shape)
-            row.dtypes.append(d.dtype.name)
-            norm = self._norm(d)
-            row.norms.append(norm)
             seen[id(d)] = (weakref.ref(d), row.index, nr)
-            if not math.isfinite(norm) and self._is_bad(d, norm):
-                bad_out = True
-                self._bad[id(d)] = weakref.ref(d)
-            elif self.bound is not None and self._is_bad(d, norm):
-                bad_out = True
-                self._bad[id(d)] = weakref.ref(d)
-            elif self._bad:
-                self._bad.pop(id(d), None)
+            if self.bound is not None or not square < INF:
+                if self._is_bad(d, square):
+                    bad_out = True
+                    bad[id(d)] = weakref.ref(d)
+                    continue
+            if bad:
+                bad.pop(id(d), None)
+        row.shapes, row.dtypes, row.squares = shapes, dtypes, squares
+        node = outs[0]._node if outs else None
+        if node is None:
+            node = next((t._node for t in outs if t._node is not None), None)
         if node is not None:
             if node.__class__ is Out:
                 node = node.node
-            node.note = {**note_of(node), "line": row.place, "module": row.module, "row": row}
-            row.node = weakref.ref(node)
+            told = {"line": row.place, "module": row.module, "row": row}
+            node.note = told if len(_listeners) == 1 and not mode.anomaly else {**note_of(node), **told}
         if len(seen) > 20_000:
             self._forget()
         if bad_in or bad_out:
+            bad_in = bad_in or self._bad_among(ins, but=outs)
             self.forward_bad(row, ins, consts, outs, bad_in, bad_out)
 
-    def _norm(self, d: Any) -> float:
-        """The norm; not finite if anything is not, or if a sum of squares overflows: then look again."""
-        if d.dtype.kind == "f" and d.dtype.itemsize != 2:
-            flat = d.reshape(-1)
-            total = float(hushed(flat.dot, flat))
-            if total > 1e-30:
-                return math.sqrt(total) if total != math.inf else norm_of(d)
-            return total if total == 0.0 and not flat.any() else norm_of(d)
-        return norm_of(d) if d.size else 0.0
+    def _bad_among(self, ins: tuple, but: tuple = ()) -> bool:
+        """Whether any input is bad; arrays that no op made are looked at now."""
+        bad, seen, found = self._bad, self._seen, False
+        written = [t._data for t in but]
+        for t in ins:
+            if t.__class__ in NUMBERS or any(t._data is d for d in written):
+                continue
+            d = t._data
+            known = seen.get(id(d))
+            if known is None or known[0]() is not d:
+                self._look(d)
+            if bad and id(d) in bad and bad[id(d)]() is d:
+                found = True
+        return found
 
-    def _is_bad(self, d: Any, norm: float) -> bool:
-        if not finite(d):
+    def _is_bad(self, d: Any, square: float) -> bool:
+        """Whether an array is bad, given its sum of squares."""
+        if not square < INF and not finite(d):
             return True
-        if self.bound is None or norm <= self.bound:  # no entry is larger than the norm
+        if self.bound is None or square <= self.bound * self.bound:  # no entry is larger than the norm
             return False
         return bool((abs(plain(d)) > self.bound).any())
 
     def _look(self, d: Any) -> None:
         """Look at an array that no row made."""
         self._seen[id(d)] = (weakref.ref(d), None, 0)
-        if d.dtype.kind not in "iub" and self._is_bad(d, self._norm(d)):
+        if self._is_bad(d, squared(d)):
             self._bad[id(d)] = weakref.ref(d)
 
     def _forget(self) -> None:
@@ -181,17 +184,19 @@ class Recorder(Modules):
         last = self.rows[-1] if self.rows else None
         self._seen.pop(id(d), None)
         self._bad.pop(id(d), None)
+        if d.base is not None:
+            for base in _bases(d):
+                self._seen.pop(id(base), None)
+                self._bad.pop(id(base), None)
+        if rule is None:
+            return  # an optimizer's: its parameters are looked at when they are next used
         self._look(d)
-        for base in _bases(d):
-            self._seen.pop(id(base), None)
-            self._bad.pop(id(base), None)
-        if last is not None and rule is not None and last.rule is rule and d.shape in last.shapes:
+        if last is not None and last.rule is rule and d.shape in last.shapes:
             self._seen[id(d)] = (weakref.ref(d), last.index, 0)
             return  # the op that computed it has told
         if id(d) in self._bad:
-            name = "write" if rule is None else f"{rule.name}_"
-            row = Row(len(self.rows), rule, name, where(2), self.path)
-            row.shapes, row.dtypes, row.norms = [d.shape], [d.dtype.name], [self._norm(d)]
+            row = Row(len(self.rows), rule, f"{rule.name}_", where(2), self.path)
+            row.shapes, row.dtypes, row.squares = (d.shape,), (d.dtype,), (squared(d),)
             self.rows.append(row)
             self._seen[id(d)] = (weakref.ref(d), row.index, 0)
             self.forward_bad(row, (), (), (tensor,), False, True)
@@ -234,55 +239,68 @@ class Recorder(Modules):
         if run.journal is not None or mode.run is not None:
             return  # a stepper drives it, or it is a pass within one
         self.passes += 1
-        self._arrived: set = set()
-        drive(run, self.step)
+        self._arrived, self._sums = set(), {}
+        try:
+            drive(run, self.step)
+        finally:
+            self._sums = {}  # no array of the pass stays alive
 
     def step(self, n: Any, entry: Any, pending: dict) -> None:
         """Write what a step did into its row."""
         g = entry[4] if len(entry) > 4 else entry[2]
+        sums, arrived = self._sums, self._arrived
         if n.__class__ is Leaf:
-            d = getattr(g, "_data", g)
-            norm = self._norm(d)
-            bad = (not math.isfinite(norm) or self.bound is not None) and self._is_bad(d, norm)
+            d = g if g.__class__ is ndarray else getattr(g, "_data", g)
+            known = sums.get(n)
+            square = known[1] if known is not None and known[0] is d else squared(d)
+            bad = (self.bound is not None or not square < INF) and self._is_bad(d, square)
             self.leaves[n] = (n.variable, d if self.values or bad else None, bad)
             return
-        row = note_of(n).get("row")
+        sums.pop(n, None)
+        try:
+            row = n.note["row"]
+        except (AttributeError, KeyError):
+            row = None
         if row is None or row.index >= len(self.rows) or self.rows[row.index] is not row:
-            row = Row(
-                len(self.rows),
-                n.rule,
-                type(n).__name__.removesuffix("Backward0"),
-                note_of(n).get("line"),
-                None,
-            )
-            row.module = note_of(n).get("module")
-            row.state = ""
-            self.rows.append(row)
-            n.note = {**note_of(n), "row": row}
-            row.node = weakref.ref(n)
+            row = self._unseen(n)
         bad_out = False
-        arrived = self._arrived
-        bad_in = n in arrived
-        sent = []
+        sent, squares = [], []
         for c in entry[3]:
-            if len(c) != 4 or c[0] is not pending:
+            if c[0] is not pending or len(c) != 4:
                 continue
-            e, d = c[1], getattr(c[3], "_data", c[3])
-            norm = self._norm(d)
-            row.back_norms.append(norm)
+            e, d = c[1], c[3]
+            d = d if d.__class__ is ndarray else getattr(d, "_data", d)
+            square = squared(d)
+            squares.append(square)
+            sums[e] = (d, square)
             sent.append((e, d))
-            if (not math.isfinite(norm) or self.bound is not None) and self._is_bad(d, norm):
+            if (self.bound is not None or not square < INF) and self._is_bad(d, square):
                 bad_out = True
                 arrived.add(e.node if e.__class__ is Out else e)
-        row.back = "clean"
+        row.back, row.back_squares = "clean", squares
         if self.values:
             row.given = [getattr(x, "_data", x) for x in (g if g.__class__ is list else [g])]
             row.sent = [(self._input_of(n, e), d) for e, d in sent]
+        bad_in = n in arrived if arrived else False
+        self.ran(row)
         if bad_in or bad_out:
             if not bad_in:  # finite gradients may have met and overflowed on their way here
                 some = [getattr(x, "_data", x) for x in (g if g.__class__ is list else [g]) if x is not None]
-                bad_in = any(self._is_bad(d, self._norm(d)) for d in some)
+                bad_in = any(self._is_bad(d, squared(d)) for d in some)
             self.backward_bad(row, n, g, sent, bad_in, bad_out)
+
+    def ran(self, row: Row) -> None:
+        """A row's backward has run; told in the order of the pass."""
+
+    def _unseen(self, n: Any) -> Row:
+        """The row of a node that was made before anybody recorded."""
+        note = note_of(n)
+        name = n.rule.name if n.rule is not None else type(n).__name__.removesuffix("Backward")
+        row = Row(len(self.rows), n.rule, name, note.get("line"), note.get("module"))
+        row.state = ""
+        self.rows.append(row)
+        n.note = {**note, "row": row}
+        return row
 
     @staticmethod
     def _input_of(n: Any, e: Any) -> int:
@@ -291,6 +309,14 @@ class Recorder(Modules):
     def backward_bad(self, row: Row, n: Any, g: Any, sent: list, bad_in: bool, bad_out: bool) -> None:
         """Something bad came into a node's backward or went out."""
         row.back = "healed" if not bad_out else "propagated" if bad_in else "birth"
+
+
+def squared(d: Any) -> float:
+    """The sum of squares; not finite if an element is not, or if it overflows: then somebody has to look."""
+    if d.dtype.kind == "f" and d.dtype.itemsize != 2 and d.__class__ is ndarray:
+        flat = d.ravel("K")  # in the order of memory: no copy of what is only transposed
+        return float(vdot(flat, flat))  # unlike dot, it does not warn of an overflow
+    return norm_of(d) ** 2 if d.size and d.dtype.kind not in "iub" else 0.0
 
 
 def _bases(d: Any) -> list:

@@ -161,15 +161,9 @@ class Trace(Recorder):
         row.facts = facts
 
     # ---- backward ---------------------------------------------------------------------------------------------
-    def step(self, n: Any, entry: Any, pending: dict) -> None:
-        """A step of the pass; the order of the rows is kept."""
-        before = len(self.rows)
-        super().step(n, entry, pending)
-        from ..lines import note_of
-
-        row = note_of(n).get("row") if len(self.rows) == before else self.rows[-1]
-        if row is not None and row.back:
-            self.back_order.append(row)
+    def ran(self, row: Row) -> None:
+        """Keep the order of the pass."""
+        self.back_order.append(row)
 
     def backward_bad(self, row: Row, n: Any, g: Any, sent: list, bad_in: bool, bad_out: bool) -> None:
         """Tell a birth, and keep what is around it."""
@@ -183,7 +177,7 @@ class Trace(Recorder):
         if row.back == "birth":
             self.births += 1
             if self.births <= BIRTHS:
-                row.given = self._back_facts(row, n, g, *sent[worst])
+                row.back_facts = self._back_facts(row, n, g, *sent[worst])
 
     def _back_facts(self, row: Row, n: Any, g: Any, e: Any, d: Any) -> Facts:
         at, which = places(d, self.bound)

@@ -225,7 +225,7 @@ class _Comparison:
         apart = np.where(np.isnan(apart), np.inf, apart)
         relative = np.where(same, 0.0, apart / np.maximum(np.maximum(np.abs(p), np.abs(q)), 1e-300))
         relative = np.where(np.isnan(relative), np.inf, relative)
-        beyond = ~same & ~(apart <= atol + rtol * np.abs(p))
+        beyond = ~same & ~((apart <= atol + rtol * np.abs(p)) & np.isfinite(apart))
         flat = int(np.argmax(apart))
         at = tuple(int(i) for i in np.unravel_index(flat, x.shape))
         return Difference(

@@ -14,6 +14,17 @@ from ...engine.graph import Out
 from ..lines import note_of
 
 
+_names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def path_of(root: Any, module: Any) -> str:
+    """The path of a module below another, "" where it is not there."""
+    names = _names.get(root)
+    if names is None or id(module) not in names:
+        names = _names[root] = {id(m): path for path, m in root.named_modules()}
+    return names.get(id(module), "")
+
+
 class Modules(Listener):
     """Notes at each node the path of the module that made it, as `note_of(node)["module"]`.
 

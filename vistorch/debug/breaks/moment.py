@@ -111,7 +111,10 @@ def module_of(node: Any, names: dict) -> str | None:
     if node.__class__ is Leaf:
         name = names.get(node.variable)
         return None if name is None else name.rpartition(".")[0]
-    noted = note_of(node).get("module")
+    note = note_of(node)
+    noted = note.get("module")
+    if noted is None and "row" in note:  # of a recorder, which finds names late
+        noted = note["row"].module
     if noted is not None:
         return noted
     for e in node.edges:

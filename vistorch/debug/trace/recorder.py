@@ -9,16 +9,17 @@ Invariant: recording changes no value, no gradient and nothing of what a pass fr
 from __future__ import annotations
 
 import math
-import weakref
+import threading
 from typing import Any
+from weakref import ref as ref_to
 
 from numpy import ndarray, vdot
 
-from ...engine.events import _listeners, where
+from ...engine.events import Listener, _listeners, where
 from ...engine.graph import NUMBERS, Leaf, Out
 from ...engine.modes import mode
 from ...engine.tensor import Tensor
-from ..breaks.modules import Modules
+from ..breaks.modules import path_of
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain
 from .driving import drive
@@ -59,7 +60,6 @@ class Row:
     facts: Any = None  # of a birth in forward
     back_facts: Any = None
     shapes: tuple | list = ()
-    dtypes: tuple | list = ()
     squares: tuple | list = ()  # sums of squares of the outputs
     back_squares: tuple | list = ()
     made: Any = None  # the output, where it is one number
@@ -69,11 +69,27 @@ class Row:
     given: Any = None  # what came in backward, and what was sent
     sent: Any = None
 
-    def __init__(self, index: int, rule: Any, name: str, place: Any, module: str | None) -> None:
-        self.index, self.rule, self.name, self.place, self.module = index, rule, name, place, module
+    path: str | None = None
+
+    def __init__(self, index: int, rule: Any, name: str, place: Any, inside: Any) -> None:
+        self.index, self.rule, self.name, self.place, self.inside = index, rule, name, place, inside
+
+    @property
+    def module(self) -> str | None:
+        """The path of the module the op ran in; found when somebody asks, because names take longer than small ops."""
+        if self.inside is not None:
+            self.path, self.inside = path_of(*self.inside), None
+        return self.path
 
 
-class Recorder(Modules):
+class Inside(threading.local):
+    """The modules that run in this thread, the outermost first."""
+
+    def __init__(self) -> None:
+        self.stack: list = []
+
+
+class Recorder(Listener):
     """Listens to all that runs and writes a row for each op.
 
     `numbers` says whether results that are one number are kept.
@@ -86,15 +102,24 @@ class Recorder(Modules):
     numbers = False
 
     def __init__(self, *, values: bool = False, bound: float | None = None) -> None:
-        super().__init__()
         self.values, self.bound = values, bound
+        self._here = Inside()
         self.rows: list[Row] = []
         self.leaves: dict[Any, tuple] = {}  # by leaf: (tensor, gradient, whether it is bad)
         self.passes = 0
         self._bad: dict[int, Any] = {}  # arrays that hold something bad, weakly, by id
-        self._seen: dict[int, Any] = {}  # arrays that were looked at, weakly, by id: (array, row, output)
+        self._seen: dict[
+            int, Any
+        ] = {}  # arrays that were looked at, weakly, by id: (array, row, output, sum of squares)
         self._arrived: set = set()  # nodes that something bad was sent to
         self._sums: dict[Any, tuple] = {}
+
+    def phase(self, name: str, subject: Any, *details: Any) -> None:
+        """Follow modules as they begin and end."""
+        if name == "forward":
+            self._here.stack.append(subject)
+        elif name == "forward_end" and self._here.stack:
+            self._here.stack.pop()
 
     # ---- forward ----------------------------------------------------------------------------------------------
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
@@ -102,45 +127,61 @@ class Recorder(Modules):
         run = mode.run
         if run is not None and not run.create_graph:
             return  # an op within a plain pass belongs to its node
-        stack = getattr(self._here, "stack", None)
+        stack = self._here.stack
         rows, seen = self.rows, self._seen
-        row = Row(len(rows), rule, rule.name, where(2), stack[-1] if stack else None)
+        row = Row(len(rows), rule, rule.name, where(2), (stack[0], stack[-1]) if stack else None)
         rows.append(row)
         if self.values:
             self._keep(row, ins, consts, outs)
         bad, bad_out = self._bad, False
         bad_in = (bool(bad) or rule.name not in PASS_ON) and self._bad_among(ins)
-        shapes, dtypes, squares = [], [], []
-        for nr, t in enumerate(outs):
-            d = t._data
-            shapes.append(d.shape)
-            dtypes.append(d.dtype)
-            square = squared(d)
-            squares.append(square)
-            if not d.shape and self.numbers:
+        if len(outs) == 1:  # the common case, without lists
+            t = outs[0]
+            d, node = t._data, t._node
+            shape = d.shape
+            square = self._square(rule, ins, d) if rule.view else squared(d)
+            row.shapes, row.squares = (shape,), (square,)
+            if not shape and self.numbers:
                 row.made = d.copy()
-            seen[id(d)] = (weakref.ref(d), row.index, nr)
-            if self.bound is not None or not square < INF:
-                if self._is_bad(d, square):
-                    bad_out = True
-                    bad[id(d)] = weakref.ref(d)
-                    continue
-            if bad:
-                bad.pop(id(d), None)
-        row.shapes, row.dtypes, row.squares = shapes, dtypes, squares
-        node = outs[0]._node if outs else None
-        if node is None:
+            seen[id(d)] = (ref_to(d), row.index, 0, square)
+            if self.bound is None and square < INF:
+                if bad:
+                    bad.pop(id(d), None)
+            else:
+                bad_out = self._note(d, square)
+        else:
+            row.shapes = [t._data.shape for t in outs]
+            row.squares = [squared(t._data) for t in outs]
             node = next((t._node for t in outs if t._node is not None), None)
+            for nr, (t, square) in enumerate(zip(outs, row.squares, strict=True)):
+                seen[id(t._data)] = (ref_to(t._data), row.index, nr, square)
+                bad_out = self._note(t._data, square) or bad_out
         if node is not None:
             if node.__class__ is Out:
                 node = node.node
-            told = {"line": row.place, "module": row.module, "row": row}
+            told = {"line": row.place, "row": row}
             node.note = told if len(_listeners) == 1 and not mode.anomaly else {**note_of(node), **told}
         if len(seen) > 20_000:
             self._forget()
         if bad_in or bad_out:
             bad_in = bad_in or self._bad_among(ins, but=outs)
             self.forward_bad(row, ins, consts, outs, bad_in, bad_out)
+
+    def _note(self, d: Any, square: float) -> bool:
+        """Remember whether an array is bad, and say so."""
+        if self._is_bad(d, square):
+            self._bad[id(d)] = ref_to(d)
+            return True
+        self._bad.pop(id(d), None)
+        return False
+
+    def _square(self, rule: Any, ins: tuple, d: Any) -> float:
+        """The sum of squares of a view: that of its input, if it has all of its elements."""
+        source = ins[0]._data
+        known = self._seen.get(id(source))
+        if known is not None and known[0]() is source and source.size == d.size:
+            return known[3]
+        return squared(d)
 
     def _bad_among(self, ins: tuple, but: tuple = ()) -> bool:
         """Whether any input is bad; arrays that no op made are looked at now."""
@@ -167,9 +208,10 @@ class Recorder(Modules):
 
     def _look(self, d: Any) -> None:
         """Look at an array that no row made."""
-        self._seen[id(d)] = (weakref.ref(d), None, 0)
-        if self._is_bad(d, squared(d)):
-            self._bad[id(d)] = weakref.ref(d)
+        square = squared(d)
+        self._seen[id(d)] = (ref_to(d), None, 0, square)
+        if self._is_bad(d, square):
+            self._bad[id(d)] = ref_to(d)
 
     def _forget(self) -> None:
         for table in (self._seen, self._bad):
@@ -192,13 +234,19 @@ class Recorder(Modules):
             return  # an optimizer's: its parameters are looked at when they are next used
         self._look(d)
         if last is not None and last.rule is rule and d.shape in last.shapes:
-            self._seen[id(d)] = (weakref.ref(d), last.index, 0)
+            self._seen[id(d)] = (ref_to(d), last.index, 0, squared(d))
             return  # the op that computed it has told
         if id(d) in self._bad:
-            row = Row(len(self.rows), rule, f"{rule.name}_", where(2), self.path)
-            row.shapes, row.dtypes, row.squares = (d.shape,), (d.dtype,), (squared(d),)
+            row = Row(
+                len(self.rows),
+                rule,
+                f"{rule.name}_",
+                where(2),
+                (stack[0], stack[-1]) if (stack := self._here.stack) else None,
+            )
+            row.shapes, row.squares = (d.shape,), (squared(d),)
             self.rows.append(row)
-            self._seen[id(d)] = (weakref.ref(d), row.index, 0)
+            self._seen[id(d)] = (ref_to(d), row.index, 0, INF)
             self.forward_bad(row, (), (), (tensor,), False, True)
 
     def forward_bad(
@@ -230,7 +278,7 @@ class Recorder(Modules):
         if found is not None and found[0]() is t._data and found[1] == version:
             return found[2]
         copy = t._data.copy()
-        cache[id(t._data)] = (weakref.ref(t._data), version, copy)
+        cache[id(t._data)] = (ref_to(t._data), version, copy)
         return copy
 
     # ---- backward ---------------------------------------------------------------------------------------------
@@ -256,7 +304,8 @@ class Recorder(Modules):
             bad = (self.bound is not None or not square < INF) and self._is_bad(d, square)
             self.leaves[n] = (n.variable, d if self.values or bad else None, bad)
             return
-        sums.pop(n, None)
+        known = sums.pop(n, None)
+        alike = known if known is not None and n.rule is not None and n.rule.view and known[0] is g else None
         try:
             row = n.note["row"]
         except (AttributeError, KeyError):
@@ -264,25 +313,27 @@ class Recorder(Modules):
         if row is None or row.index >= len(self.rows) or self.rows[row.index] is not row:
             row = self._unseen(n)
         bad_out = False
-        sent, squares = [], []
+        squares = []
         for c in entry[3]:
             if c[0] is not pending or len(c) != 4:
                 continue
             e, d = c[1], c[3]
             d = d if d.__class__ is ndarray else getattr(d, "_data", d)
-            square = squared(d)
+            square = alike[1] if alike is not None and d.size == alike[0].size else squared(d)
             squares.append(square)
             sums[e] = (d, square)
-            sent.append((e, d))
             if (self.bound is not None or not square < INF) and self._is_bad(d, square):
                 bad_out = True
                 arrived.add(e.node if e.__class__ is Out else e)
         row.back, row.back_squares = "clean", squares
+        bad_in = n in arrived if arrived else False
+        self.ran(row)
+        if not (self.values or bad_in or bad_out):
+            return
+        sent = [(c[1], getattr(c[3], "_data", c[3])) for c in entry[3] if len(c) == 4 and c[0] is pending]
         if self.values:
             row.given = [getattr(x, "_data", x) for x in (g if g.__class__ is list else [g])]
             row.sent = [(self._input_of(n, e), d) for e, d in sent]
-        bad_in = n in arrived if arrived else False
-        self.ran(row)
         if bad_in or bad_out:
             if not bad_in:  # finite gradients may have met and overflowed on their way here
                 some = [getattr(x, "_data", x) for x in (g if g.__class__ is list else [g]) if x is not None]
@@ -296,7 +347,8 @@ class Recorder(Modules):
         """The row of a node that was made before anybody recorded."""
         note = note_of(n)
         name = n.rule.name if n.rule is not None else type(n).__name__.removesuffix("Backward")
-        row = Row(len(self.rows), n.rule, name, note.get("line"), note.get("module"))
+        row = Row(len(self.rows), n.rule, name, note.get("line"), None)
+        row.path = note.get("module")
         row.state = ""
         self.rows.append(row)
         n.note = {**note, "row": row}

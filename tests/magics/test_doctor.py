@@ -156,7 +156,7 @@ def test_text_and_state():
 
 
 def test_trust_names_the_notebook(monkeypatch):
-    monkeypatch.setenv("JPY_SESSION_NAME", "/home/me/my work.ipynb")
+    monkeypatch.setenv("JPY_SESSION_NAME", "lessons/my work.ipynb")
     assert finding("trust", notebook()).type_this == '!jupyter trust "my work.ipynb"'
 
 

@@ -163,3 +163,13 @@ def test_export_of_what_was_shown(kernel):
     assert kernel.text("print(open('a.png', 'rb').read(4)[1:4])") == "b'PNG'\n"
     assert kernel.text("%vt export b.svg").endswith(": layer.weight\n")
     assert kernel.text("print(open('b.svg').read()[:4])") == "<svg\n"
+
+
+def test_a_large_tensor_has_a_picture_whether_or_not_its_page_is_built(kernel):
+    kernel.run("big = vistorch.randn(600, 600)")
+    for line in ("%vt show big", "vt.show(big)", "big"):
+        shown, reply = kernel.run(line)
+        assert reply["status"] == "ok", reply
+        pictures = [one for one in shown if one["msg_type"] in ("display_data", "execute_result")]
+        assert len(pictures) == 1
+        assert PICTURE <= set(pictures[0]["content"]["data"])

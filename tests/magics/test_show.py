@@ -257,9 +257,10 @@ def test_typed_paths_name_the_axes_of_a_parameter(shell):
     for typed, dims in (
         ("net['a'][0].weight", ("out", "in")),
         ("net.a[0].weight", ("out", "in")),
-        ("list(net.children())[0].weight * 1 if False else net.a[0].weight", None),
+        ("list(net.parameters())[1]", ("out",)),
+        ("net.a[0].weight * 2", None),
         ("net.a[0].weight.data", None),
-        ("net.a[-1].weight", None),
+        ("net.a[-1].weight", ("out", "in")),
     ):
         options = read(vt.COMMANDS["show"], typed, Asked({"net": net}))
         assert options["dims"] == dims, typed
@@ -279,7 +280,7 @@ def test_a_view_with_a_kernel_is_for_what_is_not_carried(monkeypatch):
     with pytest.raises(vt.Refusal, match="a live view needs a notebook's kernel: leave out --live on"):
         vt.show(small, live=True)
     assert isinstance(vt.show(big), Display)
-    monkeypatch.setattr(look, "shell_of_user", lambda: types.SimpleNamespace(kernel=1))
+    monkeypatch.setattr(look, "shell_of_user", lambda: types.SimpleNamespace(kernel=1, user_ns={}))
     assert vt.show(big) == "alive"
     assert made[-1] == [big] or made[-1][0] is big
     assert isinstance(vt.show(small), Display)
@@ -323,3 +324,27 @@ def test_showing_keeps_no_tensor_alive():
     gc.collect()
     assert ref() is None
     assert display.text()
+
+
+def test_a_variable_s_name_is_its_name(type_in, shell):
+    type_in(
+        "from vistorch import nn, vt\nimport vistorch\n_h = w = vistorch.ones(2)\nnet = nn.Sequential(nn.Linear(2, 2))"
+    )
+    names = {
+        "vt.show(w)": ("w", "w"),
+        "vt.show(w, name='mine')": ("mine", "w"),
+        "vt.show(w * 1)": ("x", "x"),
+        "vt.show(w * 1, name='mine')": ("mine", "mine"),
+        "vt.show(net[0].bias)": ("net[0].bias", "net[0].bias"),
+        "vt.show(net)": ("net", "net"),
+    }
+    for line, (name, index) in names.items():
+        display = shell.ev(line)
+        assert display.name == name, line
+        assert display.record.items[0].index.startswith(index), line
+    assert shell.ev("vt.show(net[0].weight)").record.items[0].dims == ("out", "in")
+    from vistorch.vt.look import plain
+
+    assert plain(shell.user_ns["w"]).record.items[0].index == "w"
+    bias = plain(shell.user_ns["net"][0].bias).record.items[0]
+    assert (bias.index, bias.dims) == ("net[0].bias", ("out",))

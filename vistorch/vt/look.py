@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import Any
 
 from .command import EXPRESSION, Asked, Command, Parser
 from .defaults import LARGEST, MAPS, SMALLEST, SWITCH, defaults
+from .finding import find
 from .refusal import Refusal, either, perhaps
 from .shell import has_front_end, shell_of_user
 
@@ -34,7 +34,7 @@ def show(
 
     Args:
         x: a tensor, an array, a number, a parameter, a module, or a dict or list of such.
-        name: what it is called, also for `vt.export`; `%vt show` takes the expression.
+        name: what it is called, also for `vt.export`; the variable's name, or what was typed, if not given.
         grad: the gradient instead of the value.
         scale: "clip", "max", "log" or "fixed"; chosen from the data if not given.
         map: the colour map "tide" or "ember"; "auto" takes ember for gradients.
@@ -43,7 +43,7 @@ def show(
         roles: what each axis is at first: "across,down,rows,cols" or a list; slider, channels too.
         image: "on" or "off": whether a picture is shown as one.
         live: "on" asks the kernel for exact values, "off" never; "auto" where not all are carried.
-        index: what a click copies before the index; the name if not given.
+        index: what a click copies before an index; how the thing is written if not given.
 
     Returns:
         A display: the last value of a cell shows itself, `print` shows its text.
@@ -62,14 +62,15 @@ def show(
     live = _one_of("live", defaults.live if live is None else live, SWITCH)
     pictured = _one_of("image", image, SWITCH)
     colours = _one_of("map", defaults.map if map is None else map, MAPS)
+    written, axes = ("", None) if name is not None and index is not None else find(x, _around())
     wish = Wish(
-        name="x" if name is None else name,
-        index=index,
+        name=name or written or "x",
+        index=index or written or name or "x",
         grad=grad,
         scale=None if scale is None else _one_of("scale", scale, SCALES),
         map=None if colours == "auto" else colours,
         size=_size(defaults.size if size is None else size),
-        dims=_listed(dims),
+        dims=axes if dims is None else _listed(dims),
         roles=_listed(roles),
         image=None if pictured == "auto" else pictured == "on",
         budget=EXACT_BYTES if defaults.budget is None else defaults.budget,
@@ -94,8 +95,16 @@ def plain(tensor: Any) -> Any:
 
     budget = EXACT_BYTES if defaults.budget is None else defaults.budget
     colours = None if defaults.map == "auto" else defaults.map
-    made = make(tensor, Wish("x", linked=False, map=colours, size=defaults.size, budget=budget))
-    return Display(made.record, "x")
+    written, axes = find(tensor, _around())
+    name = written or "x"
+    made = make(tensor, Wish(name, linked=False, dims=axes, map=colours, size=defaults.size, budget=budget))
+    return Display(made.record, name)
+
+
+def _around() -> dict[str, Any]:
+    """Return the variables of the notebook."""
+    shell = shell_of_user()
+    return {} if shell is None else shell.user_ns
 
 
 def _alive(display: Any, sources: list[Any], asked: bool) -> Any:
@@ -161,34 +170,8 @@ def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
     typed = asked.texts["x"]
     found = {**options, "index": typed, "name": typed if options["name"] is None else options["name"]}
     if options["dims"] is None:
-        found["dims"] = _dims(typed, options["x"], asked.namespace)
+        found["dims"] = find(options["x"], asked.namespace)[1]
     return found
-
-
-def _dims(typed: str, x: Any, namespace: dict[str, Any]) -> Any:
-    """Return the names of a parameter's axes, if it was typed as an attribute of a module: `model[0].weight`."""
-    from ..debug.array.axes import dims_of
-    from .making import is_parameter
-
-    node = ast.parse(typed.strip(), mode="eval").body
-    if not isinstance(node, ast.Attribute) or not is_parameter(x):
-        return None
-    try:
-        holder = _walk(node.value, namespace)
-    except Exception:  # what is computed anew may fail the second time: then the axes have numbers
-        return None
-    return dims_of(holder, node.attr, tuple(x.shape)) if hasattr(holder, "named_parameters") else None
-
-
-def _walk(node: ast.expr, namespace: dict[str, Any]) -> Any:
-    """Return what a chain of names, attributes and constant indices leads to; None for anything else."""
-    if isinstance(node, ast.Name):
-        return namespace.get(node.id)
-    if isinstance(node, ast.Attribute):
-        return getattr(_walk(node.value, namespace), node.attr, None)
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        return _walk(node.value, namespace)[node.slice.value]
-    return None
 
 
 COMMAND = Command(

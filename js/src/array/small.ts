@@ -18,7 +18,7 @@ export interface LineSetting {
 }
 
 /** The line for a scalar or an empty array; null for everything else. */
-export function showLine(item: Item, setting: LineSetting): { root: HTMLElement; paint: () => void } | null {
+export function showLine(item: Item, setting: LineSetting): { root: HTMLElement; repaint: () => void } | null {
   if (item.shape.includes(0)) return empty(item, setting);
   return item.shape.length ? null : scalar(item, setting);
 }
@@ -30,12 +30,12 @@ export function emptyWords(item: Item): string {
   return `No values to show: ${which}.`;
 }
 
-function empty(item: Item, { named }: LineSetting): { root: HTMLElement; paint: () => void } {
+function empty(item: Item, { named }: LineSetting): { root: HTMLElement; repaint: () => void } {
   const line = el("div.vt-line", {}, ...(named ? nameplate(item) : []), el("span.vt-remark", { text: emptyWords(item) }));
-  return { root: el("div.vt-card", {}, line), paint: () => {} };
+  return { root: el("div.vt-card", {}, line), repaint: () => {} };
 }
 
-function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTMLElement; paint: () => void } {
+function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTMLElement; repaint: () => void } {
   const sheet = new Sheet(item);
   const pose = new Pose(item, false);
   const words = sheet.words([], pose);
@@ -59,7 +59,7 @@ function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTML
     el("div.vt-hidden", {}, factTable([sheet])),
   );
   let width = 0;
-  const paint = painter(() => {
+  const repaint = painter(() => {
     const pen = width ? prepare(canvas, width, 30, ratio()) : null;
     const { scale } = sheet;
     const v = sheet.read([], pose)?.value ?? NaN;
@@ -95,9 +95,9 @@ function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTML
     box,
     (w) => {
       width = w;
-      paint();
+      repaint();
     },
     signal,
   );
-  return { root, paint };
+  return { root, repaint };
 }

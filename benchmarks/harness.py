@@ -121,7 +121,9 @@ def promise(row):
 
 def size(row, pair, judged):
     """Say how many bytes both sides made, and whether the row's are too many."""
-    base, made = (worker.ask(do="size", row=row.key, side=side)["bytes"] / 1000 for worker, side in sides(row, pair))
+    base, made = (
+        worker.ask(do="size", row=row.key, side=side)["bytes"] / 1000 for worker, side in sides(row, pair)
+    )
     over = "OVER" if judged == "OVER" or made > row.kilobytes else judged
     return f"{over} {made:,.0f} kB, base {base:,.0f} kB".strip()
 

@@ -1,6 +1,7 @@
 """The first picture of an array, everything included, beside treescope's page and matplotlib's `imshow`.
 
-Both sides begin with the same numpy array or tensor and end with bytes that a notebook would store; a call returns how many.
+Both sides begin with the same numpy array or tensor and end with bytes that a notebook would store; a call returns
+how many.
 """
 
 import io
@@ -55,7 +56,7 @@ def treescope(shape):
         import treescope
 
         x = values(shape)
-        return lambda: len(treescope.render_array(x).to_html())
+        return lambda: len(treescope.render_array(x)._repr_html_())
 
     return prepare
 
@@ -82,7 +83,21 @@ def imshow(shape):
     return prepare
 
 
-add("pictures", "1000x1000 beside treescope", whole(WIDE), base=treescope(WIDE), milliseconds=50, kilobytes=120)
-add("pictures", "1000x1000 to PNG beside imshow", picture(WIDE), base=imshow(WIDE), milliseconds=50, kilobytes=120)
+add(
+    "pictures",
+    "1000x1000 beside treescope",
+    whole(WIDE),
+    base=treescope(WIDE),
+    milliseconds=50,
+    kilobytes=120,
+)
+add(
+    "pictures",
+    "1000x1000 to PNG beside imshow",
+    picture(WIDE),
+    base=imshow(WIDE),
+    milliseconds=50,
+    kilobytes=120,
+)
 add("pictures", "10^7 values beside imshow", whole(HUGE), base=imshow(HUGE), milliseconds=150, kilobytes=160)
 add("pictures", "100x100 beside treescope", whole((100, 100)), base=treescope((100, 100)), kilobytes=160)

@@ -55,8 +55,8 @@ def add(family, name, prepare, *, budget=None, memory=False, base=None, millisec
     """Put a row into the table; `memory` asks for its peak memory, each time in a process of its own.
 
     With `base`, the row holds the library against itself: `base(lib)` is what `prepare(lib)` is compared with, and
-    torch has no part in it. `milliseconds` is a budget for one call, whatever the ratio; with `kilobytes`, a budget too,
-    both sides return the bytes that they made.
+    torch has no part in it. `milliseconds` is a budget for one call, whatever the ratio; with `kilobytes`, a budget
+    too, both sides return the bytes that they made.
     """
     row = Row(family, name, prepare, budget, memory, base, milliseconds, kilobytes)
     if row.key in ROWS:

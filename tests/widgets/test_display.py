@@ -42,7 +42,9 @@ def test_the_page_carries_everything(pages):
     assert kind == "array" and "text" not in state
     np.testing.assert_array_equal(state["items"][0]["layers"][0]["values"]["data"], np.eye(3))
     assert "tensor &lt;1&gt; &amp; 2</pre>" in html
-    assert not re.search(r"https?:|src=|href=", html.replace(re.search(r'code="[^"]*",data="[^"]*"', html)[0], ""))
+    assert not re.search(
+        r"https?:|src=|href=", html.replace(re.search(r'code="[^"]*",data="[^"]*"', html)[0], "")
+    )
 
 
 def test_the_same_record_gives_the_same_html(pages):
@@ -57,8 +59,7 @@ def test_names_are_text(pages):
     for html in (made.html(), made.document()):
         assert html.count("<script") == html.count("</script>") == 1
         assert "<b>" not in html and "alert(1)&lt;/script&gt;" in html
-    kind, state = unpack(carried(made.html())[1])
-    assert state["items"][0]["name"] == MARKUP
+    assert unpack(carried(made.html())[1])[1]["items"][0]["name"] == MARKUP
 
 
 def test_a_document_stands_alone(pages):
@@ -97,7 +98,11 @@ def test_a_second_kind_needs_no_change(pages, monkeypatch):
     monkeypatch.setitem(sys.modules, "vistorch.widgets.pictures.dots", drawing)
     (pages / "dots.js").write_text("export default {}")
     made = Display(Dots())
-    assert made._repr_mimebundle_() == {"text/plain": "two dots", "image/svg+xml": "<svg/>", "text/html": made.html()}
+    assert made._repr_mimebundle_() == {
+        "text/plain": "two dots",
+        "image/svg+xml": "<svg/>",
+        "text/html": made.html(),
+    }
     assert unpack(carried(made.html())[1])[0] == "dots" and made.svg() == "<svg/>"
     with pytest.raises(ValueError, match=r"drawn as SVG: export it to a \.svg or \.html file"):
         made.png()

@@ -9,9 +9,11 @@ import pytest
 
 import vistorch
 from tests.widgets.states import Record, item
-from vistorch.widgets.array import CELLS, ArrayView
+from vistorch.widgets.array import ArrayView
 from vistorch.widgets.display import Display
 from vistorch.widgets.live import OPEN, Live
+from vistorch.widgets.tiles import CELLS
+from vistorch.widgets.vars import VarsView
 from vistorch.widgets.wire import unpack
 
 
@@ -51,8 +53,9 @@ def test_a_tile_of_blocks_keeps_what_is_furthest(view):
 
 
 WRONG = [
-    {"type": "title"}, {"type": None}, {"type": 3}, {"item": 1}, {"item": -1}, {"item": True}, {"item": 0.0}, {"item": "0"},
-    {"layer": 1}, {"layer": 2**60}, {"start": [0]}, {"start": [0, 8]}, {"start": "00"}, {"stop": [6, 9]}, {"stop": [0, 8]},
+    {"type": "title"}, {"type": None}, {"type": 3}, {"item": 1}, {"item": -1}, {"item": True}, {"item": 0.0},
+    {"item": "0"}, {"layer": 1}, {"layer": 2**60}, {"start": [0]}, {"start": [0, 8]}, {"start": "00"},
+    {"stop": [6, 9]}, {"stop": [0, 8]},
     {"stop": [6, 2**70]}, {"stop": [6, float("inf")]}, {"block": [0, 1]}, {"block": [1, -1]}, {"block": {"0": 1}},
     {"id": None}, {"id": 2**60}, {"id": -1}, {"id": [1]}, {"start": [[0], 0]}, {"block": [1, 2**53]},
 ]  # fmt: skip
@@ -92,7 +95,7 @@ def test_a_view_keeps_no_array_alive(view, caplog):
 
 def test_the_page_may_close(view):
     view._heard(view, {"type": "close"}, [])
-    assert view.comm is None and view.sources == [] and view.live is False
+    assert view.comm is None and view.live is False
 
 
 def test_how_many_stay_open_is_bounded(pages):
@@ -116,3 +119,57 @@ def test_the_bundle_of_a_view(view):
     assert {"text/plain", "image/png", "application/vnd.jupyter.widget-view+json"} <= set(data)
     assert data["text/plain"] == repr(view) == "tensor([...])"
     assert unpack(view.payload)[1]["text"] == "tensor([...])" and view.live is True
+
+
+class Names(Record):
+    """A table of two names."""
+
+    kind = "vars"
+
+    def wire(self):
+        return {"title": "names", "rows": [{"name": "x"}, {"name": "<b>"}]}
+
+
+@pytest.fixture
+def table(pages, monkeypatch):
+    """A live table of two names, with what it sent."""
+    (pages / "vars.js").write_text("export default {}")
+    x = vistorch.arange(48.0).reshape(6, 8)
+
+    def look(name):
+        return Display(Record(item(x.numpy()), title={"x": name}[name])), [x]
+
+    made = VarsView(Display(Names()), look)
+    made.sent = []
+    monkeypatch.setattr(made, "send", lambda content, buffers=None: made.sent.append((content, buffers)))
+    return made
+
+
+def test_a_row_opens_with_the_page_that_shows_it(table, pages):
+    table._heard(table, {"type": "open", "row": 0}, [])
+    ((content, buffers),) = table.sent
+    assert content == {"type": "opened", "row": 0}
+    assert unpack(buffers[0])[1]["title"] == "x" and buffers[1] == (pages / "array.js").read_bytes()
+    ask(table, start=[5, 6])
+    assert np.frombuffer(table.sent[1][1][0], "<f4").tolist() == [46, 47]
+
+
+def test_a_name_that_is_gone(table):
+    table._heard(table, {"type": "open", "row": 1}, [])
+    assert table.sent == [
+        ({"type": "opened", "row": 1, "why": "<b> is gone: type %vt vars for a new table"}, None)
+    ]
+
+
+@pytest.mark.parametrize("row", [2, -1, "0", None, True, 2**70])
+def test_a_row_that_is_not_there(table, row, caplog):
+    table._heard(table, {"type": "open", "row": row}, [])
+    assert (
+        table.sent == []
+        and "VarsView refused a message from its page: expected a whole number" in caplog.text
+    )
+
+
+def test_no_tile_before_a_row(table):
+    ask(table)
+    assert table.sent == [({"type": "refused", "id": 7, "why": "no row is open"}, None)]

@@ -89,16 +89,36 @@ def plain(tensor: Any) -> Any:
     Args:
         tensor: the tensor.
     """
-    from ..debug.array.codes import EXACT_BYTES
     from ..widgets.display import Display
-    from .making import Wish, make
+    from .making import make
+
+    written, axes = find(tensor, _around())
+    made = make(tensor, _plain_wish(written or "x", linked=False, dims=axes))
+    return Display(made.record, written or "x")
+
+
+def opened(x: Any, name: str) -> tuple[Any, list[Any]]:
+    """Return the display of what a name holds, and the arrays behind it: what `%vt show NAME` would show.
+
+    Args:
+        x: the value.
+        name: its name.
+    """
+    from ..widgets.display import Display
+    from .making import make
+
+    made = make(x, _plain_wish(name, dims=find(x, _around())[1]))
+    return Display(made.record, name), made.sources
+
+
+def _plain_wish(name: str, **more: Any) -> Any:
+    """Return what is wished for where nothing was typed: the defaults."""
+    from ..debug.array.codes import EXACT_BYTES
+    from .making import Wish
 
     budget = EXACT_BYTES if defaults.budget is None else defaults.budget
     colours = None if defaults.map == "auto" else defaults.map
-    written, axes = find(tensor, _around())
-    name = written or "x"
-    made = make(tensor, Wish(name, linked=False, dims=axes, map=colours, size=defaults.size, budget=budget))
-    return Display(made.record, name)
+    return Wish(name, map=colours, size=defaults.size, budget=budget, **more)
 
 
 def _around() -> dict[str, Any]:

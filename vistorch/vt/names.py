@@ -7,8 +7,10 @@ from typing import Any
 
 from ..debug.namespace import KINDS, ORDERS, survey
 from .command import Asked, Command, Parser
+from .defaults import defaults
+from .look import opened
 from .refusal import Refusal, either, perhaps
-from .shell import shell_of_user
+from .shell import has_front_end, shell_of_user
 
 
 def vars(
@@ -39,9 +41,16 @@ def vars(
         raise Refusal(f"there is no kind {kind!r}{perhaps(kind, KINDS)}: type {either(KINDS)}")
     shell = shell_of_user()
     around = sys._getframe(1).f_globals if shell is None else shell.user_ns
-    return Display(
-        survey(around if namespace is None else namespace, sort=sort, reverse=reverse, kind=kind), "vars"
-    )
+    around = around if namespace is None else namespace
+    display = Display(survey(around, sort=sort, reverse=reverse, kind=kind), "vars")
+    if defaults.live == "off" or not has_front_end(shell):
+        return display
+    try:
+        from ..widgets.vars import VarsView
+
+        return VarsView(display, lambda name: opened(around[name], name))
+    except (ImportError, FileNotFoundError):  # `%vt doctor` says what is missing
+        return display
 
 
 def _arguments(parser: Parser) -> None:

@@ -94,11 +94,7 @@ class Live(anywidget.AnyWidget):
         if self.comm is not None:
             Live._open.pop(self.model_id, None)
             self.live = False
-        self.release()
         super().close()
-
-    def release(self) -> None:
-        """Let go of what only an open view needs."""
 
     def _heard(self, _: Any, content: Any, buffers: Any) -> None:
         try:

@@ -2,8 +2,9 @@
 
 A kernel reads its next message when the cell has ended. A loop that wants to be paused, stopped or looked into
 meanwhile calls `pump()` at each step: messages to widgets that have arrived are handled then, at most 30 times a
-second. Outside a kernel, on another thread and in a forked process it does nothing; `why_not()` says so in words. In a
-cell that awaits, ipykernel 7.1 to 7.3 takes what arrives meanwhile itself, and clicks wait for the end of the cell.
+second. Outside a kernel, on another thread and in a forked process it does nothing; `why_not()` says so in words.
+In a cell that awaits, ipykernel 7.1 to 7.3 takes what arrives meanwhile itself, and clicks wait for the end of the
+cell.
 
 Invariant: only messages of comms are taken ahead of their turn, in their order. Every other one, a cell to run above
 all, keeps its place. Nothing here imports IPython, ipykernel or zmq: in a kernel they are there.
@@ -345,8 +346,8 @@ def why_not():
 def route(comm):
     """Let a comm's messages be handled on the main thread, whichever thread the page or the kernel sends them to.
 
-    A page may send them to a subshell, which has a thread of its own, and ipykernel 7.4 sends them to whichever thread
-    last published on the comm. A callback there would know nothing of the running cell.
+    A page may send them to a subshell, which has a thread of its own, and ipykernel 7.4 sends them to whichever
+    thread last published on the comm. A callback there would know nothing of the running cell.
 
     Args:
         comm: the comm, `widget.comm` of a widget.

@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 
-from tests.ui import driver, servers
+from tests.ui import driver, kernels, servers
 
 FLAGS = [
     "--no-sandbox",
@@ -100,14 +100,16 @@ def standalone(page, tmp_path):
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """JupyterLab, for the session."""
-    with servers.server("lab", tmp_path_factory.mktemp("lab")) as running:
+    with servers.server("lab", tmp_path_factory.mktemp("lab"), kernelspecs=kernels.specs()) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def notebook7(tmp_path_factory):
     """Notebook 7, for the session."""
-    with servers.server("notebook", tmp_path_factory.mktemp("notebook")) as running:
+    with servers.server(
+        "notebook", tmp_path_factory.mktemp("notebook"), kernelspecs=kernels.specs()
+    ) as running:
         yield running
 
 
@@ -119,10 +121,15 @@ def jupyter(request):
 
 @pytest.fixture
 def notebook(jupyter, page):
-    """`notebook(*sources, theme="light", kernel="python3")` opens a new notebook with these cells."""
+    """`notebook(*sources, theme="light", kernel="python3")` opens a new notebook with these cells.
+
+    Besides "python3" there are the kernels of `kernels.NAMES`.
+    """
     count = itertools.count()
 
     def new(*sources, theme="light", kernel="python3"):
+        if kernel in kernels.PINNED:
+            kernels.fetch(kernel)
         name = f"notebook-{next(count)}.ipynb"
         driver.write_notebook(jupyter.folder / name, sources, kernel)
         book = driver.Notebook(page, jupyter, name)

@@ -241,6 +241,23 @@ def test_a_callback_that_fails_does_not_end_the_cell(client):
     run(client, "channel.on_msg(heard)")
 
 
+def test_more_than_one_step_takes_is_handled_after_the_cell(client):
+    run(client, "said.clear(); letters.clear()")
+    request = client.execute("time.sleep(0.8); pump(); print(len(said))")
+    time.sleep(0.1)
+    for number in range(100):
+        click(client, number)
+    cell = client.execute("letters.append(1)")
+    assert result(client, request) == "64\n"
+    result(client, cell)
+    assert json.loads(run(client, "print([number for number, _, _ in said])")) == list(range(100))
+
+
+def test_a_comm_that_spoke_on_a_subshell_is_still_answered_on_the_main_one(client):
+    code = "channel._reply_subshell_id = 'other'\nask = getattr(channel, '_reply_subshell_for', None)\n"
+    assert run(client, code + "print(ask and ask({}, 'asked'))") == "None\n"
+
+
 def test_it_costs_little_when_nobody_clicks(client):
     code = (
         "start = time.perf_counter()\nfor _ in range(100_000): pump()\nprint(time.perf_counter() - start)\n"

@@ -2,11 +2,14 @@ import { describe, expect, it } from "vitest";
 import { fromLab, inkOn, NAN, palette, parseHex, pixel, ramp, STEPS, toLab, unpixel } from "../src/shared/colour";
 import css from "../src/shared/tokens.css";
 
-const maps = [...css.matchAll(/--vt-(tide|ember|phase): ([^;]+);/g)].map((found) => [found[1] as string, found[2] as string] as const);
+const maps = [...css.matchAll(/--vt-(tide|ember|phase): ([^;]+);/g)].map(
+  (found) => [found[1] as string, found[2] as string] as const,
+);
 
 describe("colours", () => {
   it("go to OKLab and back", () => {
-    for (const hex of ["#000000", "#ffffff", "#3e2660", "#039a75", "#ff8172"]) expect(fromLab(toLab(parseHex(hex)))).toEqual(parseHex(hex));
+    for (const hex of ["#000000", "#ffffff", "#3e2660", "#039a75", "#ff8172"])
+      expect(fromLab(toLab(parseHex(hex)))).toEqual(parseHex(hex));
     expect(toLab([255, 255, 255])[0]).toBeCloseTo(1, 3);
   });
 
@@ -26,7 +29,11 @@ describe("colours", () => {
       else {
         const light = colours.slice(20).map((c) => toLab(c)[0]);
         const down = (light[0] as number) > (light[20] as number);
-        light.slice(1).forEach((l, i) => expect(down ? l < (light[i] as number) + 1e-6 : l > (light[i] as number) - 1e-6).toBe(true));
+        light
+          .slice(1)
+          .forEach((l, i) =>
+            expect(down ? l < (light[i] as number) + 1e-6 : l > (light[i] as number) - 1e-6).toBe(true),
+          );
       }
     }
   });
@@ -48,10 +55,14 @@ describe("colours", () => {
 
 describe("the tokens", () => {
   const block = (from: RegExp): Record<string, string> =>
-    Object.fromEntries([...(css.split(from)[1] as string).split("}")[0]!.matchAll(/--vt-([\w-]+): ([^;]+);/g)].map((m) => [m[1], m[2]]));
+    Object.fromEntries(
+      [...(css.split(from)[1] as string).split("}")[0]!.matchAll(/--vt-([\w-]+): ([^;]+);/g)].map((m) => [m[1], m[2]]),
+    );
   const themes = [block(/^\.vt \{/m), block(/^\.vt\.vt-dark \{/m)];
   const light = (hex: string): number => {
-    const [r, g, b] = parseHex(hex).map((byte) => (byte / 255 <= 0.04045 ? byte / 255 / 12.92 : ((byte / 255 + 0.055) / 1.055) ** 2.4));
+    const [r, g, b] = parseHex(hex).map((byte) =>
+      byte / 255 <= 0.04045 ? byte / 255 / 12.92 : ((byte / 255 + 0.055) / 1.055) ** 2.4,
+    );
     return 0.2126 * (r as number) + 0.7152 * (g as number) + 0.0722 * (b as number);
   };
   const contrast = (a: string, b: string): number => {
@@ -63,7 +74,8 @@ describe("the tokens", () => {
     for (const theme of themes) {
       const ground = (/#\w+(?=\)\)$)/.exec(theme.bg as string) as RegExpExecArray)[0];
       for (const ink of ["ink", "ink-2", "ink-3", "accent", "value", "grad", "bad", "good", "warn", "miss"]) {
-        for (const under of [ground, theme.panel as string]) expect(contrast(theme[ink] as string, under), ink).toBeGreaterThanOrEqual(4.5);
+        for (const under of [ground, theme.panel as string])
+          expect(contrast(theme[ink] as string, under), ink).toBeGreaterThanOrEqual(4.5);
       }
       expect(contrast(theme.edge as string, ground)).toBeGreaterThanOrEqual(3);
     }

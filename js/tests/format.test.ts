@@ -4,9 +4,21 @@ import { bytes, count, decimalsFor, fit, num, percent, shapeText, whole } from "
 describe("numbers", () => {
   it("have four digits and a real minus sign", () => {
     expect([0, 1, -2.97070574, 0.00257768, 0.983986, 12.3456, 12345.6].map((v) => num(v))).toEqual([
-      "0", "1", "−2.971", "0.002578", "0.9840", "12.35", "12346",
+      "0",
+      "1",
+      "−2.971",
+      "0.002578",
+      "0.9840",
+      "12.35",
+      "12346",
     ]);
-    expect([1.2e-5, -3.4e7, NaN, Infinity, -Infinity].map((v) => num(v))).toEqual(["1.20e−5", "−3.40e7", "NaN", "+inf", "−inf"]);
+    expect([1.2e-5, -3.4e7, NaN, Infinity, -Infinity].map((v) => num(v))).toEqual([
+      "1.20e−5",
+      "−3.40e7",
+      "NaN",
+      "+inf",
+      "−inf",
+    ]);
   });
 
   it("keep all digits of integers", () => {
@@ -22,7 +34,13 @@ describe("numbers", () => {
   });
 
   it("have as many decimals as the largest leaves room for", () => {
-    expect([decimalsFor(0.8, 5), decimalsFor(0.8, 9), decimalsFor(12, 4), decimalsFor(900, 4), decimalsFor(1e6, 4)]).toEqual([3, 3, 1, 0, -1]);
+    expect([
+      decimalsFor(0.8, 5),
+      decimalsFor(0.8, 9),
+      decimalsFor(12, 4),
+      decimalsFor(900, 4),
+      decimalsFor(1e6, 4),
+    ]).toEqual([3, 3, 1, 0, -1]);
   });
 });
 
@@ -32,9 +50,14 @@ describe("sizes", () => {
   });
 
   it("shares never round to nothing or to all", () => {
-    expect([percent(0, 10), percent(1, 100000), percent(1, 3), percent(99999, 100000), percent(10, 10), percent(0, 0)]).toEqual([
-      "0 %", "< 0.1 %", "33 %", "> 99.9 %", "100 %", "0 %",
-    ]);
+    expect([
+      percent(0, 10),
+      percent(1, 100000),
+      percent(1, 3),
+      percent(99999, 100000),
+      percent(10, 10),
+      percent(0, 0),
+    ]).toEqual(["0 %", "< 0.1 %", "33 %", "> 99.9 %", "100 %", "0 %"]);
   });
 
   it("counts and shapes", () => {

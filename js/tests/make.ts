@@ -25,7 +25,8 @@ export function pack(kind: string, state: unknown): Uint8Array {
   let at = 0;
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk);
-    if (typeof value === "number" && !Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+    if (typeof value === "number" && !Number.isFinite(value))
+      return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
     if (value === null || typeof value !== "object") return value;
     if ("data" in value && ArrayBuffer.isView((value as Nd).data)) {
       const { data, shape } = value as Nd;
@@ -77,7 +78,14 @@ export function scale(over: Partial<Scale> = {}): Scale {
 
 export function layer(values: Layer["values"], over: Partial<Layer> = {}): Layer {
   const stats = { count: 6, min: -1, max: 2, mean: 0.5, std: 1, median: 0.25, zeros: 1, nan: 0, posinf: 0, neginf: 0 };
-  return { name: "value", values, stats, scales: [scale(), scale({ id: "log", label: "symmetric log", curve: "log" })], scale: 0, ...over };
+  return {
+    name: "value",
+    values,
+    stats,
+    scales: [scale(), scale({ id: "log", label: "symmetric log", curve: "log" })],
+    scale: 0,
+    ...over,
+  };
 }
 
 export function item(shape: number[], over: Partial<Item> = {}): Item {
@@ -98,7 +106,14 @@ export function item(shape: number[], over: Partial<Item> = {}): Item {
     pooled: "",
     roles: [...roles],
     image: null,
-    layers: [layer({ data: nd(Float32Array.from({ length: size }, (_, i) => i / 4), shape) })],
+    layers: [
+      layer({
+        data: nd(
+          Float32Array.from({ length: size }, (_, i) => i / 4),
+          shape,
+        ),
+      }),
+    ],
     bad: { nan: 0, posinf: 0, neginf: 0, at: nd(new Float64Array(0)), which: nd(new Uint8Array(0)) },
     ...over,
   };

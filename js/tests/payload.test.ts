@@ -3,7 +3,12 @@ import { array, real, unpack } from "../src/shared/payload";
 import { nd, pack } from "./make";
 
 describe("the payload", () => {
-  const state = { title: "x", deep: [{ a: nd(Float32Array.from([1, NaN, -Infinity]), [3]) }], codes: nd(Uint16Array.from([7, 65535]), [1, 2]), number: Infinity };
+  const state = {
+    title: "x",
+    deep: [{ a: nd(Float32Array.from([1, NaN, -Infinity]), [3]) }],
+    codes: nd(Uint16Array.from([7, 65535]), [1, 2]),
+    number: Infinity,
+  };
 
   it("gives back what was packed", () => {
     const { kind, state: got } = unpack(pack("array", state)) as { kind: string; state: typeof state };

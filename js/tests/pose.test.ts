@@ -13,18 +13,38 @@ describe("a pose", () => {
   it("finds under each drawn cell the element that is drawn there", () => {
     const shapes: [number[], Role[]][] = [
       [[7], ["cols"]],
-      [[10, 84], ["rows", "cols"]],
-      [[10, 84], ["cols", "rows"]],
-      [[16, 6, 5, 5], ["across", "down", "rows", "cols"]],
-      [[13, 5, 5], ["across", "rows", "cols"]],
-      [[13, 5, 5], ["down", "rows", "cols"]],
-      [[3, 4, 5, 6, 7], ["slider", "across", "down", "rows", "cols"]],
+      [
+        [10, 84],
+        ["rows", "cols"],
+      ],
+      [
+        [10, 84],
+        ["cols", "rows"],
+      ],
+      [
+        [16, 6, 5, 5],
+        ["across", "down", "rows", "cols"],
+      ],
+      [
+        [13, 5, 5],
+        ["across", "rows", "cols"],
+      ],
+      [
+        [13, 5, 5],
+        ["down", "rows", "cols"],
+      ],
+      [
+        [3, 4, 5, 6, 7],
+        ["slider", "across", "down", "rows", "cols"],
+      ],
     ];
     for (const [shape, roles] of shapes) {
       const pose = posed(shape, { roles });
       const size = shape.reduce((n, k) => n * k, 1);
       for (let flat = 0; flat < size; flat += Math.max(1, size >> 6)) {
-        const index = shape.map((_, axis) => Math.floor(flat / shape.slice(axis + 1).reduce((n, k) => n * k, 1)) % (shape[axis] as number));
+        const index = shape.map(
+          (_, axis) => Math.floor(flat / shape.slice(axis + 1).reduce((n, k) => n * k, 1)) % (shape[axis] as number),
+        );
         if (roles[0] === "slider") index[0] = pose.cursor[0] as number;
         const r = pose.rect(index);
         expect(pose.at(r.x + r.w / 2, r.y + r.h / 2), `${shape} ${roles}`).toEqual(index);

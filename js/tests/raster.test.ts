@@ -19,14 +19,23 @@ function drawn(shape: number[], values: Float32Array, roles: Role[], width = 600
   const [w, h] = [Math.round(pose.box.width), Math.round(pose.box.height)];
   const plate = { pixels: new Uint32Array(w * h), width: w, height: h };
   lay(plate, pose, source, 1);
-  return { pose, source, plate, at: (x: number, y: number) => plate.pixels[Math.floor(y) * w + Math.floor(x)] as number };
+  return {
+    pose,
+    source,
+    plate,
+    at: (x: number, y: number) => plate.pixels[Math.floor(y) * w + Math.floor(x)] as number,
+  };
 }
 
 describe("the raster", () => {
   it("paints each cell in its colour, under every assignment of roles", () => {
     const shape = [2, 3, 4, 5];
     const values = Float32Array.from({ length: 120 }, (_, i) => i / 60 - 1);
-    for (const roles of [["across", "down", "rows", "cols"], ["cols", "slider", "rows", "across"], ["down", "slider", "cols", "rows"]] as Role[][]) {
+    for (const roles of [
+      ["across", "down", "rows", "cols"],
+      ["cols", "slider", "rows", "across"],
+      ["down", "slider", "cols", "rows"],
+    ] as Role[][]) {
       const { pose, source, at } = drawn(shape, values, roles);
       for (let flat = 0; flat < 120; flat++) {
         const index = [Math.floor(flat / 60), Math.floor(flat / 20) % 3, Math.floor(flat / 5) % 4, flat % 5];
@@ -57,7 +66,11 @@ describe("the raster", () => {
   });
 
   it("lays exact values over the overview where they belong", () => {
-    const one = item([8, 8], { block: [4, 4], grid: [2, 2], layers: [layer({ data: nd(new Float32Array(4), [2, 2]) })] });
+    const one = item([8, 8], {
+      block: [4, 4],
+      grid: [2, 2],
+      layers: [layer({ data: nd(new Float32Array(4), [2, 2]) })],
+    });
     const pose = new Pose(one, true);
     pose.setBox(400, 400);
     const base = overview(one, one.layers[0] as Layer);
@@ -67,7 +80,11 @@ describe("the raster", () => {
     const plate = { pixels: new Uint32Array(w * h), width: w, height: h };
     lay(plate, pose, base, 1);
     lay(plate, pose, fine, 1);
-    for (const index of [[5, 6], [7, 7], [4, 4]]) {
+    for (const index of [
+      [5, 6],
+      [7, 7],
+      [4, 4],
+    ]) {
       const r = pose.rect(index);
       const found = plate.pixels[Math.floor(r.y + r.h / 2) * w + Math.floor(r.x + r.w / 2)];
       expect(found).toBe(fine.tint[((index[0] as number) - 4) * 4 + (index[1] as number) - 4]);
@@ -106,9 +123,17 @@ describe("the raster", () => {
 describe("pictures in colour", () => {
   it("take three channels from lo to hi, and show a bad channel as bad", () => {
     const values = Float32Array.from([1, 0, 0.5, NaN, 0.5, 0.5, 0, 0.5, 0, 0.5, 1, 0]);
-    const one = item([3, 2, 2], { image: { channels: 0, rows: 1, cols: 2, lo: 0, hi: 1 }, layers: [layer({ data: nd(values, [3, 2, 2]) })] });
+    const one = item([3, 2, 2], {
+      image: { channels: 0, rows: 1, cols: 2, lo: 0, hi: 1 },
+      layers: [layer({ data: nd(values, [3, 2, 2]) })],
+    });
     const source = overview(one, one.layers[0] as Layer);
     source.dye(scale(), colours, one.image, [255, 0, 0]);
-    expect([...source.tint.slice(0, 4)].map((p) => p.toString(16))).toEqual(["ff0080ff", "ff808000", "ffff0080", "ff0000ff"]);
+    expect([...source.tint.slice(0, 4)].map((p) => p.toString(16))).toEqual([
+      "ff0080ff",
+      "ff808000",
+      "ffff0080",
+      "ff0000ff",
+    ]);
   });
 });

@@ -19,20 +19,31 @@ describe("what a view asks for", () => {
     const region = view(pose);
     expect(region?.block).toEqual([1, 1]);
     const middle = pose.at(200, 200) as number[];
-    middle.forEach((i, axis) => expect(i >= (region?.start[axis] as number) && i < (region?.stop[axis] as number)).toBe(true));
+    middle.forEach((i, axis) =>
+      expect(i >= (region?.start[axis] as number) && i < (region?.stop[axis] as number)).toBe(true),
+    );
     for (let zoom = 1; zoom < 300; zoom *= 1.4) {
       pose.whole();
       pose.zoomBy(zoom, 100, 300);
       const one = view(pose);
       if (one) {
         expect(cellsOf(one)).toBeLessThanOrEqual(MOST);
-        one.start.forEach((from, axis) => expect(from >= 0 && (one.stop[axis] as number) <= 1000 && (one.stop[axis] as number) > from).toBe(true));
+        one.start.forEach((from, axis) =>
+          expect(from >= 0 && (one.stop[axis] as number) <= 1000 && (one.stop[axis] as number) > from).toBe(true),
+        );
       }
     }
   });
 
   it("one slice of sliders, all tiles that are in view", () => {
-    const pose = new Pose(item([6, 64, 300, 300], { block: [1, 1, 3, 3], grid: [6, 64, 100, 100], roles: ["slider", "across", "rows", "cols"] }), true);
+    const pose = new Pose(
+      item([6, 64, 300, 300], {
+        block: [1, 1, 3, 3],
+        grid: [6, 64, 100, 100],
+        roles: ["slider", "across", "rows", "cols"],
+      }),
+      true,
+    );
     pose.setBox(600, 400);
     pose.turn(0, 3);
     for (let i = 0; i < 40; i++) pose.zoomBy(1.5, 10, 10);
@@ -59,7 +70,10 @@ describe("the desk for tiles", () => {
   function setting() {
     const sent: { id: number; start: number[] }[] = [];
     let heard: (message: unknown, buffers: never[]) => void = () => {};
-    const kernel: Kernel = { send: (message) => void sent.push(message as { id: number; start: number[] }), hear: (f) => void (heard = f as never) };
+    const kernel: Kernel = {
+      send: (message) => void sent.push(message as { id: number; start: number[] }),
+      hear: (f) => void (heard = f as never),
+    };
     const desk = new TileDesk(kernel, new AbortController().signal);
     return { desk, sent, told: (message: unknown, buffers: unknown[] = []) => heard(message, buffers as never[]) };
   }

@@ -24,7 +24,9 @@ const rows = [
   row("w2", { nbytes: 24, grad_norm: "nan" }),
 ];
 const names = (column: string, reverse = false): string[] =>
-  ordered(rows, COLUMNS.find((one) => one.name === column) as (typeof COLUMNS)[0], reverse).map((i) => rows[i]?.name ?? "");
+  ordered(rows, COLUMNS.find((one) => one.name === column) as (typeof COLUMNS)[0], reverse).map(
+    (i) => rows[i]?.name ?? "",
+  );
 
 describe("the order of rows", () => {
   it("is natural for names, largest first for numbers", () => {
@@ -52,7 +54,13 @@ describe("the table of names", () => {
     const el = document.createElement("div");
     document.body.replaceChildren(el);
     widget.render({ model, el, signal: ended.signal });
-    return { model, el, ended, lines: () => [...el.querySelectorAll<HTMLElement>("tbody tr")], note: () => el.querySelector(".vt-opened .vt-note")?.textContent };
+    return {
+      model,
+      el,
+      ended,
+      lines: () => [...el.querySelectorAll<HTMLElement>("tbody tr")],
+      note: () => el.querySelector(".vt-opened .vt-note")?.textContent,
+    };
   }
 
   it("sorts by its heads and says so", () => {
@@ -92,7 +100,9 @@ describe("the table of names", () => {
 
   it("keeps names text", () => {
     const evil = "<img src=x onerror=alert(1)>";
-    const model = fakeModel(pack("vars", { title: evil, rows: [row(evil, { says: evil, dtype: evil, device: evil })] }));
+    const model = fakeModel(
+      pack("vars", { title: evil, rows: [row(evil, { says: evil, dtype: evil, device: evil })] }),
+    );
     const el = document.createElement("div");
     widget.render({ model, el, signal: new AbortController().signal });
     expect(el.querySelector("img")).toBeNull();

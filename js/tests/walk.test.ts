@@ -3,7 +3,13 @@ import { nextBad, tally, total, whichAt } from "../src/array/bad";
 import { commandOf, HELP } from "../src/array/keys";
 import { item, nd } from "./make";
 
-const bad = { nan: 2, posinf: 1, neginf: 0, at: nd(Float64Array.from([5, 40, 77])), which: nd(Uint8Array.from([0, 1, 0])) };
+const bad = {
+  nan: 2,
+  posinf: 1,
+  neginf: 0,
+  at: nd(Float64Array.from([5, 40, 77])),
+  which: nd(Uint8Array.from([0, 1, 0])),
+};
 const one = item([10, 8], { bad });
 
 describe("bad values", () => {
@@ -17,7 +23,10 @@ describe("bad values", () => {
   });
 
   it("are counted in words with their sign", () => {
-    expect(tally(bad)).toEqual([{ sign: "nan", text: "2 NaN" }, { sign: "posinf", text: "1 +inf" }]);
+    expect(tally(bad)).toEqual([
+      { sign: "nan", text: "2 NaN" },
+      { sign: "posinf", text: "1 +inf" },
+    ]);
     expect(total(bad)).toBe(3);
     expect([whichAt(one, [5, 0]), whichAt(one, [5, 1])]).toEqual([1, -1]);
   });
@@ -31,7 +40,8 @@ describe("keys", () => {
     expect(commandOf({ key: "]" })).toEqual({ do: "bad", step: 1 });
     expect(commandOf({ key: "PageDown" })).toEqual({ do: "turn", by: 1 });
     expect(commandOf({ key: "End" })).toEqual({ do: "edge", to: 1 });
-    for (const key of ["0", "s", "l", "i", "p", "?", "Enter", "Escape", "Home", "["]) expect(commandOf({ key }), key).not.toBeNull();
+    for (const key of ["0", "s", "l", "i", "p", "?", "Enter", "Escape", "Home", "["])
+      expect(commandOf({ key }), key).not.toBeNull();
     expect(HELP.map(([keys]) => keys).join(" ")).toMatch(/Home.*\+ − 0.*PgUp.*Enter.*\?/);
   });
 

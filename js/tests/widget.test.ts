@@ -65,7 +65,8 @@ describe("the array view", () => {
     vi.stubGlobal("navigator", { clipboard: { writeText: write } });
     const { find, press } = await shown(item([10, 84]));
     const canvas = find(".vt-view canvas");
-    for (const type of ["pointerdown", "pointerup"]) canvas.dispatchEvent(new MouseEvent(type, { clientX: 300, clientY: 60 }));
+    for (const type of ["pointerdown", "pointerup"])
+      canvas.dispatchEvent(new MouseEvent(type, { clientX: 300, clientY: 60 }));
     await frames();
     expect(write).toHaveBeenCalledWith(find(".vt-where").textContent);
     expect(find(".vt-hint").textContent).toMatch(/^copied w\[/);
@@ -76,7 +77,13 @@ describe("the array view", () => {
   });
 
   it("walks through what is not finite", async () => {
-    const bad = { nan: 1, posinf: 1, neginf: 0, at: nd(Float64Array.from([85, 400])), which: nd(Uint8Array.from([0, 1])) };
+    const bad = {
+      nan: 1,
+      posinf: 1,
+      neginf: 0,
+      at: nd(Float64Array.from([85, 400])),
+      which: nd(Uint8Array.from([0, 1])),
+    };
     const { find, press, where } = await shown(item([10, 84], { bad }));
     expect(find(".vt-bads").textContent).toMatch(/1 NaN1 \+inf/);
     await press("]");
@@ -131,7 +138,13 @@ describe("the array view", () => {
 
   it("switches layers and pictures", async () => {
     const values = { data: nd(new Float32Array(12), [3, 4]) };
-    const complex = item([3, 4], { dtype: "complex64", layers: [layer(values, { name: "magnitude" }), layer(values, { name: "phase", scales: [scale({ map: "phase", say: "phase" })] })] });
+    const complex = item([3, 4], {
+      dtype: "complex64",
+      layers: [
+        layer(values, { name: "magnitude" }),
+        layer(values, { name: "phase", scales: [scale({ map: "phase", say: "phase" })] }),
+      ],
+    });
     const one = await shown(complex);
     expect(one.find(".vt-read b").textContent).toMatch(/magnitude 0 · phase 0/);
     await one.press("l");
@@ -151,7 +164,9 @@ describe("the array view", () => {
   });
 
   it("folds a strip, one row at a time or all", async () => {
-    const { el, find } = await shown(state([item([2, 3], { name: "a" }), item([], { name: "b" }), item([0], { name: "c" })], { layout: "strip" }));
+    const { el, find } = await shown(
+      state([item([2, 3], { name: "a" }), item([], { name: "b" }), item([0], { name: "c" })], { layout: "strip" }),
+    );
     expect(el.querySelectorAll(".vt-row")).toHaveLength(3);
     expect(el.querySelectorAll(".vt-view")).toHaveLength(0);
     find(".vt-row").click();
@@ -172,7 +187,21 @@ describe("the array view", () => {
 
   it("keeps markup text: names, axes, notes, errors", async () => {
     const evil = "<img src=x onerror=alert(1)>";
-    const { el } = await shown(state([item([2, 3, 4], { name: evil, index: evil, dims: [evil, evil, evil], notes: [evil], device: evil, pooled: evil })], { text: evil, says: [evil], title: evil }));
+    const { el } = await shown(
+      state(
+        [
+          item([2, 3, 4], {
+            name: evil,
+            index: evil,
+            dims: [evil, evil, evil],
+            notes: [evil],
+            device: evil,
+            pooled: evil,
+          }),
+        ],
+        { text: evil, says: [evil], title: evil },
+      ),
+    );
     expect(el.querySelector("img")).toBeNull();
     expect(el.textContent).toContain(evil);
   });
@@ -184,7 +213,12 @@ describe("the array view", () => {
   });
 
   it("asks the kernel for exact values and says when it is refused", async () => {
-    const pooled = item([100, 100], { block: [5, 5], grid: [20, 20], pooled: "each block is 5 × 5 values", layers: [layer({ data: nd(new Float32Array(400), [20, 20]) })] });
+    const pooled = item([100, 100], {
+      block: [5, 5],
+      grid: [20, 20],
+      pooled: "each block is 5 × 5 values",
+      layers: [layer({ data: nd(new Float32Array(400), [20, 20]) })],
+    });
     const { model, find, where } = await shown(pooled, true);
     await new Promise((done) => setTimeout(done, 250));
     expect(model.send).toHaveBeenCalledTimes(1);
@@ -193,14 +227,21 @@ describe("the array view", () => {
     expect(where()).toBe("w[0:5, 0:5]");
     const size = asked.start.map((from, axis) => (asked.stop[axis] as number) - from);
     const values = new Float32Array((size[0] as number) * (size[1] as number)).fill(7);
-    model.fire("msg:custom", { type: "tile", id: asked.id, values: { type: "f32", shape: size } }, [new DataView(values.buffer)]);
+    model.fire("msg:custom", { type: "tile", id: asked.id, values: { type: "f32", shape: size } }, [
+      new DataView(values.buffer),
+    ]);
     await frames();
     expect(where()).toBe("w[0, 0]");
     expect(find(".vt-read b").textContent).toBe("7");
   });
 
   it("asks nothing without a kernel", async () => {
-    const pooled = item([100, 100], { block: [5, 5], grid: [20, 20], pooled: "each block is 5 × 5 values", layers: [layer({ data: nd(new Float32Array(400), [20, 20]) })] });
+    const pooled = item([100, 100], {
+      block: [5, 5],
+      grid: [20, 20],
+      pooled: "each block is 5 × 5 values",
+      layers: [layer({ data: nd(new Float32Array(400), [20, 20]) })],
+    });
     const { model, find } = await shown(pooled, false);
     await new Promise((done) => setTimeout(done, 250));
     expect(model.send).not.toHaveBeenCalled();
@@ -217,7 +258,12 @@ describe("the array view", () => {
 
   it("stops listening when its signal ends", async () => {
     const added = new Set<AbortSignal>();
-    const listen = vi.spyOn(EventTarget.prototype, "addEventListener").mockImplementation(function (this: EventTarget, type, heard, options) {
+    const listen = vi.spyOn(EventTarget.prototype, "addEventListener").mockImplementation(function (
+      this: EventTarget,
+      type,
+      heard,
+      options,
+    ) {
       const { signal } = (options ?? {}) as { signal?: AbortSignal };
       if (this instanceof HTMLElement) expect(signal, `${type} on ${this.tagName}`).toBeDefined();
       if (signal) added.add(signal);
@@ -238,10 +284,16 @@ describe("the array view", () => {
 describe("the sources", () => {
   it("never turn text into markup or code", () => {
     // @ts-expect-error Vite puts the files here.
-    const files = import.meta.glob("../src/**/*.ts", { query: "?raw", import: "default", eager: true }) as Record<string, string>;
+    const files = import.meta.glob("../src/**/*.ts", { query: "?raw", import: "default", eager: true }) as Record<
+      string,
+      string
+    >;
     expect(Object.keys(files).length).toBeGreaterThan(20);
     for (const [path, text] of Object.entries(files)) {
-      expect(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function/.exec(text), path).toBeNull();
+      expect(
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function/.exec(text),
+        path,
+      ).toBeNull();
       expect(text.split("\n").length, `${path} is long`).toBeLessThan(400);
     }
   });

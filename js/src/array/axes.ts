@@ -24,7 +24,13 @@ export function frameOf(roles: readonly Role[]): Frame {
   const [across, down] = [at("across"), at("down")];
   // One axis of tiles alone is wrapped like a line of text, whichever way it was to run.
   const lone = across < 0;
-  return { rows: at("rows"), cols: at("cols"), across: lone ? down : across, down: lone ? -1 : down, channels: at("channels") };
+  return {
+    rows: at("rows"),
+    cols: at("cols"),
+    across: lone ? down : across,
+    down: lone ? -1 : down,
+    channels: at("channels"),
+  };
 }
 
 /** Give an axis a part; whoever played it takes the part that becomes free. */
@@ -50,7 +56,9 @@ export function settled(roles: readonly Role[]): Role[] {
     return "slider";
   });
   if (next.length && !next.includes("cols")) {
-    const volunteer = ["rows", "across", "down", "slider"].map((role) => next.lastIndexOf(role as Role)).find((i) => i >= 0);
+    const volunteer = ["rows", "across", "down", "slider"]
+      .map((role) => next.lastIndexOf(role as Role))
+      .find((i) => i >= 0);
     if (volunteer !== undefined) next[volunteer] = "cols";
   }
   return next;
@@ -80,7 +88,8 @@ export function imageRoles(item: Item, roles: readonly Role[]): Role[] {
 /** Strides of a C-order array, in items. */
 export function strides(shape: readonly number[]): number[] {
   const out = new Array<number>(shape.length).fill(1);
-  for (let axis = shape.length - 2; axis >= 0; axis--) out[axis] = (out[axis + 1] as number) * (shape[axis + 1] as number);
+  for (let axis = shape.length - 2; axis >= 0; axis--)
+    out[axis] = (out[axis + 1] as number) * (shape[axis + 1] as number);
   return out;
 }
 
@@ -103,7 +112,9 @@ export function indexText(
     const size = block[axis] ?? 1;
     if (size <= 1) return String(i);
     const start = Math.floor(i / size) * size;
-    return start + size >= (shape[axis] as number) && start === 0 ? ":" : `${start}:${Math.min(start + size, shape[axis] as number)}`;
+    return start + size >= (shape[axis] as number) && start === 0
+      ? ":"
+      : `${start}:${Math.min(start + size, shape[axis] as number)}`;
   });
   return `${name}[${parts.join(", ")}]`;
 }

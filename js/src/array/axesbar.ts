@@ -37,16 +37,29 @@ export class AxesBar {
     const { pose, signal } = this.#desk;
     const size = pose.shape[axis] as number;
     const options = ROLE_NAMES.map(([role, text]) => el("option", { value: role, text }));
-    const role = el("select", { "aria-label": `role of axis ${name}` }, ...options, el("option", { value: "play", text: "animation" }));
+    const role = el(
+      "select",
+      { "aria-label": `role of axis ${name}` },
+      ...options,
+      el("option", { value: "play", text: "animation" }),
+    );
     const unit = pose.fine ? 1 : (pose.block[axis] as number);
     const range = el("input", { type: "range", min: 0, max: Math.max(0, size - 1), step: unit, "aria-label": name });
     const at = el("span.vt-at");
     const fixed = el("span.vt-fixed");
-    const play = button("button.vt-ic", "", `${still() ? "step" : "play"} ${name}  ( p )`, () => this.toggle(axis), signal);
+    const play = button(
+      "button.vt-ic",
+      "",
+      `${still() ? "step" : "play"} ${name}  ( p )`,
+      () => this.toggle(axis),
+      signal,
+    );
     const label = el("span.vt-axname", {}, el("b", { text: name, title: name }), String(size));
     const turn = el("span.vt-turn", {}, play, range, at, fixed);
     this.box.append(el("div.vt-ax", {}, label, role, turn));
-    on(role, "change",
+    on(
+      role,
+      "change",
       () => {
         const animate = role.value === "play";
         pose.setRole(axis, animate ? "slider" : (role.value as Role));
@@ -56,7 +69,9 @@ export class AxesBar {
       },
       signal,
     );
-    on(range, "input",
+    on(
+      range,
+      "input",
       () => {
         this.active = axis;
         this.#stop();

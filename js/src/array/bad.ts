@@ -20,7 +20,8 @@ const flat = (index: readonly number[], shape: readonly number[]): number =>
   index.reduce((at, i, axis) => at * (shape[axis] as number) + i, 0);
 
 /** Which of the known bad values stands at an index, -1 for none. */
-export const whichAt = (item: Item, index: readonly number[]): number => item.bad.at.data.indexOf(flat(index, item.shape));
+export const whichAt = (item: Item, index: readonly number[]): number =>
+  item.bad.at.data.indexOf(flat(index, item.shape));
 
 /** The known bad value after (or before) an index, round and round; null where there is none. */
 export function nextBad(item: Item, index: readonly number[], step: 1 | -1): { index: number[]; which: number } | null {

@@ -11,12 +11,13 @@ import { Head } from "./head";
 import { type Command, commandOf, HELP } from "./keys";
 import { Legend } from "./legend";
 import { type Lens, lens } from "./lens";
+import { planned } from "./plan";
 import { Pose } from "./pose";
 import { type Line, readLine } from "./readout";
 import { Sheet } from "./sheet";
 import { factList, factTable } from "./stats";
 import { margins, type Surface, surface } from "./surface";
-import { type Kernel, roomy, TileDesk, view } from "./tiles";
+import { covers, type Kernel, roomy, TileDesk, view } from "./tiles";
 import type { Item } from "./types";
 
 export interface Setting {
@@ -70,21 +71,34 @@ export class Card implements Desk {
     this.sheets = items.map((one) => new Sheet(one));
     this.repaint = painter(() => this.#paint(), setting.signal);
     this.#line = readLine(this.sheets);
-    this.#head = new Head(this, {
-      zoom: (by) => this.obey({ do: "zoom", by }),
-      whole: () => this.obey({ do: "fit" }),
-      bad: (step) => this.obey({ do: "bad", step }),
-      layer: (which) => this.#setLayer(which),
-      image: (on) => this.#setImage(on),
-      help: () => this.obey({ do: "help" }),
-      more: () => this.root.classList.toggle("vt-more"),
-    }, setting.named);
+    this.#head = new Head(
+      this,
+      {
+        zoom: (by) => this.obey({ do: "zoom", by }),
+        whole: () => this.obey({ do: "fit" }),
+        bad: (step) => this.obey({ do: "bad", step }),
+        layer: (which) => this.#setLayer(which),
+        image: (on) => this.#setImage(on),
+        help: () => this.obey({ do: "help" }),
+        more: () => this.root.classList.toggle("vt-more"),
+      },
+      setting.named,
+    );
     if (item.shape.length > 2) this.#axes = new AxesBar(this, item.dims);
-    if (!this.#linked && (item.shape.length > 1)) this.#lens = lens(this, this.sheets[0] as Sheet);
-    this.#views = el("div", { class: this.#linked ? "vt-views vt-three" : "vt-views" }, ...this.sheets.map((sheet) => this.#view(sheet)));
+    if (!this.#linked && item.shape.length > 1) this.#lens = lens(this, this.sheets[0] as Sheet);
+    this.#views = el(
+      "div",
+      { class: this.#linked ? "vt-views vt-three" : "vt-views" },
+      ...this.sheets.map((sheet) => this.#view(sheet)),
+    );
     this.root = el(
       "div",
-      { class: "vt-card", role: "group", "aria-label": `array view of ${item.name || item.index}`, "data-lm-suppress-shortcuts": "true" },
+      {
+        class: "vt-card",
+        role: "group",
+        "aria-label": `array view of ${item.name || item.index}`,
+        "data-lm-suppress-shortcuts": "true",
+      },
       this.#head.box,
       this.#axes?.box ?? null,
       el("div.vt-body", {}, this.#views, this.#side(), this.#line.box, ...this.#foot()),
@@ -107,7 +121,11 @@ export class Card implements Desk {
 
   #view(sheet: Sheet): HTMLElement {
     const canvas = el("canvas");
-    const picture = surface(canvas, sheet, this.pose, this.theme, { part: this.#linked ? "linked" : "main", labels: !this.#linked, lens: null });
+    const picture = surface(canvas, sheet, this.pose, this.theme, {
+      part: this.#linked ? "linked" : "main",
+      labels: !this.#linked,
+      lens: null,
+    });
     gestures(this, picture, {
       clicked: (index) => {
         box.focus({ preventScroll: true });
@@ -119,11 +137,19 @@ export class Card implements Desk {
     this.#surfaces.push(picture);
     const { item } = sheet;
     const box = el("div.vt-view", { tabindex: 0, role: "application", "aria-roledescription": "heatmap" }, canvas);
-    box.setAttribute("aria-label", `${item.role || "heatmap"}, ${item.shape.join(" by ")}; arrow keys move the cursor, ? shows the keys`);
+    box.setAttribute(
+      "aria-label",
+      `${item.role || "heatmap"}, ${item.shape.join(" by ")}; arrow keys move the cursor, ? shows the keys`,
+    );
     if (!this.#linked) return box;
     const legend = new Legend(this, sheet, 24);
     this.#legends.push(legend);
-    const title = el("h3", { class: item.role === "gradient" ? "vt-gradc" : "vt-valuec" }, item.role || item.name, el("span"));
+    const title = el(
+      "h3",
+      { class: item.role === "gradient" ? "vt-gradc" : "vt-valuec" },
+      item.role || item.name,
+      el("span"),
+    );
     this.#titles.push(title.lastChild as HTMLElement);
     legend.say.classList.add("vt-hidden");
     return el("div.vt-one", {}, title, box, legend.box, el("div.vt-sayrow", {}, legend.select, legend.say));
@@ -148,36 +174,22 @@ export class Card implements Desk {
   }
 
   arranged(): void {
-    const setting = this.#setting;
-    const width = this.#width;
-    const { pose } = this;
-    const inner = width - 26;
-    const narrow = width < 600;
-    const columns = this.#linked && !narrow ? this.sheets.length : 1;
-    const tallest = setting.size * 0.66;
+    const { pose, root } = this;
+    const narrow = this.#width < 600;
     const { left } = margins(pose, !this.#linked);
-    pose.setBox((this.#linked ? (inner - 12 * (columns - 1)) / columns : inner) - left, this.#linked ? setting.size * 0.5 : tallest);
-    let plan = "plain";
-    const room = inner - 16;
-    if (this.#lens && !narrow) {
-      if (pose.image && pose.tiled) plan = "plain";
-      else if (pose.tiled) {
-        plan = "tiles";
-        pose.setBox(room - 172 - left, tallest);
-      } else if (pose.box.width + left < 0.58 * room && pose.box.height > 190) {
-        plan = "big";
-        pose.setBox(Math.min(0.62 * setting.size, 0.5 * room) - left, tallest);
-      } else if (this.#item.pooled && !pose.image) {
-        plan = "tiles wide";
-        pose.setBox(room - 260 - left, tallest);
-      }
-    } else if (this.#lens && !pose.image && (pose.tiled || this.#item.pooled)) plan = "stack";
-    else if (!this.#linked && pose.shape.length < 2 && pose.sx >= 28) plan = "row";
-    this.root.dataset.plan = plan;
-    this.root.classList.toggle("vt-narrow", narrow);
-    this.root.style.setProperty("--vt-picture", `${Math.ceil(pose.box.width + left + 1)}px`);
-    const beside = { plain: 0, row: 0, tiles: 172, "tiles wide": 260, stack: inner, big: inner - 16 - Math.ceil(pose.box.width + left + 1) };
-    this.#lens?.resize(pose.image ? 0 : beside[plan as keyof typeof beside]);
+    const plan = planned(pose, {
+      width: this.#width - 26,
+      narrow,
+      size: this.#setting.size,
+      left,
+      linked: this.sheets.length,
+      lens: this.#lens !== null,
+      pooled: this.#item.pooled !== "",
+    });
+    root.dataset.plan = plan.name;
+    root.classList.toggle("vt-narrow", narrow);
+    root.style.setProperty("--vt-picture", `${Math.ceil(pose.box.width + left + 1)}px`);
+    this.#lens?.resize(plan.lens);
     this.#axes?.show();
     this.repaint();
   }
@@ -196,7 +208,13 @@ export class Card implements Desk {
     const { pose } = this;
     const { channels } = pose.frame;
     const block = pose.fine ? [] : this.#item.block;
-    const text = indexText(this.#item.index || "x", index, pose.shape, block, channels >= 0 ? [...open, channels] : open);
+    const text = indexText(
+      this.#item.index || "x",
+      index,
+      pose.shape,
+      block,
+      channels >= 0 ? [...open, channels] : open,
+    );
     void copy(text, this.root).then((done) => {
       if (!this.signal.aborted) this.#line.copied(text, done);
     });
@@ -263,7 +281,9 @@ export class Card implements Desk {
         break;
       }
       case "edge":
-        pose.go(pose.cursor.map((i, axis) => (axis === pose.frame.cols ? command.to * (pose.shape[axis] as number) : i)));
+        pose.go(
+          pose.cursor.map((i, axis) => (axis === pose.frame.cols ? command.to * (pose.shape[axis] as number) : i)),
+        );
         break;
       case "copy":
         this.copied(pose.cursor);
@@ -308,7 +328,9 @@ export class Card implements Desk {
   /** Say where the cursor stands, for who listens. */
   #speak(): void {
     const { pose } = this;
-    const words = this.sheets.map((sheet) => `${this.#linked ? `${sheet.item.role} ` : ""}${sheet.words(pose.cursor, pose).text}`);
+    const words = this.sheets.map(
+      (sheet) => `${this.#linked ? `${sheet.item.role} ` : ""}${sheet.words(pose.cursor, pose).text}`,
+    );
     this.#status.textContent = `${indexText(this.#item.index || "x", pose.cursor, pose.shape)} ${words.join(", ")}`;
   }
 
@@ -352,10 +374,12 @@ export class Card implements Desk {
     if (!tiles) return;
     this.sheets.forEach((sheet, i) => {
       const want = { item: setting.first + i, layer: sheet.layer };
-      const arrived = (layer: number) => (source: Parameters<Sheet["add"]>[1]): void => {
-        sheet.add(layer, source);
-        this.repaint();
-      };
+      const arrived =
+        (layer: number) =>
+        (source: Parameters<Sheet["add"]>[1]): void => {
+          sheet.add(layer, source);
+          this.repaint();
+        };
       const windows = [this.#lens ? this.#lens.wish() : null, view(pose)];
       windows.forEach((region, slot) => {
         if (region && !sheet.sources().some((s) => !s.whole && covers(s, region))) {
@@ -365,11 +389,4 @@ export class Card implements Desk {
       });
     });
   }
-}
-
-function covers(source: { start: number[]; block: number[]; grid: number[] }, want: { start: number[]; stop: number[]; block: number[] }): boolean {
-  return want.start.every((from, axis) => {
-    const [at, k, n] = [source.start[axis] as number, source.block[axis] as number, source.grid[axis] as number];
-    return at <= from && at + k * n >= (want.stop[axis] as number) && k <= (want.block[axis] as number);
-  });
 }

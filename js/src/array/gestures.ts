@@ -21,14 +21,30 @@ export interface Gestures {
 }
 
 /** The axes that stay whole when a label at the edge is clicked; null off the labels. */
-export function labelOf(desk: Desk, surface: Surface, x: number, y: number): { index: number[]; open: number[] } | null {
+export function labelOf(
+  desk: Desk,
+  surface: Surface,
+  x: number,
+  y: number,
+): { index: number[]; open: number[] } | null {
   const { pose } = desk;
   const { frame } = pose;
   const keep = pose.tiled
-    ? y < 0 ? frame.across : x < 0 ? frame.down : -1
-    : x < 0 ? frame.rows : y > pose.box.height ? frame.cols : -1;
+    ? y < 0
+      ? frame.across
+      : x < 0
+        ? frame.down
+        : -1
+    : x < 0
+      ? frame.rows
+      : y > pose.box.height
+        ? frame.cols
+        : -1;
   if (keep < 0 || (x < 0 && y < 0)) return null;
-  const index = pose.at(Math.max(0.5, Math.min(x, pose.box.width - 1)), Math.max(0.5, Math.min(y, pose.box.height - 1)));
+  const index = pose.at(
+    Math.max(0.5, Math.min(x, pose.box.width - 1)),
+    Math.max(0.5, Math.min(y, pose.box.height - 1)),
+  );
   if (!index || surface.left + surface.top === 0) return null;
   const open = index.map((_, axis) => axis).filter((axis) => axis !== keep && pose.roles[axis] !== "slider");
   return { index, open };
@@ -44,15 +60,26 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
     return [e.clientX - box.left - surface.left, e.clientY - box.top - surface.top];
   };
 
-  on(canvas, "pointerdown",
+  on(
+    canvas,
+    "pointerdown",
     (e) => {
       if (e.button !== 0) return;
       armed = true;
-      drag = { id: e.pointerId, x: e.clientX, y: e.clientY, cameraX: pose.camera.x, cameraY: pose.camera.y, moved: false };
+      drag = {
+        id: e.pointerId,
+        x: e.clientX,
+        y: e.clientY,
+        cameraX: pose.camera.x,
+        cameraY: pose.camera.y,
+        moved: false,
+      };
     },
     signal,
   );
-  on(canvas, "pointermove",
+  on(
+    canvas,
+    "pointermove",
     (e) => {
       armed ||= e.movementX !== 0 || e.movementY !== 0;
       const [x, y] = point(e);
@@ -63,7 +90,8 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
         }
         if (!drag.moved) return;
         pose.hover = null;
-        if (pose.roams) pose.panTo(drag.cameraX - (e.clientX - drag.x) / pose.sx, drag.cameraY - (e.clientY - drag.y) / pose.sy);
+        if (pose.roams)
+          pose.panTo(drag.cameraX - (e.clientX - drag.x) / pose.sx, drag.cameraY - (e.clientY - drag.y) / pose.sy);
         else {
           const { width, height } = pose.box;
           const index = pose.at(Math.max(0, Math.min(x, width - 0.01)), Math.max(0, Math.min(y, height - 0.01)));
@@ -79,7 +107,9 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
     },
     signal,
   );
-  on(canvas, "pointerup",
+  on(
+    canvas,
+    "pointerup",
     (e) => {
       const still = drag && !drag.moved;
       drag = null;
@@ -93,7 +123,9 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
     signal,
   );
   on(canvas, "pointercancel", () => (drag = null), signal);
-  on(canvas, "pointerleave",
+  on(
+    canvas,
+    "pointerleave",
     () => {
       armed = false;
       if (!pose.hover) return;
@@ -102,7 +134,9 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
     },
     signal,
   );
-  on(canvas, "wheel",
+  on(
+    canvas,
+    "wheel",
     (e) => {
       if (!armed || e.ctrlKey) return;
       const [x, y] = point(e);

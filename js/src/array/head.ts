@@ -19,7 +19,10 @@ export function badPill(item: Item, walk?: (step: 1 | -1) => void, signal?: Abor
   const parts = tally(item.bad).map(({ sign, text }) => el("span", {}, glyph(sign), text));
   const pill = el("span.vt-bads", { role: "group", "aria-label": "values that are not finite" }, ...parts);
   if (walk && signal) {
-    for (const [step, sign, name] of [[-1, "‹", "previous bad value  ( [ )"], [1, "›", "next bad value  ( ] )"]] as const) {
+    for (const [step, sign, name] of [
+      [-1, "‹", "previous bad value  ( [ )"],
+      [1, "›", "next bad value  ( ] )"],
+    ] as const) {
       pill.append(button("button", sign, name, () => walk(step), signal));
     }
   }
@@ -63,8 +66,15 @@ export class Head {
     this.#desk = desk;
     const { signal } = desk;
     const item = (desk.sheets[0] as (typeof desk.sheets)[0]).item;
-    if (item.layers.length > 1) this.#layers = new Switch("layer", item.layers.map((l) => l.name), calls.layer, signal);
-    if (item.image) this.#image = new Switch("shown as", ["picture", "values"], (which) => calls.image(which === 0), signal);
+    if (item.layers.length > 1)
+      this.#layers = new Switch(
+        "layer",
+        item.layers.map((l) => l.name),
+        calls.layer,
+        signal,
+      );
+    if (item.image)
+      this.#image = new Switch("shown as", ["picture", "values"], (which) => calls.image(which === 0), signal);
     this.#buttons = [
       button("button.vt-ic", "−", "zoom out  ( - )", () => calls.zoom(1 / 1.6), signal),
       button("button.vt-ic", "+", "zoom in  ( + )", () => calls.zoom(1.6), signal),

@@ -30,7 +30,9 @@ export class Legend {
     this.#bars = bars;
     this.box.append(this.#canvas, el("div.vt-ticks", {}, ...this.#ticks));
     const { signal } = desk;
-    on(this.select, "change",
+    on(
+      this.select,
+      "change",
       () => {
         sheet.setScale(this.select.selectedIndex);
         desk.changed();
@@ -42,10 +44,17 @@ export class Legend {
       this.#bin = Math.max(-1, Math.min(n - 1, bin));
       this.draw();
     };
-    on(this.#canvas, "pointermove", (e) => look(Math.floor((e.offsetX / this.#width) * sheet.scale.counts.data.length)), signal);
+    on(
+      this.#canvas,
+      "pointermove",
+      (e) => look(Math.floor((e.offsetX / this.#width) * sheet.scale.counts.data.length)),
+      signal,
+    );
     on(this.#canvas, "pointerleave", () => look(-1), signal);
     on(this.#canvas, "blur", () => look(-1), signal);
-    on(this.#canvas, "keydown",
+    on(
+      this.#canvas,
+      "keydown",
       (e) => {
         const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
         if (!step) return;
@@ -124,6 +133,9 @@ export class Legend {
     }
     select.selectedIndex = face.scales.indexOf(scale);
     this.say.textContent = scale.say;
-    this.#canvas.setAttribute("aria-label", `histogram and colour scale: ${scale.say}; left and right arrows read the bars`);
+    this.#canvas.setAttribute(
+      "aria-label",
+      `histogram and colour scale: ${scale.say}; left and right arrows read the bars`,
+    );
   }
 }

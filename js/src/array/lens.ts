@@ -60,12 +60,18 @@ export function lens(desk: Desk, sheet: Sheet): Lens {
     const { tx, ty } = pose.tileOf(pose.cursor);
     near.fit = { mosaic, sx, sy, maxX: sx, maxY: sy };
     near.box = { width: m * wide, height: n * high };
-    near.camera = { zoom: 1, x: placeIn(mosaic.x, tx, span.c0 / cols.block), y: placeIn(mosaic.y, ty, span.r0 / rows.block) };
+    near.camera = {
+      zoom: 1,
+      x: placeIn(mosaic.x, tx, span.c0 / cols.block),
+      y: placeIn(mosaic.y, ty, span.r0 / rows.block),
+    };
   }
 
   const corner = (i: number, j: number): number[] => {
     const [rows, cols] = [along("rows"), along("cols")];
-    return pose.cursor.map((at, axis) => (axis === rows.axis ? span.r0 + i * rows.step : axis === cols.axis ? span.c0 + j * cols.step : at));
+    return pose.cursor.map((at, axis) =>
+      axis === rows.axis ? span.r0 + i * rows.step : axis === cols.axis ? span.c0 + j * cols.step : at,
+    );
   };
 
   function words(): string {
@@ -73,9 +79,13 @@ export function lens(desk: Desk, sheet: Sheet): Lens {
     const [rows, cols] = [along("rows"), along("cols")];
     if (pose.tiled) {
       const { across, down } = pose.frame;
-      return [across, down].filter((axis) => axis >= 0).map((axis) => `${sheet.item.dims[axis]} ${pose.cursor[axis]}`).join(", ");
+      return [across, down]
+        .filter((axis) => axis >= 0)
+        .map((axis) => `${sheet.item.dims[axis]} ${pose.cursor[axis]}`)
+        .join(", ");
     }
-    const reach = (from: number, count: number, size: number, step: number): string => `${from}–${Math.min(size, from + count * step) - 1}`;
+    const reach = (from: number, count: number, size: number, step: number): string =>
+      `${from}–${Math.min(size, from + count * step) - 1}`;
     const where = `rows ${reach(r0, n, rows.size, rows.step)}, columns ${reach(c0, m, cols.size, cols.step)}`;
     const found = [corner(0, 0), corner(n - 1, m - 1)].map((index) => sheet.best(index, pose)?.source);
     if (found.every((source) => source?.exact)) return `exact values, ${where}`;
@@ -127,7 +137,9 @@ export function lens(desk: Desk, sheet: Sheet): Lens {
       if (width < 1) return;
       aim();
       // The pointer may be over another tile: the second picture has no place for it.
-      const shown = pose.hover && String(Object.values(pose.tileOf(pose.hover))) === String(Object.values(pose.tileOf(pose.cursor)));
+      const shown =
+        pose.hover &&
+        String(Object.values(pose.tileOf(pose.hover))) === String(Object.values(pose.tileOf(pose.cursor)));
       near.hover = shown ? pose.hover : null;
       picture.draw();
       const text = words();

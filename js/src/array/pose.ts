@@ -165,7 +165,11 @@ export class Pose {
 
   /** True where the element lies in the slice that is shown. */
   shows(index: readonly number[]): boolean {
-    return this.sliders.every((axis) => Math.floor((index[axis] ?? 0) / this.blockOf(axis)) === Math.floor((this.cursor[axis] ?? 0) / this.blockOf(axis)));
+    return this.sliders.every(
+      (axis) =>
+        Math.floor((index[axis] ?? 0) / this.blockOf(axis)) ===
+        Math.floor((this.cursor[axis] ?? 0) / this.blockOf(axis)),
+    );
   }
 
   go(index: readonly number[]): void {

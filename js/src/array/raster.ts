@@ -30,19 +30,32 @@ export function span(t: Track, offset: number, scale: number, pixels: number): S
       tile[p] = k;
       from[p] = ((p - begin) / width) * t.cells;
       if (scale >= 1) from[p] = ((p - begin + 0.5) / width) * t.cells;
-      last[p] = Math.min(t.cells - 1, Math.max(Math.floor(from[p] as number), Math.ceil(((p - begin + 1) / width) * t.cells) - 1));
+      last[p] = Math.min(
+        t.cells - 1,
+        Math.max(Math.floor(from[p] as number), Math.ceil(((p - begin + 1) / width) * t.cells) - 1),
+      );
     }
   }
   return { tile, from, last, dense: scale < 1 };
 }
 
 /** The part of each pixel's place in a source; -1 where the source has nothing there. */
-export function parts(s: Span, source: Source, axis: number, block: number, over: number, overBlock: number, fold: number): Int32Array {
+export function parts(
+  s: Span,
+  source: Source,
+  axis: number,
+  block: number,
+  over: number,
+  overBlock: number,
+  fold: number,
+): Int32Array {
   const out = new Int32Array(s.tile.length).fill(-1);
   const one = (ax: number, item: number): number => {
     if (ax < 0) return 0;
     const k = Math.floor((item - (source.start[ax] as number)) / (source.block[ax] as number));
-    return item < (source.start[ax] as number) || k >= (source.grid[ax] as number) ? -1 : k * (source.strides[ax] as number);
+    return item < (source.start[ax] as number) || k >= (source.grid[ax] as number)
+      ? -1
+      : k * (source.strides[ax] as number);
   };
   for (let p = 0; p < out.length; p++) {
     const tile = s.tile[p] as number;
@@ -99,7 +112,9 @@ export function lay(plate: Plate, pose: Pose, source: Source, scale: number): vo
       if (col < 0 || (sx.tile[x] as number) >= left) continue;
       const wide = dense ? (sx.last[x] as number) - Math.floor(sx.from[x] as number) + 1 : 1;
       const place = base + row + col;
-      pixels[at + x] = source.tint[deep * wide > 1 ? loudest(source.shades, place, stepY, deep, stepX, wide) : place] as number;
+      pixels[at + x] = source.tint[
+        deep * wide > 1 ? loudest(source.shades, place, stepY, deep, stepX, wide) : place
+      ] as number;
     }
   }
 }
@@ -124,7 +139,14 @@ function layWrapped(plate: Plate, pose: Pose, source: Source, sx: Span, sy: Span
 }
 
 /** Of the cells that one pixel covers, the one it shows. */
-export function loudest(shades: Uint8Array, place: number, stepY: number, deep: number, stepX: number, wide: number): number {
+export function loudest(
+  shades: Uint8Array,
+  place: number,
+  stepY: number,
+  deep: number,
+  stepX: number,
+  wide: number,
+): number {
   let sum = 0;
   for (let i = 0; i < deep; i++) {
     for (let j = 0; j < wide; j++) {

@@ -102,7 +102,13 @@ export function readLine(sheets: readonly Sheet[]): Line {
       const first = sheets[0] as Sheet;
       const name = sheets.length > 1 ? "" : first.item.index || "x";
       const block = first.best(index, pose)?.source.block;
-      where.textContent = indexText(name, index, pose.shape, block, pose.frame.channels < 0 ? [] : [pose.frame.channels]);
+      where.textContent = indexText(
+        name,
+        index,
+        pose.shape,
+        block,
+        pose.frame.channels < 0 ? [] : [pose.frame.channels],
+      );
       sheets.forEach((sheet, i) => {
         const words = sheet.words(index, pose);
         const b = numbers[i] as HTMLElement;

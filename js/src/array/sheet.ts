@@ -99,10 +99,16 @@ export class Sheet {
       const found = this.best(index, pose);
       if (!found) return { text: "", bad: false, trust: "" };
       const step = found.source.strides[channels] as number;
-      const all = Array.from({ length: found.source.grid[channels] as number }, (_, c) => found.source.values.at(found.place + c * step));
+      const all = Array.from({ length: found.source.grid[channels] as number }, (_, c) =>
+        found.source.values.at(found.place + c * step),
+      );
       const rough = found.source.values.rough ? "≈ " : "";
       const trust = !found.source.single ? "block" : rough ? "≈" : "";
-      return { text: rough + all.map((v) => this.write(v, 3)).join("  "), bad: all.some((v) => !Number.isFinite(v)), trust };
+      return {
+        text: rough + all.map((v) => this.write(v, 3)).join("  "),
+        bad: all.some((v) => !Number.isFinite(v)),
+        trust,
+      };
     }
     const reading = this.read(index, pose);
     if (!reading) return { text: "", bad: false, trust: "" };

@@ -26,12 +26,22 @@ export function showLine(item: Item, setting: LineSetting): { root: HTMLElement;
 export function emptyWords(item: Item): string {
   const axis = item.shape.indexOf(0);
   const name = item.dims[axis];
-  const which = name && !/^axis \d+$/.test(name) ? `its axis “${name}” has length 0` : item.shape.length > 1 ? `axis ${axis} has length 0` : "its length is 0";
+  const which =
+    name && !/^axis \d+$/.test(name)
+      ? `its axis “${name}” has length 0`
+      : item.shape.length > 1
+        ? `axis ${axis} has length 0`
+        : "its length is 0";
   return `No values to show: ${which}.`;
 }
 
 function empty(item: Item, { named }: LineSetting): { root: HTMLElement; repaint: () => void } {
-  const line = el("div.vt-line", {}, ...(named ? nameplate(item) : []), el("span.vt-remark", { text: emptyWords(item) }));
+  const line = el(
+    "div.vt-line",
+    {},
+    ...(named ? nameplate(item) : []),
+    el("span.vt-remark", { text: emptyWords(item) }),
+  );
   return { root: el("div.vt-card", {}, line), repaint: () => {} };
 }
 
@@ -42,9 +52,16 @@ function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTML
   const canvas = el("canvas", { role: "img" });
   const box = el("div.vt-range", {}, canvas);
   const name = item.index || "x";
-  const value = el("button", { type: "button", class: `vt-number ${words.bad ? "vt-badc" : "vt-valuec"}`, text: words.text, title: `copies ${words.text}` });
+  const value = el("button", {
+    type: "button",
+    class: `vt-number ${words.bad ? "vt-badc" : "vt-valuec"}`,
+    text: words.text,
+    title: `copies ${words.text}`,
+  });
   const told = el("span.vt-hint", { "aria-live": "polite" });
-  on(value, "click",
+  on(
+    value,
+    "click",
     async () => {
       const text = words.text.replace("−", "-").replace("≈ ", "");
       const done = await copy(text, root);

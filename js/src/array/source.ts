@@ -63,7 +63,9 @@ export class Source {
   /** Give every place its colour. */
   dye(scale: Scale, palette: Uint32Array, image: Picture | null, bad: Rgb): void {
     this.shades = this.values.shades(scale);
-    this.tint = image ? this.#picture(image, pixel(bad)) : Uint32Array.from(this.shades, (shade) => palette[shade] as number);
+    this.tint = image
+      ? this.#picture(image, pixel(bad))
+      : Uint32Array.from(this.shades, (shade) => palette[shade] as number);
   }
 
   #picture(image: Picture, bad: number): Uint32Array {
@@ -72,13 +74,15 @@ export class Source {
     const n = axis < 0 ? 1 : (this.grid[axis] as number);
     const out = new Uint32Array(this.values.length);
     const span = image.hi > image.lo ? 255 / (image.hi - image.lo) : 0;
-    const level = (place: number): number => Math.max(0, Math.min(255, Math.round((this.values.at(place) - image.lo) * span)));
+    const level = (place: number): number =>
+      Math.max(0, Math.min(255, Math.round((this.values.at(place) - image.lo) * span)));
     for (let place = 0; place < out.length; place++) {
       if (step && Math.floor(place / step) % n) continue;
       let broken = false;
       for (let c = 0; c < n; c++) broken ||= (this.shades[place + c * step] as number) > 252;
       if (broken) out[place] = bad;
-      else if (n < 3) out[place] = pixel([level(place), level(place), level(place)], n === 2 ? level(place + step) : 255);
+      else if (n < 3)
+        out[place] = pixel([level(place), level(place), level(place)], n === 2 ? level(place + step) : 255);
       else {
         const colour: Rgb = [level(place), level(place + step), level(place + 2 * step)];
         out[place] = pixel(colour, n > 3 ? level(place + 3 * step) : 255);
@@ -89,7 +93,13 @@ export class Source {
 }
 
 export const overview = (item: Item, layer: Layer): Source =>
-  new Source(reader(layer.values), item.shape.map(() => 0), item.block, item.grid, true);
+  new Source(
+    reader(layer.values),
+    item.shape.map(() => 0),
+    item.block,
+    item.grid,
+    true,
+  );
 
 export function piece(values: Nd, start: number[], stop: number[], block: number[]): Source {
   const grid = start.map((from, axis) => Math.ceil(((stop[axis] as number) - from) / (block[axis] as number)));

@@ -38,7 +38,9 @@ export function facts(sheet: Sheet, digits = 4): Fact[] {
 }
 
 export function factList(sheet: Sheet): HTMLElement {
-  const rows = facts(sheet).map(({ name, text, bad }) => el("div", {}, el("dt", { text: name }), el("dd", { text, class: bad ? "vt-badc" : null })));
+  const rows = facts(sheet).map(({ name, text, bad }) =>
+    el("div", {}, el("dt", { text: name }), el("dd", { text, class: bad ? "vt-badc" : null })),
+  );
   return el("dl.vt-stats", {}, ...rows);
 }
 
@@ -48,8 +50,24 @@ export function factTable(sheets: readonly Sheet[]): HTMLElement {
     el("tr", {}, el("th", { scope: "row", text: name }), ...texts.map((text) => el("td", { text })));
   const first = sheets[0] as Sheet;
   const caption = `${first.item.name || "array"}: ${metaOf(first.item).join(", ")}`;
-  const body = facts(first).map(({ name }, i) => row(name, sheets.map((sheet) => facts(sheet)[i]?.text ?? "")));
-  const head = sheets.length > 1 ? [row("", sheets.map((sheet) => sheet.item.role || sheet.item.name))] : [];
-  const scales = row("colour scale", sheets.map((sheet) => sheet.scale.say));
+  const body = facts(first).map(({ name }, i) =>
+    row(
+      name,
+      sheets.map((sheet) => facts(sheet)[i]?.text ?? ""),
+    ),
+  );
+  const head =
+    sheets.length > 1
+      ? [
+          row(
+            "",
+            sheets.map((sheet) => sheet.item.role || sheet.item.name),
+          ),
+        ]
+      : [];
+  const scales = row(
+    "colour scale",
+    sheets.map((sheet) => sheet.scale.say),
+  );
   return el("table.vt-hidden", {}, el("caption", { text: caption }), el("tbody", {}, ...head, ...body, scales));
 }

@@ -39,11 +39,23 @@ export class Strip {
     this.#setting = setting;
     this.repaint = painter(() => this.#paint(), setting.signal);
     this.#rows = items.map((item, i) => this.#row(item, i));
-    this.#all = button("button", "Unfold all", "", () => {
-      const open = this.#rows.some((row) => !row.open);
-      this.#rows.forEach((row, i) => this.#fold(row, i, open));
-    }, setting.signal);
-    const bar = el("div.vt-head", {}, el("span.vt-meta", {}, el("span", { text: `${items.length} arrays` })), el("span.vt-space"), this.#all);
+    this.#all = button(
+      "button",
+      "Unfold all",
+      "",
+      () => {
+        const open = this.#rows.some((row) => !row.open);
+        this.#rows.forEach((row, i) => this.#fold(row, i, open));
+      },
+      setting.signal,
+    );
+    const bar = el(
+      "div.vt-head",
+      {},
+      el("span.vt-meta", {}, el("span", { text: `${items.length} arrays` })),
+      el("span.vt-space"),
+      this.#all,
+    );
     this.root = el("div.vt-card.vt-strip", {}, bar, ...this.#rows.map((row) => row.box));
     this.repaint();
   }
@@ -102,12 +114,15 @@ export class Strip {
       const stretch = pose.image ? 1 : Math.min(THUMB.width / pose.box.width, 8);
       const tall = pose.image || pose.tiled ? 1 : Math.min(THUMB.height / pose.box.height, 8);
       pose.fit = { ...pose.fit, sx: pose.fit.sx * (pose.tiled ? 1 : stretch), sy: pose.fit.sy * tall };
-      const [w, h] = [Math.round(Math.min(THUMB.width, pose.fit.mosaic.x.length * pose.fit.sx) * k), Math.round(Math.min(THUMB.height, pose.fit.mosaic.y.length * pose.fit.sy) * k)];
+      const [w, h] = [
+        Math.round(Math.min(THUMB.width, pose.fit.mosaic.x.length * pose.fit.sx) * k),
+        Math.round(Math.min(THUMB.height, pose.fit.mosaic.y.length * pose.fit.sy) * k),
+      ];
       if (w < 1 || h < 1) continue;
       const data = new ImageData(w, h);
       const source = sheet.sources()[0];
       if (source) lay({ pixels: new Uint32Array(data.data.buffer), width: w, height: h }, pose, source, k);
-      pen.putImageData(data, 0, Math.round(((THUMB.height * k) - h) / 2));
+      pen.putImageData(data, 0, Math.round((THUMB.height * k - h) / 2));
     }
   }
 }

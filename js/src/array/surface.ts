@@ -37,7 +37,11 @@ export function margins(pose: Pose, labels: boolean): { left: number; top: numbe
   if (!labels) return { left: 0, top: 0, bottom: 0 };
   const axis = pose.tiled ? pose.frame.down : pose.frame.rows;
   const digits = axis < 0 ? 0 : String((pose.shape[axis] as number) - 1).length;
-  return { left: axis < 0 ? 0 : Math.max(20, Math.ceil(12 + 6.7 * digits)), top: pose.tiled ? 16 : 0, bottom: pose.tiled ? 2 : 17 };
+  return {
+    left: axis < 0 ? 0 : Math.max(20, Math.ceil(12 + 6.7 * digits)),
+    top: pose.tiled ? 16 : 0,
+    bottom: pose.tiled ? 2 : 17,
+  };
 }
 
 export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, theme: Theme, look: Look): Surface {
@@ -92,7 +96,17 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
       return numbers.get(tint) as number;
     };
     const slice = pose.sliders.map((axis) => pose.cursor[axis]);
-    const key = [width, height, k, camera.zoom, camera.x, camera.y, pose.roles, slice, sources.map((s) => name(s.tint))].join();
+    const key = [
+      width,
+      height,
+      k,
+      camera.zoom,
+      camera.x,
+      camera.y,
+      pose.roles,
+      slice,
+      sources.map((s) => name(s.tint)),
+    ].join();
     if (key !== plateKey || !plate) {
       plate = new ImageData(width, height);
       const out = { pixels: new Uint32Array(plate.data.buffer), width, height };
@@ -119,7 +133,8 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
         const r = pose.rect(index);
         if (shade > 252 && !pose.image) badCell(pen, theme, KINDS[255 - shade] as number, r, r.w > 7);
         // A block's value is not that of its elements: no number while theirs may still come.
-        else if (printed && (source.single || !pose.fine)) number(pen, source.values.at(place), source.tint[place] as number, r, room, integers ? 0 : decimals);
+        else if (printed && (source.single || !pose.fine))
+          number(pen, source.values.at(place), source.tint[place] as number, r, room, integers ? 0 : decimals);
       });
       return;
     }
@@ -129,7 +144,8 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
       const index = unravel(at.data[i] as number, pose.shape);
       if (!pose.shows(index)) continue;
       const r = pose.rect(index);
-      if (r.x > -r.w && r.y > -r.h && r.x < pose.box.width && r.y < pose.box.height) few.push([KINDS[which.data[i] as 0 | 1 | 2], r]);
+      if (r.x > -r.w && r.y > -r.h && r.x < pose.box.width && r.y < pose.box.height)
+        few.push([KINDS[which.data[i] as 0 | 1 | 2], r]);
     }
     const least = few.length > GLYPHS ? 0 : 10;
     for (const [value, r] of few) {
@@ -150,7 +166,8 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
       for (let tile = Math.floor(offset / (t.cells + t.gap)); tile < t.tiles; tile++) {
         if ((placeIn(t, tile, 0) - offset) * scale > room) break;
         const from = Math.max(0, Math.floor(((offset - placeIn(t, tile, 0)) * block) / step) * step);
-        for (let i = from; i < size && (placeIn(t, tile, i / block) - offset) * scale < room; i += step) out.push([tile, i]);
+        for (let i = from; i < size && (placeIn(t, tile, i / block) - offset) * scale < room; i += step)
+          out.push([tile, i]);
       }
       return out;
     };
@@ -215,7 +232,16 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
     const index = pose.index;
     const tile = pose.tileOf(index);
     /** Labels of evenly spaced items; the chosen one always, and nothing too near to it. */
-    const row = (n: number, unit: number, begin: (i: number) => number, size: number, room: number, reach: number, chosen: number, put: (i: number, at: number, on: boolean) => void): void => {
+    const row = (
+      n: number,
+      unit: number,
+      begin: (i: number) => number,
+      size: number,
+      room: number,
+      reach: number,
+      chosen: number,
+      put: (i: number, at: number, on: boolean) => void,
+    ): void => {
       const step = tickStep(size, room);
       const here = begin(chosen) + size / 2;
       for (let i = 0; i < n; i += step) {
@@ -244,9 +270,14 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
         return;
       }
       const keep = (x: number): number => Math.max(4, Math.min(x, w - 4));
-      row(mosaic.x.tiles, unit(across), tileX, wide, digits(across) + 4, w, tile.tx, (i, x, on) => write(i, own.left + keep(x), 7, on));
+      row(mosaic.x.tiles, unit(across), tileX, wide, digits(across) + 4, w, tile.tx, (i, x, on) =>
+        write(i, own.left + keep(x), 7, on),
+      );
       pen.textAlign = "right";
-      if (down >= 0) row(mosaic.y.tiles, unit(down), tileY, mosaic.y.cells * pose.sy, 14, h, tile.ty, (i, y, on) => write(i, own.left - 7, own.top + y, on));
+      if (down >= 0)
+        row(mosaic.y.tiles, unit(down), tileY, mosaic.y.cells * pose.sy, 14, h, tile.ty, (i, y, on) =>
+          write(i, own.left - 7, own.top + y, on),
+        );
       return;
     }
     // Labels count what can be reached: elements, or the blocks they were pooled into.
@@ -254,15 +285,35 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
     const one = pose.rect(index);
     pen.textAlign = "center";
     pen.textBaseline = "alphabetic";
-    const along = (axis: number, size: number, offset: number, room: number, reach: number, put: (i: number, at: number, on: boolean) => void): void => {
+    const along = (
+      axis: number,
+      size: number,
+      offset: number,
+      room: number,
+      reach: number,
+      put: (i: number, at: number, on: boolean) => void,
+    ): void => {
       if (axis < 0) return;
       const k = step(axis);
-      row(Math.ceil((pose.shape[axis] as number) / k), k, (i) => i * size - offset, size, room, reach, Math.floor((index[axis] as number) / k), put);
+      row(
+        Math.ceil((pose.shape[axis] as number) / k),
+        k,
+        (i) => i * size - offset,
+        size,
+        room,
+        reach,
+        Math.floor((index[axis] as number) / k),
+        put,
+      );
     };
     const keep = (x: number): number => Math.max(4, Math.min(x, w - digits(cols) / 2));
-    along(cols, one.w, pose.camera.x * pose.sx, digits(cols) + 14, w + 1, (i, x, on) => write(i, own.left + keep(x), own.top + h + 13, on));
+    along(cols, one.w, pose.camera.x * pose.sx, digits(cols) + 14, w + 1, (i, x, on) =>
+      write(i, own.left + keep(x), own.top + h + 13, on),
+    );
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    along(rows, one.h, pose.camera.y * pose.sy, 15, h + 1, (i, y, on) => write(i, own.left - 7, own.top + Math.max(6, Math.min(y, h - 4)), on));
+    along(rows, one.h, pose.camera.y * pose.sy, 15, h + 1, (i, y, on) =>
+      write(i, own.left - 7, own.top + Math.max(6, Math.min(y, h - 4)), on),
+    );
   }
 }

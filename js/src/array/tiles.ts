@@ -71,10 +71,19 @@ export function view(pose: Pose): Region | null {
     stop[axis] = Math.min(size, Math.max(start[axis] + 1, Math.ceil(to / k) * k));
   };
   const of = (axis: number): number => (axis < 0 ? 1 : (pose.block[axis] as number));
-  const along = (t: typeof mosaic.x, at: number, room: number, scale: number, axis: number): { tiles: [number, number] } => {
+  const along = (
+    t: typeof mosaic.x,
+    at: number,
+    room: number,
+    scale: number,
+    axis: number,
+  ): { tiles: [number, number] } => {
     const pitch = t.cells + t.gap;
     const end = Math.min(t.length, at + room / scale) - 1e-9;
-    const tiles: [number, number] = [Math.floor(at / pitch), Math.max(0, Math.min(t.tiles - 1, Math.floor(end / pitch)))];
+    const tiles: [number, number] = [
+      Math.floor(at / pitch),
+      Math.max(0, Math.min(t.tiles - 1, Math.floor(end / pitch))),
+    ];
     const one = tiles[0] === tiles[1];
     const k = Math.max(1, Math.floor(of(axis) / Math.max(1, scale)));
     const first = one ? (locate(t, at)?.cell ?? 0) : 0;
@@ -86,7 +95,12 @@ export function view(pose: Pose): Region | null {
   const x = along(mosaic.x, pose.camera.x, pose.box.width, pose.sx, cols);
   const y = along(mosaic.y, pose.camera.y, pose.box.height, pose.sy, rows);
   if (mosaic.wrap) {
-    set(across, (y.tiles[0] * mosaic.wrap + x.tiles[0]) * of(across), (y.tiles[1] * mosaic.wrap + x.tiles[1] + 1) * of(across), of(across));
+    set(
+      across,
+      (y.tiles[0] * mosaic.wrap + x.tiles[0]) * of(across),
+      (y.tiles[1] * mosaic.wrap + x.tiles[1] + 1) * of(across),
+      of(across),
+    );
   } else {
     set(across, x.tiles[0] * of(across), (x.tiles[1] + 1) * of(across), of(across));
     set(down, y.tiles[0] * of(down), (y.tiles[1] + 1) * of(down), of(down));
@@ -94,7 +108,9 @@ export function view(pose: Pose): Region | null {
   if (channels >= 0) set(channels, 0, pose.shape[channels] as number, 1);
   const region = { start, stop, block };
   while (cellsOf(region) > MOST) {
-    const axis = coarse.find((a) => (block[a] as number) < of(a) && block[a] === Math.min(...coarse.map((b) => block[b] as number)));
+    const axis = coarse.find(
+      (a) => (block[a] as number) < of(a) && block[a] === Math.min(...coarse.map((b) => block[b] as number)),
+    );
     if (axis === undefined) return null;
     set(axis, start[axis] as number, stop[axis] as number, (block[axis] as number) * 2);
   }
@@ -103,6 +119,13 @@ export function view(pose: Pose): Region | null {
   const worse = region.block.some((k, axis) => k > (pose.block[axis] as number));
   return finer && !worse ? region : null;
 }
+
+/** True where a source holds all of a region, and as finely. */
+export const covers = (source: Source, want: Region): boolean =>
+  want.start.every((from, axis) => {
+    const [at, k, n] = [source.start[axis] as number, source.block[axis] as number, source.grid[axis] as number];
+    return at <= from && at + k * n >= (want.stop[axis] as number) && k <= (want.block[axis] as number);
+  });
 
 interface Wish {
   question: Question;
@@ -125,13 +148,11 @@ export class TileDesk {
   constructor(kernel: Kernel, signal: AbortSignal) {
     this.#kernel = kernel;
     kernel.hear((message, buffers) => this.receive(message, buffers), signal);
-    atEnd(signal,
-      () => {
-        clearTimeout(this.#timer);
-        clearTimeout(this.#late);
-        this.#wishes.clear();
-      },
-    );
+    atEnd(signal, () => {
+      clearTimeout(this.#timer);
+      clearTimeout(this.#late);
+      this.#wishes.clear();
+    });
   }
 
   /** Wish for a region; a newer wish of the same asker takes the place of an older one. */
@@ -169,7 +190,12 @@ export class TileDesk {
   }
 
   receive(message: unknown, buffers: Raw[]): void {
-    const told = message as { type?: unknown; id?: unknown; why?: unknown; values?: { type: string; shape: number[] } } | null;
+    const told = message as {
+      type?: unknown;
+      id?: unknown;
+      why?: unknown;
+      values?: { type: string; shape: number[] };
+    } | null;
     if (!this.#waiting || typeof told !== "object" || told?.id !== this.#waiting.id) return;
     const { wish } = this.#waiting;
     if (told.type === "refused") return this.#end(String(told.why ?? "the kernel refused"));

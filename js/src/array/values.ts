@@ -72,4 +72,5 @@ export function layerName(layer: Layer): string {
   return layer.name === "value" ? "" : layer.name;
 }
 
-export const chosenScale = (layer: Layer): number => Math.max(0, Math.min(layer.scales.length - 1, real(layer.scale) || 0));
+export const chosenScale = (layer: Layer): number =>
+  Math.max(0, Math.min(layer.scales.length - 1, real(layer.scale) || 0));

@@ -50,7 +50,10 @@ export function fromLab([L, a, b]: Rgb): Rgb {
 
 /** `count` colours from place `from` to place `to` of the map; places run from -1 to +1. */
 export function ramp(stops: string, count: number, from = -1, to = 1): Rgb[] {
-  const labs = stops.trim().split(/\s+/).map((stop) => toLab(parseHex(stop)));
+  const labs = stops
+    .trim()
+    .split(/\s+/)
+    .map((stop) => toLab(parseHex(stop)));
   const last = labs.length - 1;
   return Array.from({ length: count }, (_, i) => {
     const place = from + ((to - from) * i) / Math.max(1, count - 1);

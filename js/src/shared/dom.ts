@@ -34,14 +34,21 @@ export function on<K extends keyof HTMLElementEventMap>(
 }
 
 /** A button that does one thing; the name goes without the key that its tip shows after two spaces. */
-export function button(what: "button" | `button.${string}`, text: string, title: string, does: () => void, signal: AbortSignal): HTMLButtonElement {
+export function button(
+  what: "button" | `button.${string}`,
+  text: string,
+  title: string,
+  does: () => void,
+  signal: AbortSignal,
+): HTMLButtonElement {
   const made = el(what, { type: "button", text, title: title || null, "aria-label": title.split("  ")[0] || null });
   on(made, "click", does, signal);
   return made;
 }
 
 /** Call back when the signal ends. */
-export const atEnd = (signal: AbortSignal, does: () => void): void => signal.addEventListener("abort", does, { once: true });
+export const atEnd = (signal: AbortSignal, does: () => void): void =>
+  signal.addEventListener("abort", does, { once: true });
 
 const SVG = "http://www.w3.org/2000/svg";
 const GLYPHS = {
@@ -57,7 +64,12 @@ const GLYPHS = {
 export function glyph(name: keyof typeof GLYPHS): SVGSVGElement {
   const svg = document.createElementNS(SVG, "svg");
   const path = document.createElementNS(SVG, "path");
-  for (const [key, value] of [["width", "10"], ["height", "10"], ["viewBox", "0 0 10 10"], ["aria-hidden", "true"]] as const) {
+  for (const [key, value] of [
+    ["width", "10"],
+    ["height", "10"],
+    ["viewBox", "0 0 10 10"],
+    ["aria-hidden", "true"],
+  ] as const) {
     svg.setAttribute(key, value);
   }
   path.setAttribute("d", GLYPHS[name]);
@@ -72,7 +84,12 @@ export function glyph(name: keyof typeof GLYPHS): SVGSVGElement {
 }
 
 /** A canvas of w by h css pixels, sharp on every screen; what was on it is gone. */
-export function prepare(canvas: HTMLCanvasElement, w: number, h: number, ratio: number): CanvasRenderingContext2D | null {
+export function prepare(
+  canvas: HTMLCanvasElement,
+  w: number,
+  h: number,
+  ratio: number,
+): CanvasRenderingContext2D | null {
   const [wide, high] = [Math.max(1, Math.round(w * ratio)), Math.max(1, Math.round(h * ratio))];
   if (canvas.width !== wide) canvas.width = wide;
   if (canvas.height !== high) canvas.height = high;

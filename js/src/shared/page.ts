@@ -16,7 +16,10 @@ export interface Frame {
 }
 
 /** A widget: `draw` puts a state into the root and returns what paints it again in other colours. */
-export function page<State>(css: string, draw: (state: State, frame: Frame) => () => void): { render(stage: Stage): () => void } {
+export function page<State>(
+  css: string,
+  draw: (state: State, frame: Frame) => () => void,
+): { render(stage: Stage): () => void } {
   function render({ model, el: host, signal }: Stage): () => void {
     const ended = new AbortController();
     if (signal?.aborted) ended.abort();

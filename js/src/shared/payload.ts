@@ -2,14 +2,7 @@
 // Every array of the state is found in it as { data, shape }; everything else is plain JSON.
 
 export type Numbers =
-  | Float32Array
-  | Float64Array
-  | Int8Array
-  | Uint8Array
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array;
+  Float32Array | Float64Array | Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
 
 export interface Nd {
   data: Numbers;

@@ -21,11 +21,15 @@ export class Theme {
   }
 
   palette(map: string, centre: boolean): Uint32Array {
-    return this.#once(`palette ${map} ${centre}`, () => palette(this.token(map) || "#000 #fff", centre, this.token("bad")));
+    return this.#once(`palette ${map} ${centre}`, () =>
+      palette(this.token(map) || "#000 #fff", centre, this.token("bad")),
+    );
   }
 
   ramp(map: string, centre: boolean, count: number): Rgb[] {
-    return this.#once(`ramp ${map} ${centre} ${count}`, () => ramp(this.token(map) || "#000 #fff", count, centre ? -1 : 0));
+    return this.#once(`ramp ${map} ${centre} ${count}`, () =>
+      ramp(this.token(map) || "#000 #fff", count, centre ? -1 : 0),
+    );
   }
 
   rgb(name: string): Rgb {
@@ -48,7 +52,9 @@ const SIGNS = ["data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-k
 
 /** Whether a root stands in the dark: its own word first, then the host's, then the system's. */
 export function isDark(root: HTMLElement): boolean {
-  const own = (root.closest("[data-theme]") ?? document.querySelector("html[data-theme], body[data-theme]"))?.getAttribute("data-theme");
+  const own = (
+    root.closest("[data-theme]") ?? document.querySelector("html[data-theme], body[data-theme]")
+  )?.getAttribute("data-theme");
   if (own === "dark" || own === "light") return own === "dark";
   const lab = document.querySelector("[data-jp-theme-light]")?.getAttribute("data-jp-theme-light");
   if (lab) return lab === "false";

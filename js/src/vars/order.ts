@@ -14,17 +14,33 @@ export interface Column {
   number?: boolean;
 }
 
-const norm = (row: Row): number | null => (row.grad_norm === null || row.grad_norm === undefined ? null : real(row.grad_norm));
+const norm = (row: Row): number | null =>
+  row.grad_norm === null || row.grad_norm === undefined ? null : real(row.grad_norm);
 
 export const COLUMNS: readonly Column[] = [
   { name: "name", text: (row) => row.name, key: (row) => row.name },
   { name: "kind", text: (row) => row.kind, key: (row) => row.kind },
-  { name: "shape", text: (row) => (row.shape ? shapeText(row.shape) : ""), key: (row) => row.shape?.reduce((n, k) => n * k, 1) ?? null, number: true },
+  {
+    name: "shape",
+    text: (row) => (row.shape ? shapeText(row.shape) : ""),
+    key: (row) => row.shape?.reduce((n, k) => n * k, 1) ?? null,
+    number: true,
+  },
   { name: "dtype", text: (row) => row.dtype, key: (row) => row.dtype || null },
   { name: "device", text: (row) => row.device, key: (row) => row.device || null },
   { name: "bytes", text: (row) => bytes(row.nbytes), key: (row) => row.nbytes, number: true },
-  { name: "grad", text: (row) => (row.requires_grad === null ? "" : row.requires_grad ? "yes" : "no"), key: (row) => row.requires_grad === null ? null : Number(row.requires_grad), number: true },
-  { name: "grad norm", text: (row) => (norm(row) === null ? "" : num(norm(row) as number, 3)), key: norm, number: true },
+  {
+    name: "grad",
+    text: (row) => (row.requires_grad === null ? "" : row.requires_grad ? "yes" : "no"),
+    key: (row) => (row.requires_grad === null ? null : Number(row.requires_grad)),
+    number: true,
+  },
+  {
+    name: "grad norm",
+    text: (row) => (norm(row) === null ? "" : num(norm(row) as number, 3)),
+    key: norm,
+    number: true,
+  },
 ];
 
 /** The places of the rows in the order of a column; equal rows keep theirs. */

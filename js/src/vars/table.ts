@@ -22,7 +22,9 @@ function thumb(canvas: HTMLCanvasElement, row: Row, theme: Theme): void {
   const pixels = new Uint32Array(image.data.buffer);
   for (let y = 0; y < canvas.height; y++) {
     for (let x = 0; x < canvas.width; x++) {
-      const code = row.thumb.codes.data[Math.floor((y * h) / canvas.height) * w + Math.floor((x * w) / canvas.width)] as number;
+      const code = row.thumb.codes.data[
+        Math.floor((y * h) / canvas.height) * w + Math.floor((x * w) / canvas.width)
+      ] as number;
       pixels[y * canvas.width + x] = colours[code] as number;
     }
   }
@@ -83,13 +85,19 @@ export function table(state: State, theme: Theme, signal: AbortSignal, open: (ro
     if (!column) return;
     body.append(...ordered(state.rows, column, reverse).map((i) => rows[i] as HTMLElement));
     const up = Boolean(column.number) === reverse;
-    heads.forEach((head, i) => head.setAttribute("aria-sort", i === sorted ? (up ? "ascending" : "descending") : "none"));
+    heads.forEach((head, i) =>
+      head.setAttribute("aria-sort", i === sorted ? (up ? "ascending" : "descending") : "none"),
+    );
   }
 
   const root = el(
     "div.vt-card.vt-vars",
     { "data-lm-suppress-shortcuts": "true" },
-    el("div.vt-scroll", {}, el("table", {}, el("caption", { text: state.title }), el("thead", {}, el("tr", {}, el("th"), ...heads)), body)),
+    el(
+      "div.vt-scroll",
+      {},
+      el("table", {}, el("caption", { text: state.title }), el("thead", {}, el("tr", {}, el("th"), ...heads)), body),
+    ),
   );
   return { root, repaint: () => canvases.forEach(([canvas, row]) => thumb(canvas, row, theme)) };
 }

@@ -14,7 +14,7 @@ import own from "./vars/vars.css";
 function draw(state: State, frame: Frame): () => void {
   const { root, model, signal } = frame;
   const live = model.get("live") === true && Boolean(model.send);
-  const note = el("p.vt-note", { role: "status" });
+  const note = el("div.vt-note", { role: "status" });
   const place = el("div");
   let wanted = -1;
   let view = (): void => {};

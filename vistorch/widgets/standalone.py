@@ -39,7 +39,7 @@ host.append(el);host.querySelector('.vistorch-off')?.remove();
 """
 # As large as the host prints text, in outputs whose own letters are larger.
 PRINTED = (
-    "margin:0 0 4px;white-space:pre;overflow:auto;max-height:24em;"
+    "margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em;"
     "font-size:var(--jp-code-font-size,13px);line-height:1.3077"
 )
 OFF = "The picture needs a page that runs scripts."

@@ -145,8 +145,8 @@ export class Card implements Desk {
     const legend = new Legend(this, sheet, 24);
     this.#legends.push(legend);
     const title = el(
-      "div.vt-sub",
-      { role: "heading", "aria-level": 3, class: item.role === "gradient" ? "vt-gradc" : "vt-valuec" },
+      item.role === "gradient" ? "div.vt-sub.vt-gradc" : "div.vt-sub.vt-valuec",
+      { role: "heading", "aria-level": 3 },
       item.role || item.name,
       el("span"),
     );

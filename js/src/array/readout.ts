@@ -83,7 +83,7 @@ export function readLine(sheets: readonly Sheet[]): Line {
     copied(text, done) {
       clearTimeout(keep);
       if (done) {
-        right.replaceChildren("copied ", el("code", { text }));
+        right.replaceChildren("copied ", el("span.vt-key", { text }));
         right.classList.add("vt-done");
         keep = setTimeout(() => this.hint(resting), 2500);
         return;

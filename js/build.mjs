@@ -1,15 +1,17 @@
 // Every file at the top of src/ becomes one bundle, ../vistorch/widgets/static/<name>.js: an ES module that holds all
-// it needs, style sheets included. A bundle travels to the page once per widget and is saved in the notebook with it,
-// so one that grows beyond LIMIT fails the build.
+// it needs, style sheets included. A bundle travels to the page once per widget and is saved in the notebook with it:
+// so it is deflated, unpacks itself in the page, and one that grows beyond LIMIT fails the build.
 //
 //   node build.mjs            build once
 //   node build.mjs --watch    build, then again whenever something under src/ changes
 
 import * as esbuild from "esbuild";
+import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { watch } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { basename, join } from "node:path";
+import { deflateRawSync } from "node:zlib";
 
 const LIMIT = 60_000;
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -27,6 +29,21 @@ const styleAsText = {
     });
   },
 };
+
+// What is left of a bundle's text in the page: the module in a string, imported once however many widgets carry it.
+const unpacking = (name, code) => `const name=${JSON.stringify(name)},code="${code}";
+export default await((globalThis.vistorchPages??={})[name]??=(async()=>{
+const bytes=Uint8Array.from(atob(code),c=>c.charCodeAt(0));
+const text=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
+const url=URL.createObjectURL(new Blob([text],{type:"text/javascript"}));
+try{return(await import(url)).default}finally{URL.revokeObjectURL(url)}})());
+`;
+
+function packed(name, contents) {
+  const code = deflateRawSync(contents, { level: 9 }).toString("base64");
+  const mark = createHash("sha256").update(contents).digest("hex").slice(0, 12);
+  return Buffer.from(unpacking(`${name} ${mark}`, code));
+}
 
 async function names(folder, ending) {
   const files = await readdir(folder, { withFileTypes: true }).catch((error) => {
@@ -56,7 +73,8 @@ async function build() {
         plugins: [styleAsText],
         write: false,
       });
-      return { name, contents: outputFiles[0].contents };
+      const contents = outputFiles[0].contents;
+      return { name, contents: watching ? contents : packed(name, contents) };
     }),
   );
   const heavy = watching ? [] : bundles.filter((bundle) => bundle.contents.length > LIMIT);

@@ -68,3 +68,8 @@ def test_custom_functions_and_packed_values():
         y = (L.ones(10, requires_grad=True) * 1.0).sin()
     found = graph_bytes(y)
     assert (found.total, found.opaque) == (0, 1)
+
+
+def test_bfloat16():
+    x = L.ones(10, dtype=L.bfloat16, requires_grad=True)
+    assert graph_bytes(x.exp().sum()).total == 20

@@ -88,6 +88,17 @@ def test_a_copy_is_another_parameter():
     assert last_update(again.weight) is None and last_update(net.weight) is None
 
 
+def test_an_id_that_is_used_again_is_no_mistake():
+    p, q = nn.Parameter(vistorch.ones(1)), nn.Parameter(vistorch.ones(1))
+    remember(p)
+    updates._kept[id(q)] = updates._kept[id(p)]  # as if q had been made where p was
+    step(q, optim.SGD([q], lr=0.1))
+    assert last_update(p) is None and last_update(q) is None and not remembered(q)
+    remember(q)
+    step(q, optim.SGD([q], lr=0.1))
+    assert last_update(q) is not None and last_update(p) is None
+
+
 def test_not_more_than_a_number():
     many = [nn.Parameter(vistorch.ones(1)) for _ in range(updates.MOST + 5)]
     for p in many:

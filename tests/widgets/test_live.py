@@ -173,3 +173,14 @@ def test_a_row_that_is_not_there(table, row, caplog):
 def test_no_tile_before_a_row(table):
     ask(table)
     assert table.sent == [({"type": "refused", "id": 7, "why": "no row is open"}, None)]
+
+
+def test_a_page_that_is_being_written_is_read_again(pages, monkeypatch):
+    monkeypatch.setenv("ANYWIDGET_HMR", "1")
+    view = ArrayView(Display(Record(item(np.eye(2)))), [None])
+    assert view._esm == (pages / "array.js").read_text()
+    watched = next(
+        c.__dict__["_esm"] for c in type(view).__mro__ if hasattr(c.__dict__.get("_esm"), "changed")
+    )
+    watched.changed.emit("// new")
+    assert view._esm == "// new"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..engine.backward import order_of
 from ..engine.graph import Leaf, Out, edge
 from ..engine.record import Promoted
@@ -46,7 +48,7 @@ def graph_bytes(tensor: Tensor) -> GraphBytes:
     if not tensor.requires_grad:
         return GraphBytes(0, 0, {}, 0)
     order = order_of([edge(tensor)])
-    owned = {_root(n.variable._data)[0] for n in order if n.__class__ is Leaf}
+    owned = {root_of(n.variable._data)[0] for n in order if n.__class__ is Leaf}
     everything: dict[Any, int] = {}
     per_node: dict[Any, int] = {}
     opaque = 0
@@ -59,7 +61,7 @@ def graph_bytes(tensor: Tensor) -> GraphBytes:
             if found is None:
                 opaque += hasattr(value, "unpack")
                 continue
-            key, size = _root(found)
+            key, size = root_of(found)
             mine[key] = size
         everything.update(mine)
         per_node[n] = sum(size for key, size in mine.items() if key not in owned)
@@ -78,9 +80,10 @@ def _array(value: Any) -> Any:
     return value if hasattr(value, "nbytes") and hasattr(value, "strides") else None
 
 
-def _root(d: Any) -> tuple[Any, int]:
+def root_of(d: Any) -> tuple[Any, int]:
     """The memory an array lies in: (what identifies it, its bytes)."""
-    memory = getattr(getattr(d, "data", None), "mem", None)
+    # numpy cannot show the memory of an array of bfloat16 as a buffer
+    memory = None if isinstance(d, np.ndarray) else getattr(getattr(d, "data", None), "mem", None)
     if memory is not None:  # cupy
         return memory.ptr, memory.size
     while getattr(d, "base", None) is not None and hasattr(d.base, "nbytes"):

@@ -53,7 +53,8 @@ class Tiles:
             cells *= -(-(high - low) // step)
         if cells > CELLS:
             raise Refused(f"expected at most {CELLS:,} values in one tile, got {cells:,}")
-        found = np.ascontiguousarray(tile(source, start, stop, block, layer))
+        image = self.items[item].get("image") or {}
+        found = np.ascontiguousarray(tile(source, start, stop, block, layer, mean=bool(image.get("shown"))))
         if found.dtype.str[1:] not in NAMES:
             found = found.astype(np.float32)
         found = found.astype(found.dtype.newbyteorder("<"), copy=False)

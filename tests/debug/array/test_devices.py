@@ -10,7 +10,7 @@ import vistorch
 from tests.cuda.conftest import clean, install, strict_gpu  # noqa: F401  fixtures
 from tests.cuda.strict_array import Array
 from tests.debug.array.arrays import exactly
-from vistorch.debug.array import parameter, record, tile
+from vistorch.debug.array import on_device, parameter, record, tile
 from vistorch.debug.array.blocks import choose_block
 from vistorch.debug.array.item import Wishes, make_item
 from vistorch.debug.array.measure import measure
@@ -55,13 +55,14 @@ def arrays(kind, rng):
         yield np.full((3, 3), np.nan, kind)
 
 
+@pytest.mark.parametrize("piece", [10**6, 64])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_is_measured_with_one_transfer(gpu, kind):
+def test_the_same_is_measured_with_one_transfer(gpu, kind, piece, monkeypatch):
     xp, crossed = gpu
+    monkeypatch.setattr(on_device, "PIECE", piece)
     for x in arrays(kind, np.random.default_rng(3)):
         block = choose_block(x.shape, 60, tuple(range(x.ndim))[-2:])
-        with np.errstate(all="ignore"):
-            there = measure_there(xp, Array.around(x), block)
+        there = measure_there(xp, Array.around(x), block)
         here = measure(x, block)
         assert len(crossed) == 1
         crossed.clear()
@@ -103,8 +104,7 @@ def test_only_the_overview_crosses(gpu, strict_gpu):  # noqa: F811
 def test_doubles_that_float32_cannot_hold_are_measured_on_the_host(gpu):
     xp, _ = gpu
     for x in (np.array([1e300, 2.0]), np.array([1e-300, 2.0]), np.array([1e-200, -1e-201])):
-        with np.errstate(all="ignore"):
-            assert measure_there(xp, Array.around(x), (1,)) is None
+        assert measure_there(xp, Array.around(x), (1,)) is None
 
 
 def test_simulated_devices():
@@ -122,6 +122,5 @@ def test_simulated_devices():
 
 def test_an_array_of_cupy_is_taken_as_it_is(strict_gpu):  # noqa: F811
     x = Array.around(np.arange(6.0).reshape(2, 3))
-    with np.errstate(all="ignore"):
-        r = record(x)
+    r = record(x)
     assert r.items[0].device == "cuda:0" and r.items[0].layers[0].cells().tolist() == [[0, 1, 2], [3, 4, 5]]

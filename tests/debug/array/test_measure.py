@@ -144,3 +144,25 @@ def test_an_expanded_array_is_measured_once_for_all(way):
     assert found.stats.mean == 2 and found.stats.zeros == 0
     assert found.cells.shape == (3, 10) and found.cells[2, 9] == 3 and np.isnan(found.cells[1]).all()
     assert found.bad.at.tolist() == list(range(10**12, 10**12 + 512))
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4"])
+def test_values_beside_the_borders_of_bins_are_counted_on_their_side(kind):
+    starts = (np.arange(0x3F80, 0x4500, 7, dtype=np.uint32) << 16).view(np.float32).astype(np.float64)
+    before = np.nextafter(starts.astype(np.float32), np.float32(0)).astype(np.float64)
+    middles = (starts + before) / 2  # a double there is rounded to the start of a bin
+    beside = [v for x in (starts, before, middles) for v in (x, np.nextafter(x, 0), np.nextafter(x, 1e9))]
+    x = np.concatenate([*beside, *[-v for v in beside], [0.0, -0.0]])
+    if kind == "i4":
+        x = x * 2**18
+    x = x.astype(kind)
+    spread = measured(x, "walked").spread
+    spread.rulers = []
+    wide = x.astype(np.float64)
+    asked = np.concatenate([starts, -starts, middles, [0.0]]) * (2**18 if kind == "i4" else 1)
+    counts, told = spread.below(asked)
+    assert counts.tolist() == [(wide < e).sum() for e in told]
+    assert np.abs(told - asked).max() <= np.abs(asked).max() * 2**-7
+    for q in (0.5, 0.9, 0.99):
+        hi = spread.size(q)
+        assert spread.beyond(-hi, hi) == ((wide < -hi).sum(), (wide > hi).sum())

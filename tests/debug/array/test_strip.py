@@ -1,5 +1,7 @@
 """Several arrays: names, how they are written, shares of the budget; one parameter with gradient and update."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -106,6 +108,19 @@ def test_many_share_the_budget_and_the_rest_are_numbers():
     assert sent <= 50_000
     assert all(i.layers[0].exact for i in drawn if i.name[0] == "b")
     assert r.says == ["the first 24 of 30 are drawn"]
+
+
+def test_what_is_only_told_is_not_copied():
+    things = [vistorch.ones(1)] * 24 + [vistorch.randn(2000, 2000)]
+    strip(things)
+    tracemalloc.start()
+    try:
+        r = strip(things)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert r.items[-1].layers[0].stats.max == things[-1].max().item()
+    assert peak < things[-1].nbytes / 2
 
 
 # ---- one parameter ---------------------------------------------------------------------------------------------

@@ -50,14 +50,15 @@ def encode(
 
 def _levels(values: np.ndarray, ordered: np.ndarray, room: int) -> np.ndarray:
     """At most `room` of the different values; `ordered` are all cells, in order too."""
-    half = (room - 3) // 2
+    half = (room - 1) // 2
     lo, hi = float(values[0]), float(values[-1])
     even = lo / 2 + (hi / 2 - lo / 2) * np.linspace(0, 1, half)  # halves: the range itself may overflow
     right = np.searchsorted(values, even * 2).clip(0, values.size - 1)
     left = (right - 1).clip(0)
     nearer = np.abs(values[left] / 2 - even) <= np.abs(values[right] / 2 - even)
+    # the first and the last of the shares are the smallest and the largest
     shares = ordered[np.linspace(0, ordered.size - 1, half).astype(np.int64)]
-    chosen = [np.where(nearer, values[left], values[right]), shares, values[[0, -1]]]
+    chosen = [np.where(nearer, values[left], values[right]), shares]
     zero = np.searchsorted(values, 0)
     if zero < values.size and values[zero] == 0:
         chosen.append(values[[zero]])

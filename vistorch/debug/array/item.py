@@ -25,7 +25,7 @@ from .words import pooled_words
 
 SCALES = ("clip", "max", "log", "fixed")
 MAPS = ("tide", "ember")
-CELLS = 40_000  # coded cells for the same budget as EXACT_BYTES
+CELLS = 30_000  # coded cells for the same budget as EXACT_BYTES
 
 
 @dataclass
@@ -61,7 +61,7 @@ def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
         found = measure_complex(fetched(source, data), block)
         image = None
     else:
-        found, image = _measured(source, data, block, picture)
+        found, image = _measured(source, data, block if cells else None, picture)
     made = [_layer(source, wishes, name, m, cells) for name, m in found]
     named = default_dims(shape, image, source.parameter) if wishes.dims is None else tuple(wishes.dims)
     if len(named) != len(shape):
@@ -103,7 +103,7 @@ def _blocks(
 
 
 def _measured(
-    source: Source, data: Any, block: tuple[int, ...], picture: Any
+    source: Source, data: Any, block: tuple[int, ...] | None, picture: Any
 ) -> tuple[list[tuple[str, Measured]], Image | None]:
     """Measure a real array. Whether it is a picture is known only then; pictures show the mean of a block."""
     image: list[Image | None] = [None]
@@ -116,7 +116,7 @@ def _measured(
     return [("value", found)], image[0]
 
 
-def measure_source(source: Source, data: Any, block: tuple[int, ...], mean: Any) -> Measured:
+def measure_source(source: Source, data: Any, block: tuple[int, ...] | None, mean: Any) -> Measured:
     """Measure where the array is: only what is small leaves a GPU."""
     if source.xp is not np:
         with source.place:

@@ -33,12 +33,12 @@ class Measured:
     source: Layout
 
 
-def measure(array: np.ndarray, block: tuple[int, ...], mean: Any = None) -> Measured:
+def measure(array: np.ndarray, block: tuple[int, ...] | None, mean: Any = None) -> Measured:
     """Measure a real array.
 
     Args:
         array: any real type, any strides.
-        block: how many elements along each axis become one value.
+        block: how many elements along each axis become one value; None if no cells are wanted.
         mean: told the smallest and the largest element, says whether blocks show their mean.
     """
     source = lay_out(array)
@@ -48,7 +48,7 @@ def measure(array: np.ndarray, block: tuple[int, ...], mean: Any = None) -> Meas
         return _large(source, block, mean)
 
 
-def _small(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
+def _small(source: Layout, block: tuple[int, ...] | None, mean: Any) -> Measured:
     """Everything from one contiguous copy; the values are sorted."""
     view = source.array
     exact = view.astype(widened(view.dtype), order="C")
@@ -80,13 +80,15 @@ def _small(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
     return assemble(source, block, mean, moments, spread, (nan, posinf, neginf, zeros), pools, exact)
 
 
-def pools_for(source: Layout, block: tuple[int, ...], native: Any, summed: Any) -> Pools | None:
+def pools_for(source: Layout, block: tuple[int, ...] | None, native: Any, summed: Any) -> Pools | None:
     """What pools the blocks; None where there is one element a block."""
+    if block is None:
+        return None
     inner = source.inner(block)
     return Pools(source.array.shape, inner, native, summed) if max(inner, default=1) > 1 else None
 
 
-def _large(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
+def _large(source: Layout, block: tuple[int, ...] | None, mean: Any) -> Measured:
     """Piece by piece."""
     view = source.array
     exact, summed = widened(view.dtype), rounded(view.dtype)
@@ -102,7 +104,7 @@ def _large(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
 
 def assemble(
     source: Layout,
-    block: tuple[int, ...],
+    block: tuple[int, ...] | None,
     mean: Any,
     moments: Any,
     spread: Spread,
@@ -126,11 +128,14 @@ def assemble(
         else:
             stats.argmin, stats.argmax = places[:2]
     averaged = bool(mean is not None and mean(stats.min, stats.max))
-    if pools is not None:
-        cells = pools.chosen(low, high, averaged)
+    if block is None:
+        cells = np.empty(0)
+    elif pools is not None:
+        cells = restore(pools.chosen(low, high, averaged), source, block)
     else:
         view = source.array
-        cells = exact if exact is not None else view.astype(widened(view.dtype), order="C")
+        cells = view.astype(widened(view.dtype), order="C") if exact is None else exact
+        cells = restore(cells, source, block)
     if places is not None:
         at, which = spread_out(*places[2:], source)
     elif nan + posinf + neginf:
@@ -138,4 +143,4 @@ def assemble(
     else:
         at, which = np.empty(0, np.int64), np.empty(0, np.uint8)
     bad = Bad(nan, posinf, neginf, at, which)
-    return Measured(stats, bad, spread, restore(cells, source, block), source)
+    return Measured(stats, bad, spread, cells, source)

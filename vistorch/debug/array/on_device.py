@@ -39,37 +39,40 @@ class There:
         return getattr(a, self.name)(axis=axis, keepdims=keepdims)
 
 
-def measure_there(xp: Any, array: Any, block: tuple[int, ...], mean: Any = None) -> Measured | None:
+def measure_there(xp: Any, array: Any, block: tuple[int, ...] | None, mean: Any = None) -> Measured | None:
     """Measure a real array of cupy; None if it has to be done on the host.
 
     Args:
         xp: cupy.
         array: any real type, any strides.
-        block: how many elements along each axis become one value.
+        block: how many elements along each axis become one value; None if no cells are wanted.
         mean: as for `measure`.
     """
     source = lay_out(array)
     if not source.array.size:
         return None
-    walk = _Walk(xp, source, block)
-    found = dict(zip(walk.named, walk.fetch(), strict=True))
-    return _read(found, walk, source, block, mean)
+    with np.errstate(all="ignore"):
+        walk = _Walk(xp, source, block)
+        found = dict(zip(walk.named, walk.fetch(), strict=True))
+        return _read(found, walk, source, block, mean)
 
 
 class _Walk:
     """What is computed on the device, by name, in the order it is packed."""
 
-    def __init__(self, xp: Any, source: Layout, block: tuple[int, ...]) -> None:
+    def __init__(self, xp: Any, source: Layout, block: tuple[int, ...] | None) -> None:
         self.xp, self.source = xp, source
         view = source.array
         self.exact, self.rounded = widened(view.dtype), rounded(view.dtype)
         self.small = view.dtype.kind in "biu" and view.dtype.itemsize == 1
         self.named: dict[str, Any] = {}
-        inner = source.inner(block)
-        whole = max(inner, default=1) == 1
-        self.pools = None if whole else self._pool(inner)
-        if whole:
-            self.named["cells"] = self._typed(view)
+        self.pools = None
+        if block is not None:
+            inner = source.inner(block)
+            if max(inner, default=1) == 1:
+                self.named["cells"] = self._typed(view)
+            else:
+                self.pools = self._pool(inner)
         # in the array's own order, for positions
         back = sorted(range(len(source.order)), key=source.order.__getitem__)
         self.straight = view.transpose(back)
@@ -201,7 +204,7 @@ class _Walk:
 
 
 def _read(
-    found: dict[str, np.ndarray], walk: _Walk, source: Layout, block: tuple[int, ...], mean: Any
+    found: dict[str, np.ndarray], walk: _Walk, source: Layout, block: tuple[int, ...] | None, mean: Any
 ) -> Measured | None:
     """Put together on the host what came over."""
     copies = source.copies

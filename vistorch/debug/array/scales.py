@@ -174,12 +174,13 @@ def _scale(
 ) -> Scale:
     """A scale with its counts; `say` lacks only how it begins and how many values are beyond."""
     wanted = _edges(lo, hi, centre, curve, linear)
-    counts, under, over = np.zeros(STEPS), 0, 0
+    counts, under, over = np.zeros(STEPS, np.uint32), 0, 0
     if spread.n:
         under, over = spread.beyond(lo, hi)
         below, told = spread.below(wanted[1:-1])
         steps = np.concatenate([[under], below, [spread.n - over]])
-        counts = np.diff(np.maximum.accumulate(steps)).astype(np.float64)
+        counts = np.diff(np.maximum.accumulate(steps))
+        counts = counts.astype(np.uint32 if spread.n < 2**32 else np.float64)
         wanted[1:-1] = told
     beyond = under + over
     if id in ("clip", "max", "log", "fixed") and "·" in say:

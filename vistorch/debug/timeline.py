@@ -24,11 +24,11 @@ from weakref import ref as ref_to
 import numpy as np
 
 from ..engine.backward import order_of
-from ..engine.events import Listener, where
+from ..engine.events import where
 from ..engine.graph import Leaf, Out, edge
-from ..engine.modes import mode
 from ..engine.tensor import Tensor
 from .breaks.modules import path_of
+from .driving import Driven
 from .lines import note_of
 from .memory import array_of, root_of
 from .source import line_of
@@ -188,7 +188,7 @@ class Account:
         return made
 
 
-class Timeline(Listener):
+class Timeline(Driven):
     """Listens to a run and accounts for what its nodes keep.
 
     Args:
@@ -211,6 +211,7 @@ class Timeline(Listener):
         self._nodes: dict[int, Any] = {}
         self._stack: list = []
         self._passes: list[list[int]] = []
+        self._frees = True
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow modules."""
@@ -242,25 +243,19 @@ class Timeline(Listener):
         self._nodes.pop(key, None)
         self.account.release(key)
 
-    def backward(self, run: Any, outputs: tuple) -> None:
-        """Run the pass, to see each node let go."""
-        from .trace.driving import drive
+    def begin(self, run: Any) -> None:
+        """A pass is about to start."""
+        self._frees = run.free
+        self._passes.append([self.account.tick + 1, self.account.tick + 1])
 
-        if run.journal is not None or mode.run is not None or run.at:
+    def step(self, n: Any, entry: Any, pending: dict) -> None:
+        """A node has run, and lets go of what it saved."""
+        if n.__class__ is Leaf:
             return
-        account, free = self.account, run.free
-        span = [account.tick + 1, account.tick + 1]
-        self._passes.append(span)
-
-        def visit(n: Any, entry: Any, pending: dict) -> None:
-            if n.__class__ is Leaf:
-                return
-            account.tick += 1
-            span[1] = account.tick
-            if free:
-                account.release(id(n))
-
-        drive(run, visit)
+        self.account.tick += 1
+        self._passes[-1][1] = self.account.tick
+        if self._frees:
+            self.account.release(id(n))
 
     def record(self) -> MemoryRecord:
         """What was seen so far."""

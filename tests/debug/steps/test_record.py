@@ -235,3 +235,14 @@ def test_types_that_have_no_plain_numbers():
         assert made.count == 1 and wire.unpack(wire.pack("steps", made.wire()))[1]["count"] == 1
         if dtype != L.complex64:
             assert made.frames[0]["outgoing"][0]["numbers"]["text"] == "1 · 1 = 1"
+
+
+def test_a_formula_is_never_shown_with_a_result_it_does_not_give():
+    from vistorch.debug.steps.numbers import Known, numbers_of
+    from vistorch.engine.rules import TABLE
+
+    g, y = np.array([2.0]), np.array([3.0])
+    known = Known(TABLE["mul"], g, {"other": y}, {}, {})
+    assert numbers_of(known, "input", np.array([6.0])).text == "2 · 3 = 6"
+    assert numbers_of(known, "input", np.array([6.1])) is None
+    assert numbers_of(known, "other", np.array([6.0])) is None  # what it reads is not known

@@ -319,3 +319,15 @@ def test_anomaly_of_a_custom_function_has_what_is_known():
             with L.autograd.detect_anomaly():
                 Wrong.apply(x).sum().backward()
     assert "NaN at [0], in 2 of 2 values" in caught.value.__notes__[1]
+
+
+def test_backward_heals_too():
+    x, keep = L.tensor([4.0, 0.0], requires_grad=True), L.tensor([True, False])
+    record = traced(
+        "y = torch.where(keep, x, torch.zeros(2))\nz = y.sqrt().sum()\nz.backward()", x=x, keep=keep
+    )
+    assert states(record)["sqrt", 2] == ("clean", "birth") and states(record)["where", 1] == (
+        "clean",
+        "healed",
+    )
+    assert x.grad.tolist() == [0.25, 0.0] and not record.leaves

@@ -1,4 +1,4 @@
-# The whole workflow. `make help` lists it; `make test` needs only Python >= 3.10 and make.
+# The whole workflow. `make help` lists it; `make test` needs only Python >= 3.10, make and Chromium.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -17,7 +17,7 @@ LAB := $(VENV)/.made-lab
 # One order, also under -j: pytest comes last, so that its closing line ends the run.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest fmt lint type fuzz bench js notebooks clean
+.PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz bench js notebooks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -36,13 +36,24 @@ $(LAB): $(BASE)
 	$(BIN)/python -m pip install --quiet --editable '.[lab]'
 	@touch $@
 
+# Takes a moment where nothing has changed; an install has built them already.
+bundles: $(TEST)
+	@$(BIN)/python js/front.py build
+
 lab: $(LAB) ## open JupyterLab on notebooks/
 	$(BIN)/python -m jupyter lab --notebook-dir=notebooks $(LAB_ARGS)
 
-test: lint type fuzz notebooks pytest ## everything that must be green before a merge
+test: lint type fuzz notebooks vitest ui pytest ## everything that must be green before a merge
 
-pytest: $(TEST) ## the tests and the examples in the docstrings of vistorch
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --doctest-modules $(NOT_HERE) vistorch tests
+pytest: bundles ## the tests and the examples in the docstrings of vistorch
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) vistorch tests
+
+ui: bundles ## what a person does, in a browser, in JupyterLab and in Notebook 7
+	@$(BIN)/python -m tests.ui.kernels
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ui tests/ui tests/widgets
+
+vitest: $(TEST) ## the tests of the front end
+	$(BIN)/python js/front.py test
 
 fmt: $(TEST) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
@@ -54,6 +65,7 @@ lint: $(TEST) ## check style and format
 
 type: $(TEST) ## check types
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/python js/front.py type
 
 fuzz: $(TEST) ## random programs against torch; PROGRAMS=n sets how many
 	$(BIN)/python -m tests.fuzz.run --programs $(PROGRAMS)
@@ -61,8 +73,8 @@ fuzz: $(TEST) ## random programs against torch; PROGRAMS=n sets how many
 bench: $(TEST) ## times against torch, side by side; BENCH_ARGS='--quick --family small'
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-js: ## build the front end
-	@echo "There is no front end yet: nothing to build."
+js: $(TEST) ## build the front end, again at each change; with `ANYWIDGET_HMR=1 make lab` open pages follow
+	$(BIN)/python js/front.py watch
 
 notebooks: $(TEST) ## run every notebook and compare its outputs
 	@if find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' | grep -q .; then \
@@ -73,4 +85,5 @@ notebooks: $(TEST) ## run every notebook and compare its outputs
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf node_modules js/node_modules vistorch/widgets/static/*.js tests/ui/artefacts
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

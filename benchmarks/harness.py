@@ -107,6 +107,27 @@ def verdict(low, ratio, budget):
     return "OVER" if low > budget else "near"
 
 
+def promise(row):
+    """What a row may cost, as the table says it: a ratio, a time, a size."""
+    parts = []
+    if row.budget is not None:
+        parts.append(f"{row.budget:.2f}x")
+    if row.milliseconds is not None:
+        parts.append(f"{row.milliseconds:g} ms")
+    if row.kilobytes is not None:
+        parts.append(f"{row.kilobytes:g} kB")
+    return ", ".join(parts)
+
+
+def size(row, pair, judged):
+    """Say how many bytes both sides made, and whether the row's are too many."""
+    base, made = (
+        worker.ask(do="size", row=row.key, side=side)["bytes"] / 1000 for worker, side in sides(row, pair)
+    )
+    over = "OVER" if judged == "OVER" or made > row.kilobytes else judged
+    return f"{over} {made:,.0f} kB, base {base:,.0f} kB".strip()
+
+
 def sides(row, pair):
     """Who runs what: the row on both libraries, or its base and itself on the other one."""
     if row.base is None:
@@ -117,7 +138,7 @@ def sides(row, pair):
 def compare(row, pairs, pace):
     """Time one row on both sides in turn, each round on the next pair of workers, and return its result."""
     times, ratios = ([], []), []
-    result = Result(row.key, budget="" if row.budget is None else f"{row.budget:.2f}x")
+    result = Result(row.key, budget=promise(row))
     for i in range(pace.rounds):
         for (worker, side), found in zip(sides(row, pairs[i % len(pairs)]), times, strict=True):
             reply = worker.ask(do="time", row=row.key, seconds=pace.seconds, side=side)
@@ -129,6 +150,10 @@ def compare(row, pairs, pace):
     result.torch_us, result.other_us = (statistics.median(found) for found in times)
     result.low, result.ratio, result.high = quartiles(ratios)
     result.verdict = verdict(result.low, result.ratio, row.budget)
+    if row.milliseconds is not None and result.other_us > row.milliseconds * 1000:
+        result.verdict = "OVER"
+    if row.kilobytes is not None:
+        result.verdict = size(row, pairs[0], result.verdict)
     if row.memory and row.base is None:
         result.torch_mib, result.other_mib = (memory(row, worker.library) for worker in pairs[0])
     return result

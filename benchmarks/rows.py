@@ -25,6 +25,8 @@ FAMILIES = (
     "layers",
     "training",
     "loading",
+    "pictures",
+    "arrays",
 )
 
 
@@ -38,6 +40,8 @@ class Row:
     budget: float | None
     memory: bool
     base: Callable[[ModuleType], Callable[[], object]] | None = None
+    milliseconds: float | None = None
+    kilobytes: float | None = None
 
     @property
     def key(self):
@@ -48,13 +52,14 @@ class Row:
 ROWS: dict[str, Row] = {}
 
 
-def add(family, name, prepare, *, budget=None, memory=False, base=None):
+def add(family, name, prepare, *, budget=None, memory=False, base=None, milliseconds=None, kilobytes=None):
     """Put a row into the table; `memory` asks for its peak memory, each time in a process of its own.
 
     With `base`, the row holds the library against itself: `base(lib)` is what `prepare(lib)` is compared with, and
-    torch has no part in it.
+    torch has no part in it. `milliseconds` is a budget for one call, whatever the ratio; with `kilobytes`, a budget
+    too, both sides return the bytes that they made.
     """
-    row = Row(family, name, prepare, budget, memory, base)
+    row = Row(family, name, prepare, budget, memory, base, milliseconds, kilobytes)
     if row.key in ROWS:
         raise ValueError(f"there are two rows called {row.key}")
     ROWS[row.key] = row

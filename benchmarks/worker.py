@@ -127,6 +127,9 @@ def answer(bench, request):
             return bench.hello()
         if request["do"] == "memory":
             return bench.memory(request["row"])
+        if request["do"] == "size":
+            bench.prepare(request["row"], request["side"])
+            return {"bytes": bench.call()}
         return bench.time(request["row"], request["seconds"], request.get("side", "row"))
     except Exception as error:
         lines = str(error).splitlines() or [""]

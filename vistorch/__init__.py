@@ -36,6 +36,7 @@ from .engine.dtypes import (
     uint8,
 )
 from .engine.face import FUNCTIONS as _functions
+from .engine.face import METHODS as _methods
 from .engine.face import bind as _bind
 from .engine.format import get_printoptions, printoptions, set_printoptions
 from .engine.generators import (
@@ -70,7 +71,10 @@ from .engine.tensor import Tensor
 
 _bind()
 globals().update(_functions)
+# In-place forms that PyTorch has as functions too.
+as_strided_, logit_ = _methods["as_strided_"], _methods["logit_"]
 newaxis = None
+has_lapack, has_mkl, has_openmp, has_spectral = True, False, False, True
 
 from . import utils  # noqa: E402  it is built on everything above
 from ._rooms import __dir__, __getattr__  # noqa: E402  what is not needed by everybody is imported when it is asked for

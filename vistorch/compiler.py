@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .compat.said import once, refusal
+from .compat.said import once, unbuilt
 
 __all__ = [
     "allow_in_graph",
@@ -140,7 +140,10 @@ class set_stance:
         pass
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("save_cache_artifacts", "load_cache_artifacts", "keep_portable_guards_unsafe"):
-        raise refusal(f"vistorch.compiler.{name}", "vistorch has no compiler and keeps no compiled code.")
-    raise AttributeError(f"module 'vistorch.compiler' has no attribute {name!r}")
+globals().update(
+    unbuilt(
+        "vistorch.compiler",
+        "vistorch has no compiler and keeps no compiled code.",
+        "save_cache_artifacts load_cache_artifacts keep_portable_guards_unsafe",
+    )
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final  # noqa: F401  programs annotate with `torch.jit.Final`
 
 from .compat.said import once, unbuilt
 

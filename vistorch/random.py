@@ -11,6 +11,15 @@ from .engine.generators import (
     set_rng_state,
 )
 
+
+def thread_safe_generator() -> Generator | None:
+    """The generator of a loader's worker that is a thread; None anywhere else, and workers here are processes."""
+    from .utils.data import get_worker_info
+
+    info = get_worker_info()
+    return None if info is None or info.rng is None else info.rng.torch_generator
+
+
 __all__ = [
     "Generator",
     "default_generator",
@@ -20,4 +29,5 @@ __all__ = [
     "manual_seed",
     "seed",
     "set_rng_state",
+    "thread_safe_generator",
 ]

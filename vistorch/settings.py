@@ -206,3 +206,20 @@ def get_device_module(device: Any = None) -> Any:
 def compiled_with_cxx11_abi() -> bool:
     """True, as PyTorch says since 2.6; nothing here is compiled."""
     return True
+
+
+def is_vulkan_available() -> bool:
+    """False: nothing here runs on Vulkan."""
+    return False
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Switch anomaly detection on or off; `autograd.detect_anomaly` does so for a while.
+
+    Args:
+        mode: whether to look for where a bad gradient was made.
+        check_nan: whether to refuse gradients that are not numbers.
+    """
+    from .engine.anomaly import set_detect_anomaly
+
+    set_detect_anomaly(mode, check_nan)

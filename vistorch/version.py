@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ._version import __version__
 
-__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "xpu"]  # noqa: F822  `cuda` is found out when it is asked for
+__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "rocm", "xpu"]  # noqa: F822  `cuda` is found out when it is asked for
 
 
 def _cuda() -> str | None:
@@ -24,6 +24,7 @@ def _cuda() -> str | None:
 debug = False
 git_version = "Unknown"
 hip: str | None = None
+rocm: str | None = None
 xpu: str | None = None
 
 

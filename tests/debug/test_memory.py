@@ -70,6 +70,6 @@ def test_custom_functions_and_packed_values():
     assert (found.total, found.opaque) == (0, 1)
 
 
-def test_types_without_a_buffer_count():
+def test_bfloat16():
     x = L.ones(10, dtype=L.bfloat16, requires_grad=True)
-    assert graph_bytes((x.exp() * 2).sum()).total == 20
+    assert graph_bytes(x.exp().sum()).total == 20

@@ -50,13 +50,14 @@ def recorded() -> set[str]:
 
 # Public names that are no ops: what a tensor is and where, numpy's and other libraries' doors, autograd's handles.
 # (pinverse is linalg.pinv with one argument less.) They are tested in
-# tests/engine/test_interop.py, test_create.py, test_device.py and in tests/autograd.
+# tests/engine/test_interop.py, test_create.py, test_device.py, test_elsewhere.py and in tests/autograd.
 NO_OPS = """
 backward cuda data_ptr dim_order from_dlpack frombuffer get_device is_conj is_cpu is_cuda is_distributed is_meta
 is_mkldnn is_mps is_neg is_nested is_pinned is_quantized is_same_size is_set_to is_shared is_sparse is_sparse_csr
 is_storage is_xpu layout ndimension new new_empty_strided empty_strided empty_permuted numpy register_hook
 register_post_accumulate_grad_hook retain_grad set_default_tensor_type storage_offset to_dlpack typename
-symeig untyped_storage storage _typed_storage resolve_conj resolve_neg conj_physical range pinverse
+is_inference dequantize const_data_ptr dense_dim sparse_dim to_dense pin_memory as_subclass module_load mtia xpu
+storage_type symeig untyped_storage storage _typed_storage resolve_conj resolve_neg conj_physical range pinverse
 """.split()
 
 
@@ -70,7 +71,11 @@ def public_ops() -> set[str]:
     return {
         name
         for name, fn in every.items()
-        if not name.endswith("_") and id(fn) not in known and name not in NO_OPS and hasattr(torch, name)
+        if not name.endswith("_")
+        and id(fn) not in known
+        and name not in NO_OPS
+        and hasattr(torch, name)
+        and not hasattr(fn, "unbuilt")
     }
 
 

@@ -23,7 +23,8 @@ FULL_CPU = """
     fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices
     binary_cross_entropy binary_cross_entropy_with_logits grid_sample grid_sampler grid_sampler_2d grid_sampler_3d
     polar prod quantile nanquantile
-    stft cdist trace view_as_complex cholesky cholesky_inverse cholesky_solve inverse lu lu_solve ormqr pinverse
+    stft cdist trace view_as_complex cholesky cholesky_inverse cholesky_solve inverse lu lu_solve orgqr ormqr
+    pinverse
     mse_loss cosine_embedding_loss nll_loss hinge_embedding_loss poisson_nll_loss smooth_l1_loss cross_entropy
     l1_loss huber_loss margin_ranking_loss soft_margin_loss triplet_margin_loss multi_margin_loss ctc_loss kl_div
     multilabel_margin_loss

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from ..compat.said import user_level
 from ..engine.device import device as _device
@@ -26,6 +28,14 @@ class _Thread(threading.local):
     nesting = 0
     caching = True
     cache: dict[int, tuple] | None = None  # casts of parameters, until the outermost region ends
+
+
+class Casting(NamedTuple):
+    """What a thread casts, for another one that works for it."""
+
+    enabled: tuple[str, ...]
+    dtypes: tuple[tuple[str, dtype], ...]
+    caching: bool
 
 
 thread = _Thread()
@@ -140,6 +150,32 @@ def autocast_decrement_nesting() -> int:
     """One region less is open in this thread; gives how many are."""
     thread.nesting -= 1
     return thread.nesting
+
+
+def casting() -> Casting:
+    """What this thread casts now."""
+    return Casting(thread.enabled, thread.dtypes, thread.caching)
+
+
+@contextmanager
+def cast_as(there: Casting) -> Iterator[None]:
+    """Cast meanwhile what another thread casts."""
+    here, cache = casting(), thread.cache
+    autocast_increment_nesting()
+    try:
+        _set(there)
+        thread.cache = None
+        yield
+    finally:
+        _set(here)
+        thread.cache = cache
+        autocast_decrement_nesting()
+
+
+def _set(wanted: Casting) -> None:
+    for name in DEVICES:
+        set_autocast_enabled(name, name in wanted.enabled)
+    thread.dtypes, thread.caching = wanted.dtypes, wanted.caching
 
 
 def _deprecated(old: str, new: str) -> None:

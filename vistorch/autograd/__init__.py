@@ -34,8 +34,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "profiler":  # opened when it is asked for
-        return importlib.import_module("vistorch.autograd.profiler")
+    if name in ("anomaly_mode", "forward_ad", "profiler"):  # opened when it is asked for
+        return importlib.import_module(f"vistorch.autograd.{name}")
     raise AttributeError(f"module 'vistorch.autograd' has no attribute {name!r}")
 
 

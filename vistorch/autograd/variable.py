@@ -11,6 +11,7 @@ from typing import Any
 from ..compat.said import user_level
 from ..engine.face import FUNCTIONS
 from ..engine.tensor import Tensor
+from .volatile import make_volatile
 
 __all__ = ["Variable", "VariableMeta"]
 
@@ -28,7 +29,8 @@ class Variable(metaclass=VariableMeta):
     Args:
         data: the tensor.
         requires_grad: whether to record what is done with it.
-        volatile: warned about, and without effect: `with no_grad():` came in its place.
+        volatile: record nothing that is computed from it, whatever else requires grad. Warned about: `with
+            no_grad():` came in its place.
 
     Example:
         >>> import vistorch
@@ -56,6 +58,8 @@ class Variable(metaclass=VariableMeta):
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         made = data.detach()
+        if volatile:
+            make_volatile(made)
         return made.requires_grad_() if requires_grad else made
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
+_undo: Callable[[], None] | None = None
 ASYNC = re.compile(r"[(,]\s*async\s*=")
 
 
@@ -22,6 +24,7 @@ def advice(error: BaseException) -> str | None:
 
 def begin() -> None:
     """Say it after whatever prints uncaught errors now."""
+    global _undo
     before = sys.excepthook
 
     def say(kind: type[BaseException], error: BaseException, trace: Any) -> None:
@@ -29,4 +32,16 @@ def begin() -> None:
         if (sentence := advice(error)) is not None:
             print(f"vistorch: {sentence}", file=sys.stderr)
 
-    sys.excepthook = say
+    def undo() -> None:
+        if sys.excepthook is say:  # else somebody stands after us, and calls us as before
+            sys.excepthook = before
+
+    sys.excepthook, _undo = say, undo
+
+
+def end() -> None:
+    """Say it no more."""
+    global _undo
+    if _undo is not None:
+        _undo()
+        _undo = None

@@ -103,6 +103,11 @@ def environment() -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([START, *paths]), PREFIX: sys.prefix}
 
 
+def _advice() -> ModuleType:
+    """What says a sentence more under an error; `start/sitecustomize.py` has loaded it by its path."""
+    return importlib.import_module("vistorch.compat.advice")
+
+
 def is_torch(name: str) -> bool:
     """Whether a module's name is one of those we answer for."""
     return name.partition(".")[0] in OURS
@@ -143,6 +148,7 @@ class alias_torch:
             if self.began:
                 _begin(force)
                 _announce()
+                _advice().begin()
 
     def __enter__(self) -> alias_torch:
         return self
@@ -199,6 +205,7 @@ def unalias_torch() -> None:
             del sys.modules[name]
         sys.modules.update(_put_aside)
         _put_aside.clear()
+        _advice().end()
         for name, value in (_environment or dict.fromkeys(environment())).items():
             if value is None:
                 os.environ.pop(name, None)

@@ -6,6 +6,7 @@ Invariant: importing this package touches no driver and no cupy; `is_available()
 import importlib
 from typing import Any
 
+from ..engine.errors import OutOfMemoryError
 from ..engine.ops.create.legacy import CUDA_TYPES as _types
 from .devices import (
     Diagnosis,
@@ -35,21 +36,60 @@ from .memory import (
     memory_reserved,
     reset_peak_memory_stats,
 )
-from .random import initial_seed, manual_seed, manual_seed_all, seed, seed_all
+from .random import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+from .statistics import (
+    max_memory_cached,
+    memory_cached,
+    memory_stats,
+    memory_stats_as_nested_dict,
+    memory_summary,
+    reset_accumulated_memory_stats,
+    reset_max_memory_allocated,
+    reset_max_memory_cached,
+)
 from .streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
 
 globals().update(_types)
+has_half, has_magma = True, False
+_GRAPHS = ("CUDAGraph", "graph", "graph_pool_handle", "make_graphed_callables")
+
+
+def ipc_collect() -> None:
+    """Nothing to collect: memory that is shared with other processes is freed when the last of them lets go."""
+
+
+def is_current_stream_capturing() -> bool:
+    """False: nothing is captured here."""
+    return False
+
+
+def is_tf32_supported() -> bool:
+    """False: float32 products are full float32 here."""
+    return False
 
 
 def __getattr__(name: str) -> Any:
-    if name == "amp":  # opened when it is asked for
-        return importlib.import_module("vistorch.cuda.amp")
+    if name in ("amp", "comm", "graphs", "nvtx", "profiler"):  # opened when it is asked for
+        return importlib.import_module(f"vistorch.cuda.{name}")
+    if name in _GRAPHS:
+        return getattr(importlib.import_module("vistorch.cuda.graphs"), name)
     raise AttributeError(f"module 'vistorch.cuda' has no attribute {name!r}")
 
 
 __all__ = [
     "Diagnosis",
     "Event",
+    "OutOfMemoryError",
     "Stream",
     "StreamContext",
     "can_device_access_peer",
@@ -64,22 +104,39 @@ __all__ = [
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "has_half",
+    "has_magma",
     "init",
     "initial_seed",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
+    "max_memory_cached",
     "max_memory_reserved",
     "mem_get_info",
     "memory_allocated",
+    "memory_cached",
     "memory_reserved",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
     "set_stream",
     "simulate",
     "stream",

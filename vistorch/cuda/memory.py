@@ -127,3 +127,16 @@ def _watch() -> None:
 
     _hook = Peaks()
     _hook.__enter__()
+
+
+# PyTorch has these in this file too; they stand on what is above.
+from .statistics import (  # noqa: E402, F401
+    max_memory_cached,
+    memory_cached,
+    memory_stats,
+    memory_stats_as_nested_dict,
+    memory_summary,
+    reset_accumulated_memory_stats,
+    reset_max_memory_allocated,
+    reset_max_memory_cached,
+)

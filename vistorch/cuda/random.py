@@ -5,9 +5,12 @@ Invariant: seeding is allowed before CUDA is in use and where there is none, as 
 
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from ..engine import generators, probe
+from ..engine.tensor import Tensor
+from .devices import existing_index
 
 _DEFAULT = 67280421310721  # PyTorch's default seed
 
@@ -68,6 +71,45 @@ def initial_seed() -> int:
 def seed_of(index: int) -> int:
     """Return the seed a CUDA device was given last."""
     return _seeds.get(index, _of_all)
+
+
+def get_rng_state(device: Any = "cuda") -> Tensor:
+    """Return the state of a CUDA device's generator.
+
+    Args:
+        device: the device.
+    """
+    return _generator(device).get_state()
+
+
+def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
+    """Put the generator of a CUDA device into a state.
+
+    Args:
+        new_state: what `get_rng_state` returned.
+        device: the device.
+    """
+    _generator(device).set_state(new_state)
+
+
+def get_rng_state_all() -> list[Tensor]:
+    """Return the states of the generators of all CUDA devices."""
+    found = probe.find()
+    return [get_rng_state(index) for index in range(found.number if found.ok else 0)]
+
+
+def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
+    """Put the generators of all CUDA devices into states.
+
+    Args:
+        new_states: what `get_rng_state_all` returned.
+    """
+    for index, state in enumerate(new_states):
+        set_rng_state(state, index)
+
+
+def _generator(device: Any) -> generators.Generator:
+    return generators.of_device(existing_index(device))
 
 
 def _set(index: int, number: int) -> None:

@@ -82,12 +82,10 @@ def array_of(value: Any) -> Any:
 
 def root_of(d: Any) -> tuple[Any, int]:
     """The memory an array lies in: (what identifies it, its bytes)."""
-    if not isinstance(
-        d, np.ndarray
-    ):  # cupy; `data` of a numpy array is a buffer, which bfloat16 refuses to be
-        memory = getattr(getattr(d, "data", None), "mem", None)
-        if memory is not None:
-            return memory.ptr, memory.size
+    # numpy cannot show the memory of an array of bfloat16 as a buffer
+    memory = None if isinstance(d, np.ndarray) else getattr(getattr(d, "data", None), "mem", None)
+    if memory is not None:  # cupy
+        return memory.ptr, memory.size
     while getattr(d, "base", None) is not None and hasattr(d.base, "nbytes"):
         d = d.base
     return id(d), d.nbytes

@@ -41,13 +41,19 @@ class _Steps(Listener):
                 kept = _kept.get(id(p))
                 if kept is None or kept.parameter() is not p:
                     continue
-                if name == "step":
-                    kept.before = p._data.copy()
-                elif kept.before is not None:
-                    before, kept.before = kept.before, None
-                    if before.shape == p._data.shape and before.dtype == p._data.dtype:
-                        kept.difference = _minus(p._data, before), p._place
-                        kept.steps += 1
+                with p._place:  # cupy copies to the current device
+                    _note(kept, p, name == "step")
+
+
+def _note(kept: _Kept, p: Any, begins: bool) -> None:
+    """One parameter before or after a step."""
+    if begins:
+        kept.before = p._data.copy()
+    elif kept.before is not None:
+        before, kept.before = kept.before, None
+        if before.shape == p._data.shape and before.dtype == p._data.dtype:
+            kept.difference = p._data - before, p._place
+            kept.steps += 1
 
 
 _kept: dict[int, _Kept] = {}
@@ -122,12 +128,6 @@ def steps_seen(parameter: Any) -> int:
     """How many steps were seen since `remember`."""
     kept = _kept.get(id(parameter))
     return kept.steps if kept is not None and kept.parameter() is parameter else 0
-
-
-def _minus(after: Any, before: Any) -> Any:
-    """The difference in the memory of the copy where that is possible."""
-    after_minus_before = after - before
-    return after_minus_before
 
 
 def _forget(key: int) -> None:

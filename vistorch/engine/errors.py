@@ -174,8 +174,21 @@ def devices(a: Any, b: Any, func: str = "") -> str:
     return f"Expected all tensors to be on the same device, but found at least two devices, {a.device} and {b.device}!"
 
 
+class OutOfMemoryError(RuntimeError):
+    """A CUDA device has no memory left for an array."""
+
+
+class AcceleratorError(RuntimeError):
+    """Something went wrong on a CUDA device."""
+
+
+OutOfMemoryError.__module__ = AcceleratorError.__module__ = "vistorch"
+
+
 def no_memory(exc: MemoryError) -> RuntimeError:
-    """What PyTorch says where numpy found no memory for an array."""
+    """What PyTorch says where numpy, or cupy, found no memory for an array."""
+    if type(exc).__module__.startswith("cupy"):
+        return OutOfMemoryError(f"CUDA out of memory. {exc}")
     shape, dtype = getattr(exc, "shape", None), getattr(exc, "dtype", None)
     size = (
         f"{prod(shape) * dtype.itemsize} bytes"

@@ -12,6 +12,7 @@ from ..engine.ops.linalg.lu import lu, lu_factor, lu_factor_ex
 from ..engine.ops.linalg.norms import matrix_norm, norm, vector_norm
 from ..engine.ops.linalg.products import matmul
 from ..engine.ops.linalg.rank import cond, lstsq, matrix_rank, pinv
+from ..engine.ops.linalg.reflections import householder_product
 from ..engine.ops.linalg.solve import cholesky, inv, matrix_power, solve
 from ..engine.ops.linalg.triangular import diagonal, solve_triangular
 from ..engine.ops.linalg.vander import linalg_vander as vander
@@ -29,6 +30,7 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
     "inv_ex",
     "lstsq",

@@ -1,6 +1,7 @@
 """Networks: modules, their functional twins, parameters and how they begin."""
 
-from . import attention, functional, init, modules, parallel, parameter, utils
+from . import attention, common_types, functional, grad, init, modules, parallel, parameter, utils
+from .factory import factory_kwargs
 from .modules import *
 from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter

@@ -7,6 +7,18 @@ from . import checkpoint, hooks
 
 
 def __getattr__(name: str) -> Any:
-    if name == "data":  # opened when it is asked for: `import vistorch` has no need of it
-        return importlib.import_module("vistorch.utils.data")
+    if name in ("collect_env", "data", "dlpack", "tensorboard"):  # opened when it is asked for
+        return importlib.import_module(f"vistorch.utils.{name}")
     raise AttributeError(f"module 'vistorch.utils' has no attribute {name!r}")
+
+
+def set_module(obj: Any, mod: Any) -> None:
+    """Let an object say that it is of a module.
+
+    Args:
+        obj: a function or class.
+        mod: the module's name.
+    """
+    if not isinstance(mod, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = mod

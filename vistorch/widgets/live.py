@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import os
 from collections import OrderedDict
 from typing import Any, ClassVar
 
@@ -69,8 +70,14 @@ class Live(anywidget.AnyWidget):
 
     def __init__(self, display: Display, **more: Any) -> None:
         self.display = display
-        esm = bundles.source(display.record.kind).read_text()
-        super().__init__(_esm=esm, payload=display.payload(), **more)
+        page = bundles.source(display.record.kind)
+        if os.environ.get("ANYWIDGET_HMR"):  # `make js`: anywidget watches the file that a class names
+            cls = type(self)
+            watching = type(cls.__name__, (cls,), {"_esm": page, "__module__": cls.__module__})
+            self.__class__ = watching  # type: ignore[assignment]
+        else:
+            more["_esm"] = page.read_text(encoding="utf-8")
+        super().__init__(payload=display.payload(), **more)
         self.on_msg(self._heard)
         self._keep()
 
@@ -94,11 +101,7 @@ class Live(anywidget.AnyWidget):
         if self.comm is not None:
             Live._open.pop(self.model_id, None)
             self.live = False
-        self.release()
         super().close()
-
-    def release(self) -> None:
-        """Let go of what only an open view needs."""
 
     def _heard(self, _: Any, content: Any, buffers: Any) -> None:
         try:

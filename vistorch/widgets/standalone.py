@@ -13,9 +13,8 @@ from html import escape
 
 from . import bundles
 
-# One host per content and output: two outputs of the same tensor have the same key, and each script takes a host of
-# its own. A module is imported once for a page, however many outputs carry it. Lab attaches an output after its
-# scripts began.
+# Two outputs of the same tensor have the same key, and each script takes a host of its own. Lab attaches an output
+# after its scripts began. A built bundle unpacks itself once for a page, however many outputs carry it.
 SCRIPT = """
 const key=%(key)s,code=%(code)s,data=%(data)s;
 const bytes=text=>Uint8Array.from(atob(text),c=>c.charCodeAt(0));
@@ -26,10 +25,8 @@ let host=find();
 for(let i=0;!host&&i<300;i++){await new Promise(r=>setTimeout(r,16));host=find()}
 if(host){host.dataset.shown='';
 try{
-const pages=globalThis.vistorchPages??={};
-const page=await(pages[%(name)s]??=(async()=>{
 const url=URL.createObjectURL(new Blob([await inflate(code)],{type:'text/javascript'}));
-try{return(await import(url)).default}finally{URL.revokeObjectURL(url)}})());
+let page;try{page=(await import(url)).default}finally{URL.revokeObjectURL(url)}
 const state={payload:await inflate(data),live:false};
 const model={get:k=>state[k],set(k,v){state[k]=v},save_changes(){},send(){},on(){},off(){}};
 const el=document.createElement('div');
@@ -37,6 +34,11 @@ await page.render({model,el,signal:new AbortController().signal});
 host.append(el);host.querySelector('.vistorch-off')?.remove();
 }catch(error){host.dataset.failed=String(error);console.warn('vistorch: the page could not be shown:',error)}}
 """
+# As large as the host prints text, in outputs whose own letters are larger.
+PRINTED = (
+    "margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em;"
+    "font-size:var(--jp-code-font-size,13px);line-height:1.3077"
+)
 OFF = "The picture needs a page that runs scripts."
 DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -63,20 +65,15 @@ def fragment(kind: str, payload: bytes, text: str = "", instead: str = "") -> st
         text: shown above the picture, as it is.
         instead: markup of the caller's own for readers without scripts.
     """
-    code, name = bundles.packed(kind)
+    code, mark = bundles.packed(kind)
     data = bundles.deflated(payload)
-    key = hashlib.sha256(payload + name.encode()).hexdigest()[:16]
+    key = hashlib.sha256(payload + mark.encode()).hexdigest()[:16]
     script = SCRIPT % {
         "key": _literal(key),
         "code": _literal(code),
         "data": _literal(data),
-        "name": _literal(kind + name),
     }
-    above = (
-        f'<pre style="margin:0 0 4px;white-space:pre;overflow-x:auto">{escape(text, quote=False)}</pre>'
-        if text
-        else ""
-    )
+    above = f'<pre style="{PRINTED}">{escape(text, quote=False)}</pre>' if text else ""
     off = instead or f'<p class="vistorch-off" style="font-size:11px;margin:0">{OFF}</p>'
     return f'<div data-vistorch="{key}">{above}{off}</div><script type="module">{script}</script>'
 

@@ -391,3 +391,29 @@ def test_distributed_is_not_here_yet():
         NotImplementedError, match="DistributedDataParallel comes to vistorch together with training on"
     ):
         parallel.DistributedDataParallel(nn.Linear(1, 1))
+
+
+@pytest.mark.parametrize(("where", "kind"), [("cpu", "cpu"), ("cuda", "cuda")])
+@pytest.mark.parametrize("dtype", [None, vistorch.bfloat16])
+def test_autocast_reaches_the_replicas(where, kind, dtype):
+    seen = []
+
+    class Net(nn.Linear):
+        def forward(self, x):
+            y = super().forward(x)
+            with vistorch.autocast(kind, enabled=False):
+                off = super().forward(x).dtype
+            seen.append((y.dtype, off, vistorch.is_autocast_enabled(kind)))
+            return y
+
+    alone, shared, a, b = both(lambda: Net(4, 4), where, 8, 4)
+    with vistorch.autocast(kind, dtype=dtype):
+        one, several = alone(a), shared(b)
+        assert len(seen) == 5 and set(seen) == {(one.dtype, vistorch.float32, True)}
+        assert one.dtype is (dtype or vistorch.get_autocast_dtype(kind))
+        close(several.float(), one.float(), 1e-2)
+    several.float().sum().backward()
+    assert shared.module.weight.grad.dtype is vistorch.float32
+    seen.clear()
+    shared(b)
+    assert [found[0] for found in seen] == [vistorch.float32] * 4 and not vistorch.is_autocast_enabled(kind)

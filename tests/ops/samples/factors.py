@@ -257,8 +257,49 @@ OTHERS = [
         **plain,
     ),
 ]
+m33 = X((3, 3))
+tau2, tau3, tau23 = X((2,), 0.2, 1.5), X((3,), 0.2, 1.5), X((2, 3), 0.2, 1.5)
+COMPOSED = {"grad_fn": False, **plain}  # the gradient is that of each reflection
+REFLECTIONS = [
+    Op("geqrf", [S(a).forward_only() for a in (a33, a43, a34, a233, v3)], differs=INTO, **plain),
+    *(
+        Op(
+            name,
+            [
+                S(a33, tau3),
+                S(a43, tau3),
+                S(a43, tau2),
+                S(a233, tau23),
+                *(S(*bad) for bad in ((v3, tau3), (a34, tau3), (a43, X((4,))), (a43, tau23), (a233, tau3))),
+            ],
+            differs={"names": "torch documents no names", **INTO},
+            **COMPOSED,
+        )
+        for name in ("linalg.householder_product", "orgqr")
+    ),
+    Op(
+        "ormqr",
+        [
+            S(a43, tau3, X((4, 2))),
+            S(a43, tau3, X((4, 2)), True, True),
+            S(a43, tau3, X((2, 4)), False),
+            S(a43, tau3, X((2, 4)), left=False, transpose=True),
+            S(a33, tau3, m33),
+            S(a233, tau23, a233),
+            *(
+                S(*bad)
+                for bad in ((v3, tau3, m33), (a43, tau3, v3), (a43, tau2, X((4, 2))), (a43, tau3, m33))
+            ),
+            S(a43, tau23, X((4, 2))),
+            S(a233, tau23, m33),
+            S(a43, tau3, X((4, 2)), False),
+        ],
+        differs={"names": "torch documents no names", **INTO},
+        **COMPOSED,
+    ),
+]
 
-OPS = [*FACTORS, *OLDER, *EX, *OTHERS]
+OPS = [*FACTORS, *OLDER, *EX, *OTHERS, *REFLECTIONS]
 for op in OPS:
     op.strides = False
     if op.name in (

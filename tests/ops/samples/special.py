@@ -116,4 +116,45 @@ SPECIAL = [
     Op("special.xlogy", [S(positive, positive)]),
 ]
 
-OPS = [*WHOLE, *INSIDES, *SPECIAL]
+DEGREES = X(value=[0, 1, 2, 3, 4, 5, 9, -1], dtype=i64)
+# 0.3 is inside of every polynomial's interval, 1.3 and -0.7 are not, the rest are ends
+PLACES = X(value=[[0.3], [1.3], [-0.7], [1.0], [-1.0], [0.0]])
+POLYNOMIALS = [
+    Op(
+        f"special.{name}",
+        [
+            S(PLACES, DEGREES),
+            *(S(x23, n) for n in (0, 1, 2, 2.7, -1, 7, 12)),
+            S(X((2, 3), -3, 3, dtype=i64), 3),
+            S(x3, X((3,), 0, 6)),
+            S(1.5, DEGREES),
+        ],
+        tolerance={"float32": (5e-5, 5e-5)},
+        differs={
+            "names": "torch documents no names",
+            "out": "an `out` that requires grad is refused",
+        },
+    )
+    for name in (
+        *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
+        "hermite_polynomial_h",
+        "hermite_polynomial_he",
+        "laguerre_polynomial_l",
+        "legendre_polynomial_p",
+    )
+]
+POLYNOMIALS.append(
+    Op(
+        "special.airy_ai",
+        [
+            S(x23),
+            S(X((3, 4), -30.0, 12.0)),
+            S(X(value=[0.0, 3.0, -3.0, 104.0, np.inf, -np.inf, np.nan])).only("float").forward_only(),
+        ],
+        # torch's own has 8 digits between -5 and -2; tests/engine/kernels/test_airy.py has more of them
+        tolerance={"float32": (5e-5, 2e-6), "float64": (1e-7, 1e-14)},
+        differs=KEPT,
+    )
+)
+
+OPS = [*WHOLE, *INSIDES, *SPECIAL, *POLYNOMIALS]

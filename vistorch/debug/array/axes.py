@@ -62,8 +62,8 @@ def _recurrent(name: str, rank: int) -> tuple[str, ...] | None:
     if name.startswith("weight_hr"):
         return ("out", "hidden")
     if name.startswith("weight"):
-        return ("gate × hidden", "in" if "_ih" in name else "hidden")
-    return ("gate × hidden",)
+        return ("gate and hidden", "in" if "_ih" in name else "hidden")
+    return ("gate and hidden",)
 
 
 def _attention(name: str, rank: int) -> tuple[str, ...] | None:

@@ -15,9 +15,10 @@ from .codes import EXACT_BYTES
 from .item import Wishes, make_item
 from .source import Source, is_array, source_of
 from .state import ArrayRecord, Item
-from .table import table
+from .words import table
 
 SHOWN = 24  # so many items of a strip are drawn
+STRIP_BYTES = 28_000  # for all of a strip: its scales and counts take as much again
 LEAST = 1_200  # bytes that even the smallest share of a budget is
 UNSET: Any = object()
 
@@ -86,7 +87,7 @@ def parameter(
         name: what it is called.
         index: what an index is written behind.
         dims: a name for each axis.
-        budget: bytes for all three.
+        budget: as for a single array; two arrays and more get half of it each.
         size: how wide they are shown, in pixels.
 
     Example:
@@ -116,13 +117,13 @@ def parameter(
             raise ValueError(f"the {role} has shape {source.shape}, the parameter {tuple(p.shape)}")
         source.parameter = True
         text = text or source.text
-        wishes = Wishes(name, written, role, dims, None, None, budget // len(parts))
+        wishes = Wishes(name, written, role, dims, None, None, budget // min(2, len(parts)))
         items.append(make_item(source, wishes))
     return ArrayRecord("linked", name, text, items, size, says)
 
 
 def strip(
-    things: Any, *, name: str = "", index: str = "x", budget: int = EXACT_BYTES, size: int = 640
+    things: Any, *, name: str = "", index: str = "x", budget: int = STRIP_BYTES, size: int = 640
 ) -> ArrayRecord:
     """The record of several arrays: of a dict or list, also nested, or the parameters of a module.
 

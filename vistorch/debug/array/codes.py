@@ -27,20 +27,17 @@ def encode(
     size = cells.dtype.itemsize
     if cells.nbytes <= budget or (size == 1 and cells.dtype.kind in "biu"):
         return cells, None, None, True
-    if cells.dtype.kind == "f":
-        finite = np.isfinite(cells)
-        values = np.unique(cells[finite])
-    else:
-        finite = None
-        values = np.unique(cells)
+    finite = np.isfinite(cells) if cells.dtype.kind == "f" else None
+    ordered = np.sort(cells, axis=None) if finite is None else np.sort(cells[finite])
+    values = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: ordered.size]]
     wide = cells.size <= WIDE_CELLS * budget / EXACT_BYTES and values.size > 253
     kind = np.dtype(np.uint16 if wide else np.uint8)
     room = WIDE_LEVELS if wide else np.iinfo(kind).max - 2
     exact = values.size <= room
-    levels = values if exact else _levels(values, cells if finite is None else cells[finite], room)
+    levels = values if exact else _levels(values, ordered, room)
     codes = np.empty(cells.shape, kind)
     if levels.size:
-        middles = levels[:-1] + (levels[1:] - levels[:-1]) / 2
+        middles = levels[:-1] / 2 + levels[1:] / 2  # halves: a difference may overflow
         codes[...] = np.searchsorted(middles, cells, "left")
     if finite is not None and not finite.all():
         top = np.iinfo(kind).max
@@ -51,16 +48,17 @@ def encode(
     return None, codes, levels.astype(told), exact and bool((levels.astype(told) == levels).all())
 
 
-def _levels(values: np.ndarray, cells: np.ndarray, room: int) -> np.ndarray:
-    """At most `room` of the different values, in order."""
-    half = (room - 3) // 2
+def _levels(values: np.ndarray, ordered: np.ndarray, room: int) -> np.ndarray:
+    """At most `room` of the different values; `ordered` are all cells, in order too."""
+    half = (room - 1) // 2
     lo, hi = float(values[0]), float(values[-1])
     even = lo / 2 + (hi / 2 - lo / 2) * np.linspace(0, 1, half)  # halves: the range itself may overflow
     right = np.searchsorted(values, even * 2).clip(0, values.size - 1)
     left = (right - 1).clip(0)
     nearer = np.abs(values[left] / 2 - even) <= np.abs(values[right] / 2 - even)
-    shares = np.partition(cells, at := np.linspace(0, cells.size - 1, half).astype(np.int64))[at]
-    chosen = [np.where(nearer, values[left], values[right]), shares, values[[0, -1]]]
+    # the first and the last of the shares are the smallest and the largest
+    shares = ordered[np.linspace(0, ordered.size - 1, half).astype(np.int64)]
+    chosen = [np.where(nearer, values[left], values[right]), shares]
     zero = np.searchsorted(values, 0)
     if zero < values.size and values[zero] == 0:
         chosen.append(values[[zero]])

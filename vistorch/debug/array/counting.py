@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .blocks import Layout, pieces
-from .moments import SHRINK, Moments, rounded, widened
+from .moments import SHRINK, Moments, rounded, shrink_for, widened
 from .pool import Pools
 from .ruler import Ruler, ruler_for
 from .spread import Patterns, Spread, Table, rank
@@ -137,18 +137,18 @@ class Counting:
     def _by_pattern(self) -> None:
         counts = np.zeros(1 << LEADING, np.int64)
         for _, piece, floating in self.walk(pool=True):
-            counts += np.bincount(self._keys(floating), minlength=counts.size)
+            found = np.bincount(self._keys(floating), minlength=counts.size)
+            if found[0] or found[counts.size // 2]:
+                self.zeros += int(np.count_nonzero(piece == 0))
+            counts += found
             self._note(piece)
-        if self.moments.n and not np.isfinite(self.moments.squares):
-            self.moments, self.nan, self.posinf, self.neginf = Moments(SHRINK), 0, 0, 0
+        shrink = shrink_for(self.moments.least, self.moments.most)
+        if shrink != 1:
+            self.moments, self.nan, self.posinf, self.neginf = Moments(shrink), 0, 0, 0
             for _, piece, _ in self.walk(pool=False):
                 self._note(piece)
         cast = self.exact != np.float32
         tiny = counts[: 1 << 7].sum() + counts[1 << 15 : (1 << 15) + (1 << 7)].sum()
-        if tiny:
-            self.zeros = sum(
-                piece.size - int(np.count_nonzero(piece)) for _, piece, _ in self.walk(pool=False)
-            )
         infinite = counts[0x7F80] + counts[0xFF80] + (counts[0x7F81:0x8000].sum() + counts[0xFF81:].sum())
         if cast and (tiny != self.zeros or infinite != self.nan + self.posinf + self.neginf):
             self._by_own_pattern()
@@ -174,7 +174,11 @@ class Counting:
         single = floating
         if floating.dtype != np.float32:
             single = self.buffers.copy("single", floating, np.float32)
-        return self.buffers.copy("keys", single.view(np.uint32) >> (32 - LEADING), np.intp)
+        return self.buffers.copy("keys", self._leading(single), np.intp)
+
+    def _leading(self, single: np.ndarray) -> np.ndarray:
+        bits = self.buffers.get("leading", single.size, np.uint32)
+        return np.right_shift(single.view(np.uint32), 32 - LEADING, out=bits)
 
     def _note(self, piece: np.ndarray) -> None:
         """Extremes and moments of a piece, and what in it is not finite."""
@@ -194,7 +198,7 @@ class Counting:
             return
         rulers = self._rulers(spread)
         nan = self.nan > 0
-        key, inside = spread.locate(rank(spread.n, 0.5))
+        key = spread.locate(rank(spread.n, 0.5))[0]
         low = np.zeros(1 << (32 - LEADING), np.int64)
         for _, _, floating in self.walk(pool=False):
             t = self.buffers.get("steps", floating.size, np.float64)
@@ -208,19 +212,15 @@ class Counting:
             single = floating
             if floating.dtype != np.float32:
                 single = self.buffers.copy("single", floating, np.float32)
-            bits = single.view(np.uint32)
-            hit = bits[(bits >> (32 - LEADING)) == key]
+            mask = self.buffers.get("mask", single.size, np.bool_)
+            hit = single.view(np.uint32)[np.equal(self._leading(single), key, out=mask)]
             if hit.size:
                 low += np.bincount(hit & 0xFFFF, minlength=low.size)
         for ruler in rulers:
             ruler.done(self.nan, self.posinf, self.neginf)
             ruler.upto = ruler.upto * copies
         spread.rulers = rulers
-        upto = np.cumsum(low if key < 1 << 15 else low[::-1]) * copies
-        at = int(np.searchsorted(upto, inside, "right"))
-        bits = (key << (32 - LEADING)) | (at if key < 1 << 15 else low.size - 1 - at)
-        median = np.array(bits, np.uint32).view(np.float32).item()
-        spread.median = int(median) if self.exact.kind in "iu" else median
+        spread.settle_median(low, copies, self.exact.kind in "iu")
 
     def _rulers(self, spread: Patterns) -> list[Ruler]:
         """Equal steps over all, and over what is left when 1 % at the ends is clipped, if that is much less."""

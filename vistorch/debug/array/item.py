@@ -17,11 +17,15 @@ from .blocks import choose_block, grid_of
 from .codes import EXACT_BYTES, encode
 from .complexes import measure_complex
 from .measure import Measured, measure
+from .on_device import measure_there
 from .scales import phase_scale, scales_for
 from .source import Source
 from .state import Bad, Image, Item, Layer
+from .words import pooled_words
 
-CELLS = 40_000  # coded cells for the same budget as EXACT_BYTES
+SCALES = ("clip", "max", "log", "fixed")
+MAPS = ("tide", "ember")
+CELLS = 30_000  # coded cells for the same budget as EXACT_BYTES
 
 
 @dataclass
@@ -36,6 +40,11 @@ class Wishes:
     map: str | None = None
     budget: int = EXACT_BYTES
 
+    def __post_init__(self) -> None:
+        for what, given, known in (("scale", self.scale, SCALES), ("map", self.map, MAPS)):
+            if given is not None and given not in known:
+                raise ValueError(f"there is no {what} {given!r}: choose one of {', '.join(known)}")
+
 
 def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
     """Make the item.
@@ -46,15 +55,13 @@ def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
         cells: also what is drawn, not only the numbers.
     """
     shape, data = source.shape, source.data
-    if source.xp is not np:
-        data = source.xp.asnumpy(data)
     layers = 2 if data.dtype.kind == "c" else 1
     block, picture = _blocks(shape, data, wishes.budget // layers, cells)
     if layers == 2:
-        found = measure_complex(data, block)
+        found = measure_complex(fetched(source, data), block)
         image = None
     else:
-        found, image = _measured(source, data, block, picture)
+        found, image = _measured(source, data, block if cells else None, picture)
     made = [_layer(source, wishes, name, m, cells) for name, m in found]
     named = default_dims(shape, image, source.parameter) if wishes.dims is None else tuple(wishes.dims)
     if len(named) != len(shape):
@@ -82,7 +89,7 @@ def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
 
 
 def _blocks(
-    shape: tuple[int, ...], data: np.ndarray, budget: int, cells: bool
+    shape: tuple[int, ...], data: Any, budget: int, cells: bool
 ) -> tuple[tuple[int, ...], tuple[int, int, int] | None]:
     """The blocks, and the axes of a picture if by its shape it may be one."""
     picture = picture_of(shape, data.dtype)
@@ -96,7 +103,7 @@ def _blocks(
 
 
 def _measured(
-    source: Source, data: np.ndarray, block: tuple[int, ...], picture: Any
+    source: Source, data: Any, block: tuple[int, ...] | None, picture: Any
 ) -> tuple[list[tuple[str, Measured]], Image | None]:
     """Measure a real array. Whether it is a picture is known only then; pictures show the mean of a block."""
     image: list[Image | None] = [None]
@@ -105,8 +112,26 @@ def _measured(
         image[0] = image_of(picture, data.dtype, least, most, source.parameter)
         return image[0] is not None and image[0].shown
 
-    found = measure(data, block, averaged)
+    found = measure_source(source, data, block, averaged)
     return [("value", found)], image[0]
+
+
+def measure_source(source: Source, data: Any, block: tuple[int, ...] | None, mean: Any) -> Measured:
+    """Measure where the array is: only what is small leaves a GPU."""
+    if source.xp is not np:
+        with source.place:
+            found = measure_there(source.xp, data, block, mean)
+        if found is not None:
+            return found
+    return measure(fetched(source, data), block, mean)
+
+
+def fetched(source: Source, data: Any) -> np.ndarray:
+    """The elements on the host."""
+    if source.xp is np:
+        return data
+    with source.place:
+        return source.xp.asnumpy(data)
 
 
 def _layer(source: Source, wishes: Wishes, name: str, found: Measured, cells: bool) -> Layer:
@@ -121,21 +146,9 @@ def _layer(source: Source, wishes: Wishes, name: str, found: Measured, cells: bo
         layer.scales, layer.scale = scales_for(
             found.stats, found.spread, whole=kind in "iu", truth=kind == "b", map=map
         )
-        if wishes.scale is not None:
-            ids = [s.id for s in layer.scales]
-            if wishes.scale in ids:
-                layer.scale = ids.index(wishes.scale)
+        ids = [s.id for s in layer.scales]
+        if wishes.scale in ids:  # booleans have but one
+            layer.scale = ids.index(wishes.scale)
     budget = wishes.budget if name == "value" else wishes.budget // 2
     layer.data, layer.codes, layer.levels, layer.exact = encode(found.cells, budget)
     return layer
-
-
-def pooled_words(block: tuple[int, ...], mean: bool, complexes: bool) -> str:
-    """The sentence about blocks; empty if every value is there."""
-    if max(block, default=1) == 1:
-        return ""
-    sizes = " × ".join(map(str, block))
-    if mean:
-        return f"each block is {sizes} values, drawn by their mean; NaN and ±inf always show"
-    by = "whose magnitude is furthest from the mean" if complexes else "furthest from their mean"
-    return f"each block is {sizes} values, drawn by the one {by}; NaN and ±inf always show"

@@ -15,11 +15,11 @@ import numpy as np
 
 from .blocks import Layout, lay_out, pieces
 from .counting import Counting
-from .moments import SHRINK, Moments, rounded, widened
+from .moments import Moments, rounded, shrink_for, widened
 from .pool import Pools, restore
 from .spread import MANY, Sorted, Spread, Table
 from .state import Bad, Stats
-from .where import find, not_finite
+from .where import find, not_finite, spread_out
 
 
 @dataclass
@@ -33,12 +33,12 @@ class Measured:
     source: Layout
 
 
-def measure(array: np.ndarray, block: tuple[int, ...], mean: Any = None) -> Measured:
+def measure(array: np.ndarray, block: tuple[int, ...] | None, mean: Any = None) -> Measured:
     """Measure a real array.
 
     Args:
         array: any real type, any strides.
-        block: how many elements along each axis become one value.
+        block: how many elements along each axis become one value; None if no cells are wanted.
         mean: told the smallest and the largest element, says whether blocks show their mean.
     """
     source = lay_out(array)
@@ -48,16 +48,11 @@ def measure(array: np.ndarray, block: tuple[int, ...], mean: Any = None) -> Meas
         return _large(source, block, mean)
 
 
-def _small(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
+def _small(source: Layout, block: tuple[int, ...] | None, mean: Any) -> Measured:
     """Everything from one contiguous copy; the values are sorted."""
     view = source.array
     exact = view.astype(widened(view.dtype), order="C")
     flat = exact.reshape(-1)
-    pools = pools_for(source, block, exact.dtype, np.float64)
-    if pools is not None:
-        wide = flat.astype(np.float64).reshape(exact.shape)
-        for where in pieces(exact.shape, pools.block):
-            pools.add(where, exact[where], wide[where])
     finite, nan, posinf, neginf = flat, 0, 0, 0
     if flat.dtype.kind == "f":
         keep = np.isfinite(flat)
@@ -67,27 +62,33 @@ def _small(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
             posinf = int(np.count_nonzero(flat == np.inf))
             neginf = flat.size - finite.size - nan - posinf
     ordered = np.sort(finite)
-    moments = None
-    for shrink in (1.0, SHRINK):
-        moments = Moments(shrink)
-        if finite.size:
-            moments.add(finite, finite.astype(np.float64))
-        if np.isfinite(moments.squares):
-            break
+    shrink = shrink_for(*ordered[[0, -1]]) if finite.size else 1.0
+    moments = Moments(shrink)
+    if finite.size:
+        moments.add(finite, finite.astype(np.float64))
+    pools = pools_for(source, block, exact.dtype, np.float64)
+    if pools is not None:
+        wide = flat.astype(np.float64).reshape(exact.shape)
+        pools.shrink = shrink
+        wide *= shrink
+        for where in pieces(exact.shape, pools.block):
+            pools.add(where, exact[where], wide[where])
     zeros = finite.size - int(np.count_nonzero(finite))
     spread: Spread = Sorted(ordered)
     if source.copies > 1:
         spread = Table(ordered, np.full(ordered.size, source.copies))
-    return _finish(source, block, mean, moments, spread, (nan, posinf, neginf, zeros), pools, exact)
+    return assemble(source, block, mean, moments, spread, (nan, posinf, neginf, zeros), pools, exact)
 
 
-def pools_for(source: Layout, block: tuple[int, ...], native: Any, summed: Any) -> Pools | None:
+def pools_for(source: Layout, block: tuple[int, ...] | None, native: Any, summed: Any) -> Pools | None:
     """What pools the blocks; None where there is one element a block."""
+    if block is None:
+        return None
     inner = source.inner(block)
     return Pools(source.array.shape, inner, native, summed) if max(inner, default=1) > 1 else None
 
 
-def _large(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
+def _large(source: Layout, block: tuple[int, ...] | None, mean: Any) -> Measured:
     """Piece by piece."""
     view = source.array
     exact, summed = widened(view.dtype), rounded(view.dtype)
@@ -98,20 +99,21 @@ def _large(source: Layout, block: tuple[int, ...], mean: Any) -> Measured:
         if pools is not None and not counting.summable:
             pools = pools_for(source, block, exact, np.float64)
             counting.pool_again(pools)
-    return _finish(source, block, mean, counting.moments, counting.spread, counting.counted, pools, None)
+    return assemble(source, block, mean, counting.moments, counting.spread, counting.counted, pools, None)
 
 
-def _finish(
+def assemble(
     source: Layout,
-    block: tuple[int, ...],
+    block: tuple[int, ...] | None,
     mean: Any,
     moments: Any,
     spread: Spread,
     counted: tuple[int, int, int, int],
     pools: Pools | None,
     exact: np.ndarray | None,
+    places: tuple[int, int, np.ndarray, np.ndarray] | None = None,
 ) -> Measured:
-    """Put together what was found."""
+    """Put together what was found; `places`, where they are known: of an extreme each, of what is not finite."""
     copies = source.copies
     nan, posinf, neginf, zeros = (c * copies for c in counted)
     low, high = moments.least, moments.most
@@ -121,13 +123,24 @@ def _finish(
         stats.mean = float(moments.mean / moments.shrink)
         stats.std = moments.std(copies)
         stats.median = spread.quantile(0.5)
-        stats.argmin, stats.argmax = (find(source, v) for v in (low, high))
+        if places is None:
+            stats.argmin, stats.argmax = (find(source, v) for v in (low, high))
+        else:
+            stats.argmin, stats.argmax = places[:2]
     averaged = bool(mean is not None and mean(stats.min, stats.max))
-    if pools is not None:
-        cells = pools.chosen(low, high, averaged)
+    if block is None:
+        cells = np.empty(0)
+    elif pools is not None:
+        cells = restore(pools.chosen(low, high, averaged), source, block)
     else:
         view = source.array
-        cells = exact if exact is not None else view.astype(widened(view.dtype), order="C")
-    none = np.empty(0, np.int64), np.empty(0, np.uint8)
-    bad = Bad(nan, posinf, neginf, *(not_finite(source) if nan + posinf + neginf else none))
-    return Measured(stats, bad, spread, restore(cells, source, block), source)
+        cells = view.astype(widened(view.dtype), order="C") if exact is None else exact
+        cells = restore(cells, source, block)
+    if places is not None:
+        at, which = spread_out(*places[2:], source)
+    elif nan + posinf + neginf:
+        at, which = not_finite(source)
+    else:
+        at, which = np.empty(0, np.int64), np.empty(0, np.uint8)
+    bad = Bad(nan, posinf, neginf, at, which)
+    return Measured(stats, bad, spread, cells, source)

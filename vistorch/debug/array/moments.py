@@ -5,11 +5,20 @@ Invariant: means and squares are of finite elements only, in float64.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-SHRINK = 2.0**-520  # brings the squares of the largest doubles back into range
+SHRINK = 2.0**-520  # brings sums of the largest doubles back into range
+
+
+def shrink_for(least: Any, most: Any) -> float:
+    """A power of two that brings squares into range, or 1 where they are in it already."""
+    largest = 0.0 if least is None else max(abs(float(least)), abs(float(most)))
+    if largest == 0 or 1e-100 < largest < 1e140:
+        return 1.0
+    return 2.0 ** -max(-1000, min(1000, math.frexp(largest)[1]))
 
 
 def widened(dtype: np.dtype) -> np.dtype:

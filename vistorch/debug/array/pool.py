@@ -18,7 +18,7 @@ from .blocks import Layout, grid_of
 FEW = 16  # up to this many entries, striding along the last axis beats numpy's reduction of short rows
 
 
-def fold(how: Any, a: np.ndarray, axis: int, k: int) -> np.ndarray:
+def fold(how: Any, a: Any, axis: int, k: int) -> Any:
     """Reduce blocks of `k` along an axis; the last block may be shorter."""
     n = a.shape[axis]
     if k == 1:
@@ -41,7 +41,7 @@ def fold(how: Any, a: np.ndarray, axis: int, k: int) -> np.ndarray:
     return np.concatenate([out, tail], axis=axis)
 
 
-def fold_all(how: Any, a: np.ndarray, block: tuple[int, ...]) -> np.ndarray:
+def fold_all(how: Any, a: Any, block: tuple[int, ...]) -> Any:
     """Reduce blocks along every axis, the one with the longest stride first: its rows are the longest."""
     for axis, k in enumerate(block):
         if k != 1:
@@ -64,20 +64,24 @@ def members(shape: tuple[int, ...], block: tuple[int, ...]) -> np.ndarray:
 class Pools:
     """Least, greatest and sum of each block, filled piece by piece; `shape` and `block` are in walking order."""
 
-    def __init__(self, shape: tuple[int, ...], block: tuple[int, ...], native: Any, summed: Any) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], block: tuple[int, ...], native: Any, summed: Any, xp: Any = np
+    ) -> None:
         grid = grid_of(shape, block)
         self.shape, self.block = shape, block
-        self.least, self.most = np.empty(grid, native), np.empty(grid, native)
-        self.sums = np.empty(grid, summed)
+        self.least, self.most = xp.empty(grid, native), xp.empty(grid, native)
+        self.sums = xp.empty(grid, summed)
+        self.ways: tuple[Any, Any, Any] = (np.minimum, np.maximum, np.add)
         self.shrink = 1.0
 
-    def add(self, where: tuple[slice, ...], exact: np.ndarray, rounded: np.ndarray) -> None:
+    def add(self, where: tuple[slice, ...], exact: Any, rounded: Any) -> None:
         """Pool one piece: extremes of its exact values, sums of those in floating point."""
         block = self.block
         to = tuple([slice(s.start // k, -(-s.stop // k)) for s, k in zip(where, block, strict=True)])
-        self.least[to] = fold_all(np.minimum, exact, block)
-        self.most[to] = fold_all(np.maximum, exact, block)
-        self.sums[to] = fold_all(np.add, rounded, block)
+        least, most, add = self.ways
+        self.least[to] = fold_all(least, exact, block)
+        self.most[to] = fold_all(most, exact, block)
+        self.sums[to] = fold_all(add, rounded, block)
 
     def means(self) -> np.ndarray:
         """The mean of each block."""

@@ -64,7 +64,7 @@ class Ruler:
         """The least number in step j or a later one."""
         low = self._ordered(np.array([self.lo - 4 * self.step, self.hi + 4 * self.step], self.kind))
         left, right = np.full(j.shape, low[0]), np.full(j.shape, low[1])
-        while (right - left > 1).any():
+        while (left + 1 < right).any():  # their difference may overflow
             middle = (left >> 1) + (right >> 1) + (left & right & 1)
             reached = self.steps_of(self._number(middle)) >= j
             right = np.where(reached, middle, right)

@@ -1,8 +1,8 @@
 """Which scale shows an array best, which others may be chosen, and the sentence that says what each does.
 
-The first is chosen from the data: fixed ends for booleans, probabilities and what fills [-1, 1]; logarithmic for positive
-values over more than three decades; clipped at p99 of |x| where few values are far from the rest; else to the largest.
-Diverging around zero where both signs occur, sequential where only one does.
+The first is chosen from the data: fixed ends for booleans, probabilities and what fills [-1, 1]; logarithmic for
+positive values over more than three decades; clipped at p99 of |x| where few values are far from the rest; else to the
+largest. Diverging around zero where both signs occur, sequential where only one does.
 Invariant: lo < hi, both finite; `under`, `over` and `counts` together are all finite elements.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from .spread import Spread
 from .state import Scale, Stats
+from .words import MINUS, short
 
 STEPS = 60
 HEAVY = 2.5  # the largest is this many times p99 of |x|: the ends are clipped
@@ -62,6 +63,8 @@ def scales_for(
 def _wanted(spread: Spread, least: float, most: float, clip: float, whole: bool) -> str:
     """The scale that shows most."""
     largest = max(abs(least), abs(most))
+    if spread.n == 1 and not whole and 0 <= least <= 1:
+        return "fixed"
     if not whole and FULL <= most <= 1 and (least >= 0 or least <= -FULL) and least >= -1:
         if least < 0 or (most > OFFSET and spread.n > 1):
             return "fixed"
@@ -76,7 +79,7 @@ def _wanted(spread: Spread, least: float, most: float, clip: float, whole: bool)
 
 def phase_scale(spread: Spread) -> Scale:
     """The whole circle."""
-    say = "phase · from −π to π, where the colours meet"
+    say = f"phase · from {MINUS}π to π, where the colours meet"
     return _scale(spread, "phase", "phase", "phase", -math.pi, math.pi, centre=True, say=say)
 
 
@@ -95,6 +98,8 @@ def _clipped(spread: Spread, map: str, least: float, most: float, clip: float, c
 
 def _to_max(spread: Spread, map: str, least: float, most: float, centre: bool) -> Scale:
     lo, hi = _ends(least, most, centre)
+    if spread.n == 1:  # where a single number stands between zero and itself says nothing
+        lo, hi = -_round_up(-lo), _round_up(hi)
     if centre:
         words = "linear · ends at ±max |x|"
     else:
@@ -116,6 +121,14 @@ def _ends(least: float, most: float, centre: bool) -> tuple[float, float]:
     if least == 0:
         return 0.0, 1.0
     return (0.0, most) if least > 0 else (least, 0.0)
+
+
+def _round_up(value: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten; zero stays."""
+    if value <= 0 or not 1e-300 < value < 1e300:
+        return value
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(float(f"{n * power:.0e}") for n in (1, 2, 5, 10, 20) if n * power >= value)
 
 
 def _log(spread: Spread, map: str, least: float, most: float, clip: float) -> Scale:
@@ -161,12 +174,13 @@ def _scale(
 ) -> Scale:
     """A scale with its counts; `say` lacks only how it begins and how many values are beyond."""
     wanted = _edges(lo, hi, centre, curve, linear)
-    counts, under, over = np.zeros(STEPS), 0, 0
+    counts, under, over = np.zeros(STEPS, np.uint32), 0, 0
     if spread.n:
         under, over = spread.beyond(lo, hi)
         below, told = spread.below(wanted[1:-1])
         steps = np.concatenate([[under], below, [spread.n - over]])
-        counts = np.diff(np.maximum.accumulate(steps)).astype(np.float64)
+        counts = np.diff(np.maximum.accumulate(steps))
+        counts = counts.astype(np.uint32 if spread.n < 2**32 else np.float64)
         wanted[1:-1] = told
     beyond = under + over
     if id in ("clip", "max", "log", "fixed") and "·" in say:
@@ -191,8 +205,3 @@ def _edges(lo: float, hi: float, centre: bool, curve: str, linear: float) -> np.
         edges = np.exp(math.log(lo) + t * (math.log(hi) - math.log(lo)))
     edges[0], edges[-1] = lo, hi
     return edges
-
-
-def short(value: float) -> str:
-    """A number for a sentence: four figures, a real minus."""
-    return f"{value:.4g}".replace("-", "−")

@@ -12,24 +12,31 @@ from typing import Any
 import numpy as np
 
 from ...engine import dtypes
-from ...engine.places import array_place
+from ...engine.places import CPU, array_place
 from ...engine.tensor import Tensor
+from ...nn.parameter import Buffer, Parameter, is_lazy
 
 
 @dataclass
 class Source:
     """An array of numpy or cupy, and what is said of it.
 
-    `xp` is the module of the array; `parameter` whether it is trained: then it is no picture at first.
+    `place` is where it is, to be entered around work with it; `parameter` whether it is trained: then it is no picture
+    at first.
     """
 
     data: Any
-    xp: Any
+    place: Any
     dtype: str
     device: str
     notes: list[str]
     text: str
     parameter: bool = False
+
+    @property
+    def xp(self) -> Any:
+        """The module of the array: numpy or cupy."""
+        return self.place.xp
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -57,13 +64,10 @@ def source_of(x: Any, *, text: bool = True) -> Source:
         return _of_tensor(x, text)
     words = repr(x) if text else ""
     if isinstance(x, (bool, int, float, complex)):
-        try:
-            data = np.asarray(x)
-        except OverflowError:
-            data = np.asarray(float(x))
+        data = np.asarray(x)
         if data.dtype == object:  # an integer of more than 64 bits
-            data = np.asarray(float(x.real))
-        return Source(data, np, type(x).__name__, "cpu", [], words)
+            data = data.astype(np.float64)
+        return Source(data, CPU, type(x).__name__, "cpu", [], words)
     if isinstance(x, (np.ndarray, np.generic)):
         return _of_numpy(np.asarray(x), words, [])
     if not isinstance(x, type) and hasattr(x, "__cuda_array_interface__"):
@@ -75,6 +79,8 @@ def source_of(x: Any, *, text: bool = True) -> Source:
 
 
 def _of_tensor(x: Tensor, text: bool) -> Source:
+    if is_lazy(x):
+        raise ValueError("it has no shape yet: the first forward gives it one")
     data, place = x._data, x._place
     notes = []
     parameter = _is_parameter(x)
@@ -83,12 +89,10 @@ def _of_tensor(x: Tensor, text: bool) -> Source:
     notes += _memory(data)
     device = place.name + (" (simulated)" if place.simulated else "")
     words = repr(x) if text else ""
-    return Source(data, place.xp, dtypes.of(data.dtype).name, device, notes, words, parameter)
+    return Source(data, place, dtypes.of(data.dtype).name, device, notes, words, parameter)
 
 
 def _is_parameter(x: Tensor) -> bool:
-    from ...nn.parameter import Buffer, Parameter
-
     return isinstance(x, Parameter) and not isinstance(x, Buffer)
 
 
@@ -106,7 +110,7 @@ def _of_numpy(data: np.ndarray, words: str, notes: list[str]) -> Source:
     elif data.dtype.kind == "c" and data.dtype.itemsize > 16:
         notes.append("shown as complex128")
         data = data.astype(np.complex128)
-    return Source(data, np, name, "cpu", notes, words)
+    return Source(data, CPU, name, "cpu", notes, words)
 
 
 def _of_cuda(x: Any, words: str) -> Source:
@@ -116,7 +120,7 @@ def _of_cuda(x: Any, words: str) -> Source:
 
         x = cupy.asarray(x)
     place = array_place(x)
-    return Source(x, place.xp, str(x.dtype), place.name, _memory(x), words)
+    return Source(x, place, str(x.dtype), place.name, _memory(x), words)
 
 
 def _memory(data: Any) -> list[str]:

@@ -1,9 +1,9 @@
 """How values are spread: quantiles, and counts between any two borders.
 
-All answers are counts of elements, never estimates. Three ways to have them, one interface:
-`Sorted` (up to 131,072 values: borders are where they are asked for), `Table` (types of at most 16 bits: a count for each
-value), and `Patterns` for the rest: counts by the leading 16 bits of the float32 pattern, 128 steps an octave, and
-by 16,384 equal steps on request. Its borders are those of the steps, and it says where they are.
+All answers are counts of elements, never estimates. Three ways to have them, one interface: `Sorted` (up to 131,072
+values: borders are where they are asked for), `Table` (types of at most 16 bits: a count for each value), and for the
+rest `Patterns`: counts by the leading 16 bits of the float32 pattern, 128 steps an octave, and by 16,384 equal steps.
+Its borders are those of the steps, and it says where they are.
 
 Invariant: `below(edges)` tells borders e and for each exactly how many finite elements are smaller than e.
 """
@@ -213,7 +213,9 @@ class Patterns:
             if inside.any():
                 told[inside], counts[inside] = ruler.below(edges[inside])
                 apart[inside] = ruler.step
-        return counts, told
+        before, behind = edges <= self.ends[0], edges > self.ends[1]
+        told = np.where(before | behind, edges, told)
+        return np.where(before, 0, np.where(behind, self.n, counts)), told
 
     def beyond(self, lo: float, hi: float) -> tuple[int, int]:
         """Exact for ends that are borders, as those of `size` are, and for ends outside of all elements."""
@@ -224,3 +226,19 @@ class Patterns:
         """The leading bits of the element of rank r, and its rank among those that share them."""
         o = int(np.searchsorted(self.upto[1:], r, "right")) - self.end
         return (o if o >= 0 else self.half - 1 - o), r - int(self.upto[o + self.end])
+
+    def settle_median(self, low: np.ndarray, copies: int, whole: bool) -> None:
+        """Find the median among the elements of its bin, which were counted by their last bits.
+
+        Args:
+            low: those counts.
+            copies: how often each of them occurs.
+            whole: the elements are integers.
+        """
+        key, inside = self.locate(rank(self.n, 0.5))
+        negative = key >= self.half
+        upto = np.cumsum(low[::-1] if negative else low) * copies
+        at = int(np.searchsorted(upto, inside, "right"))
+        bits = (key << self.shift) | (low.size - 1 - at if negative else at)
+        found = np.array(bits, self.bits).view(self.kind).item()
+        self.median = int(found) if whole else found

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .complexes import measure_complex
-from .measure import measure
+from .item import fetched, measure_source
 from .source import source_of
 from .state import _sendable
 
@@ -45,7 +45,7 @@ def tile(
         >>> import vistorch
         >>> from vistorch.debug.array import tile
         >>> tile(vistorch.arange(12).reshape(3, 4), [1, 0], [3, 4], [2, 2])
-        array([[4, 6]])
+        array([[ 4, 11]])
     """
     source = source_of(array, text=False)
     shape = source.shape
@@ -67,11 +67,9 @@ def tile(
     if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:
         raise ValueError(f"there is no layer {layer!r}")
     part = source.data[tuple([slice(a, b) for a, b in zip(start, stop, strict=True)])]
-    if source.xp is not np:
-        part = source.xp.asnumpy(part)
     if layers == 2:
-        return _sendable(measure_complex(part, block)[layer][1].cells)
-    return _sendable(measure(part, block, lambda least, most: mean).cells)
+        return _sendable(measure_complex(fetched(source, part), block)[layer][1].cells)
+    return _sendable(measure_source(source, part, block, lambda least, most: mean).cells)
 
 
 def _whole(values: Any, name: str, rank: int) -> tuple[int, ...]:

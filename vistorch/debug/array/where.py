@@ -43,11 +43,23 @@ def not_finite(source: Layout) -> tuple[np.ndarray, np.ndarray]:
             found, which = _first(found, which)
             total = found[0].size
     (flat,), (kinds,) = _first(found, which)
-    if source.repeats:
-        near = flat
-        flat = _copies(near, source)
-        kinds = kinds[np.searchsorted(near, _first_copy(flat, source))]
-    return flat, kinds
+    return spread_out(flat, kinds, source)
+
+
+def spread_out(near: np.ndarray, kinds: np.ndarray, source: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """The first of all copies of these elements, of which the positions of the first copies are given."""
+    if not source.repeats or not near.size:
+        return near, kinds
+    flat = _copies(near, source)
+    return flat, kinds[np.searchsorted(near, _first_copy(flat, source))]
+
+
+def everywhere(stored: np.ndarray, source: Layout) -> np.ndarray:
+    """Positions in the array from those among the stored elements, in the array's order of axes."""
+    if not source.repeats:
+        return stored
+    shape = tuple([1 if a in source.repeats else n for a, n in enumerate(source.shape)])
+    return np.ravel_multi_index(np.unravel_index(stored, shape), source.shape).astype(np.int64)
 
 
 def _rows(source: Layout) -> Iterator[tuple[tuple[slice, ...], np.ndarray]]:

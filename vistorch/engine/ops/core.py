@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import views
 from ..call import op
+from ..events import hear
 from ..kernels import strides, totals
 from ..modes import mode
 from ..places import move
@@ -103,6 +104,8 @@ def _moved(t: Tensor, source: Any, target: Any) -> Tensor:
     o = wrap(move(t._data, source, target), target)
     if mode.on and sync_rg(t):
         record(_to_place.rule, (t,), (source, target), (o,))
+    if (told := hear.op) is not None:
+        told(_to_place.rule, (t,), (source, target), (o,))
     return o
 
 

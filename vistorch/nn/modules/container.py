@@ -354,3 +354,6 @@ def pairs_of(given: Any, name: str, word: str, order: Callable) -> Iterator[tupl
         if len(pair) != 2:
             raise ValueError(f"{name} update sequence element #{j} has length {len(pair)}; 2 is required")
         yield tuple(pair)
+
+
+from .parameters import ParameterDict, ParameterList  # noqa: E402, F401  PyTorch has them in this file

@@ -1,7 +1,7 @@
 """Several modules at once, each in a thread and with its device current there.
 
-Invariant: what a thread records is what the caller would: the modes are the caller's. An error is raised in the
-caller, with the traceback of the thread.
+Invariant: what a thread records is what the caller would: the modes are the caller's, autocast among them. An error is
+raised in the caller, with the traceback of the thread.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from ...amp.state import cast_as, casting
 from ...engine.modes import is_grad_enabled, mode, recording, set_grad_enabled
 from ...engine.tensor import Tensor
 from .devices import place, shown
@@ -97,6 +98,7 @@ def parallel_apply(
     devices = [None] * n if devices is None else devices
     results: list = [None] * n
     grad_enabled, anomaly = is_grad_enabled(), (mode.anomaly, mode.anomaly_nan)
+    cast = casting()
 
     def work(i: int) -> None:
         set_grad_enabled(grad_enabled)
@@ -116,7 +118,7 @@ def parallel_apply(
             target = place(device)
         given = inputs[i] if isinstance(inputs[i], (list, tuple)) else (inputs[i],)
         try:
-            with target:
+            with target, cast_as(cast):
                 results[i] = modules[i](*given, **kwargs_tup[i])
         except Exception:
             results[i] = Failure(f"in replica {i} on device {shown(target)}")

@@ -14,10 +14,11 @@ import numpy as np
 STOPS = {
     ("tide", "light"): "3e2660 644395 906ec7 bba2ea e0d3fb f8fbf9 b8e7d4 67c7a4 039a75 04684e 01402f",
     ("ember", "light"): "3e2660 644395 906ec7 bba2ea e0d3fb fcf9f7 f6d3b6 e1a269 bb6d12 814800 502b00",
+    ("phase", "light"): "28304a 5a4391 906ec7 bba2ea e0d3fb f8fbf9 b8e7d4 67c7a4 12977a 17625f 28304a",
     ("tide", "dark"): "e3d6fe c0a2f5 9576c9 695290 423658 1e2120 164737 057256 0fa17a 59cda6 adefd5",
     ("ember", "dark"): "e3d6fe c0a2f5 9576c9 695290 423658 23201e 543519 885219 be762c eba25f fed5b2",
+    ("phase", "dark"): "dde3ea c0a8f2 9576c9 695290 423658 1e2120 164737 057256 0fa17a 6fcbab dde3ea",
 }
-ROUND = (0.72, 0.115)  # lightness and chroma of the map that goes round
 TO_CONES = np.array(
     [
         [0.4122214708, 0.5363325363, 0.0514459929],
@@ -53,17 +54,10 @@ def from_lab(lab: np.ndarray) -> np.ndarray:
 @cache
 def table(name: str, theme: str = "light") -> np.ndarray:
     """257 colours for the positions -1 ... +1 of a map, uint8 of shape (257, 3)."""
-    if name == "phase":
-        angle = np.linspace(-np.pi, np.pi, 257)
-        light, chroma = ROUND
-        colours = from_lab(np.stack([np.full(257, light), chroma * np.cos(angle), chroma * np.sin(angle)], 1))
-    else:
-        hexes = STOPS[name, theme].split()
-        stops = to_lab(np.array([[int(text[i : i + 2], 16) for i in (0, 2, 4)] for text in hexes]))
-        where = np.linspace(0, len(stops) - 1, 257)
-        colours = from_lab(
-            np.stack([np.interp(where, np.arange(len(stops)), stops[:, i]) for i in range(3)], 1)
-        )
+    hexes = STOPS[name, theme].split()
+    stops = to_lab(np.array([[int(text[i : i + 2], 16) for i in (0, 2, 4)] for text in hexes]))
+    where = np.linspace(0, len(stops) - 1, 257)
+    colours = from_lab(np.stack([np.interp(where, np.arange(len(stops)), stops[:, i]) for i in range(3)], 1))
     colours.setflags(write=False)
     return colours
 

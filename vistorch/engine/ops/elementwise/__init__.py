@@ -14,6 +14,7 @@ from . import (
     logic,
     operators,
     polar,
+    polynomials,
     powers,
     rarer,
     rounding,

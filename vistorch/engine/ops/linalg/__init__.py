@@ -18,6 +18,7 @@ from . import (
     norms,
     products,
     rank,
+    reflections,
     short_time,
     solve,
     triangular,

@@ -1,6 +1,6 @@
-"""Several arrays as a table of text: a line each, columns as wide as they need to be.
+"""Words about arrays: a number in a sentence, what blocks show, several arrays as a table.
 
-Invariant: a line holds no newline, whatever a name holds.
+Invariant: a line of the table holds no newline, whatever a name holds.
 """
 
 from __future__ import annotations
@@ -11,6 +11,24 @@ from .state import Item
 
 HEAD = ("name", "shape", "dtype", "min", "max", "mean", "std", "")
 LINES = 60
+MINUS = "\N{MINUS SIGN}"
+TIMES = " \N{MULTIPLICATION SIGN} "
+
+
+def short(value: float) -> str:
+    """A number for a sentence: four figures, a real minus."""
+    return f"{value:.4g}".replace("-", MINUS)
+
+
+def pooled_words(block: tuple[int, ...], mean: bool, complexes: bool) -> str:
+    """The sentence about blocks; empty if every value is there."""
+    if max(block, default=1) == 1:
+        return ""
+    sizes = TIMES.join(map(str, block))
+    if mean:
+        return f"each block is {sizes} values, drawn by their mean; NaN and ±inf always show"
+    by = "whose magnitude is furthest from the mean" if complexes else "furthest from their mean"
+    return f"each block is {sizes} values, drawn by the one {by}; NaN and ±inf always show"
 
 
 def table(items: list[Item], says: list[str]) -> str:
@@ -40,7 +58,7 @@ def _row(item: Item) -> tuple[str, ...]:
         for n, word in ((stats.nan, "NaN"), (stats.posinf, "inf"), (stats.neginf, "-inf"))
         if n
     ]
-    shape = " × ".join(map(str, item.shape)) or "scalar"
+    shape = TIMES.join(map(str, item.shape)) or "scalar"
     return (" ".join(item.name.split()), shape, item.dtype, *numbers, ", ".join(bad))
 
 

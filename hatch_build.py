@@ -1,0 +1,36 @@
+"""The step of packaging that makes the widgets' bundles.
+
+`pip install` works where there is no node: then, and only if a bundle is missing or stale, the build asks pip for a
+node of its own. A source distribution carries its bundles and needs none.
+"""
+
+import importlib.util
+from pathlib import Path
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+def front_end():
+    """Load js/front.py, which is a program and not part of the package."""
+    path = Path(__file__).resolve().parent / "js" / "front.py"
+    spec = importlib.util.spec_from_file_location("vistorch_front", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class FrontEnd(BuildHookInterface):
+    """Bring the bundles up to date before a wheel, a source distribution or an editable install is made."""
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self):
+        """Ask for node only where it is needed and missing."""
+        front = front_end()
+        return [] if front.is_fresh() or front.system_node() else [front.NODE_WHEEL]
+
+    def initialize(self, version, build_data):
+        """Build what is stale."""
+        front = front_end()
+        if not front.is_fresh() and front.build():
+            raise RuntimeError("The front end could not be built; the lines above say why.")

@@ -1,0 +1,120 @@
+// Every file at the top of src/ becomes one bundle, ../vistorch/widgets/static/<name>.js: an ES module that holds all
+// it needs, style sheets included. A bundle travels to the page once per widget and is saved in the notebook with it:
+// so it is deflated, unpacks itself in the page, and one that grows beyond LIMIT fails the build.
+//
+//   node build.mjs            build once
+//   node build.mjs --watch    build, then again whenever something under src/ changes
+
+import * as esbuild from "esbuild";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { watch } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { basename, join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+
+const LIMIT = 60_000;
+const here = fileURLToPath(new URL(".", import.meta.url));
+const source = join(here, "src");
+const target = join(here, "..", "vistorch", "widgets", "static");
+const watching = process.argv.includes("--watch");
+
+const styleAsText = {
+  name: "style-as-text",
+  setup(build) {
+    build.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const css = await readFile(path, "utf8");
+      const small = await esbuild.transform(css, { loader: "css", minify: !watching, sourcefile: path });
+      return { contents: small.code.trim(), loader: "text" };
+    });
+  },
+};
+
+// What is left of a bundle's text in the page: the module in a string, imported once however many widgets carry it.
+const unpacking = (name, code) => `const name=${JSON.stringify(name)},code="${code}";
+export default await((globalThis.vistorchPages??={})[name]??=(async()=>{
+const bytes=Uint8Array.from(atob(code),c=>c.charCodeAt(0));
+const text=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
+const url=URL.createObjectURL(new Blob([text],{type:"text/javascript"}));
+try{return(await import(url)).default}finally{URL.revokeObjectURL(url)}})());
+`;
+
+function packed(name, contents) {
+  const code = deflateRawSync(contents, { level: 9 }).toString("base64");
+  const mark = createHash("sha256").update(contents).digest("hex").slice(0, 12);
+  return Buffer.from(unpacking(`${name} ${mark}`, code));
+}
+
+async function names(folder, ending) {
+  const files = await readdir(folder, { withFileTypes: true }).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  return files
+    .filter((file) => file.isFile() && file.name.endsWith(ending) && !file.name.endsWith(".d.ts"))
+    .map((file) => basename(file.name, ending))
+    .sort();
+}
+
+async function build() {
+  const entries = await names(source, ".ts");
+  const bundles = await Promise.all(
+    entries.map(async (name) => {
+      const { outputFiles } = await esbuild.build({
+        absWorkingDir: here,
+        entryPoints: [join(source, `${name}.ts`)],
+        bundle: true,
+        format: "esm",
+        target: "es2022",
+        charset: "utf8",
+        minify: !watching,
+        legalComments: "none",
+        logLevel: "warning",
+        plugins: [styleAsText],
+        write: false,
+      });
+      const contents = outputFiles[0].contents;
+      return { name, contents: watching ? contents : packed(name, contents) };
+    }),
+  );
+  const heavy = watching ? [] : bundles.filter((bundle) => bundle.contents.length > LIMIT);
+  if (heavy.length) {
+    const list = heavy.map(({ name, contents }) => `${name}.js has ${contents.length} bytes`).join(", ");
+    throw new Error(`A bundle may have ${LIMIT} bytes at most, and ${list}.`);
+  }
+  await mkdir(target, { recursive: true });
+  for (const { name, contents } of bundles) {
+    const path = join(target, `${name}.js`);
+    // In one move: whoever reads the bundle meanwhile finds the old one or the new one.
+    await writeFile(`${path}.part`, contents);
+    await rename(`${path}.part`, path);
+  }
+  for (const name of await names(target, ".js")) {
+    if (!entries.includes(name)) await rm(join(target, `${name}.js`));
+  }
+  const sizes = bundles.map(({ name, contents }) => `${name}.js ${(contents.length / 1000).toFixed(1)} kB`);
+  console.log(sizes.length ? sizes.join(", ") : "No entry in js/src: no bundle.");
+}
+
+async function buildOrSay() {
+  try {
+    await build();
+  } catch (error) {
+    if (!error.errors) console.error(error.message); // esbuild has printed its own errors already
+    return false;
+  }
+  return true;
+}
+
+const good = await buildOrSay();
+if (!watching) {
+  process.exitCode = good ? 0 : 1;
+} else {
+  await mkdir(source, { recursive: true });
+  let waiting;
+  watch(source, { recursive: true }, () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(buildOrSay, 50);
+  });
+  console.log("Watching js/src; Ctrl-C ends it.");
+}

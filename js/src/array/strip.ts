@@ -1,0 +1,128 @@
+// Many arrays as folded rows: a thumbnail, the name, the shape and four numbers; a row unfolds into its card.
+
+import { button, el, glyph, on, painter, prepare, ratio } from "../shared/dom";
+import { shapeText } from "../shared/format";
+import type { Theme } from "../shared/theme";
+import { badPill } from "./head";
+import { Pose } from "./pose";
+import { lay } from "./raster";
+import { Sheet } from "./sheet";
+import { facts } from "./stats";
+import type { Item } from "./types";
+
+export interface StripSetting {
+  theme: Theme;
+  signal: AbortSignal;
+  build(items: readonly Item[], first: number, named: boolean, until: AbortSignal): HTMLElement;
+}
+
+const THUMB = { width: 72, height: 22 };
+
+interface Row {
+  item: Item;
+  box: HTMLElement;
+  button: HTMLButtonElement;
+  canvas: HTMLCanvasElement;
+  sheet: Sheet;
+  open: AbortController | null;
+  body: HTMLElement | null;
+}
+
+export class Strip {
+  readonly root: HTMLElement;
+  readonly repaint: () => void;
+  #rows: Row[];
+  #setting: StripSetting;
+  #all: HTMLButtonElement;
+
+  constructor(items: readonly Item[], setting: StripSetting) {
+    this.#setting = setting;
+    this.repaint = painter(() => this.#paint(), setting.signal);
+    this.#rows = items.map((item, i) => this.#row(item, i));
+    this.#all = button(
+      "button",
+      "Unfold all",
+      "",
+      () => {
+        const open = this.#rows.some((row) => !row.open);
+        this.#rows.forEach((row, i) => this.#fold(row, i, open));
+      },
+      setting.signal,
+    );
+    const bar = el(
+      "div.vt-head",
+      {},
+      el("span.vt-meta", {}, el("span", { text: `${items.length} arrays` })),
+      el("span.vt-space"),
+      this.#all,
+    );
+    this.root = el("div.vt-card.vt-strip", {}, bar, ...this.#rows.map((row) => row.box));
+    this.repaint();
+  }
+
+  #row(item: Item, i: number): Row {
+    const { signal } = this.#setting;
+    const sheet = new Sheet(item);
+    const canvas = el("canvas.vt-thumb", { "aria-hidden": "true" });
+    const some = item.shape.includes(0) ? [] : facts(sheet, 3).slice(0, 4);
+    const numbers = some.map(({ name, text }) => el("span.vt-fact", {}, el("i", { text: name }), text));
+    const button = el(
+      "button",
+      { type: "button", class: "vt-row", "aria-expanded": "false" },
+      glyph("fold"),
+      canvas,
+      el("b.vt-name", { text: item.name, title: item.name }),
+      el("span.vt-shape", { text: `${shapeText(item.shape)} ${item.dtype}` }),
+      el("span.vt-facts", {}, ...numbers),
+      badPill(item) ?? el("span"),
+    );
+    const row: Row = { item, box: el("div.vt-fold", {}, button), button, canvas, sheet, open: null, body: null };
+    on(button, "click", () => this.#fold(row, i, !row.open), signal);
+    return row;
+  }
+
+  #fold(row: Row, i: number, open: boolean): void {
+    if (open === Boolean(row.open)) return;
+    row.open?.abort();
+    row.body?.remove();
+    row.open = null;
+    row.body = null;
+    if (open) {
+      const until = (row.open = new AbortController());
+      this.#setting.signal.addEventListener("abort", () => until.abort(), { once: true, signal: until.signal });
+      row.body = this.#setting.build([row.item], i, false, until.signal);
+      row.box.append(row.body);
+    }
+    row.button.setAttribute("aria-expanded", String(open));
+    this.#all.textContent = this.#rows.every((one) => one.open) ? "Fold all" : "Unfold all";
+  }
+
+  #paint(): void {
+    const { theme } = this.#setting;
+    const k = ratio();
+    for (const { item, canvas, sheet } of this.#rows) {
+      const pen = prepare(canvas, THUMB.width, THUMB.height, k);
+      if (!pen || item.shape.includes(0)) continue;
+      const pose = new Pose(item, false);
+      sheet.dye(theme, pose.image);
+      if (!item.shape.length) {
+        pen.fillStyle = theme.token("value");
+        pen.fillRect(0, 9, THUMB.width, 4);
+        continue;
+      }
+      pose.setBox(THUMB.width, THUMB.height);
+      const stretch = pose.image ? 1 : Math.min(THUMB.width / pose.box.width, 8);
+      const tall = pose.image || pose.tiled ? 1 : Math.min(THUMB.height / pose.box.height, 8);
+      pose.fit = { ...pose.fit, sx: pose.fit.sx * (pose.tiled ? 1 : stretch), sy: pose.fit.sy * tall };
+      const [w, h] = [
+        Math.round(Math.min(THUMB.width, pose.fit.mosaic.x.length * pose.fit.sx) * k),
+        Math.round(Math.min(THUMB.height, pose.fit.mosaic.y.length * pose.fit.sy) * k),
+      ];
+      if (w < 1 || h < 1) continue;
+      const data = new ImageData(w, h);
+      const source = sheet.sources()[0];
+      if (source) lay({ pixels: new Uint32Array(data.data.buffer), width: w, height: h }, pose, source, k);
+      pen.putImageData(data, 0, Math.round((THUMB.height * k - h) / 2));
+    }
+  }
+}

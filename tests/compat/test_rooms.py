@@ -1,0 +1,142 @@
+"""Rooms that vistorch has little of: what programs ask is answered, what they use is refused when it is used."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.compat.run import python
+from tests.story import story
+
+
+@pytest.mark.parametrize(
+    "name", "autograd.forward_ad cuda.graphs export fx hub jit mps onnx sparse unbuilt xpu".split()
+)
+def test_importing_is_allowed_and_using_is_refused(name):
+    room = importlib.import_module(f"vistorch.{name}")
+    refused = [
+        (label, value)
+        for label, value in vars(room).items()
+        if (getattr(value, "__doc__", None) or "").startswith("Not built: ")
+    ]
+    assert refused
+    for label, value in refused:
+        with pytest.raises(NotImplementedError, match=rf"{label} is not built: .+\.$"):
+            value()
+
+
+@pytest.mark.parametrize("name", vistorch._rooms._unbuilt.split())
+def test_functions_by_name_only(name):
+    with pytest.raises(NotImplementedError, match=rf"^vistorch\.{name} is not built: .+\.$"):
+        getattr(vistorch, name)(1, x=2)
+
+
+def test_asking_for_a_name_never_raises():
+    for room in ("", ".compiler", ".cuda", ".jit", ".autograd", ".utils", ".version"):
+        assert not hasattr(importlib.import_module("vistorch" + room), "wobble")
+
+
+def test_every_unbuilt_name_is_offered():
+    from vistorch import unbuilt
+
+    assert sorted(unbuilt.NAMES) == sorted(vistorch._rooms._unbuilt.split())
+
+
+@story
+def test_other_devices(L, tell):
+    tell(L.xpu.is_available(), L.xpu.device_count(), L.mps.device_count(), L.is_vulkan_available())
+    tell(L.version.rocm, L.version.hip, L.version.xpu)
+    tell(issubclass(L.OutOfMemoryError, RuntimeError), L.cuda.OutOfMemoryError is L.OutOfMemoryError)
+    tell(issubclass(L.AcceleratorError, RuntimeError))
+
+
+@story
+def test_cuda_without_cuda(L, tell):
+    tell(L.cuda.get_rng_state_all(), L.cuda.memory_stats(), L.cuda.memory_stats_as_nested_dict())
+    tell(tell.warns(L.cuda.memory_cached), tell.warns(L.cuda.max_memory_cached))
+    tell.raises(lambda: L.cuda.nvtx.range_push("x"))
+
+
+@story
+def test_anomaly_switch(L, tell):
+    for on, nan in ((True, True), (True, False), (False, True)):
+        L.set_anomaly_enabled(on, nan)
+        tell(L.is_anomaly_enabled(), L.is_anomaly_check_nan_enabled())
+    L.set_anomaly_enabled(False)
+
+
+@story
+def test_in_place_functions(L, tell):
+    x = L.arange(6.0)
+    tell(L.as_strided_(x, (2, 2), (1, 2)), x, L.logit_(L.full((2,), 0.25)))
+
+
+def test_random_states_of_simulated_devices():
+    cuda = vistorch.cuda
+    cuda.simulate(2)
+    try:
+        states = cuda.get_rng_state_all()
+        one = cuda.get_rng_state("cuda:1")
+        first = [vistorch.rand(2, device=f"cuda:{i}").tolist() for i in range(2)]
+        cuda.set_rng_state_all(states)
+        assert [vistorch.rand(2, device=f"cuda:{i}").tolist() for i in range(2)] == first
+        cuda.set_rng_state(one, "cuda:1")
+        assert vistorch.rand(2, device="cuda:1").tolist() == first[1]
+        assert vistorch.rand(2, device="cuda:0").tolist() != first[0]
+        assert "allocated bytes" in cuda.memory_summary()
+        with cuda.nvtx.range("step {}", 1):
+            assert cuda.nvtx.range_push("inner") == 1
+            assert cuda.nvtx.range_pop() == 1
+    finally:
+        cuda.simulate(None)
+
+
+@story
+def test_memory_of_a_file(L, tell):
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/numbers"
+        t = L.from_file(path, shared=True, size=3)
+        tell(t)
+        t.copy_(L.arange(3.0))
+        tell(L.from_file(path, size=3), L.from_file(path, shared=True, size=2, dtype=L.float32))
+        tell(L.from_file(path, size=0), L.from_file(path, size=2, dtype=L.int32))
+        copy = L.from_file(path, shared=False, size=1)
+        copy.fill_(9)
+        tell(L.from_file(path, size=1))
+        for name in (path, folder + "/none"):
+            with pytest.raises(RuntimeError) as caught:
+                L.from_file(name, size=100)
+            tell(str(caught.value).replace(folder, ""))
+
+
+def test_environment():
+    done = python("-m", "vistorch.utils.collect_env")
+    assert (
+        f"vistorch version: {vistorch.__version__}" in done.stdout
+        and f"numpy: {np.__version__}" in done.stdout
+    )
+    assert f"numpy {np.__version__}" in vistorch.__config__.show()
+    assert "get_num_threads" in vistorch.__config__.parallel_info()
+
+
+def test_streams():
+    assert issubclass(vistorch.cuda.Stream, vistorch.Stream)
+
+
+def test_return_types():
+    pair = vistorch.ones(2, 2).max(0)
+    assert (
+        type(pair) is vistorch.return_types.max
+        and vistorch.return_types.max in vistorch.return_types.all_return_types
+    )
+
+
+def test_no_memory_on_a_device():
+    from vistorch.engine import errors
+
+    kind = type("OutOfMemoryError", (MemoryError,), {"__module__": "cupy.cuda.memory"})
+    assert type(errors.no_memory(kind("4 bytes"))) is vistorch.OutOfMemoryError
+    assert type(errors.no_memory(MemoryError())) is RuntimeError

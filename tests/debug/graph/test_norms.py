@@ -1,0 +1,110 @@
+"""Norms of the gradients on edges: right, without changing a pass, within a share of the time."""
+
+import numpy as np
+import pytest
+
+import vistorch as L
+from vistorch.debug import Stepper
+from vistorch.debug.graph import Norms, capture
+
+from ..graphs import bits, build
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_pass_is_bit_for_bit_the_same(seed):
+    plain, heard = build(seed), build(seed)
+    plain.backward()
+    with Norms():
+        heard.backward()
+    assert [bits(g) for g in plain.grads()] == [bits(g) for g in heard.grads()]
+    assert plain.log == heard.log
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_norms_are_those_that_a_stepper_sees(seed):
+    case = build(seed, inputs=None, create_graph=False)
+    twin = build(seed, inputs=None, create_graph=False)
+    if any(t._node is not None and t._node.hooks is not None for t in case.tensors):
+        return
+    with Norms():
+        case.backward(retain_graph=True)
+    found = capture(case.roots)
+    stepper = Stepper(twin.roots, **twin.arguments)
+    seen = {}
+    while (frame := stepper.step()) is not None:
+        for flow in frame.outgoing:
+            g = np.asarray(flow.gradient._data, np.float64)
+            seen.setdefault((frame.index, flow.to), []).append(float(np.sqrt((abs(g) ** 2).sum())))
+    told = {}
+    for e in found.edges:
+        if e.norm is not None:
+            told.setdefault((e.source, e.target), []).append(e.norm)
+    assert told.keys() == seen.keys()
+    for key, sizes in told.items():
+        assert sorted(sizes) == pytest.approx(sorted(seen[key]), rel=1e-3, abs=1e-6)
+
+
+def test_one_tensor_twice():
+    x = L.tensor([3.0, 4.0], requires_grad=True)
+    y = x * 1
+    loss = (y * y).sum()
+    with Norms():
+        loss.backward()
+    norms = {(e.source, e.target): [] for e in capture(loss).edges}
+    for e in capture(loss).edges:
+        norms[e.source, e.target].append(e.norm)
+    assert norms == {(0, 1): [pytest.approx(2**0.5)], (1, 2): [5.0, 5.0], (2, 3): [10.0]}
+
+
+def test_grad_is_added_to_in_place_as_always():
+    x = L.ones(2, requires_grad=True)
+    x.sum().backward()
+    held = x.grad
+    with Norms():
+        (x * 2).sum().backward()
+    assert x.grad is held and held.tolist() == [3, 3]
+
+
+def test_values_that_are_not_finite_and_half_types():
+    x = L.tensor([1.0, float("inf")], requires_grad=True)
+    h = L.ones(3, dtype=L.bfloat16, requires_grad=True)
+    loss = (x * float("nan")).sum() + (h * 2).sum().float()
+    with Norms():
+        loss.backward()
+    norms = [e.norm for e in capture(loss).edges]
+    assert any(np.isnan(v) for v in norms) and any(v == pytest.approx(2 * 3**0.5, rel=1e-2) for v in norms)
+    capture(loss).wire()
+
+
+def test_a_share_of_time():
+    x = L.ones(2, requires_grad=True)
+    with Norms(share=0.0) as norms:
+        first, second = (x * 2).sum(), (x * 2).sum()
+        first.backward()
+        assert norms.spent > 0
+        second.backward()
+    assert capture(first).edges[0].norm is not None and capture(second).edges[0].norm is None
+
+
+def test_nothing_listens_any_more():
+    x = L.ones(2, requires_grad=True)
+    with Norms():
+        pass
+    loss = (x * 2).sum()
+    loss.backward()
+    assert {e.norm for e in capture(loss).edges} == {None}
+    assert [n.grad for n in capture(loss).nodes if n.kind == "input"] == [pytest.approx(8**0.5)]
+
+
+def test_simulated_devices():
+    L.cuda.simulate(1)
+    try:
+        x = L.ones(2, device="cuda", requires_grad=True)
+        loss = (x * 3).sum()
+        with Norms():
+            loss.backward()
+        r = capture(loss)
+        assert [e.norm for e in r.edges] == [pytest.approx(2**0.5), pytest.approx(18**0.5)]
+        assert {n.device for n in r.nodes} == {"cuda:0"}
+    finally:
+        L.cuda.simulate(None)

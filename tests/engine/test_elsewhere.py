@@ -1,0 +1,69 @@
+"""What a dense tensor answers to questions about sparse and quantized ones, and what a subclass makes of it."""
+
+import pytest
+
+import vistorch
+from tests.story import story
+
+
+@story
+def test_answers(L, tell):
+    x = L.ones(2, 3)
+    tell(x.dense_dim(), x.sparse_dim(), x.to_dense() is x, x.to_dense(L.float64), x.dequantize())
+    tell(L.dequantize(L.arange(2)), x.const_data_ptr() == x.data_ptr())
+    tell(x.is_ipu, x.is_maia, x.is_mtia, x.is_vulkan, x.is_xla)
+    tell(L.get_device(x), L.is_inference(x))
+    with L.inference_mode():
+        tell(L.is_inference(L.ones(1)))
+    for (
+        name
+    ) in "ccol_indices row_indices col_indices crow_indices coalesce is_coalesced indices values".split():
+        tell.raises(getattr(x, name))
+    tell.raises(x.pin_memory)
+
+
+@story
+def test_as_subclass(L, tell):
+    class Mine(L.Tensor):
+        pass
+
+    x = L.ones(2, requires_grad=True)
+    y = (x * 2).as_subclass(Mine)
+    tell(type(y).__name__, y.requires_grad)
+    y.sum().backward()
+    tell(x.grad)
+    z = L.zeros(2)
+    z.as_subclass(Mine)[0] = 5
+    tell(z)
+    tell.raises(lambda: x.as_subclass(int))
+
+
+@story
+def test_module_load(L, tell):
+    x, other = L.zeros(2), L.ones(2)
+    tell(x.module_load(other), x, x.module_load(other * 3, assign=True), x)
+
+
+@pytest.mark.parametrize("name", "to_sparse to_sparse_csr q_scale int_repr chalf smm".split())
+def test_not_built(name):
+    assert hasattr(vistorch.Tensor, name)
+    with pytest.raises(NotImplementedError, match=rf"^vistorch\.Tensor\.{name} is not built: .+\.$"):
+        getattr(vistorch.ones(2), name)()
+
+
+def test_pinned_on_simulated_devices():
+    vistorch.cuda.simulate(1)
+    try:
+        assert vistorch.ones(2).pin_memory().tolist() == [1, 1]
+        with pytest.raises(
+            RuntimeError, match=r"cannot pin 'vistorch.cuda.FloatTensor' only dense CPU tensors"
+        ):
+            vistorch.ones(2, device="cuda").pin_memory()
+    finally:
+        vistorch.cuda.simulate(None)
+
+
+def test_storage_type():
+    names = {kind: getattr(vistorch, kind) for kind in ("float32", "int64", "bool", "bfloat16", "complex64")}
+    found = [vistorch.ones(1, dtype=dtype).storage_type().__name__ for dtype in names.values()]
+    assert found == ["FloatStorage", "LongStorage", "BoolStorage", "BFloat16Storage", "ComplexFloatStorage"]

@@ -1,0 +1,197 @@
+"""Hands and eyes of the tests: a notebook in JupyterLab or Notebook 7, driven by the application's own commands.
+
+Invariant: whatever the page writes to its console as an error, and whatever it asks of another host, is kept in the
+`Console` of the page; the fixture `page` fails the test for it.
+"""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+
+ARTEFACTS = Path(__file__).resolve().parent / "artefacts"
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+# Notebook 7 says this of itself when it opens any notebook: a setting of Lab's that it does not have.
+BENIGN = (r"^Cannot read properties of undefined \(reading 'schema'\)$",)
+
+
+def chromium():
+    """Return the path of the browser, or None where there is none."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+class Console:
+    """What a page said and asked for; `allow` makes an expected error none."""
+
+    def __init__(self, page):
+        self.messages, self.outside, self.allowed = [], [], list(BENIGN)
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.messages.append(("pageerror", str(error))))
+        page.on("request", self._asked)
+
+    def _said(self, message):
+        place = (message.location or {}).get("url", "")
+        self.messages.append((message.type, f"{message.text} {place}".strip()))
+
+    def _asked(self, request):
+        if not re.match(
+            r"(data|blob|file|about):|https?://127\.0\.0\.1[:/]|wss?://127\.0\.0\.1[:/]", request.url
+        ):
+            self.outside.append(request.url)
+
+    def allow(self, pattern):
+        """Take errors that match a regular expression for expected ones."""
+        self.allowed.append(pattern)
+
+    def errors(self):
+        """Return what is wrong: errors of the page's code and requests that leave this machine."""
+        said = [text for kind, text in self.messages if kind in ("error", "pageerror")]
+        bad = [text for text in said if not any(re.search(pattern, text) for pattern in self.allowed)]
+        return bad + [f"asked for {url}" for url in self.outside]
+
+
+# Application, panel, document, kernel: each may come late, and a kernel is "idle" before it has told about itself.
+WAIT_FOR_KERNEL = """async () => {
+  const end = Date.now() + 60000;
+  while (Date.now() < end) {
+    const app = window.jupyterapp;
+    if (app) {
+      await app.started;
+      const panel = app.shell.currentWidget;
+      if (panel && panel.content && panel.content.widgets && panel.sessionContext) {
+        await panel.context.ready;
+        await panel.sessionContext.ready;
+        const kernel = panel.sessionContext.session && panel.sessionContext.session.kernel;
+        if (kernel) { await kernel.info; if (kernel.status === "idle") return true; }
+      }
+    }
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return false;
+}"""
+
+RUN_CELL = """async ([index, wait]) => {
+  const app = window.jupyterapp, notebook = app.shell.currentWidget.content;
+  notebook.activeCellIndex = index;
+  notebook.mode = "command";
+  await notebook.scrollToItem(index);
+  const ran = app.commands.execute("notebook:run-cell");
+  if (wait) await ran;
+  return notebook.activeCellIndex;
+}"""
+
+HAS_RUN = r"""(index) => {
+  const cell = window.jupyterapp.shell.currentWidget.content.widgets[index];
+  return /^\d+$/.test(cell.prompt || String(cell.model.executionCount ?? ""));
+}"""
+
+ADD_CELL = """(source) => {
+  const notebook = window.jupyterapp.shell.currentWidget.content;
+  const index = notebook.widgets.length;
+  notebook.model.sharedModel.insertCell(index, {cell_type: "code", source, metadata: {trusted: true}});
+  return index;
+}"""
+
+OUTPUTS = """(index) => window.jupyterapp.shell.currentWidget.content.widgets[index].model.outputs.toJSON()"""
+
+SET_THEME = """async (theme) => {
+  const app = window.jupyterapp;
+  await app.commands.execute("apputils:change-theme", {theme});
+}"""
+
+
+class Notebook:
+    """One open notebook; the application's object is the same in Lab and in Notebook 7."""
+
+    def __init__(self, page, server, name):
+        self.page, self.server, self.name = page, server, name
+        self.open()
+
+    def open(self):
+        """Open the file, also once more; return when its kernel is idle."""
+        path = f"lab/tree/{self.name}?reset" if self.server.app == "lab" else f"notebooks/{self.name}"
+        self.page.goto(self.server.url(path), wait_until="domcontentloaded")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        assert self.page.evaluate(WAIT_FOR_KERNEL), "the kernel was never idle"
+
+    def theme(self, name):
+        """Switch the application to its "light" or "dark" theme."""
+        light = "true" if name == "light" else "false"
+        self.page.evaluate(SET_THEME, THEMES[name])
+        self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
+
+    def cell(self, index):
+        """Return the locator of a cell."""
+        return self.page.locator(f'.jp-Notebook .jp-Cell[data-windowed-list-index="{index}"]')
+
+    def output(self, index):
+        """Return the locator of what a cell shows below its code."""
+        return self.cell(index).locator(".jp-Cell-outputArea")
+
+    def outputs(self, index):
+        """Return the outputs of a cell as the notebook's file has them."""
+        return self.page.evaluate(OUTPUTS, index)
+
+    def text(self, index):
+        """Return the text below a cell, streams and plain results, as the file has it."""
+        parts = []
+        for output in self.outputs(index):
+            said = output.get("text") or output.get("data", {}).get("text/plain", "")
+            parts.append("".join(said) if isinstance(said, list) else said)
+        return "".join(parts)
+
+    def start(self, index):
+        """Start a cell and return at once."""
+        assert self.page.evaluate(RUN_CELL, [index, False]) == index
+
+    def wait(self, index, timeout=60_000):
+        """Wait until a started cell has ended."""
+        self.page.wait_for_function(HAS_RUN, arg=index, timeout=timeout)
+
+    def run(self, index, *, fails=False):
+        """Run a cell to its end; return the locator of its output. An exception in it fails the test."""
+        assert self.page.evaluate(RUN_CELL, [index, True]) == index
+        self.wait(index)
+        bad = [output for output in self.outputs(index) if output["output_type"] == "error"]
+        assert bool(bad) == fails, (
+            f"cell {index}: {bad[0]['ename']}: {bad[0]['evalue']}" if bad else "no error"
+        )
+        return self.output(index)
+
+    def add(self, source):
+        """Append a cell; return its index."""
+        return self.page.evaluate(ADD_CELL, source)
+
+    def execute(self, source, *, fails=False):
+        """Append a cell and run it; return its index."""
+        index = self.add(source)
+        self.run(index, fails=fails)
+        return index
+
+    def save(self):
+        """Save the file."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.save()")
+
+    def path(self):
+        """Return the path of the file."""
+        return self.server.folder / self.name
+
+
+def write_notebook(path, sources, kernel="python3"):
+    """Write a notebook of code cells."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources or [""]])
+    book.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
+    for number, cell in enumerate(book.cells):
+        cell["id"] = f"cell-{number}"
+    path.write_text(json.dumps(book))
+
+
+def shoot(target, test, name):
+    """Save a picture of a page or a locator among the artefacts; return its path."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    path = ARTEFACTS / (re.sub(r"[^\w.=-]+", "-", f"{test}-{name}").strip("-") + ".png")
+    target.screenshot(path=path)
+    return path

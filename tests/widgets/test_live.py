@@ -1,0 +1,186 @@
+"""What a page sends is looked at before anything is done; what a view holds is bounded."""
+
+import gc
+import logging
+import weakref
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.widgets.states import Record, item
+from vistorch.widgets.array import ArrayView
+from vistorch.widgets.display import Display
+from vistorch.widgets.live import OPEN, Live
+from vistorch.widgets.tiles import CELLS
+from vistorch.widgets.vars import VarsView
+from vistorch.widgets.wire import unpack
+
+
+@pytest.fixture
+def view(pages, monkeypatch):
+    """A view of a 6 x 8 tensor, with what it sent."""
+    x = vistorch.arange(48.0).reshape(6, 8)
+    made = ArrayView(Display(Record(item(x.numpy()))), [x])
+    made.sent = []
+    monkeypatch.setattr(made, "send", lambda content, buffers=None: made.sent.append((content, buffers)))
+    made.x = x
+    return made
+
+
+def ask(view, **more):
+    plain = {"type": "tile", "id": 7, "item": 0, "layer": 0, "start": [0, 0], "stop": [6, 8], "block": [1, 1]}
+    view._heard(view, {**plain, **more}, [])
+
+
+def test_a_tile(view):
+    ask(view, start=[1, 2], stop=[4, 8])
+    ((content, buffers),) = view.sent
+    assert content == {
+        "type": "tile", "id": 7, "item": 0, "layer": 0, "start": [1, 2], "stop": [4, 8], "block": [1, 1],
+        "values": {"type": "f32", "shape": [3, 6]},
+    }  # fmt: skip
+    np.testing.assert_array_equal(np.frombuffer(buffers[0], "<f4").reshape(3, 6), view.x[1:4, 2:8].numpy())
+
+
+def test_a_tile_of_blocks_keeps_what_is_furthest(view):
+    with vistorch.no_grad():
+        view.x[0, 0] = float("nan")
+    ask(view, block=[3, 4])
+    content, buffers = view.sent[0]
+    found = np.frombuffer(buffers[0], "<f4").reshape(2, 2)
+    assert content["values"]["shape"] == [2, 2] and np.isnan(found[0, 0]) and found[1, 1] == 47
+
+
+WRONG = [
+    {"type": "title"}, {"type": None}, {"type": 3}, {"item": 1}, {"item": -1}, {"item": True}, {"item": 0.0},
+    {"item": "0"}, {"layer": 1}, {"layer": 2**60}, {"start": [0]}, {"start": [0, 8]}, {"start": "00"},
+    {"stop": [6, 9]}, {"stop": [0, 8]},
+    {"stop": [6, 2**70]}, {"stop": [6, float("inf")]}, {"block": [0, 1]}, {"block": [1, -1]}, {"block": {"0": 1}},
+    {"id": None}, {"id": 2**60}, {"id": -1}, {"id": [1]}, {"start": [[0], 0]}, {"block": [1, 2**53]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_what_does_not_fit_is_refused_in_one_line(view, wrong, caplog):
+    with caplog.at_level(logging.WARNING, "vistorch"):
+        ask(view, **wrong)
+    assert len(caplog.records) == 1 and "\n" not in caplog.text.strip()
+    assert "ArrayView refused a message from its page: " in caplog.text
+    assert all(content["type"] == "refused" and content["id"] == 7 for content, _ in view.sent)
+    assert len(view.sent) == (0 if "id" in wrong else 1)
+
+
+@pytest.mark.parametrize("content", [None, [], "tile", 5, {}])
+def test_what_is_no_message_is_refused(view, content, caplog):
+    view._heard(view, content, [])
+    assert "refused" in caplog.text and view.sent == []
+
+
+def test_a_tile_is_small(pages, caplog):
+    x = vistorch.zeros(300, 300)
+    view = ArrayView(Display(Record(item(x.numpy()))), [x])
+    ask(view, stop=[300, 300])
+    assert f"expected at most {CELLS:,} values in one tile, got 90,000" in caplog.text
+
+
+def test_a_view_keeps_no_array_alive(view, caplog):
+    seen = weakref.ref(view.x)
+    view.x = None
+    gc.collect()
+    assert seen() is None
+    ask(view)
+    assert view.sent[0][0]["why"] == "the array is gone from the kernel: give it a name and show it again"
+
+
+def test_the_page_may_close(view):
+    view._heard(view, {"type": "close"}, [])
+    assert view.comm is None and view.live is False
+
+
+def test_how_many_stay_open_is_bounded(pages):
+    made = [ArrayView(Display(Record(item(np.eye(2)))), [None]) for _ in range(OPEN + 5)]
+    assert len(Live._open) == OPEN
+    assert [one.comm is None for one in made] == [True] * 5 + [False] * OPEN
+
+
+def test_a_cell_that_runs_again_closes_its_own(pages, monkeypatch):
+    monkeypatch.setattr("vistorch.widgets.live._cell", lambda: "cell-1")
+    first = ArrayView(Display(Record(item(np.eye(2)))), [None])
+    beside = ArrayView(Display(Record(item(np.eye(2)))), [None])
+    assert first.comm is not None  # not shown yet: the same run of the cell
+    first._repr_mimebundle_(), beside._repr_mimebundle_()
+    again = ArrayView(Display(Record(item(np.eye(2)))), [None])
+    assert first.comm is None and beside.comm is None and again.comm is not None
+
+
+def test_the_bundle_of_a_view(view):
+    data, _ = view._repr_mimebundle_()
+    assert {"text/plain", "image/png", "application/vnd.jupyter.widget-view+json"} <= set(data)
+    assert data["text/plain"] == repr(view) == "tensor([...])"
+    assert unpack(view.payload)[1]["text"] == "tensor([...])" and view.live is True
+
+
+class Names(Record):
+    """A table of two names."""
+
+    kind = "vars"
+
+    def wire(self):
+        return {"title": "names", "rows": [{"name": "x"}, {"name": "<b>"}]}
+
+
+@pytest.fixture
+def table(pages, monkeypatch):
+    """A live table of two names, with what it sent."""
+    (pages / "vars.js").write_text("export default {}")
+    x = vistorch.arange(48.0).reshape(6, 8)
+
+    def look(name):
+        return Display(Record(item(x.numpy()), title={"x": name}[name])), [x]
+
+    made = VarsView(Display(Names()), look)
+    made.sent = []
+    monkeypatch.setattr(made, "send", lambda content, buffers=None: made.sent.append((content, buffers)))
+    return made
+
+
+def test_a_row_opens_with_the_page_that_shows_it(table, pages):
+    table._heard(table, {"type": "open", "row": 0}, [])
+    ((content, buffers),) = table.sent
+    assert content == {"type": "opened", "row": 0}
+    assert unpack(buffers[0])[1]["title"] == "x" and buffers[1] == (pages / "array.js").read_bytes()
+    ask(table, start=[5, 6])
+    assert np.frombuffer(table.sent[1][1][0], "<f4").tolist() == [46, 47]
+
+
+def test_a_name_that_is_gone(table):
+    table._heard(table, {"type": "open", "row": 1}, [])
+    assert table.sent == [
+        ({"type": "opened", "row": 1, "why": "<b> is gone: type %vt vars for a new table"}, None)
+    ]
+
+
+@pytest.mark.parametrize("row", [2, -1, "0", None, True, 2**70])
+def test_a_row_that_is_not_there(table, row, caplog):
+    table._heard(table, {"type": "open", "row": row}, [])
+    assert (
+        table.sent == []
+        and "VarsView refused a message from its page: expected a whole number" in caplog.text
+    )
+
+
+def test_no_tile_before_a_row(table):
+    ask(table)
+    assert table.sent == [({"type": "refused", "id": 7, "why": "no row is open"}, None)]
+
+
+def test_a_page_that_is_being_written_is_read_again(pages, monkeypatch):
+    monkeypatch.setenv("ANYWIDGET_HMR", "1")
+    view = ArrayView(Display(Record(item(np.eye(2)))), [None])
+    assert view._esm == (pages / "array.js").read_text()
+    watched = next(
+        c.__dict__["_esm"] for c in type(view).__mro__ if hasattr(c.__dict__.get("_esm"), "changed")
+    )
+    watched.changed.emit("// new")
+    assert view._esm == "// new"

@@ -1,0 +1,81 @@
+"""`Variable(x, volatile=True)`: nothing computed from it is recorded, whatever else requires grad.
+
+Ops know nothing of it. While a volatile tensor is alive, a listener hears of every op; what was made from a volatile
+tensor loses its history at once, and is volatile too. Invariant: when the last one is gone the listener leaves, so that
+programs without volatile tensors pay nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from functools import partial
+from typing import Any
+
+from ..engine.events import Listener
+from ..engine.tensor import Tensor
+
+_alive: dict[int, weakref.ref] = {}
+_lock = threading.Lock()
+
+
+def is_volatile(t: Any) -> bool:
+    """Whether a tensor was made volatile, or computed from one that was."""
+    held = _alive.get(id(t))
+    return held is not None and held() is t
+
+
+def make_volatile(t: Tensor) -> None:
+    """Let nothing be recorded of what is computed from a tensor."""
+    with _lock:
+        _mark(t)
+        if not _ear.here:
+            _ear.here = True
+            _ear.__enter__()
+
+
+def _mark(t: Tensor) -> None:
+    key = id(t)
+    _alive[key] = weakref.ref(t, partial(_forget, key))
+
+
+def _forget(key: int, gone: weakref.ref) -> None:
+    # Nothing else may happen here: this runs wherever a tensor dies, even while the listeners are being changed.
+    if _alive.get(key) is gone:
+        del _alive[key]
+
+
+def _cut(t: Tensor) -> None:
+    t._node, t._rg = None, False
+    if t._view is not None and is_volatile(t._view.base):
+        _cut(t._view.base)  # a write through a view gave it a history too
+
+
+class _Ear(Listener):
+    """Hears of every op while a volatile tensor is alive."""
+
+    here = False
+
+    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Let what came from a volatile tensor be volatile."""
+        if not _alive:
+            self._leave()
+        elif any(map(is_volatile, ins)):
+            for t in outs:
+                _cut(t)
+                if not is_volatile(t):
+                    _mark(t)
+
+    def _leave(self) -> None:
+        with _lock:
+            if self.here and not _alive:
+                self.here = False
+                self.__exit__()
+
+    def write(self, tensor: Tensor, rule: Any) -> None:
+        """What is written into a volatile tensor gives it no history."""
+        if is_volatile(tensor):
+            _cut(tensor)
+
+
+_ear = _Ear()

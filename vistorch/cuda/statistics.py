@@ -1,0 +1,97 @@
+"""What `memory` counts, in PyTorch's tables, and the older names of its functions.
+
+Invariant: a number here is one of `memory`'s; what cupy's pool does not count is not in a table.
+"""
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ..compat.said import user_level
+from ..engine import probe
+from . import memory
+
+_KINDS = {
+    "allocated_bytes": (memory.memory_allocated, memory.max_memory_allocated),
+    "reserved_bytes": (memory.memory_reserved, memory.max_memory_reserved),
+}
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """Return the bytes used and held on a device, now and at most; empty without CUDA.
+
+    Args:
+        device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.memory_stats().get("allocated_bytes.all.current", 0)
+        0
+    """
+    if not probe.find().ok:
+        return OrderedDict()
+    found: dict[str, Any] = OrderedDict()
+    for name, (now, most) in _KINDS.items():
+        found[f"{name}.all.current"], found[f"{name}.all.peak"] = now(device), most(device)
+    return found
+
+
+def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+    """Return `memory_stats` as dicts in dicts.
+
+    Args:
+        device: the device, or None for the current one.
+    """
+    whole: dict[str, Any] = {}
+    for name, number in memory_stats(device).items():
+        kind, pool, when = name.split(".")
+        whole.setdefault(kind, {}).setdefault(pool, {})[when] = number
+    return whole
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """Return the bytes used and held on a device as a table.
+
+    Args:
+        device: the device, or None for the current one.
+        abbreviated: changes nothing.
+    """
+    rows = [f"{'':<16} {'now':>14} {'at most':>14}"]
+    for name, (now, most) in _KINDS.items():
+        rows.append(f"{name.replace('_', ' '):<16} {now(device):>14} {most(device):>14}")
+    return "\n".join(rows)
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Do nothing: nothing is added up over time.
+
+    Args:
+        device: the device, or None for the current one.
+    """
+
+
+def _older(name: str, new: str, then: Callable) -> Callable:
+    def call(device: Any = None) -> Any:
+        warnings.warn(
+            f"`vistorch.cuda.{name}` has been renamed to `vistorch.cuda.{new}`"
+            if "cached" in name and "reset" not in name
+            else f"vistorch.cuda.{name} now calls vistorch.cuda.{new}, which resets /all/ peak memory stats.",
+            FutureWarning,
+            stacklevel=user_level(),
+        )
+        return then(device)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"PyTorch's older name of `{new}`."
+    return call
+
+
+memory_cached = _older("memory_cached", "memory_reserved", memory.memory_reserved)
+max_memory_cached = _older("max_memory_cached", "max_memory_reserved", memory.max_memory_reserved)
+reset_max_memory_allocated = _older(
+    "reset_max_memory_allocated", "reset_peak_memory_stats", memory.reset_peak_memory_stats
+)
+reset_max_memory_cached = _older(
+    "reset_max_memory_cached", "reset_peak_memory_stats", memory.reset_peak_memory_stats
+)

@@ -1,0 +1,159 @@
+"""Which group each node belongs to: the call of a module it was made in, or what its parameters tell.
+
+Calls are exact. Where nobody listened, an op that uses a parameter belongs to the parameter's module, and an op between
+two such ops to what is around both; a module that was used twice cannot be told apart then.
+
+Invariant: a group's name is its path below the group around it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.graph import Leaf, Out
+from .build import Builder
+from .calls import Call
+from .names import Names
+
+
+class Groups:
+    """The groups of one graph, made as its nodes ask for them."""
+
+    def __init__(self, builder: Builder, names: Names, nodes: list, calls: dict[Any, Call]) -> None:
+        self.builder, self.names = builder, names
+        self.found: dict[Any, int] = {}  # node to group
+        self.made: dict[Any, int] = {}  # call, or (root, path), to group
+        if calls:
+            self._by_calls(nodes, calls)
+        else:
+            self._by_owners(nodes)
+
+    def of_op(self, node: Any) -> int:
+        """The group of an op, -1 if it has none."""
+        return self.found.get(node, -1)
+
+    def of_leaf(self, leaf: Any) -> int:
+        """The group of a leaf: none, it stands beside whoever uses it."""
+        return -1
+
+    def by_path(self, place: tuple[str, str]) -> int:
+        """The newest group of a module's path, made if there is none; -1 for the whole network.
+
+        Args:
+            place: (root, path) of the module.
+        """
+        path, parent, names = place[1], -1, []
+        while path:
+            found = next((g for g, group in enumerate(self.builder.groups) if group.path == path), -1)
+            if found >= 0:
+                parent = found
+                break
+            path, _, name = path.rpartition(".")
+            names.append(name)
+        for name in reversed(names):
+            path = f"{path}.{name}" if path else name
+            parent = self.builder.group(name, parent, path=path)
+        return parent
+
+    # ---- by calls ---------------------------------------------------------------------------------------------
+    def _by_calls(self, nodes: list, calls: dict[Any, Call]) -> None:
+        outer = {id(c.around()[0]): c.around()[0] for c in calls.values()}
+        whole = None
+        if len(outer) == 1:  # everything is one call of one network: no frame around it all
+            (only,) = outer.values()
+            path = self._place(only)[1]
+            whole = only if path == "" else None
+        for n in nodes:
+            call = calls.get(n)
+            if call is not None:
+                self.found[n] = self._group_of(call, whole)
+
+    def _group_of(self, call: Call, whole: Call | None) -> int:
+        if call is whole:
+            return -1
+        if call in self.made:
+            return self.made[call]
+        parent, above = -1, ""
+        for one in call.around():
+            if one is whole:
+                continue
+            if one not in self.made:
+                root, path = self._place(one)
+                if path == "":
+                    name = full = root or one.kind
+                else:
+                    full = path or root
+                    name = path[len(above) + 1 :] if above and path.startswith(above + ".") else full
+                self.made[one] = self.builder.group(name, parent, path=full, kind=one.kind)
+            parent = self.made[one]
+            above = self._place(one)[1]
+        return parent
+
+    def _place(self, call: Call) -> tuple[str, str]:
+        """(root, path) of a call's module; its class where it has no name."""
+        module = call.module()
+        found = None if module is None else self.names.path_of(module)
+        return found or ("", call.kind)
+
+    # ---- by owners of parameters ------------------------------------------------------------------------------
+    def _by_owners(self, nodes: list) -> None:
+        path: dict[Any, tuple[str, ...]] = {}
+        for n in nodes:
+            if n.__class__ is not Leaf:
+                owner = self._owner(n)
+                if owner is not None:
+                    path[n] = owner
+        if not path:
+            return
+        above: dict[Any, tuple[str, ...]] = {}
+        for n in nodes:  # what uses it comes before it
+            mine = path.get(n, above.get(n))
+            if mine is not None:
+                for e in n.edges if n.__class__ is not Leaf else ():
+                    target = e.node if e.__class__ is Out else e
+                    if target is not None:
+                        above.setdefault(target, mine)
+        below: dict[Any, tuple[str, ...]] = {}
+        for n in reversed(nodes):
+            if n.__class__ is Leaf:
+                continue
+            for e in n.edges:
+                target = e.node if e.__class__ is Out else e
+                found = path.get(target, below.get(target))
+                if found is not None:
+                    below.setdefault(n, found)
+        one_root = len(self.names.roots) == 1
+        for n in nodes:
+            mine = path.get(n)
+            if mine is None and n in above and n in below:
+                mine = _common(above[n], below[n])
+            if mine and n.__class__ is not Leaf:
+                self.found[n] = self._path_group(mine[1:] if one_root else mine)
+
+    def _owner(self, n: Any) -> tuple[str, ...] | None:
+        """The path of the module whose parameter an op uses, itself or through a view of it."""
+        for first in n.edges:
+            e: Any = first
+            while e is not None and e.__class__ not in (Leaf, Out) and len(e.edges) == 1 and e is not n:
+                e = e.edges[0]
+            if e is not None and e.__class__ is Leaf:
+                found = self.names.owner.get(id(e.variable))
+                if found is not None:
+                    return (found[0], *[part for part in found[1].split(".") if part])
+        return None
+
+    def _path_group(self, path: tuple[str, ...]) -> int:
+        parent = -1
+        for i in range(len(path)):
+            key = path[: i + 1]
+            if key not in self.made:
+                self.made[key] = self.builder.group(key[-1], parent, path=".".join(key))
+            parent = self.made[key]
+        return parent
+
+
+def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    i = 0
+    while i < len(a) and i < len(b) and a[i] == b[i]:
+        i += 1
+    return a[:i]

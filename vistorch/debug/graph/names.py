@@ -1,0 +1,113 @@
+"""What people call tensors and modules: names of variables, of parameters, paths as in `named_modules`.
+
+Invariant: nothing of the user's is called but the `named_...` of modules; names are kept by identity, no tensor is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...engine.tensor import Tensor
+from ..source import line_of
+
+MOST = 200  # entries of a list or dict in the namespace
+HIDDEN = ("In", "Out", "_", "__", "___", "exit", "quit", "get_ipython")
+
+
+class Names:
+    """Names of leaves, of intermediate results and of modules.
+
+    Attributes:
+        leaves: id of a tensor to its name.
+        parameters: ids of tensors that are parameters of a module.
+        nodes: a result's node to the variable that holds it.
+        paths: id of a module to (root, path).
+    """
+
+    def __init__(
+        self, names: Any = None, modules: Any = None, namespace: Mapping[str, Any] | None = None
+    ) -> None:
+        self.leaves: dict[int, str] = {}
+        self.parameters: set[int] = set()
+        self.nodes: dict[Any, str] = {}
+        self.paths: dict[int, tuple[str, str]] = {}
+        self.owner: dict[int, tuple[str, str]] = {}  # of a parameter: (root, path of its module)
+        self.roots: list[tuple[str, Any]] = []
+        self.alive: list[Any] = []  # so that an id stays that of its object
+        self._given(names)
+        known = {k: v for k, v in (namespace or {}).items() if not k.startswith("_") and k not in HIDDEN}
+        if modules is not None:
+            self.modules(_named(modules, known))
+        self.modules((k, v) for k, v in known.items() if _is_module(v))
+        for name, value in known.items():
+            self._variable(name, value)
+
+    def _given(self, names: Any) -> None:
+        for a, b in names.items() if isinstance(names, Mapping) else names or ():
+            name, tensor = (a, b) if isinstance(a, str) else (b, a)
+            self._tensor(name, tensor)
+
+    def _variable(self, name: str, value: Any) -> None:
+        if isinstance(value, Tensor):
+            self._tensor(name, value)
+        elif isinstance(value, (list, tuple)) and len(value) <= MOST:
+            for i, one in enumerate(value):
+                if isinstance(one, Tensor):
+                    self._tensor(f"{name}[{i}]", one)
+        elif isinstance(value, dict) and len(value) <= MOST:
+            for key, one in list(value.items()):
+                if isinstance(one, Tensor):
+                    self._tensor(f"{name}[{key!r}]", one)
+
+    def _tensor(self, name: str, tensor: Tensor) -> None:
+        self.alive.append(tensor)
+        self.leaves.setdefault(id(tensor), name)
+        node = tensor._node
+        if node is not None:
+            self.nodes.setdefault(node, name)
+
+    def modules(self, named: Iterable[tuple[str, Any]]) -> None:
+        """Learn modules with their names; one inside another that is known already is no root."""
+        found = [(name, module) for name, module in named if id(module) not in self.paths]
+        inner = {id(part) for _, module in found for path, part in module.named_modules() if path}
+        for name, module in found:
+            if id(module) in inner or id(module) in self.paths:
+                continue
+            self.roots.append((name, module))
+            self.alive.append(module)
+            for path, part in module.named_modules():
+                self.paths.setdefault(id(part), (name, path))
+                for own, parameter in list(part._parameters.items()):
+                    if parameter is not None:
+                        self.owner.setdefault(id(parameter), (name, path))
+                        self.leaves.setdefault(id(parameter), f"{path}.{own}" if path else own)
+                        self.parameters.add(id(parameter))
+
+    def path_of(self, module: Any) -> tuple[str, str] | None:
+        """(root, path) of a module, None for an unknown one."""
+        return self.paths.get(id(module))
+
+
+def _is_module(value: Any) -> bool:
+    # a class has the names, too; nothing is asked of a stranger's attributes
+    return (
+        not isinstance(value, type)
+        and hasattr(type(value), "named_modules")
+        and hasattr(type(value), "_call_told")
+    )
+
+
+def _named(modules: Any, known: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Modules in any form with names: those of variables, or of classes."""
+    if isinstance(modules, Mapping):
+        return list(modules.items())
+    given = [modules] if _is_module(modules) else list(modules)
+    names = {id(v): k for k, v in known.items() if _is_module(v)}
+    return [(names.get(id(m), type(m).__name__), m) for m in given]
+
+
+def line_text(place: Any) -> str:
+    """A raw place as one line of text, "" if there is none."""
+    line = line_of(place)
+    return "" if line is None else str(line)

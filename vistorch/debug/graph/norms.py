@@ -1,0 +1,141 @@
+"""How large the gradients of a pass were, edge by edge: noted at the nodes while the pass runs.
+
+The gradients that wait in a pass stand in a dict; while this listens, one that looks at what is put into it. The pass
+computes the same numbers in the same order, and `.grad` of leaves is added to as always.
+
+Invariant: nothing but numbers is kept, and with them no tensor and no graph.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ...engine.events import Listener
+from ...engine.graph import Leaf, Out
+from ...engine.tensor import Tensor
+from ..lines import note_of
+
+
+class Norms(Listener):
+    """While it listens, backward passes note the norm of the gradient on each edge.
+
+    Args:
+        share: at most this share of the time since it began is spent on looking: passes that would be too many are
+            not looked at. The first one always is. None: no limit.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.graph import Norms, capture
+        >>> x = vistorch.ones(4, requires_grad=True)
+        >>> loss = (x * 3).sum()
+        >>> with Norms():
+        ...     loss.backward()
+        >>> [e.norm for e in capture(loss).edges]
+        [2.0, 6.0]
+    """
+
+    def __init__(self, share: float | None = None) -> None:
+        self.share = share
+        self.spent = 0.0
+        self.since = perf_counter()
+
+    def __enter__(self) -> Norms:
+        """Start to listen."""
+        self.spent, self.since = 0.0, perf_counter()
+        return super().__enter__()
+
+    start = __enter__
+
+    def stop(self) -> None:
+        """Stop listening."""
+        self.__exit__()
+
+    def backward(self, run: Any, outputs: tuple) -> None:
+        """Look at a pass that is about to start, if there is time."""
+        if run.journal is not None:  # whoever keeps a journal sees the gradients there
+            return
+        if self.share is not None and self.spent > self.share * (perf_counter() - self.since):
+            return
+        run.pending = _Waiting(run.pending, self)
+        run.owned = _Nobodys()
+
+
+class _Nobodys(set):
+    """No waiting gradient belongs to the pass, so none is added to in place: what was put in can be told apart."""
+
+    def add(self, element: Any) -> None:
+        pass
+
+
+class _Waiting(dict):
+    """The waiting gradients of a pass, that notes the norm of each as it is put in."""
+
+    __slots__ = ("node", "norms", "watch")
+
+    def __init__(self, waiting: dict, watch: Norms) -> None:
+        super().__init__(waiting)
+        self.watch = watch
+        self.node: Any = None
+        self.norms: dict = {}
+
+    def pop(self, node: Any, *default: Any) -> Any:  # type: ignore[override]
+        found = dict.pop(self, node, *default)
+        if found is not None and node.__class__ is not Out:
+            self.node, self.norms = node, {}
+            if node.__class__ is not Leaf:
+                try:
+                    node.note = {**note_of(node), "norms": self.norms}
+                except AttributeError:  # a node of another making
+                    pass
+        return found
+
+    def __setitem__(self, edge: Any, value: Any) -> None:
+        begin = perf_counter()
+        if value.__class__ is not list and self.node is not None:
+            before = dict.get(self, edge)
+            size = _norm(value, before)
+            held = self.norms.get(edge)
+            # an op that uses one tensor twice sends two gradients the same way
+            self.norms[edge] = (
+                size if held is None else (*(held if isinstance(held, tuple) else (held,)), size)
+            )
+        dict.__setitem__(self, edge, value)
+        self.watch.spent += perf_counter() - begin
+
+
+def _norm(value: Any, before: Any) -> Any:
+    """The norm of what was added: a number, or on a device a scalar that is not waited for."""
+    data = value._data if isinstance(value, Tensor) else value
+    if before is not None:
+        data = data - (before._data if isinstance(before, Tensor) else before)
+    if isinstance(data, np.ndarray):
+        if data.dtype.kind not in "fc" or data.dtype.itemsize < 4:
+            data = data.astype(np.float32)
+        flat = data.reshape(-1)
+        return float(abs(np.vdot(flat, flat))) ** 0.5
+    if isinstance(data, np.generic):
+        return abs(complex(data))
+    return abs((data * data.conj()).sum()) ** 0.5
+
+
+def norms_of(node: Any) -> list[float | None]:
+    """The norm on each edge of a node, None where it is not known.
+
+    Args:
+        node: a node of the engine.
+    """
+    noted = note_of(node).get("norms")
+    if not noted:
+        return [None] * len(node.edges)
+    used: dict = {}
+    found: list[float | None] = []
+    for edge in node.edges:
+        sizes = noted.get(edge) if edge is not None else None
+        if isinstance(sizes, tuple):
+            i = used[edge] = used.get(edge, -1) + 1
+            sizes = sizes[i] if i < len(sizes) else None
+        found.append(None if sizes is None else float(sizes))
+    return found

@@ -1,0 +1,189 @@
+"""`%load_ext vistorch`: the magic `%vt`, the defaults as traits, completion, and tensors that show themselves.
+
+The magics parse and call `vistorch.vt`; no command has code here.
+
+Invariant: what loading adds to a shell, unloading takes away, and both can be done twice.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.display import display
+from traitlets import Bool, Enum, Int, TraitError, observe, validate
+
+from . import vt
+from .completion import matcher_for
+from .engine.tensor import Tensor
+from .vt.automatic import bundle_of
+from .vt.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
+from .vt.dispatch import obey
+from .vt.shell import has_front_end
+
+_ASKS = re.compile(r"^(\s*%%?vt(?:\s+\w+)?)\s*\?{1,2}\s*$")
+
+
+@magics_class
+class VisTorch(Magics):
+    """`%vt`, and the defaults of what it shows: `%config VisTorch.size = 480`."""
+
+    size = Int(Defaults.size, help="CSS pixels of a picture's widest side.").tag(config=True)
+    map = Enum(MAPS, Defaults.map, help="Colour map; auto takes tide for values, ember for gradients.").tag(
+        config=True
+    )
+    budget = Int(
+        Defaults.budget, allow_none=True, help="Most bytes of one display; None: its own limit."
+    ).tag(config=True)
+    automatic = Bool(Defaults.automatic, help="Show a tensor that is a cell's last value as a picture.").tag(
+        config=True
+    )
+    live = Enum(SWITCH, Defaults.live, help="Whether displays ask the kernel for what they do not hold.").tag(
+        config=True
+    )
+
+    @validate("size", "budget")
+    def _within(self, proposal: Any) -> Any:
+        """Keep numbers sensible."""
+        name, value = proposal["trait"].name, proposal["value"]
+        low, high = (SMALLEST, LARGEST) if name == "size" else (10_000, 10_000_000)
+        if value is not None and not low <= value <= high:
+            raise TraitError(f"VisTorch.{name} goes from {low} to {high}, got {value}")
+        return value
+
+    @observe("size", "map", "budget", "automatic", "live")
+    def _changed(self, change: Any) -> None:
+        """Hand a trait on to the functions."""
+        setattr(vt.defaults, change["name"], change["new"])
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic("vt")
+    def vt_magic(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> None:
+        """Look into tensors and networks: type `%vt` for the commands, `%vt show?` for the help of one."""
+        shell = self.shell
+        asked = vt.Asked({**shell.user_ns, **(local_ns or {})}, shell=shell)  # type: ignore[union-attr]
+        try:
+            found = obey(vt.COMMANDS, line, asked, cell)
+        except vt.Refusal as refusal:
+            sentence = str(refusal)
+        else:
+            return tell(found, shell)
+        del asked  # the shell keeps the last error, whose frames must not keep the user's variables
+        raise UsageError(sentence)
+
+
+def tell(found: Any, shell: Any) -> None:
+    """Show what a command returned: a picture where there is a page, else text."""
+    if found is None:
+        return
+    if has_front_end(shell) and hasattr(found, "_repr_mimebundle_"):
+        display(found)
+    else:
+        print(found)
+
+
+def help_lines(lines: list[str]) -> list[str]:
+    """Turn `%vt?` and `%vt show?`, which IPython would read as questions about a variable, into `%vt --help`.
+
+    Args:
+        lines: a cell's lines, as IPython hands them to its first transformers.
+    """
+    if len([line for line in lines if line.strip()]) != 1:
+        return lines
+    return [_ASKS.sub(lambda match: match[1].replace("%%", "%") + " --help", line) for line in lines]
+
+
+class _Undo:
+    """What loading did to a shell, to be undone; the shells are not kept alive by it."""
+
+    def __init__(self) -> None:
+        self.of: weakref.WeakKeyDictionary[Any, list[Callable[[], None]]] = weakref.WeakKeyDictionary()
+
+
+_undo = _Undo().of
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add `%vt`, its completion and the display of tensors to a shell; a second time nothing happens.
+
+    Args:
+        shell: the IPython shell.
+    """
+    if shell in _undo:
+        return
+    undo: list[Callable[[], None]] = []
+    _undo[shell] = undo
+    _add_magics(shell, undo)
+    _add_to(shell.input_transformers_cleanup, help_lines, undo)
+    if getattr(shell, "Completer", None) is not None:
+        _add_to(shell.Completer.custom_matchers, matcher_for(shell), undo)
+    _add_formatter(shell, undo)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take away what `load_ipython_extension` added; a second time nothing happens.
+
+    Args:
+        shell: the IPython shell.
+    """
+    for step in reversed(_undo.pop(shell, [])):
+        step()
+
+
+def _add_magics(shell: Any, undo: list[Callable[[], None]]) -> None:
+    """Register the magics class, and remember what had its place."""
+    manager = shell.magics_manager
+    before = {kind: manager.magics[kind].get("vt") for kind in ("line", "cell")}
+    magics = VisTorch(shell=shell, parent=shell)
+    for name in magics.trait_names(
+        config=True
+    ):  # a value from the user's configuration file came with no change
+        setattr(vt.defaults, name, getattr(magics, name))
+    shell.register_magics(magics)
+
+    def remove() -> None:
+        for kind, one in before.items():
+            manager.magics[kind].pop("vt", None)
+            if one is not None:
+                manager.magics[kind]["vt"] = one
+        manager.registry.pop(VisTorch.__name__, None)
+        shell.configurables[:] = [one for one in shell.configurables if one is not magics]
+        vt.defaults.reset()
+
+    undo.append(remove)
+
+
+def _add_to(listed: list[Any], one: Any, undo: list[Callable[[], None]]) -> None:
+    """Append to one of the shell's lists."""
+    listed.append(one)
+
+    def remove() -> None:
+        if one in listed:
+            listed.remove(one)
+
+    undo.append(remove)
+
+
+def _add_formatter(shell: Any, undo: list[Callable[[], None]]) -> None:
+    """Let tensors show themselves, where there is a page and `VisTorch.automatic` is on."""
+    formatter = shell.display_formatter.mimebundle_formatter
+
+    def show(tensor: Any, include: Any = None, exclude: Any = None) -> Any:
+        return bundle_of(tensor) if has_front_end(shell) and vt.defaults.automatic else None
+
+    before = formatter.type_printers.get(Tensor)
+    formatter.for_type(Tensor, show)
+
+    def remove() -> None:
+        if formatter.type_printers.get(Tensor) is not show:
+            return
+        formatter.pop(Tensor)
+        if before is not None:
+            formatter.for_type(Tensor, before)
+
+    undo.append(remove)

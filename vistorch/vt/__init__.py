@@ -1,0 +1,38 @@
+"""The commands of `%vt` as plain functions: `from vistorch import vt`, then `vt.show(x)`.
+
+What `%vt show x --size 300` shows, `vt.show(x, size=300)` returns: the last value of a cell shows itself.
+A new command is one file with a `COMMAND` row, one line here, and nothing else.
+
+Invariant: importing this package imports no IPython; the magics import it.
+"""
+
+from . import alias, check, keep, look, names, place
+from .alias import torch
+from .check import doctor
+from .command import Asked, Command
+from .defaults import defaults
+from .keep import export
+from .look import show
+from .names import vars
+from .place import device
+from .refusal import Refusal
+
+# In the order of the overview.
+COMMANDS: dict[str, Command] = {
+    row.name: row
+    for row in (look.COMMAND, names.COMMAND, place.COMMAND, alias.COMMAND, keep.COMMAND, check.COMMAND)
+}
+
+__all__ = [
+    "COMMANDS",
+    "Asked",
+    "Command",
+    "Refusal",
+    "defaults",
+    "device",
+    "doctor",
+    "export",
+    "show",
+    "torch",
+    "vars",
+]

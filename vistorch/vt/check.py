@@ -1,0 +1,29 @@
+"""`%vt doctor`: is everything there that vistorch needs, and what to type if not."""
+
+from __future__ import annotations
+
+from ..debug.doctor import Doctor, examine
+from .command import Command
+from .shell import shell_of_user
+
+
+def doctor() -> Doctor:
+    """Look at versions, kernel, widgets, pages, CUDA, trust and memory.
+
+    Returns:
+        A record with a line for each: ok, or what is wrong and what to type.
+
+    Example:
+        >>> from vistorch import vt
+        >>> print(vt.doctor().findings[0].about)
+        versions
+    """
+    return examine(shell_of_user())
+
+
+COMMAND = Command(
+    name="doctor",
+    summary="Check kernel, widgets, CUDA and memory",
+    line=doctor,
+    examples=(("doctor", "look at everything"),),
+)

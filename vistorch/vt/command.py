@@ -1,0 +1,110 @@
+"""`Command`: one row of the table that `%vt`, its help, its completion and the functions of `vistorch.vt` share.
+
+Invariant: an option's `dest` is the name of a parameter of the command's function: what can be typed can be called.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NoReturn
+
+from .refusal import Refusal
+
+# What a positional argument or an option's value is, for reading it and for completing it.
+EXPRESSION = "expression"  # Python, evaluated in the user's namespace
+PATH = "path"
+DISPLAY = "display"  # the name of something that was shown
+PLACE = "place"  # a device
+WORD = "word"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser that neither exits nor prints, and knows what each argument is.
+
+    Args:
+        prog: what is typed before the arguments, as `%vt show`.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, add_help=False, allow_abbrev=False, exit_on_error=False)
+        self.kinds: dict[str, str] = {}
+
+    def takes(self, name: str, help: str, *, kind: str = WORD, **settings: Any) -> None:
+        """Add a positional argument or, where the name begins with `--`, an option.
+
+        Args:
+            name: the parameter's name, or `--` and the name.
+            help: a few words that say what it is.
+            kind: what it is, for completion; an EXPRESSION is handed to the function as its value.
+            settings: what `add_argument` takes besides.
+        """
+        action = self.add_argument(name, help=help, **settings)
+        self.kinds[action.dest] = kind
+
+    @cached_property
+    def options(self) -> Mapping[str, argparse.Action]:
+        """The options by what is typed for them."""
+        return {word: action for action in self._actions for word in action.option_strings}
+
+    @cached_property
+    def positions(self) -> list[argparse.Action]:
+        """The positional arguments in their order."""
+        return [action for action in self._actions if not action.option_strings]
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse instead of ending the process."""
+        raise Refusal(f"{message}: type `{self.prog}?` for help")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Where a magic was typed: the names it sees and the shell it runs in.
+
+    Args:
+        namespace: the user's variables, those of the running function included.
+        texts: each expression as it was typed, by the parameter it was typed for.
+        shell: the shell; None outside of IPython.
+    """
+
+    namespace: dict[str, Any]
+    texts: dict[str, str] = field(default_factory=dict)
+    shell: Any = None
+
+
+@dataclass(frozen=True)
+class Command:
+    """One row of the table.
+
+    Args:
+        name: the word after `%vt`, and the function's name in `vistorch.vt`.
+        summary: one sentence without a full stop, for the overview.
+        examples: pairs of a line without its `%vt` and what it does; the first is quoted in errors.
+        line: what `%vt name` calls with the options as keywords; None if it needs a cell. What it returns is shown.
+        cell: what `%%vt name` calls with the cell's text, an `Asked` and the options; None if there is none.
+        arguments: adds the arguments to a parser.
+        prepare: sees the options as they were typed before the function does, with the place they were
+            typed in, and returns what the function is to get: the namespace, or a name that was typed.
+    """
+
+    name: str
+    summary: str
+    examples: tuple[tuple[str, str], ...]
+    line: Callable[..., Any] | None = None
+    cell: Callable[..., Any] | None = None
+    arguments: Callable[[Parser], None] = lambda parser: None
+    prepare: Callable[[dict[str, Any], Asked], dict[str, Any]] = lambda options, asked: options
+
+    @property
+    def typed(self) -> str:
+        """What is typed for it: `%vt show`, or `%%vt trace` for a command that needs a cell."""
+        return f"%vt {self.name}" if self.line else f"%%vt {self.name}"
+
+    @cached_property
+    def parser(self) -> Parser:
+        """Its parser, built when it is first needed."""
+        parser = Parser(self.typed)
+        self.arguments(parser)
+        return parser

@@ -1,0 +1,79 @@
+"""`%vt vars`: every tensor and module of the notebook in one table."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ..debug.namespace import KINDS, ORDERS, survey
+from .command import Asked, Command, Parser
+from .defaults import defaults
+from .look import opened
+from .refusal import Refusal, either, perhaps
+from .shell import has_front_end, shell_of_user
+
+
+def vars(
+    namespace: dict[str, Any] | None = None, *, sort: str = "name", reverse: bool = False, kind: str = "all"
+) -> Any:
+    """Show every tensor, parameter, module and array of a namespace in one table.
+
+    Args:
+        namespace: names and values; the notebook's, or those of the caller's module, if not given.
+        sort: the column to order by: "name", "kind", "shape", "dtype", "device", "bytes" or "grad".
+        reverse: the other way round; numbers begin with the largest otherwise.
+        kind: "tensor", "parameter", "module" or "array" for these alone.
+
+    Returns:
+        A display: a table with a small picture of each, text in a terminal.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch import vt
+        >>> print(vt.vars({"x": vistorch.ones(2, 3)}).record.rows[0].shape)
+        (2, 3)
+    """
+    from ..widgets.display import Display
+
+    if sort not in ORDERS:
+        raise Refusal(f"there is no column {sort!r}{perhaps(sort, ORDERS)}: type {either(ORDERS)}")
+    if kind not in ("all", *KINDS):
+        raise Refusal(f"there is no kind {kind!r}{perhaps(kind, KINDS)}: type {either(KINDS)}")
+    shell = shell_of_user()
+    around = sys._getframe(1).f_globals if shell is None else shell.user_ns
+    around = around if namespace is None else namespace
+    display = Display(survey(around, sort=sort, reverse=reverse, kind=kind), "vars")
+    if defaults.live == "off" or not has_front_end(shell):
+        return display
+    try:
+        from ..widgets.vars import VarsView
+
+        return VarsView(display, lambda name: opened(around[name], name))
+    except (ImportError, FileNotFoundError):  # `%vt doctor` says what is missing
+        return display
+
+
+def _arguments(parser: Parser) -> None:
+    parser.takes(
+        "--sort", "the column to order by; numbers begin with the largest", choices=ORDERS, default="name"
+    )
+    parser.takes("--reverse", "the other way round", action="store_true")
+    parser.takes("--kind", "only these", choices=("all", *KINDS), default="all")
+
+
+def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
+    return {"namespace": asked.namespace, **options}
+
+
+COMMAND = Command(
+    name="vars",
+    summary="A table of every tensor and module of the notebook",
+    line=vars,
+    arguments=_arguments,
+    prepare=_prepare,
+    examples=(
+        ("vars", "everything, by name"),
+        ("vars --sort bytes", "the largest first"),
+        ("vars --kind parameter --sort grad", "parameters, the largest gradient first"),
+    ),
+)

@@ -16,7 +16,7 @@ from ..engine.graph import FREED, Leaf, Out, edge
 from ..engine.modes import mode, recording
 from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
-from .breaks.moment import Moment
+from .breaks.moment import Moment, Whereabouts
 from .breaks.points import Stop, breakpoints_of
 from .check import Check, check_node
 from .driving import settle
@@ -87,6 +87,7 @@ class Stepper:
         self.run = run
         self.outputs = outputs
         self.names = names or {}
+        self.modules = Whereabouts(self.names)
         # a tensor given twice as a root stands twice in the order, and runs once
         self.nodes = list(dict.fromkeys(n for n in run.order if self._runs(n)))
         self.number = {n: i for i, n in enumerate(self.nodes)}
@@ -293,7 +294,7 @@ class Stepper:
                 visit(entry[1], entry, self.run.pending)
             if entry[1] is passing:
                 continue
-            moment = Moment(entry, self.run.pending, self.names)
+            moment = Moment(entry, self.run.pending, self.modules)
             try:
                 held = next((p for p in points if p.holds(moment, self)), None)
             except BaseException:  # a predicate that fails has not let the node pass

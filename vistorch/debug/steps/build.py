@@ -12,7 +12,6 @@ import numpy as np
 from ...engine.graph import CONST, IN, OUT, Leaf, Out
 from ...engine.quiet import quiet
 from ..breaks.kinds import short
-from ..breaks.moment import module_of
 from ..formula import formulas_of
 from ..lines import note_of
 from ..memory import root_of
@@ -123,7 +122,7 @@ class _Builder:
             "op": "" if leaf else short(name),
             "label": (self.stepper.names.get(n.variable) or "") if leaf else "",
             "leaf": leaf,
-            "module": module_of(n, self.stepper.names) or "",
+            "module": self.stepper.modules(n) or "",
             "shape": list(getattr(n, "shape", ()) or ()),
             "dtype": str(getattr(n, "dtype", "")),
             "line": None if leaf else line_as_told(line_of(note_of(n).get("line"))),

@@ -205,6 +205,15 @@ class Stepper:
             self._rewind(*self._taken.pop()[:2])
         return self.frame
 
+    def take_back_to(self, position: int) -> None:
+        """Take steps back until so many are left, without looking at them."""
+        self._open()
+        self._stopped = None
+        if 0 <= position < len(self._taken):
+            length, at, _ = self._taken[position]
+            del self._taken[position:]
+            self._rewind(length, at)
+
     def _rewind(self, length: int, at: int) -> None:
         """Undo journal entries down to a length (a step may have several: the plumbing of outputs before its node)."""
         self._steps = None  # a generator cannot go back: the next step starts a new one from here

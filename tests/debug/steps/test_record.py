@@ -246,3 +246,26 @@ def test_a_formula_is_never_shown_with_a_result_it_does_not_give():
     assert numbers_of(known, "input", np.array([6.0])).text == "2 · 3 = 6"
     assert numbers_of(known, "input", np.array([6.1])) is None
     assert numbers_of(known, "other", np.array([6.0])) is None  # what it reads is not known
+
+
+def test_a_long_pass_keeps_a_part_that_replays():
+    x = L.ones(2, requires_grad=True)
+    y = x
+    for i in range(700):
+        y = y * 1.001 if i % 100 else y * x
+    stepper = Stepper(y.sum())
+    walk = Walk(stepper)
+    walk.to(500)
+    stood = stepper.position
+    made = record(stepper, budget=10**9)
+    assert (made.skipped, len(made.frames), made.count, made.at) == (101, 600, 701, 500)
+    assert stepper.position == stood and "steps 102 to 701 of 701 are kept here" in made.says
+    assert len(made.nodes) == 702 and "shape" not in made.nodes[50] and "shape" in made.nodes[300]
+    assert len(made.done) == made.skipped
+    walk.to(made.skipped)
+    waits = {n: g._data.tobytes() for n, g in stepper.pending().items()}
+    assert {n: told(made, v) for n, _, v in made.waits} == waits
+    assert len(wire.pack("steps", made.wire())) < 2_000_000
+    assert record(Stepper(y.sum()), at=0).frames[0]["node"] == 0
+    short = record(Stepper(y.sum()), at=0)
+    assert short.skipped == 0 and short.count == 701 and "steps 1 to 600 of 701" in short.says[0]

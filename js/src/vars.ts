@@ -18,7 +18,7 @@ interface Opened {
 
 function draw(state: State, { root, model, theme, signal }: Frame): () => void {
   const live = model.get("live") === true && Boolean(model.send);
-  const note = el("p.vt-note", { role: "status" });
+  const note = el("div.vt-note", { role: "status" });
   const place = el("div");
   let wanted = -1;
   let shown: AbortController | null = null;

@@ -107,7 +107,7 @@ class Lines(Listener):
         lines = overwritten(node, entry)
         for what, line in (("saved for backward at", lines.saved), ("overwritten at", lines.written)):
             if line is not None:
-                _add_note(error, f"{what} {line}")
+                add_note(error, f"{what} {line}")
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,8 @@ def _version(t: Any) -> int | None:
     return 0 if v is None else None if v is UNTRACKED else v.n
 
 
-def _add_note(error: BaseException, text: str) -> None:
+def add_note(error: BaseException, text: str) -> None:
+    """Add a note to an exception, as Python 3.11 does."""
     add = getattr(error, "add_note", None)
     if add is not None:
         add(text)

@@ -48,7 +48,7 @@ def graph_bytes(tensor: Tensor) -> GraphBytes:
     if not tensor.requires_grad:
         return GraphBytes(0, 0, {}, 0)
     order = order_of([edge(tensor)])
-    owned = {_root(n.variable._data)[0] for n in order if n.__class__ is Leaf}
+    owned = {root_of(n.variable._data)[0] for n in order if n.__class__ is Leaf}
     everything: dict[Any, int] = {}
     per_node: dict[Any, int] = {}
     opaque = 0
@@ -57,11 +57,11 @@ def graph_bytes(tensor: Tensor) -> GraphBytes:
             continue
         mine: dict[Any, int] = {}
         for value in n.saved or ():
-            found = _array(value)
+            found = array_of(value)
             if found is None:
                 opaque += hasattr(value, "unpack")
                 continue
-            key, size = _root(found)
+            key, size = root_of(found)
             mine[key] = size
         everything.update(mine)
         per_node[n] = sum(size for key, size in mine.items() if key not in owned)
@@ -69,18 +69,18 @@ def graph_bytes(tensor: Tensor) -> GraphBytes:
     return GraphBytes(sum(everything.values()) - leaves, leaves, per_node, opaque)
 
 
-def _array(value: Any) -> Any:
+def array_of(value: Any) -> Any:
     """The array behind a saved entry, if there is one."""
     if isinstance(value, Promoted):
         value = value.saved
     if value.__class__ is tuple and value:
-        value = _array(value[0]) if value[0].__class__ is tuple else value[0]
+        value = array_of(value[0]) if value[0].__class__ is tuple else value[0]
     if isinstance(value, Tensor):
         return value._data
     return value if hasattr(value, "nbytes") and hasattr(value, "strides") else None
 
 
-def _root(d: Any) -> tuple[Any, int]:
+def root_of(d: Any) -> tuple[Any, int]:
     """The memory an array lies in: (what identifies it, its bytes)."""
     # numpy cannot show the memory of an array of bfloat16 as a buffer
     memory = None if isinstance(d, np.ndarray) else getattr(getattr(d, "data", None), "mem", None)

@@ -5,6 +5,7 @@ A cell of a notebook is a file too: IPython gives each execution a file name of 
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import re
 import sys
@@ -41,6 +42,25 @@ def line_of(place: tuple[CodeType, int] | None) -> Line | None:
             break
     text = linecache.getline(code.co_filename, number).strip()
     return Line(code.co_filename, number, code.co_name, text, cell_of(code.co_filename))
+
+
+def segment_of(place: tuple[CodeType, int] | None) -> str | None:
+    """The part of its line that an instruction is, such as `p.log()`; None where Python does not keep it (3.10)."""
+    if place is None or not hasattr(place[0], "co_positions"):
+        return None
+    code, instruction = place
+    found = next(itertools.islice(code.co_positions(), instruction // 2, None), None)  # type: ignore[attr-defined]
+    if found is None or None in found:
+        return None
+    first, last, start, end = found
+    lines = [linecache.getline(code.co_filename, i) for i in range(first, last + 1)]
+    if not all(lines):
+        return None
+    # columns count bytes
+    raw = [line.encode() for line in lines]
+    raw[-1] = raw[-1][:end]
+    raw[0] = raw[0][start:]
+    return " ".join(part.decode(errors="replace").strip() for part in raw) or None
 
 
 def cell_of(filename: str) -> int | None:

@@ -12,11 +12,14 @@ from typing import Any
 
 from ..autograd.run import prepare
 from ..engine.backward import Pass
-from ..engine.graph import FREED, Leaf, Out, edge, version
+from ..engine.graph import FREED, Leaf, Out, edge
 from ..engine.modes import mode, recording
 from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
+from .breaks.moment import Moment, Whereabouts
+from .breaks.points import Stop, breakpoints_of
 from .check import Check, check_node
+from .driving import settle
 from .frames import Frame, as_tensor, frame_of
 
 
@@ -60,19 +63,40 @@ class Stepper:
         inputs: Any = None,
         names: dict[Tensor, str] | None = None,
     ) -> None:
-        self.run: Pass = prepare(
+        run = prepare(
             tensors, gradient, retain_graph=True, create_graph=create_graph, inputs=inputs, journal=True
         )
         self.retain_graph = create_graph if retain_graph is None else retain_graph
+        self._start(run, names, (tensors,) if isinstance(tensors, Tensor) else tuple(tensors))
+
+    @classmethod
+    def of(cls, run: Pass, *, names: dict[Tensor, str] | None = None, outputs: tuple = ()) -> Stepper:
+        """A stepper for a pass that somebody else prepared and that has not begun; finished, it is as if run.
+
+        Args:
+            run: the pass.
+            names: what leaves are called.
+            outputs: what it starts from.
+        """
+        self = cls.__new__(cls)
+        self.retain_graph, run.free, run.journal = not run.free, False, []
+        self._start(run, names, outputs)
+        return self
+
+    def _start(self, run: Pass, names: dict[Tensor, str] | None, outputs: tuple) -> None:
+        self.run = run
+        self.outputs = outputs
         self.names = names or {}
+        self.modules = Whereabouts(self.names)
         # a tensor given twice as a root stands twice in the order, and runs once
-        self.nodes = list(dict.fromkeys(n for n in self.run.order if self._runs(n)))
+        self.nodes = list(dict.fromkeys(n for n in run.order if self._runs(n)))
         self.number = {n: i for i, n in enumerate(self.nodes)}
-        self._journal: list = self.run.journal  # type: ignore[assignment]
+        self._journal: list = run.journal  # type: ignore[assignment]
         self._steps: Iterator[Any] | None = None
         # per step: the journal's length and the place in the order before it, and its own entry
         self._taken: list[tuple] = []
         self._done = False
+        self._stopped: Any = None  # the node before which a breakpoint stopped: to go on is to run it
 
     def _runs(self, n: Any) -> bool:
         """Whether a node is a step of this pass (if a gradient reaches it)."""
@@ -91,6 +115,16 @@ class Stepper:
     def position(self) -> int:
         """How many steps have been taken."""
         return len(self._taken)
+
+    @property
+    def ran(self) -> list:
+        """The nodes of the steps taken, oldest first."""
+        return [entry[1] for _, _, entry in self._taken]
+
+    @property
+    def closed(self) -> bool:
+        """Whether the pass was finished or undone."""
+        return self._done
 
     @property
     def next_node(self) -> Any:
@@ -166,9 +200,19 @@ class Stepper:
     def back(self) -> Frame | None:
         """Take the newest step back; returns the frame before it, or None at the beginning."""
         self._open()
+        self._stopped = None
         if self._taken:
             self._rewind(*self._taken.pop()[:2])
         return self.frame
+
+    def take_back_to(self, position: int) -> None:
+        """Take steps back until so many are left, without looking at them."""
+        self._open()
+        self._stopped = None
+        if 0 <= position < len(self._taken):
+            length, at, _ = self._taken[position]
+            del self._taken[position:]
+            self._rewind(length, at)
 
     def _rewind(self, length: int, at: int) -> None:
         """Undo journal entries down to a length (a step may have several: the plumbing of outputs before its node)."""
@@ -180,6 +224,7 @@ class Stepper:
     def first(self) -> None:
         """Take all steps back."""
         self._open()
+        self._stopped = None
         self._taken.clear()
         self._rewind(0, 0)
 
@@ -226,13 +271,58 @@ class Stepper:
                 return f
         return None
 
+    def run_to_break(self, breakpoints: Any, *, visit: Callable | None = None) -> Stop | None:
+        """Run until a breakpoint holds, and stand *before* the node it holds of: nothing has used its result.
+
+        To run again goes on past that node.
+
+        Args:
+            breakpoints: one or several of: a condition as text, a function of a Frame, a Breakpoint.
+            visit: told each node that ran, its entry in the journal, and what waits after it.
+
+        Returns:
+            What stopped it; None at the end of the pass.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Stepper
+            >>> x = vistorch.tensor([0.0, 1.0], requires_grad=True)
+            >>> stop = (s := Stepper(x.sqrt().sum())).run_to_break("bad")
+            >>> print(stop)
+            stopped before 2 of 3: SqrtBackward0: bad
+            >>> s.position
+            1
+        """
+        points = breakpoints_of(breakpoints)
+        following = self.next_node
+        passing = self._stopped if following is self._stopped else None
+        self._stopped = None
+        while self._advance():
+            entry = self._taken[-1][2]
+            if visit is not None and entry[1] is not passing:  # it was told when it was stopped at
+                visit(entry[1], entry, self.run.pending)
+            if entry[1] is passing:
+                continue
+            moment = Moment(entry, self.run.pending, self.modules)
+            try:
+                held = next((p for p in points if p.holds(moment, self)), None)
+            except BaseException:  # a predicate that fails has not let the node pass
+                self.back()
+                raise
+            if held is not None:
+                stop = Stop(held, self.frame, self)
+                self.back()
+                self._stopped = entry[1]
+                return stop
+        return None
+
     def finish(self) -> None:
         """Run to the end and let go of the way back, as a plain `backward()` would have left things."""
         while self._advance():
             pass
         for _, _, (_, n, _, undo, *_) in self._taken:
             if n.__class__ is Leaf:
-                _settle(undo, self.run.create_graph)
+                settle(undo, self.run.create_graph)
             elif not self.retain_graph and n.saved and (n.rule is None or n.rule.saves_tensors):
                 n.saved = FREED
         self._close()
@@ -266,12 +356,3 @@ class Stepper:
                 raise ValueError("no step has been taken yet: name a node")
             node = self._newest
         return check_node(self.nodes[self._number_of(node)], seed=seed)
-
-
-def _settle(undo: list, create_graph: bool) -> None:
-    """A plain pass adds to an existing `.grad` in place: whoever holds that tensor must see the sum."""
-    for t, _, before, *after in undo:
-        if after and before is not None and not create_graph and t._grad is after[0]:
-            before._data[...] = after[0]._data
-            version(before).n += 1
-            t._grad = before

@@ -62,8 +62,17 @@ def _text(note: dict) -> str:
     return "".join(traceback.format_list(note["where"]))
 
 
-def check_nan(node: Any, results: list) -> None:
-    """Raise if a gradient that `node` computed holds a NaN."""
+explain: Any = None  # what an upper room adds to the exception: explain(exc, node, g, results, which)
+
+
+def check_nan(node: Any, results: list, g: Any = None) -> None:
+    """Raise if a gradient that `node` computed holds a NaN.
+
+    Args:
+        node: the node that ran.
+        results: what it computed for each input.
+        g: what came in.
+    """
     if not mode.anomaly_nan:
         return
     for i, r in enumerate(results):
@@ -73,6 +82,8 @@ def check_nan(node: Any, results: list) -> None:
         xp = RAW[node.place.kind].xp
         if xp.isnan(d).any():
             exc = RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+            if explain is not None:
+                explain(exc, node, g, results, i)
             blame(node, exc)
             raise exc
 

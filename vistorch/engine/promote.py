@@ -61,7 +61,8 @@ def compute(rule: Any, place: Any, arrays: list, common: Any, consts: tuple = ()
         if said is None:
             raise
         raise RuntimeError(said) from None
-    return d.astype(half) if half is not None and d.dtype == _F4 else d
+    # a number too large for the half type becomes infinite, without a word
+    return hushed(d.astype, half) if half is not None and d.dtype == _F4 else d
 
 
 def misfit(arrays: list) -> str | None:

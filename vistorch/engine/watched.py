@@ -62,7 +62,7 @@ class Watched:
         finally:
             mode.node = before
         if mode.anomaly:
-            check_nan(n, results)
+            check_nan(n, results, g)
         if hooks is not None and hooks.after:
             results = self._posthooks(n, hooks, g, results)
         return results

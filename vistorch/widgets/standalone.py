@@ -34,6 +34,11 @@ await page.render({model,el,signal:new AbortController().signal});
 host.append(el);host.querySelector('.vistorch-off')?.remove();
 }catch(error){host.dataset.failed=String(error);console.warn('vistorch: the page could not be shown:',error)}}
 """
+# As large as the host prints text, in outputs whose own letters are larger.
+PRINTED = (
+    "margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em;"
+    "font-size:var(--jp-code-font-size,13px);line-height:1.3077"
+)
 OFF = "The picture needs a page that runs scripts."
 DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -68,11 +73,7 @@ def fragment(kind: str, payload: bytes, text: str = "", instead: str = "") -> st
         "code": _literal(code),
         "data": _literal(data),
     }
-    above = (
-        f'<pre style="margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em">{escape(text, quote=False)}</pre>'
-        if text
-        else ""
-    )
+    above = f'<pre style="{PRINTED}">{escape(text, quote=False)}</pre>' if text else ""
     off = instead or f'<p class="vistorch-off" style="font-size:11px;margin:0">{OFF}</p>'
     return f'<div data-vistorch="{key}">{above}{off}</div><script type="module">{script}</script>'
 

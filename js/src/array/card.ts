@@ -52,7 +52,7 @@ export class Card implements Desk {
   #facts: HTMLElement[] = [];
   #line: Line;
   #views: HTMLElement;
-  #notes = el("p.vt-note");
+  #notes = el("div.vt-note");
   #status = el("span.vt-hidden", { role: "status", "aria-live": "polite" });
   #table = el("div.vt-hidden");
   #help: HTMLElement | null = null;
@@ -145,8 +145,8 @@ export class Card implements Desk {
     const legend = new Legend(this, sheet, 24);
     this.#legends.push(legend);
     const title = el(
-      "h3",
-      { class: item.role === "gradient" ? "vt-gradc" : "vt-valuec" },
+      item.role === "gradient" ? "div.vt-sub.vt-gradc" : "div.vt-sub.vt-valuec",
+      { role: "heading", "aria-level": 3 },
       item.role || item.name,
       el("span"),
     );
@@ -320,8 +320,8 @@ export class Card implements Desk {
       this.#help = null;
       return;
     }
-    const rows = HELP.flatMap(([keys, does]) => [el("dt", {}, el("kbd", { text: keys })), el("dd", { text: does })]);
-    this.#help = el("dl.vt-help", { "aria-label": "keys" }, ...rows);
+    const rows = HELP.flatMap(([keys, does]) => [el("span", {}, el("span.vt-key", { text: keys })), el("span", { text: does })]);
+    this.#help = el("div.vt-help", { role: "group", "aria-label": "keys" }, ...rows);
     this.root.append(this.#help);
   }
 
@@ -361,7 +361,7 @@ export class Card implements Desk {
     this.#table.replaceChildren(factTable(this.sheets));
     this.#facts.forEach((box) => box.replaceChildren(factList(this.sheets[0] as Sheet)));
     this.#titles.forEach((title, i) => {
-      const fact = factList(this.sheets[i] as Sheet).querySelectorAll("dd")[3];
+      const fact = factList(this.sheets[i] as Sheet).querySelectorAll("b")[3];
       title.textContent = `std ${fact?.textContent ?? ""}`;
     });
   }

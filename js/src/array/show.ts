@@ -14,8 +14,11 @@ export function show(state: State, { root, model, theme, signal }: Frame, live =
   const size = state.size || 640;
   const again: (() => void)[] = [];
   root.style.maxWidth = `${Math.max(380, size + 240)}px`;
-  if (state.title && state.layout !== "one") root.append(el("h2.vt-title", { text: state.title }));
-  if (state.text) root.append(el("pre.vt-text", { text: state.text, tabindex: 0, "aria-label": "printed" }));
+  // A card says its own name: the title stands above where it says more than that.
+  if (state.title && state.items.some((item) => item.name !== state.title)) {
+    root.append(el("div.vt-title", { text: state.title, role: "heading", "aria-level": 2 }));
+  }
+  if (state.text) root.append(el("div.vt-text", { text: state.text, tabindex: 0, "aria-label": "printed" }));
   const build = (items: readonly Item[], first: number, named: boolean, until = signal): HTMLElement => {
     const short = items.length === 1 ? showLine(items[0] as Item, { theme, signal: until, named }) : null;
     const card = short ?? new Card(items, { theme, signal: until, kernel, size, first, named });
@@ -28,7 +31,7 @@ export function show(state: State, { root, model, theme, signal }: Frame, live =
     root.append(strip.root);
   } else if (state.layout === "linked" && state.items.length > 1) root.append(build(state.items, 0, true));
   else for (const [i, item] of state.items.entries()) root.append(build([item], i, true));
-  for (const text of state.says ?? []) root.append(el("p.vt-note.vt-says", { text }));
+  for (const text of state.says ?? []) root.append(el("div.vt-note.vt-says", { text }));
   return () => {
     for (const paint of again) paint();
   };

@@ -39,9 +39,9 @@ export function facts(sheet: Sheet, digits = 4): Fact[] {
 
 export function factList(sheet: Sheet): HTMLElement {
   const rows = facts(sheet).map(({ name, text, bad }) =>
-    el("div", {}, el("dt", { text: name }), el("dd", { text, class: bad ? "vt-badc" : null })),
+    el("div", {}, el("span", { text: name }), el("b", { text, class: bad ? "vt-badc" : null })),
   );
-  return el("dl.vt-stats", {}, ...rows);
+  return el("div.vt-stats", {}, ...rows);
 }
 
 /** The table behind the picture. */

@@ -65,7 +65,7 @@ export class Strip {
     const sheet = new Sheet(item);
     const canvas = el("canvas.vt-thumb", { "aria-hidden": "true" });
     const some = item.shape.includes(0) ? [] : facts(sheet, 3).slice(0, 4);
-    const numbers = some.map(({ name, text }) => el("span.vt-fact", {}, el("small", { text: name }), text));
+    const numbers = some.map(({ name, text }) => el("span.vt-fact", {}, el("i", { text: name }), text));
     const button = el(
       "button",
       { type: "button", class: "vt-row", "aria-expanded": "false" },

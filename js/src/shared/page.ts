@@ -38,7 +38,7 @@ export function page<State>(
       try {
         paint = draw(unpack(raw).state as State, { root, model, theme, signal: one.signal });
       } catch (error) {
-        root.replaceChildren(el("p.vt-note", { text: `This cannot be shown: ${(error as Error).message}` }));
+        root.replaceChildren(el("div.vt-note", { text: `This cannot be shown: ${(error as Error).message}` }));
       }
     };
     host.replaceChildren(el("style", { text: tokens + parts + css }), root);

@@ -87,7 +87,7 @@ def parameter(
         name: what it is called.
         index: what an index is written behind.
         dims: a name for each axis.
-        budget: bytes for all three.
+        budget: as for a single array; two arrays and more get half of it each.
         size: how wide they are shown, in pixels.
 
     Example:
@@ -117,7 +117,7 @@ def parameter(
             raise ValueError(f"the {role} has shape {source.shape}, the parameter {tuple(p.shape)}")
         source.parameter = True
         text = text or source.text
-        wishes = Wishes(name, written, role, dims, None, None, budget // len(parts))
+        wishes = Wishes(name, written, role, dims, None, None, budget // min(2, len(parts)))
         items.append(make_item(source, wishes))
     return ArrayRecord("linked", name, text, items, size, says)
 

@@ -94,8 +94,15 @@ class Calls:
             return self._call_hooked(args, kwargs)
         told("forward", self, args, kwargs)
         result = None
+        hooked = (
+            self._forward_hooks
+            or self._forward_pre_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+            or everywhere.any_call
+        )
         try:
-            result = self._call_hooked(args, kwargs)
+            result = self._call_hooked(args, kwargs) if hooked else self.forward(*args, **kwargs)
         finally:
             told("forward_end", self, result)
         return result

@@ -1,0 +1,76 @@
+"""A breakpoint: a condition or a predicate, and how often it held.
+
+Invariant: whether a breakpoint holds is asked after its node ran and before anybody uses what it gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .grammar import parse
+
+if TYPE_CHECKING:
+    from ..stepper import Stepper
+    from .moment import Moment
+
+
+class Breakpoint:
+    """Where a pass shall stop.
+
+    Args:
+        condition: text as `breaks.grammar` reads it, or a function of a Frame.
+        enabled: whether it is looked at.
+
+    Example:
+        >>> from vistorch.debug.breaks import Breakpoint
+        >>> print(Breakpoint("grad.norm > 1e3 @ layer2.*"))
+        grad.norm > 1000 @ layer2.*
+    """
+
+    def __init__(self, condition: str | Callable[[Any], Any], enabled: bool = True) -> None:
+        self.predicate: Callable[[Any], Any] | None = condition if callable(condition) else None
+        self.test: Any = None if callable(condition) else parse(condition)
+        self.enabled = enabled
+        self.number = 0  # given by the session
+        self.hits = 0
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What must have been noted for it to be able to hold."""
+        return frozenset(("line", "module")) if self.test is None else self.test.needs
+
+    def holds(self, moment: Moment, stepper: Stepper) -> bool:
+        """Whether the pass shall stop here."""
+        if not self.enabled:
+            return False
+        held = self.predicate(stepper.frame) if self.predicate is not None else self.test.holds(moment)
+        self.hits += bool(held)
+        return bool(held)
+
+    def __str__(self) -> str:
+        if self.predicate is not None:
+            return f"{getattr(self.predicate, '__name__', 'a predicate')}(frame)"
+        return str(self.test)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """What stopped a pass: `frame` is the step that was taken back, `stepper` stands before it."""
+
+    breakpoint: Breakpoint
+    frame: Any
+    stepper: Any
+
+    def __str__(self) -> str:
+        return f"stopped before {self.frame}: {self.breakpoint}"
+
+
+def breakpoints_of(given: Any) -> list[Breakpoint]:
+    """One or several breakpoints, conditions or predicates as breakpoints."""
+    if isinstance(given, (str, Breakpoint)) or callable(given):
+        given = (given,)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"a breakpoint is text or a function of a frame, not {type(given).__name__}")
+    return [one if isinstance(one, Breakpoint) else Breakpoint(one) for one in given]

@@ -1,0 +1,280 @@
+"""Two recordings op by op: which one is the first to differ, and whether by its own doing.
+
+Ops are matched by name and module in their order; what only one run has is said. An op that differs is then fed the
+inputs of the reference: if it computes what the reference did, its difference is inherited, else it is its own.
+
+Invariant: neither recording is changed.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...engine.quiet import quiet
+from ..numbers import plain
+from ..steps.words import count, index, number
+from ..values import encoded
+from .record import CompareRecord
+from .recording import Op, Recording
+from .replay import backward_again, forward_again, inputs_of
+
+# how far two results of one computation may lie apart, by type: (relative, absolute)
+TOLERANCES = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5),
+    "complex128": (1e-7, 1e-7),
+}
+CELLS = 1024
+
+
+@dataclass
+class Difference:
+    """How far two arrays lie apart: the largest absolute and relative difference, how many elements are beyond."""
+
+    largest: float
+    relative: float
+    beyond: int
+    size: int
+    at: tuple[int, ...] = ()
+    shapes: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is beyond the tolerance."""
+        return bool(self.beyond or self.shapes)
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels."""
+        return {**vars(self), "at": list(self.at), "differs": self.differs}
+
+
+def compare(
+    a: Recording,
+    b: Recording,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    single_step: bool = True,
+) -> CompareRecord:
+    """Compare a run with a reference.
+
+    Args:
+        a: the reference.
+        b: the other run.
+        rtol: relative tolerance; by default one for each type, as `testing.assert_close` has.
+        atol: absolute tolerance.
+        single_step: feed each op that differs the reference's inputs, so that it is not blamed for earlier ops.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.compare import Record, compare
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> runs = []
+        >>> for scale in (2.0, 2.5):
+        ...     with Record(f"times {scale}") as run:
+        ...         y = (x.exp() * scale).sin().sum()
+        ...     runs.append(run.recording())
+        >>> compare(*runs).sentence.partition(":")[0]
+        'The first difference is in mul (number 2)'
+    """
+    return _Comparison(a, b, rtol, atol, single_step).run()
+
+
+class _Comparison:
+    def __init__(self, a: Recording, b: Recording, rtol: Any, atol: Any, single_step: bool) -> None:
+        self.a, self.b, self.rtol, self.atol, self.single = a, b, rtol, atol, single_step
+
+    def run(self) -> CompareRecord:
+        pairs = aligned(self.a.ops, self.b.ops)
+        made = CompareRecord(
+            f"{self.a.title or 'a'} against {self.b.title or 'b'}",
+            self.a.title,
+            self.b.title,
+            self.rtol,
+            self.atol,
+            "",
+        )
+        found: list[tuple[int, int, str, Op, Op, Difference, int]] = []
+        with quiet():
+            for number_, (i, j) in enumerate(pairs):
+                row = self._row(number_, i, j, found)
+                made.rows.append(row)
+        for name in self.a.leaves.keys() | self.b.leaves.keys():
+            x, y = self.a.leaves.get(name), self.b.leaves.get(name)
+            if x is None or y is None:
+                made.leaves.append({"name": name, "only": "a" if y is None else "b"})
+            elif (d := self.difference(x, y)).differs:
+                made.leaves.append({"name": name, "only": "", **d.wire()})
+        made.leaves.sort(key=lambda leaf: leaf["name"])
+        with quiet():
+            self._first(made, found)
+        return made
+
+    def _first(self, made: CompareRecord, found: list) -> None:
+        """The first op that differs: in forward, or else in the order of the pass; by its own doing if any does."""
+        apart = next((r for r in made.rows if r["a"] is None or r["b"] is None), None)
+        # forward in its order, then backward in the order of the pass
+        ordered = sorted(found, key=lambda f: (f[2] == "backward", f[0] if f[2] == "forward" else f[6]))
+        own = next((f for f in ordered if made.rows[f[0]][f[2]]["state"] != "inherited"), None)
+        one = own or (ordered[0] if ordered else None)
+        if one is not None:
+            row, nr, which, x, y, d, _ = one
+            made.first = self._told(made.rows[row], nr, which, x, y, d)
+            made.sentence = _sentence(made.rows[row], which, made.first, d)
+        elif apart is None:
+            made.sentence = f"The runs agree: {count(len(made.rows), 'op')} compared."
+        if apart is not None and (one is None or apart["id"] < one[0]):
+            which = "the reference" if apart["b"] is None else "the other run"
+            alone = f"Only {which} has {apart['op']} (number {apart['id'] + 1})"
+            made.sentence = (
+                f"{alone}. {made.sentence}".rstrip() if made.sentence else f"{alone}; all others agree."
+            )
+
+    def _row(self, row: int, i: int | None, j: int | None, found: list) -> dict[str, Any]:
+        x = None if i is None else self.a.ops[i]
+        y = None if j is None else self.b.ops[j]
+        op = x or y
+        assert op is not None
+        told = {
+            "id": row,
+            "a": i,
+            "b": j,
+            "op": op.name,
+            "module": op.module,
+            "line": op.line,
+            "forward": None,
+            "backward": None,
+        }
+        if x is None or y is None:
+            return told
+        told["forward"] = self._side(
+            "forward", row, x, y, list(enumerate(x.outs)), list(enumerate(y.outs)), found
+        )
+        if x.sent or y.sent:
+            told["backward"] = self._side("backward", row, x, y, x.sent, y.sent, found)
+        return told
+
+    def _side(
+        self, which: str, row: int, x: Op, y: Op, ours: list, theirs: list, found: list
+    ) -> dict[str, Any]:
+        """One side of a pair: its worst difference, and whether it is its own."""
+        other = dict(theirs)
+        worst, at = Difference(0.0, 0.0, 0, 0), 0
+        for nr, value in ours:
+            d = (
+                self.difference(value, other[nr])
+                if nr in other
+                else Difference(0, 0, 0, 0, (), "only in the reference")
+            )
+            if (bool(d.shapes), d.beyond, d.largest) > (
+                bool(worst.shapes),
+                worst.beyond,
+                worst.largest,
+            ) or nr == ours[0][0]:
+                worst, at = d, nr
+        state, own = "same", None
+        if worst.differs:
+            state = "differs"
+            if self.single:
+                own = self._own(which, x, y, dict(ours))
+                if own is not None:
+                    state = "own" if own.differs else "inherited"
+            found.append((row, at, which, x, y, worst, x.order if x.order is not None else row))
+        return {"state": state, **worst.wire(), "own": None if own is None else own.largest}
+
+    def _own(self, which: str, x: Op, y: Op, ours: dict) -> Difference | None:
+        """How far the other run's op is from the reference when it is fed the reference's inputs."""
+        ins = inputs_of(self.a, x)
+        for k, (kind, *rest) in enumerate(y.ins[: len(ins)]):
+            if kind == "number":  # a number the person typed belongs to the op, not to what came before
+                ins[k] = rest[0]
+        if which == "forward":
+            again = forward_again(y, ins, x.outs)
+            found = None if again is None else dict(enumerate(again))
+        else:
+            found = backward_again(y, ins, x.outs, x.given)
+        if found is None:
+            return None
+        both = [self.difference(ours[nr], found[nr]) for nr in ours if nr in found]
+        return max(both, key=lambda d: (d.differs, d.largest), default=None)
+
+    def difference(self, x: np.ndarray, y: np.ndarray) -> Difference:
+        """How far two arrays lie apart; NaN at the same place is the same."""
+        if x.shape != y.shape:
+            return Difference(0.0, 0.0, 0, int(x.size), (), f"{list(x.shape)} and {list(y.shape)}")
+        if x.dtype != y.dtype:
+            kinds = f"{x.dtype.name} and {y.dtype.name}"
+        else:
+            kinds = ""
+        if not x.size:
+            return Difference(0.0, 0.0, 0, 0, (), kinds)
+        rtol, atol = TOLERANCES.get(x.dtype.name, (0.0, 0.0))
+        rtol = self.rtol if self.rtol is not None else rtol
+        atol = self.atol if self.atol is not None else atol
+        wide = np.complex128 if "c" in (x.dtype.kind, y.dtype.kind) else np.float64
+        p, q = plain(x).astype(wide), plain(y).astype(wide)
+        same = (p == q) | (np.isnan(p) & np.isnan(q))
+        apart = np.where(same, 0.0, np.abs(p - q))
+        apart = np.where(np.isnan(apart), np.inf, apart)
+        relative = np.where(same, 0.0, apart / np.maximum(np.maximum(np.abs(p), np.abs(q)), 1e-300))
+        relative = np.where(np.isnan(relative), np.inf, relative)
+        beyond = ~same & ~((apart <= atol + rtol * np.abs(p)) & np.isfinite(apart))
+        flat = int(np.argmax(apart))
+        at = tuple(int(i) for i in np.unravel_index(flat, x.shape))
+        return Difference(
+            float(apart.max()), float(relative.max()), int(beyond.sum()), int(x.size), at, kinds
+        )
+
+    def _told(self, row: dict, nr: int, which: str, x: Op, y: Op, d: Difference) -> dict[str, Any]:
+        ours = dict(enumerate(x.outs)) if which == "forward" else dict(x.sent)
+        theirs = dict(enumerate(y.outs)) if which == "forward" else dict(y.sent)
+        p, q = ours.get(nr), theirs.get(nr)
+        told: dict[str, Any] = {"row": row["id"], "pass": which, "output": nr, "at": list(d.at), "values": []}
+        for key, value in (("a", p), ("b", q)):
+            told[key] = None if value is None else encoded(plain(value), CELLS, value.dtype.name)
+        told["difference"] = None
+        if p is not None and q is not None and p.shape == q.shape:
+            told["values"] = [number(plain(v)[d.at].item()) for v in (p, q)] if p.size else []
+            wide = np.complex128 if p.dtype.kind == "c" else np.float64
+            p, q = plain(p).astype(wide), plain(q).astype(wide)
+            same = (p == q) | (np.isnan(p) & np.isnan(q))
+            told["difference"] = encoded(np.where(same, 0, q - p), CELLS)
+        return told
+
+
+def _sentence(row: dict, which: str, first: dict, d: Difference) -> str:
+    what = f"{'the backward of ' if which == 'backward' else ''}{row['op']} (number {row['id'] + 1})"
+    where = f" in {row['module']}" if row["module"] else ""
+    if d.shapes:
+        how = f"its results are {d.shapes}"
+    else:
+        place = f"at {index(d.at)} " if d.at else ""
+        how = f"{place}it gives {' and '.join(first['values'])}, the largest difference {number(d.largest)}"
+    whose = {
+        "own": ", by its own doing",
+        "inherited": ", inherited from what it was given",
+        "differs": "",
+    }[row[which]["state"]]
+    line = f" ({row['line']})" if row["line"] else ""
+    return f"The first difference is in {what}{where}: {how}{whose}{line}."
+
+
+def aligned(a: list[Op], b: list[Op]) -> list[tuple[int | None, int | None]]:
+    """Pairs of ops of two runs; None where only one has an op."""
+    x, y = ([(op.name, op.module) for op in ops] for ops in (a, b))
+    if x == y:
+        return [(i, i) for i in range(len(x))]
+    pairs: list[tuple[int | None, int | None]] = []
+    for _, i0, i1, j0, j1 in difflib.SequenceMatcher(None, x, y, autojunk=len(x) > 4000).get_opcodes():
+        if i1 - i0 == j1 - j0 and x[i0:i1] == y[j0:j1]:
+            pairs += zip(range(i0, i1), range(j0, j1), strict=True)
+        else:
+            pairs += [(i, None) for i in range(i0, i1)] + [(None, j) for j in range(j0, j1)]
+    return pairs

@@ -1,0 +1,82 @@
+"""The record of a comparison, and how it reads.
+
+The state that travels:
+
+{ "title", "text", "a", "b": the runs' titles (a is the reference), "rtol", "atol": numbers or null (by type),
+  "sentence": the first difference, in one sentence,
+  "rows": [ {"id", "a": number of the op in a or null, "b": the same, "op", "module", "line": text,
+      "forward": null or Side, "backward": null or Side} ],
+  "first": null or {"row": id, "pass": "forward"|"backward", "output": which output or input, "at": [...],
+      "values": [text of a's entry there, of b's], "a": Value, "b": Value, "difference": Value (b - a) or null},
+  "leaves": [{"name", "only": "a"|"b"|"", and of a Side}] whose gradients differ }
+Side = {"state": "same"|"own"|"inherited"|"differs" (not run again), "differs": bool, "largest", "relative",
+  "beyond": how many elements, "size", "at": [...], "shapes": "" or what of shape or type differs,
+  "own": largest difference when fed the reference's inputs, or null}
+Value is as vistorch/debug/values.py says.
+
+Invariant: the text is the same for the same two recordings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..steps.words import count, number
+
+SHOWN = 40
+
+
+@dataclass
+class CompareRecord:
+    """Where two runs differ."""
+
+    kind: ClassVar[str] = "compare"
+
+    title: str
+    a: str
+    b: str
+    rtol: float | None
+    atol: float | None
+    sentence: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    first: dict[str, Any] | None = None
+    leaves: list[dict[str, Any]] = field(default_factory=list)
+
+    def text(self) -> str:
+        """The sentence, and the ops that differ."""
+        out = [f"{self.title}: {count(len(self.rows), 'op')}", self.sentence]
+        table: list[tuple[str, ...]] = [("", "op", "module", "forward", "backward")]
+        for r in self.rows:
+            sides = [_side(r["forward"]), _side(r["backward"])]
+            if r["a"] is None or r["b"] is None:
+                sides[0] = "only in the other run" if r["a"] is None else "only in the reference"
+            elif not any(s and s["state"] != "same" for s in (r["forward"], r["backward"])):
+                continue
+            table.append((str(r["id"] + 1), r["op"], r["module"], *sides))
+        if len(table) > 1:
+            wide = [max(len(row[i]) for row in table) for i in range(5)]
+            out.append("")
+            for row in table[: SHOWN + 1]:
+                out.append("  ".join(f"{c:<{w}}" for c, w in zip(row, wide, strict=True)).rstrip())
+            if len(table) > SHOWN + 1:
+                out.append(f"… and {len(table) - SHOWN - 1} more")
+        for leaf in self.leaves[:SHOWN]:
+            told = (
+                f"only in {leaf['only']}"
+                if leaf["only"]
+                else leaf["shapes"] or f"differs by {number(leaf['largest'])}"
+            )
+            out.append(f"{leaf['name']}.grad {told}")
+        return "\n".join(out)
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels; see the top of this file."""
+        return {**vars(self), "text": self.text()}
+
+
+def _side(side: dict[str, Any] | None) -> str:
+    if side is None or side["state"] == "same":
+        return "" if side is None else "same"
+    far = side["shapes"] or f"{number(side['largest'])} in {side['beyond']:,} of {side['size']:,}"
+    return f"{side['state']} {far}"

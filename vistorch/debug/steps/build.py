@@ -1,0 +1,327 @@
+"""Walk a pass to its end and back, and write down each step.
+
+Invariant: the stepper stands afterwards where it stood, with every `.grad` as it was.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.graph import CONST, IN, OUT, Leaf, Out
+from ...engine.quiet import quiet
+from ..breaks.kinds import short
+from ..formula import formulas_of
+from ..lines import note_of
+from ..memory import root_of
+from ..numbers import host, norm_of
+from ..source import Line, line_of
+from ..values import Values
+from .forward import Forward, saved_of
+from .numbers import numbers_of
+from .record import StepsRecord
+from .walk import Walk
+from .words import number, shape
+
+BUDGET = 96_000
+MOST = 600  # frames of one record
+RICH = 150  # steps up to which formulas come with arrays, too, not only as a line
+BRIEF = 40  # characters of a formula that stands beside others in one line
+
+
+def record(
+    stepper: Any, *, title: str = "backward()", budget: int = BUDGET, at: int | None = None
+) -> StepsRecord:
+    """The record of a whole pass. Hooks run once more, as they do each time a step is taken.
+
+    Args:
+        stepper: a Stepper, wherever it stands.
+        title: what is stepped.
+        budget: bytes of all values together; the largest become overviews.
+        at: the step that is shown first; by default the one the stepper stands at.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Stepper
+        >>> from vistorch.debug.steps import record
+        >>> x = vistorch.ones(2, 2, requires_grad=True)
+        >>> out = (3 * (x + 2) ** 2).mean()
+        >>> print(record(Stepper(out, names={x: "x"}), title="out.backward()").text())
+        out.backward(): 4 steps, 1 leaf
+        1 of 4  MeanBackward0  1 / 4 = 0.25
+        2 of 4  MulBackward0   0.25 · 3 = 0.75
+        3 of 4  PowBackward0   0.75 · 2 · 3 = 4.5
+        4 of 4  AddBackward0   4.5
+                -> x.grad: 0 + 4.5
+    """
+    return _Builder(stepper, title, budget, at).build()
+
+
+class _Builder:
+    def __init__(self, stepper: Any, title: str, budget: int, at: int | None) -> None:
+        self.stepper, self.values, self.at = stepper, Values(budget), at
+        self.forward = Forward(stepper.nodes, stepper.outputs)
+        self.made = StepsRecord(title, [], [], [])
+        self.waiting: set[int] = set()
+
+    def build(self) -> StepsRecord:
+        stepper, made = self.stepper, self.made
+        stood = stepper.position
+        first = sum(n.__class__ is not Leaf for n in stepper.ran)
+        stepper.first()
+        ops = sum(n.__class__ is not Leaf for n in stepper.nodes)
+        wanted = first if self.at is None else self.at
+        if ops > MOST:
+            made.skipped = max(0, min(wanted - MOST // 2, ops - MOST))
+        self.rich = ops <= RICH
+        with quiet():
+            try:
+                Walk(stepper).to(made.skipped)
+            except Exception as exc:
+                made.failed = self._why(exc)
+            window = _window(stepper.nodes, made.skipped)
+            made.nodes = [
+                self._node(i, n) if n in window else self._brief(i, n) for i, n in enumerate(stepper.nodes)
+            ]
+            made.done = [stepper.number[n] for n in stepper.ran]
+            for i, n in enumerate(stepper.nodes):
+                if n.__class__ is Leaf:
+                    made.start.append([i, self.values.add(n.variable._grad)])
+            for i, g in stepper.pending().items():
+                self.waiting.add(i)
+                made.waits += [
+                    [i, nr, self.values.add(x)] for nr, x in enumerate(g if isinstance(g, list) else [g])
+                ]
+            try:
+                made.whole = made.failed is not None or self._walk()
+            except Exception as exc:
+                made.failed = self._why(exc)
+            made.total = made.skipped + len(made.frames) if made.whole or made.failed else ops
+        if stepper.position > stood:
+            stepper.take_back_to(stood)
+        while stepper.position < stood and stepper.step() is not None:
+            pass
+        made.values = self.values.close()
+        made.at = min(wanted, made.count)
+        if made.total > len(made.frames):
+            made.says.append(
+                f"steps {made.skipped + 1:,} to {made.skipped + len(made.frames):,} of {made.total:,} are kept here"
+            )
+        if self.values.pooled:
+            made.says.append(
+                f"{self.values.pooled} of {len(made.values)} tensors are shown as overviews: their values take more "
+                f"than {self.values.budget:,} bytes"
+            )
+        if any(getattr(n, "hooks", None) is not None for n in stepper.nodes):
+            made.says.append("hooks ran while this was recorded, and run each time their step is taken")
+        return made
+
+    def _why(self, exc: Exception) -> str:
+        following = self.stepper.next_node
+        name = "the next node" if following is None else self._called(following)
+        return f"the pass ends before {name}: {type(exc).__name__}: {_line(str(exc))}"
+
+    def _walk(self) -> bool:
+        """Write down frames until the pass ends, or as many as a record holds; says whether it is the end."""
+        stepper, frames = self.stepper, self.made.frames
+        while True:
+            if len(frames) == MOST and not isinstance(stepper.next_node, Leaf):
+                return stepper.next_node is None
+            frame = stepper.step()
+            if frame is None:
+                return True
+            n = frame.node
+            if n.__class__ is Leaf and frames:
+                frames[-1]["grads"].append(self._grad(frame))
+                frames[-1]["done"].append(frame.index)
+                continue
+            frames.append(self._frame(frame))
+            if n.__class__ is Leaf:
+                frames[-1]["grads"].append(self._grad(frame))
+
+    # ---- a node -----------------------------------------------------------------------------------------------
+    def _called(self, n: Any) -> str:
+        if n.__class__ is Leaf:
+            return self.stepper.names.get(n.variable) or f"leaf {self.stepper.number[n]}"
+        return n.name()
+
+    def _brief(self, i: int, n: Any) -> dict[str, Any]:
+        """A node of which no frame is kept."""
+        leaf = n.__class__ is Leaf
+        label = (self.stepper.names.get(n.variable) or "") if leaf else ""
+        return {"id": i, "name": type(n).__name__, "label": label, "leaf": leaf}
+
+    def _node(self, i: int, n: Any) -> dict[str, Any]:
+        leaf = n.__class__ is Leaf
+        name = type(n).__name__
+        told: dict[str, Any] = {
+            "id": i,
+            "name": name,
+            "op": "" if leaf else short(name),
+            "label": (self.stepper.names.get(n.variable) or "") if leaf else "",
+            "leaf": leaf,
+            "module": self.stepper.modules(n) or "",
+            "shape": list(getattr(n, "shape", ()) or ()),
+            "dtype": str(getattr(n, "dtype", "")),
+            "line": None if leaf else line_as_told(line_of(note_of(n).get("line"))),
+            "forward": self.values.add(self.forward.of(n)),
+            "formulas": [],
+            "to": [],
+            "saved": [],
+            "bytes": 0,
+        }
+        if leaf:
+            return told
+        formulas = formulas_of(n)
+        told["formulas"] = [{"input": f.input, "latex": f.latex, "reads": list(f.reads)} for f in formulas]
+        for f, e in zip(formulas, n.edges, strict=True):
+            if e is not None:
+                target, output = (e.node, e.nr) if e.__class__ is Out else (e, 0)
+                told["to"].append([f.input, self.stepper.number.get(target), output])
+        told["saved"] = self._saved(n)
+        told["bytes"] = sum(s["bytes"] for s in told["saved"] if not s["alias"])
+        return told
+
+    def _saved(self, n: Any) -> list[dict[str, Any]]:
+        if n.rule is None:
+            return []
+        seen = self.__dict__.setdefault("seen", self._owned())
+        out = []
+        for (kind, index, _), value in saved_of(n):
+            if kind not in (IN, OUT, CONST):
+                continue
+            what = "input" if kind == IN else "output" if kind == OUT else "constant"
+            name = (
+                n.rule.inputs[index]
+                if kind == IN
+                else f"out{index or ''}"
+                if kind == OUT
+                else n.rule.consts[index]
+            )
+            if not hasattr(value, "nbytes") or not hasattr(value, "strides"):
+                text = number(value) if isinstance(value, (int, float, complex)) else _line(repr(value), 60)
+                out.append(
+                    {"name": name, "what": what, "value": None, "text": text, "bytes": 0, "alias": False}
+                )
+                continue
+            key, _size = root_of(value)
+            alias = key in seen
+            seen.add(key)
+            out.append(
+                {
+                    "name": name,
+                    "what": what,
+                    "value": self.values.add(value),
+                    "text": shape(value.shape),
+                    "bytes": int(value.nbytes),
+                    "alias": alias,
+                }
+            )
+        return out
+
+    def _owned(self) -> set:
+        return {root_of(n.variable._data)[0] for n in self.stepper.nodes if n.__class__ is Leaf}
+
+    # ---- a step -----------------------------------------------------------------------------------------------
+    def _frame(self, frame: Any) -> dict[str, Any]:
+        incoming = frame.incoming if frame.hooked is None else frame.hooked
+        known = self.forward.known(frame.node, incoming) if frame.node.__class__ is not Leaf else None
+        outgoing, says = [], []
+        for flow in frame.outgoing:
+            numbers = None if known is None else numbers_of(known, flow.input, flow.gradient)
+            told = amount(flow.gradient)
+            if numbers is not None and (len(frame.outgoing) == 1 or len(numbers.text) <= BRIEF):
+                told = numbers.text
+            says.append(told if len(frame.outgoing) == 1 else f"{flow.input}: {told}")
+            outgoing.append(
+                {
+                    "input": flow.input,
+                    "to": flow.to,
+                    "output": flow.output,
+                    "gradient": self.values.add(flow.gradient),
+                    "before": self.values.add(flow.before),
+                    "after": self.values.add(flow.after),
+                    "sum": summed(flow.before, flow.gradient),
+                    "numbers": None if numbers is None else numbers.wire(self.rich),
+                }
+            )
+        self.waiting.discard(frame.index)
+        now = {flow.to for flow in frame.outgoing if flow.to is not None} - self.waiting
+        self.waiting |= now
+        return {
+            "node": frame.index,
+            "says": "; ".join(says),
+            "incoming": self._each(frame.incoming),
+            "hooked": None
+            if frame.hooked is None or _same(frame.hooked, frame.incoming)
+            else self._each(frame.hooked),
+            "outgoing": outgoing,
+            "grads": [],
+            "done": [frame.index],
+            "pending": sorted(now),
+        }
+
+    def _each(self, g: Any) -> list[int | None]:
+        return [self.values.add(x) for x in (g if isinstance(g, list) else [g])]
+
+    def _grad(self, frame: Any) -> dict[str, Any]:
+        """What a leaf received, and its `.grad` before and after."""
+        self.waiting.discard(frame.index)
+        before, _ = frame.accumulated or (None, None)
+        added = frame.incoming if frame.hooked is None else frame.hooked
+        return {
+            "node": frame.index,
+            "before": self.values.add(before if frame.accumulated else frame.node.variable._grad),
+            "after": self.values.add(frame.node.variable._grad),  # hooks have had their say
+            "sum": summed(before, added) if frame.accumulated else "nothing is accumulated",
+        }
+
+
+def _window(nodes: list, skipped: int) -> set:
+    """The nodes that frames are kept of, and all leaves."""
+    ops = [n for n in nodes if n.__class__ is not Leaf]
+    return {*ops[skipped : skipped + MOST], *[n for n in nodes if n.__class__ is Leaf]}
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, list) or isinstance(b, list):
+        return (
+            isinstance(a, list)
+            and isinstance(b, list)
+            and all(x is y or _same(x, y) for x, y in zip(a, b, strict=True))
+        )
+    return a is b or (a is not None and b is not None and a._data is b._data)
+
+
+def amount(value: Any) -> str:
+    """An array in a few characters: its value where all entries are the same, else its norm and shape."""
+    d = host(value)
+    if d.size and (d.size == 1 or bool((d == d.reshape(-1)[0]).all())):
+        return number(d.reshape(-1)[0].item())
+    return f"norm {number(norm_of(d)) if d.size else 0}, {shape(d.shape)}"
+
+
+def summed(before: Any, added: Any) -> str:
+    """What was accumulated: values where all entries are the same, else norms."""
+
+    def brief(value: Any) -> str:
+        return amount(value).removeprefix("norm ").partition(",")[0]
+
+    told = "0" if before is None else brief(before)
+    more = brief(added)
+    if before is not None and np.ndim(host(before)) and "norm" in amount(before) + amount(added):
+        return f"{told} + {more} (norms)"
+    return f"{told} + {more}" + (" (norm)" if amount(added).startswith("norm") else "")
+
+
+def line_as_told(line: Line | None) -> dict[str, Any] | None:
+    """A line as records send it."""
+    if line is None:
+        return None
+    return {"text": line.text, "file": line.file, "line": line.line, "cell": line.cell}
+
+
+def _line(text: str, most: int = 200) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,89 @@
+"""A whole walk through a backward pass as a record that steps both ways without a kernel.
+
+A step is a node; what leaves receive belongs to the step that sends it. The state that travels:
+
+{ "title", "text", "count": N steps, "at": how many are taken at first, "says": [notes for the whole],
+  "nodes": [ { "id", "name": "PowBackward0", "op": "Pow", "label": a leaf's name or "", "leaf": bool,
+      "module": path or "", "shape", "dtype", "line": {"text", "file", "line", "cell"} or null,
+      "forward": value or null (what forward computed here; a leaf's value),
+      "formulas": [{"input", "latex" or null, "reads": [names]}],
+      "to": [[input, id or null, output], ...] (null: not run in this pass),
+      "saved": [{"name", "what": "input"|"output"|"constant", "value": value or null, "text", "bytes", "alias"}],
+      "bytes": of memory that this node alone keeps } ],  ids count all nodes, leaves too, in the order of the pass
+  "frames": [ { "node": id, "says": one line, "incoming": [value or null per output], "hooked": the same or null,
+      "outgoing": [{"input", "to": id or null, "output", "gradient": value, "before": value or null,
+                    "after": value, "sum": "0 + 4.5",
+                    "numbers": null or {"text", "latex", "at": entry or null, "note", "parts": [Part]}}],
+      "grads": [{"node": id, "before": value or null, "after": value or null, "sum": "0 + 4.5"}]  (into `.grad`),
+      "done": [ids], "pending": [ids that begin to wait] } ],
+  "start": [[leaf id, value or null], ...]  every `.grad` before the first step,
+  "waits": [[id, output, value or null], ...]  what waits before the first step: the gradients a pass starts with,
+  "values": [Value, ...] as vistorch/debug/values.py says; where a value is named above, it is its index here,
+  "skipped": how many steps stand before the first frame (of a pass with more than 600 steps only a part is kept:
+      `start` and `waits` are then those before that frame, and other nodes have "id", "name", "label", "leaf" alone),
+  "done": [ids that ran before the first frame], "whole": whether frames run to the end of the pass,
+  "failed": null or the sentence with which the pass ends early }
+Part = {"kind": "op"|"number", "text"} or {"kind": "array", "symbol": LaTeX, "role": "gradient"|"forward"|"result",
+  "rows": [[text]] of a small array or null, "shape", "norm"}; parts stand beside each other as the formula does.
+
+A frame says what changes: the state after k steps is that of `start` and frames 0 to k - 1 laid over each other. A
+node is done, pending, or untouched; one that is untouched after the last frame is never reached.
+
+Invariant: a record holds numbers, text and arrays; taking it leaves the stepper where it stood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from .words import count
+
+
+@dataclass
+class StepsRecord:
+    """What a pass did, step by step."""
+
+    kind: ClassVar[str] = "steps"
+
+    title: str
+    nodes: list[dict[str, Any]]
+    frames: list[dict[str, Any]]
+    start: list[list[Any]]
+    values: list[dict[str, Any]] = field(default_factory=list)
+    waits: list[list[Any]] = field(default_factory=list)
+    at: int = 0
+    says: list[str] = field(default_factory=list)
+    failed: str | None = None
+    skipped: int = 0
+    total: int = 0
+    whole: bool = True
+    done: list[int] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """How many steps there are."""
+        return self.total
+
+    def text(self) -> str:
+        """One line a step, and what each leaf received."""
+        leaves = sum(n["leaf"] for n in self.nodes)
+        out = [f"{self.title}: {count(self.count, 'step')}, {count(leaves, 'leaf', 'leaves')}"]
+        wide = max((len(self._name(f["node"])) for f in self.frames), default=0)
+        margin = len(str(self.count)) * 2 + 4
+        for i, frame in enumerate(self.frames):
+            place, name = f"{self.skipped + i + 1} of {self.count}", self._name(frame["node"])
+            out.append(f"{place:>{margin}}  {name:<{wide}}  {frame['says']}".rstrip())
+            for grad in frame["grads"]:
+                out.append(f"{'':{margin}}  -> {self._name(grad['node'])}.grad: {grad['sum']}")
+        if self.failed:
+            out.append(self.failed)
+        return "\n".join(out)
+
+    def _name(self, number: int) -> str:
+        node = self.nodes[number]
+        return node["label"] or (f"leaf {number}" if node["leaf"] else node["name"])
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels; see the top of this file."""
+        return {**asdict(self), "count": self.count, "text": self.text()}

@@ -1,0 +1,81 @@
+"""A stepper moved by the steps of its record: a node and what its leaves receive are one.
+
+Invariant: `at` steps are taken; every `.grad` is what it is after them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.graph import Leaf
+from ..breaks.points import Stop
+
+
+class Walk:
+    """Moves a Stepper as a person who clicks does.
+
+    Args:
+        stepper: the stepper; it may have been moved before.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Stepper
+        >>> from vistorch.debug.steps import Walk
+        >>> x = vistorch.tensor(3.0, requires_grad=True)
+        >>> walk = Walk(Stepper(x.exp() * 2))
+        >>> walk.to(2), x.grad is not None
+        (2, True)
+        >>> walk.back(), x.grad
+        (1, None)
+    """
+
+    def __init__(self, stepper: Any) -> None:
+        self.stepper = stepper
+
+    @property
+    def at(self) -> int:
+        """How many steps are taken."""
+        ran = self.stepper.ran
+        # a pass that begins with a leaf has no node to count it to
+        return sum(n.__class__ is not Leaf for n in ran) + bool(ran and ran[0].__class__ is Leaf)
+
+    def step(self) -> int:
+        """Take one step, if there is one; returns where the walk stands."""
+        if self.stepper.step() is not None:
+            self._receive()
+        return self.at
+
+    def _receive(self) -> None:
+        """Let leaves have what the newest node sent them."""
+        while (following := self.stepper.next_node) is not None and following.__class__ is Leaf:
+            self.stepper.step()
+
+    def back(self) -> int:
+        """Take one step back."""
+        stepper = self.stepper
+        while stepper.position > 1 and stepper.ran[-1].__class__ is Leaf:
+            stepper.back()
+        stepper.back()
+        return self.at
+
+    def first(self) -> int:
+        """Take all back."""
+        self.stepper.first()
+        return 0
+
+    def last(self) -> int:
+        """Run to the end, still able to go back."""
+        self.stepper.last()
+        return self.at
+
+    def to(self, step: int) -> int:
+        """Move until so many steps are taken, or the pass has ended."""
+        while self.at > step:
+            self.back()
+        while self.at < step and self.stepper.next_node is not None:
+            self.step()
+        return self.at
+
+    def run(self, breakpoints: Any) -> Stop | None:
+        """Run to the next breakpoint; the walk stands before the node it holds of."""
+        return self.stepper.run_to_break(breakpoints)

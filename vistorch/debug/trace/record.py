@@ -1,0 +1,105 @@
+"""The record of a trace, and how it reads.
+
+The state that travels:
+
+{ "title", "text", "sentence": the first bad value in one sentence ("" if there is none), "more": what came of it,
+  "cure", "forward": how many ops ran, "backward": how many nodes, "seconds", "bound": number or null,
+  "error": the exception that ended the cell, or null, "says": [...],
+  "source": null or {"where": "In [8]" or a file's name, "lines": [{"number", "text", "marks": [[words, state], ...]}]},
+  "rows": [ {"id", "line": number or null, "where": text, "op", "code": the op as written, "module": path or "",
+      "forward": null or Mark, "backward": null or Mark} ],
+  "first": null or {"row": id, "pass": "forward"|"backward", "op", "where", "cure",
+      "how": "log of p[1, 0] = 0 gives -inf",
+      "at": i32 array (one row of indices each, the first 64), "which": u8 array (0 NaN, 1 +inf, 2 -inf, 3 beyond the
+      bound), "count", "size", "inputs": [Table], "outputs": [Table]},
+  "births": the same for each birth but the first, at most 8,
+  "leaves": [{"name", "nan", "posinf", "neginf", "beyond", "size"}] whose gradients are bad }
+Mark = {"state": "clean"|"birth"|"propagated"|"healed", "nan", "posinf", "neginf", "beyond", "size",
+  "text": "2 of 6 -inf"; of a birth in backward how it came ("0 · -inf = nan"); of a clean number its value}
+Table = {"name", "shape", "dtype", "lead": [indices before the last two axes], "start": [row, column], "values": f64
+  array, "bad": u8 array, "whole": bool}
+
+Invariant: `text` is stable: it holds no time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..steps.words import count, number, shape
+
+STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "healed": "healed", "": "-"}
+
+
+@dataclass
+class TraceRecord:
+    """What was found of bad values."""
+
+    kind: ClassVar[str] = "trace"
+
+    title: str
+    sentence: str
+    more: str
+    cure: str
+    forward: int
+    backward: int
+    seconds: float
+    rows: list[dict[str, Any]]
+    bound: float | None = None
+    error: str | None = None
+    source: dict[str, Any] | None = None
+    first: dict[str, Any] | None = None
+    births: list[dict[str, Any]] = field(default_factory=list)
+    leaves: list[dict[str, Any]] = field(default_factory=list)
+    says: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        """The sentence, the lines with their marks, the ops, and the values around the first bad one."""
+        out = [f"{self.title}: {count(self.forward, 'op')} forward, {self.backward} back"]
+        out += [line for line in (self.sentence, self.more, self.cure and f"Cure: {self.cure}.") if line]
+        out += [*self.says, *([f"The cell ended with {self.error}"] if self.error else [])]
+        if self.source is not None:
+            out += ["", *self._lines(self.source["lines"])]
+        if self.first is not None or any(
+            r["forward"] and r["forward"]["state"] != "clean" for r in self.rows
+        ):
+            out += ["", *self._rows()]
+        if self.first is not None:
+            out += ["", f"{self.first['op']}, {self.first['pass']}, {self.first['where']}"]
+            for name, tables in (("in ", self.first["inputs"]), ("out ", self.first["outputs"])):
+                for t in tables:
+                    out += _table(name, t)
+        return "\n".join(out)
+
+    def _lines(self, lines: list) -> list[str]:
+        wide = max(len(line["text"]) for line in lines)
+        out = []
+        for line in lines:
+            marks = ", ".join(words for words, _ in line["marks"])
+            sign = ">" if any(state == "birth" for _, state in line["marks"]) else " "
+            out.append(f"{sign} {line['number']:>3}  {line['text']:<{wide}}  {marks}".rstrip())
+        return out
+
+    def _rows(self) -> list[str]:
+        table: list[tuple[str, ...]] = [("line", "op", "forward", "backward")]
+        for r in self.rows:
+            marks = [
+                "-" if m is None else f"{STATES[m['state']]} {m['text']}".rstrip()
+                for m in (r["forward"], r["backward"])
+            ]
+            table.append((str(r["line"] or ""), r["op"], *marks))
+        wide = [max(len(row[i]) for row in table) for i in range(4)]
+        return ["  ".join(f"{c:<{w}}" for c, w in zip(row, wide, strict=True)).rstrip() for row in table]
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels; see the top of this file."""
+        return {**vars(self), "text": self.text()}
+
+
+def _table(role: str, t: dict[str, Any]) -> list[str]:
+    part = "" if t["whole"] else f", from {[*t['lead'], *t['start']]}"
+    out = [f"{role}{t['name']} ({shape(t['shape'])} {t['dtype']}{part})"]
+    cells = [[number(v) for v in row] for row in t["values"]]
+    wide = max((len(c) for row in cells for c in row), default=0)
+    return out + ["  " + " ".join(f"{c:>{wide}}" for c in row) for row in cells]

@@ -1,0 +1,377 @@
+"""What ran, forward and backward, as rows in the order it ran in: the base of a trace and of a comparison.
+
+A row keeps names, shapes, a norm and whether everything was finite; with `values` also copies of what came out, so that
+later writes do not reach them.
+
+Invariant: recording changes no value, no gradient and nothing of what a pass frees.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+from weakref import ref as ref_to
+
+from numpy import ndarray, vdot
+
+from ...engine.events import _listeners, where
+from ...engine.graph import NUMBERS, Leaf, Out
+from ...engine.modes import mode
+from ...engine.tensor import Tensor
+from ..breaks.modules import path_of
+from ..driving import Driven
+from ..lines import note_of
+from ..numbers import finite, norm_of, plain
+
+INF = math.inf
+# what is bad in an input of these always shows in their output, so inputs need no look of their own
+PASS_ON = frozenset(
+    (
+        "add",
+        "addmm",
+        "addmv",
+        "bmm",
+        "convolution",
+        "linear",
+        "mean_all",
+        "mm",
+        "mul",
+        "mv",
+        "neg",
+        "sub",
+        "sum_all",
+        "t",
+        "view",
+    )
+)
+
+
+class Row:
+    """One op: its forward, and its backward where a pass came to it.
+
+    `state` and `back` are "clean", "birth", "propagated" or "healed"; "" where nothing ran.
+    """
+
+    # defaults, so that making a row writes little
+    state, back = "clean", ""
+    bad: Any = None
+    back_bad: Any = None
+    facts: Any = None  # of a birth in forward
+    back_facts: Any = None
+    shapes: tuple | list = ()
+    squares: tuple | list = ()  # sums of squares of the outputs
+    back_squares: tuple | list = ()
+    made: Any = None  # the output, where it is one number
+    ins: Any = None
+    consts: Any = None
+    outs: Any = None
+    given: Any = None  # what came in backward, and what was sent
+    sent: Any = None
+
+    path: str | None = None
+
+    def __init__(self, index: int, rule: Any, name: str, place: Any, inside: Any) -> None:
+        self.index, self.rule, self.name, self.place, self.inside = index, rule, name, place, inside
+
+    @property
+    def module(self) -> str | None:
+        """The path of the module the op ran in; found when somebody asks, because names take longer than small ops."""
+        if self.inside is not None:
+            self.path, self.inside = path_of(*self.inside), None
+        return self.path
+
+
+class Inside(threading.local):
+    """The modules that run in this thread, the outermost first."""
+
+    def __init__(self) -> None:
+        self.stack: list = []
+
+
+class Recorder(Driven):
+    """Listens to all that runs and writes a row for each op.
+
+    `numbers` says whether results that are one number are kept.
+
+    Args:
+        values: keep copies of all values.
+        bound: also what is larger than this counts as bad.
+    """
+
+    numbers = False
+
+    def __init__(self, *, values: bool = False, bound: float | None = None) -> None:
+        self.values, self.bound = values, bound
+        self._here = Inside()
+        self.rows: list[Row] = []
+        self.leaves: dict[Any, tuple] = {}  # by leaf: (tensor, gradient, whether it is bad)
+        self.passes = 0
+        self._bad: dict[int, Any] = {}  # arrays that hold something bad, weakly, by id
+        self._seen: dict[
+            int, Any
+        ] = {}  # arrays that were looked at, weakly, by id: (array, row, output, sum of squares)
+        self._arrived: set = set()  # nodes that something bad was sent to
+        self._sums: dict[Any, tuple] = {}
+
+    def phase(self, name: str, subject: Any, *details: Any) -> None:
+        """Follow modules as they begin and end."""
+        if name == "forward":
+            self._here.stack.append(subject)
+        elif name == "forward_end" and self._here.stack:
+            self._here.stack.pop()
+
+    # ---- forward ----------------------------------------------------------------------------------------------
+    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Write the row of an op."""
+        run = mode.run
+        if run is not None and not run.create_graph:
+            return  # an op within a plain pass belongs to its node
+        stack = self._here.stack
+        rows, seen = self.rows, self._seen
+        row = Row(len(rows), rule, rule.name, where(2), (stack[0], stack[-1]) if stack else None)
+        rows.append(row)
+        if self.values:
+            self._keep(row, ins, consts, outs)
+        bad, bad_out = self._bad, False
+        bad_in = (bool(bad) or rule.name not in PASS_ON) and self._bad_among(ins)
+        if len(outs) == 1:  # the common case, without lists
+            t = outs[0]
+            d, node = t._data, t._node
+            shape = d.shape
+            square = self._square(rule, ins, d) if rule.view else squared(d)
+            row.shapes, row.squares = (shape,), (square,)
+            if not shape and self.numbers:
+                row.made = d.copy()
+            seen[id(d)] = (ref_to(d), row.index, 0, square)
+            if self.bound is None and square < INF:
+                if bad:
+                    bad.pop(id(d), None)
+            else:
+                bad_out = self._note(d, square)
+        else:
+            row.shapes = [t._data.shape for t in outs]
+            row.squares = [squared(t._data) for t in outs]
+            node = next((t._node for t in outs if t._node is not None), None)
+            for nr, (t, square) in enumerate(zip(outs, row.squares, strict=True)):
+                seen[id(t._data)] = (ref_to(t._data), row.index, nr, square)
+                bad_out = self._note(t._data, square) or bad_out
+        if node is not None:
+            if node.__class__ is Out:
+                node = node.node
+            told = {"line": row.place, "row": row}
+            node.note = told if len(_listeners) == 1 and not mode.anomaly else {**note_of(node), **told}
+        if len(seen) > 20_000:
+            self._forget()
+        if bad_in or bad_out:
+            bad_in = bad_in or self._bad_among(ins, but=outs)
+            self.forward_bad(row, ins, consts, outs, bad_in, bad_out)
+
+    def _note(self, d: Any, square: float) -> bool:
+        """Remember whether an array is bad, and say so."""
+        if self._is_bad(d, square):
+            self._bad[id(d)] = ref_to(d)
+            return True
+        self._bad.pop(id(d), None)
+        return False
+
+    def _square(self, rule: Any, ins: tuple, d: Any) -> float:
+        """The sum of squares of a view: that of its input, if it has all of its elements."""
+        source = ins[0]._data
+        known = self._seen.get(id(source))
+        if known is not None and known[0]() is source and source.size == d.size:
+            return known[3]
+        return squared(d)
+
+    def _bad_among(self, ins: tuple, but: tuple = ()) -> bool:
+        """Whether any input is bad; arrays that no op made are looked at now."""
+        bad, seen, found = self._bad, self._seen, False
+        written = [t._data for t in but]
+        for t in ins:
+            if t.__class__ in NUMBERS or any(t._data is d for d in written):
+                continue
+            d = t._data
+            known = seen.get(id(d))
+            if known is None or known[0]() is not d:
+                self._look(d)
+            if bad and id(d) in bad and bad[id(d)]() is d:
+                found = True
+        return found
+
+    def _is_bad(self, d: Any, square: float) -> bool:
+        """Whether an array is bad, given its sum of squares."""
+        if not square < INF and not finite(d):
+            return True
+        if self.bound is None or square <= self.bound * self.bound:  # no entry is larger than the norm
+            return False
+        return bool((abs(plain(d)) > self.bound).any())
+
+    def _look(self, d: Any) -> None:
+        """Look at an array that no row made."""
+        square = squared(d)
+        self._seen[id(d)] = (ref_to(d), None, 0, square)
+        if self._is_bad(d, square):
+            self._bad[id(d)] = ref_to(d)
+
+    def _forget(self) -> None:
+        for table in (self._seen, self._bad):
+            for key in [k for k, v in table.items() if (v[0] if isinstance(v, tuple) else v)() is None]:
+                del table[key]
+
+    def write(self, tensor: Any, rule: Any) -> None:
+        """A memory was written: what its arrays hold is looked at again; what became bad gets a row."""
+        if mode.run is not None and not mode.run.create_graph:
+            return
+        d = tensor._data
+        last = self.rows[-1] if self.rows else None
+        self._seen.pop(id(d), None)
+        self._bad.pop(id(d), None)
+        if d.base is not None:
+            for base in _bases(d):
+                self._seen.pop(id(base), None)
+                self._bad.pop(id(base), None)
+        if rule is None:
+            return  # an optimizer's: its parameters are looked at when they are next used
+        self._look(d)
+        if last is not None and last.rule is rule and d.shape in last.shapes:
+            self._seen[id(d)] = (ref_to(d), last.index, 0, squared(d))
+            return  # the op that computed it has told
+        if id(d) in self._bad:
+            row = Row(
+                len(self.rows),
+                rule,
+                f"{rule.name}_",
+                where(2),
+                (stack[0], stack[-1]) if (stack := self._here.stack) else None,
+            )
+            row.shapes, row.squares = (d.shape,), (squared(d),)
+            self.rows.append(row)
+            self._seen[id(d)] = (ref_to(d), row.index, 0, INF)
+            self.forward_bad(row, (), (), (tensor,), False, True)
+
+    def forward_bad(
+        self, row: Row, ins: tuple, consts: tuple, outs: tuple, bad_in: bool, bad_out: bool
+    ) -> None:
+        """Something bad went into an op or came out."""
+        row.state = "healed" if not bad_out else "propagated" if bad_in else "birth"
+
+    def _keep(self, row: Row, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Copies of what came out, and where each input came from."""
+        kept = []
+        for t in ins:
+            if not isinstance(t, Tensor):
+                kept.append(("number", t))
+                continue
+            known = self._seen.get(id(t._data))
+            if known is not None and known[0]() is t._data and known[1] is not None:
+                kept.append(("row", known[1], known[2]))
+            else:
+                kept.append(("array", self._copy(t)))
+        row.ins, row.consts = kept, consts
+        row.outs = [t._data.copy() for t in outs]
+
+    def _copy(self, t: Any) -> Any:
+        """One copy of an array for all ops that read it before it is written."""
+        cache = self.__dict__.setdefault("_copies", {})
+        version = 0 if t._ver is None else t._ver.n
+        found = cache.get(id(t._data))
+        if found is not None and found[0]() is t._data and found[1] == version:
+            return found[2]
+        copy = t._data.copy()
+        cache[id(t._data)] = (ref_to(t._data), version, copy)
+        return copy
+
+    # ---- backward ---------------------------------------------------------------------------------------------
+    def begin(self, run: Any) -> None:
+        """A pass is about to start."""
+        self.passes += 1
+        self._arrived, self._sums = set(), {}
+
+    def end(self) -> None:
+        """No array of the pass stays alive."""
+        self._arrived, self._sums = set(), {}
+
+    def step(self, n: Any, entry: Any, pending: dict) -> None:
+        """Write what a step did into its row."""
+        g = entry[4] if len(entry) > 4 else entry[2]
+        sums, arrived = self._sums, self._arrived
+        if n.__class__ is Leaf:
+            d = g if g.__class__ is ndarray else getattr(g, "_data", g)
+            known = sums.get(n)
+            square = known[1] if known is not None and known[0] is d else squared(d)
+            bad = (self.bound is not None or not square < INF) and self._is_bad(d, square)
+            self.leaves[n] = (n.variable, d if self.values or bad else None, bad)
+            return
+        known = sums.pop(n, None)
+        alike = known if known is not None and n.rule is not None and n.rule.view and known[0] is g else None
+        try:
+            row = n.note["row"]
+        except (AttributeError, KeyError):
+            row = None
+        if row is None or row.index >= len(self.rows) or self.rows[row.index] is not row:
+            row = self._unseen(n)
+        bad_out = False
+        squares = []
+        for c in entry[3]:
+            if c[0] is not pending or len(c) != 4:
+                continue
+            e, d = c[1], c[3]
+            d = d if d.__class__ is ndarray else getattr(d, "_data", d)
+            square = alike[1] if alike is not None and d.size == alike[0].size else squared(d)
+            squares.append(square)
+            sums[e] = (d, square)
+            if (self.bound is not None or not square < INF) and self._is_bad(d, square):
+                bad_out = True
+                arrived.add(e.node if e.__class__ is Out else e)
+        row.back, row.back_squares = "clean", squares
+        bad_in = n in arrived if arrived else False
+        self.ran(row)
+        if not (self.values or bad_in or bad_out):
+            return
+        sent = [(c[1], getattr(c[3], "_data", c[3])) for c in entry[3] if len(c) == 4 and c[0] is pending]
+        if self.values:
+            row.given = [getattr(x, "_data", x) for x in (g if g.__class__ is list else [g])]
+            row.sent = [(self._input_of(n, e), d) for e, d in sent]
+        if bad_in or bad_out:
+            if not bad_in:  # finite gradients may have met and overflowed on their way here
+                some = [getattr(x, "_data", x) for x in (g if g.__class__ is list else [g]) if x is not None]
+                bad_in = any(self._is_bad(d, squared(d)) for d in some)
+            self.backward_bad(row, n, g, sent, bad_in, bad_out)
+
+    def ran(self, row: Row) -> None:
+        """A row's backward has run; told in the order of the pass."""
+
+    def _unseen(self, n: Any) -> Row:
+        """The row of a node that was made before anybody recorded."""
+        note = note_of(n)
+        name = n.rule.name if n.rule is not None else type(n).__name__.removesuffix("Backward")
+        row = Row(len(self.rows), n.rule, name, note.get("line"), None)
+        row.path = note.get("module")
+        row.state = ""
+        self.rows.append(row)
+        n.note = {**note, "row": row}
+        return row
+
+    @staticmethod
+    def _input_of(n: Any, e: Any) -> int:
+        return next(i for i, x in enumerate(n.edges) if x is e)
+
+    def backward_bad(self, row: Row, n: Any, g: Any, sent: list, bad_in: bool, bad_out: bool) -> None:
+        """Something bad came into a node's backward or went out."""
+        row.back = "healed" if not bad_out else "propagated" if bad_in else "birth"
+
+
+def squared(d: Any) -> float:
+    """The sum of squares; not finite if an element is not, or if it overflows: then somebody has to look."""
+    if d.dtype.kind == "f" and d.dtype.itemsize != 2 and d.__class__ is ndarray:
+        flat = d.ravel("K")  # in the order of memory: no copy of what is only transposed
+        return float(vdot(flat, flat))  # unlike dot, it does not warn of an overflow
+    return norm_of(d) ** 2 if d.size and d.dtype.kind not in "iub" else 0.0
+
+
+def _bases(d: Any) -> list:
+    found = []
+    while getattr(d, "base", None) is not None and hasattr(d.base, "dtype"):
+        d = d.base
+        found.append(d)
+    return found

@@ -1,0 +1,238 @@
+"""Where the first bad value comes from: every op of forward and backward, marked.
+
+clean: nothing bad. birth: good went in, bad came out. propagated: bad went in and out. healed: bad went in, good came
+out. An infinity that a person put there (a constant, an array they gave) is no birth; a NaN made from it is.
+
+Invariant: where nothing is bad, nothing is kept but names, shapes and norms.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine.tensor import Tensor
+from ..numbers import host, plain
+from ..source import segment_of
+from ..steps.forward import Forward
+from ..steps.numbers import numbers_of
+from ..steps.words import index, number, shape
+from .facts import Facts, bad_mask, counts, largest, matching, places, table
+from .names import entry, inputs_of
+from .record import TraceRecord
+from .recorder import Recorder, Row
+
+BIRTHS = 20  # of so many the values around are kept
+WHOLE = frozenset(
+    ("bmm", "convolution", "dot", "logsumexp", "mm", "mv")
+)  # beside reductions: no entry explains one
+
+
+class Trace(Recorder):
+    """Records what runs and finds where the first bad value was born.
+
+    Args:
+        bound: also an absolute value above this is bad.
+        names: what leaves are called: a dict from tensors, or a function of a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.trace import Trace
+        >>> p = vistorch.tensor([0.5, 0.0], requires_grad=True)
+        >>> with Trace() as trace:
+        ...     h = vistorch.where(p > 0, -p * p.log(), 0.0)
+        ...     h.sum().backward()
+        >>> trace.record().first["op"], trace.record().first["pass"]
+        ('log', 'forward')
+    """
+
+    def __init__(
+        self, *, bound: float | None = None, names: dict | Callable[[Any], str | None] | None = None
+    ) -> None:
+        super().__init__(bound=bound)
+        self.names = names
+        self.back_order: list[Row] = []
+        self.births = 0
+        self.seconds = 0.0
+        self.error: str | None = None
+        self._placed: dict[int, Any] = {}
+
+    def __enter__(self) -> Trace:
+        """Start to record."""
+        self._began = time.perf_counter()
+        return super().__enter__()
+
+    def __exit__(self, *exc: Any) -> None:
+        """Stop; an exception goes on its way, and what ran before it is told."""
+        self.seconds += time.perf_counter() - self._began
+        if exc and exc[1] is not None:
+            self.error = f"{type(exc[1]).__name__}: {' '.join(str(exc[1]).split())}"
+        super().__exit__(*exc)
+
+    def record(self) -> TraceRecord:
+        """What was found, as a record."""
+        from .build import build
+
+        return build(self)
+
+    def called(self, tensor: Any) -> str:
+        """What a leaf is called."""
+        name = self.names(tensor) if callable(self.names) else (self.names or {}).get(tensor)
+        return name or f"a leaf of shape {shape(tensor.shape)}"
+
+    # ---- forward ----------------------------------------------------------------------------------------------
+    def forward_bad(
+        self, row: Row, ins: tuple, consts: tuple, outs: tuple, bad_in: bool, bad_out: bool
+    ) -> None:
+        """Tell a birth from what was put there."""
+        told = [counts(t._data, self.bound) for t in outs]
+        nan, plus, minus, beyond = (sum(c[i] for c in told) for i in range(4))
+        row.bad = (nan, plus, minus, beyond, sum(t._data.size for t in outs))
+        given = any(_not_finite(v) for v in (*consts, *[t for t in ins if not isinstance(t, Tensor)]))
+        wrong = [t for t in ins if isinstance(t, Tensor) and self._known_bad(t._data)]
+        placed = bool(given or wrong) and all(self._is_placed(t._data) for t in wrong)
+        if not bad_out:
+            row.state = "healed"
+            return
+        row.state = "propagated" if bad_in or given else "birth"
+        if placed:
+            if nan and not any(np.isnan(plain(host(t._data))).any() for t in wrong):
+                row.state = "birth"
+            elif not nan:
+                for t in outs:
+                    self._placed[id(t._data)] = weakref.ref(t._data)
+        if row.state == "birth" or self.births == 0:
+            self._facts(row, ins, outs)
+
+    def _known_bad(self, d: Any) -> bool:
+        return id(d) in self._bad and self._bad[id(d)]() is d
+
+    def _is_placed(self, d: Any) -> bool:
+        """Whether what is bad in an array was put there: infinities of an array that no op made, or made from such."""
+        known = self._placed.get(id(d))
+        if known is not None and known() is d:
+            return True
+        seen = self._seen.get(id(d))
+        return seen is not None and seen[0]() is d and seen[1] is None and not np.isnan(plain(host(d))).any()
+
+    def _facts(self, row: Row, ins: tuple, outs: tuple) -> None:
+        """Keep what is around the first bad value of an op's output."""
+        if row.state == "birth":
+            self.births += 1
+        if self.births > BIRTHS:
+            return
+        out = next(t._data for t in outs if bad_mask(t._data, self.bound).any())
+        at, which = places(out, self.bound)
+        first = tuple(int(i) for i in at[0])
+        facts = Facts(at, which, int(bad_mask(out, self.bound).sum()), int(out.size))
+        names = inputs_of(segment_of(row.place), getattr(row.rule, "inputs", ()), len(ins))
+        told = []
+        entries = not _reduces(row.rule, ins, out)
+        for name, t in zip(names, ins, strict=False):
+            if not isinstance(t, Tensor):
+                told.append(
+                    f"{name} = {number(t)}"
+                    if isinstance(t, (int, float, complex)) and name != str(t)
+                    else str(name)
+                )
+                continue
+            d = t._data
+            place = matching(first, out.shape, d.shape) if entries else None
+            where = place if place is not None else largest(d)
+            facts.inputs.append(table(name, d, where, self.bound))
+            if not d.size:
+                told.append(f"{name} ({shape(d.shape)}, empty)")
+                continue
+            value = number(plain(host(d))[where].item())
+            if place is None:
+                told.append(f"{name} ({shape(d.shape)}, largest {value} at {index(where)})")
+            else:
+                told.append(f"{entry(name, index(where) if where else '')} = {value}")
+        facts.outputs.append(table(row.name, out, first, self.bound))
+        result = number(plain(host(out))[first].item())
+        facts.how = (
+            f"{row.name} of {' and '.join(told)} gives {result}" if told else f"{row.name} gives {result}"
+        )
+        row.facts = facts
+
+    # ---- backward ---------------------------------------------------------------------------------------------
+    def ran(self, row: Row) -> None:
+        """Keep the order of the pass."""
+        self.back_order.append(row)
+
+    def backward_bad(self, row: Row, n: Any, g: Any, sent: list, bad_in: bool, bad_out: bool) -> None:
+        """Tell a birth, and keep what is around it."""
+        super().backward_bad(row, n, g, sent, bad_in, bad_out)
+        told = [counts(d, self.bound) for _, d in sent]
+        worst = max(range(len(sent)), key=lambda i: sum(told[i]), default=None)
+        if worst is None:
+            row.back_bad = (0, 0, 0, 0, 0)
+            return
+        row.back_bad = (*told[worst], sent[worst][1].size)
+        if row.back == "birth":
+            self.births += 1
+            if self.births <= BIRTHS:
+                row.back_facts = self._back_facts(row, n, g, *sent[worst])
+
+    def _back_facts(self, row: Row, n: Any, g: Any, e: Any, d: Any) -> Facts:
+        at, which = places(d, self.bound)
+        first = tuple(int(i) for i in at[0])
+        facts = Facts(at, which, int(bad_mask(d, self.bound).sum()), int(d.size))
+        names = inputs_of(segment_of(row.place), getattr(n.rule, "inputs", ()), len(n.edges))
+        i = self._input_of(n, e)
+        some = [x for x in (g if g.__class__ is list else [g]) if x is not None]
+        for x in some:
+            facts.inputs.append(self._around("incoming gradient", x, first, d.shape))
+        told = ""
+        if n.rule is not None:
+            known = Forward([n]).known(n, g)
+            assert known is not None
+            for name, value in (*known.inputs.items(), *known.outputs.items()):
+                called = names[n.rule.inputs.index(name)] if name in n.rule.inputs else "its output"
+                if hasattr(value, "shape"):
+                    facts.inputs.append(self._around(called, value, first, d.shape))
+            names_of = n.rule.inputs
+            numbers = numbers_of(known, names_of[i], d) if i < len(names_of) else None
+            if numbers is not None:
+                told = numbers.text.split(": ", 1)[-1]
+        facts.outputs.append(
+            table(f"gradient of {names[i]}" if i < len(names) else "gradient", d, first, self.bound)
+        )
+        if not told:
+            result = number(plain(host(d))[first].item())
+            value = next(
+                (
+                    number(plain(host(x))[m].item())
+                    for x in some
+                    if (m := matching(first, d.shape, x.shape)) is not None
+                ),
+                "",
+            )
+            told = f"a gradient of {value} becomes {result}" if value else f"it gives {result}"
+        facts.how = told
+        return facts
+
+    def _around(self, name: str, x: Any, at: tuple, to: tuple) -> Any:
+        x = getattr(x, "_data", x)
+        place = matching(at, to, x.shape)
+        return table(name, x, place if place is not None else largest(x), self.bound)
+
+
+def _not_finite(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(_not_finite(v) for v in value)
+    if isinstance(value, complex):
+        return not (math.isfinite(value.real) and math.isfinite(value.imag))
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _reduces(rule: Any, ins: tuple, out: Any) -> bool:
+    """Whether one entry of the output follows from many of an input."""
+    if getattr(rule, "name", "") in WHOLE:
+        return True
+    return any(isinstance(t, Tensor) and t._data.size > out.size for t in ins)

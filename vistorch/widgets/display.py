@@ -82,9 +82,9 @@ class Display:
         source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
         state = dict(self.state())
         text = state.pop("text", "")
-        page = standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text)
         still = f'<noscript><img alt="" src="{source}"></noscript>'
-        return standalone.document(self.name or str(state.get("title") or "vistorch"), page + still)
+        page = standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text, still)
+        return standalone.document(self.name or str(state.get("title") or "vistorch"), page)
 
     def __repr__(self) -> str:
         return self.text()

@@ -34,9 +34,10 @@ await page.render({model,el,signal:new AbortController().signal});
 host.append(el);host.querySelector('.vistorch-off')?.remove();
 }catch(error){host.dataset.failed=String(error);console.warn('vistorch: the page could not be shown:',error)}}
 """
-# As large as the host prints text, in outputs whose own letters are larger.
+# As the host prints text, in outputs whose own letters are larger or of another face.
 PRINTED = (
     "margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em;"
+    "font-family:var(--jp-code-font-family,ui-monospace,SF Mono,Menlo,Consolas,monospace);"
     "font-size:var(--jp-code-font-size,13px);line-height:1.3077"
 )
 OFF = "The picture needs a page that runs scripts."

@@ -97,7 +97,6 @@ export class Card implements Desk {
         class: "vt-card",
         role: "group",
         "aria-label": `array view of ${item.name || item.index}`,
-        "data-lm-suppress-shortcuts": "true",
       },
       this.#head.box,
       this.#axes?.box ?? null,

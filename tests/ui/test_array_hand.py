@@ -265,3 +265,21 @@ def test_a_label_copies_its_row_or_column(standalone, which):
     )
     view.canvas.click(position=at)
     expect(view.hint).to_have_text("copied w[5, :]" if which == "rows" else "copied w[:, 7]")
+
+
+def test_an_output_that_is_replaced_is_let_go(standalone):
+    page = standalone(vt.show(spotted(), name="w").html())
+    page.wait_for_function("document.querySelectorAll('.vt-card').length === 1")
+    client = page.context.new_cdp_session(page)
+    page.evaluate(
+        """() => {
+          window.held = new WeakRef(document.querySelector(".vt"));
+          document.querySelector("[data-vistorch]").remove();
+        }"""
+    )
+    for _ in range(20):
+        client.send("HeapProfiler.collectGarbage")
+        page.wait_for_timeout(100)
+        if page.evaluate("held.deref() === undefined"):
+            return
+    raise AssertionError("the page still holds an output that is gone")

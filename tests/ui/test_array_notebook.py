@@ -85,7 +85,7 @@ def test_a_kernel_sends_what_the_overview_lacks(notebook, page, shoot):
     view.press("Shift+ArrowDown", "Shift+ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight")
     view.says("big[20, 3]", f"{20003 / 7:,.4g}".replace(",", ""))
     view.hover({"x": 200, "y": 150, "width": 0, "height": 0})
-    for _ in range(25):
+    for _ in range(8):
         page.mouse.wheel(0, -300)
     expect(view.zoom).not_to_have_text("1.0×")
     where = re.compile(r"^big\[(?!20, 3)\d+, \d+\]$")  # a single element, where the overview has blocks
@@ -181,17 +181,16 @@ def test_the_same_shown_again_and_again_leaks_nothing(notebook, page):
 
     def again(times):
         for _ in range(times):
-            book.run(1)
-            View(page, book.output(1))
-            book.run(2)
-            View(page, book.output(2))
+            for index in (1, 2):
+                book.run(index)
+                page.wait_for_timeout(300)
         book.run(3)
-        return book.text(3), size()
+        return eval(book.text(3)), size()
 
     again(3)
     kernel, (nodes, listeners) = again(1)
-    after, (more_nodes, more_listeners) = again(6)
-    assert eval(after)[0] <= 1 and eval(after)[2] == eval(kernel)[2]
-    assert eval(after)[3] <= 16
-    assert more_nodes - nodes < 600 and more_listeners - listeners < 60, (nodes, more_nodes, listeners, more_listeners)
-    print(kernel, after, nodes, more_nodes, listeners, more_listeners)
+    after, (more_nodes, more_listeners) = again(5)
+    assert after[0] <= 1 and after[2] == kernel[2] and after[3] <= 17
+    # One card has about 190 elements: the page may keep the last one or two, and not one for each run.
+    assert more_nodes - nodes < 400, (nodes, more_nodes)
+    assert more_listeners - listeners < 80, (listeners, more_listeners)

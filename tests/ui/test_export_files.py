@@ -133,5 +133,7 @@ def test_a_notebook_as_html_works_offline(page, shown, tmp_path, shoot):
     view.says("w[5, 7]", "9")
     View(page, number=0).says("w[0, 0]")
     assert page.locator(".jp-OutputArea-output img").count() == 0
-    assert "mono" in page.locator("pre", has_text="tensor").first.evaluate("pre => getComputedStyle(pre).fontFamily")
+    assert "mono" in page.locator("pre", has_text="tensor").first.evaluate(
+        "pre => getComputedStyle(pre).fontFamily"
+    )
     shoot("book")

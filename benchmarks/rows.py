@@ -21,11 +21,12 @@ FAMILIES = (
     "chain",
     "graph",
     "listening",
+    "recording",
     "layers",
     "training",
     "loading",
     "pictures",
-    "arrays",
+    "graphs",
 )
 
 

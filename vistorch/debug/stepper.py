@@ -12,13 +12,14 @@ from typing import Any
 
 from ..autograd.run import prepare
 from ..engine.backward import Pass
-from ..engine.graph import FREED, Leaf, Out, edge, version
+from ..engine.graph import FREED, Leaf, Out, edge
 from ..engine.modes import mode, recording
 from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
-from .breaks.moment import Moment
+from .breaks.moment import Moment, Whereabouts
 from .breaks.points import Stop, breakpoints_of
 from .check import Check, check_node
+from .driving import settle
 from .frames import Frame, as_tensor, frame_of
 
 
@@ -86,6 +87,7 @@ class Stepper:
         self.run = run
         self.outputs = outputs
         self.names = names or {}
+        self.modules = Whereabouts(self.names)
         # a tensor given twice as a root stands twice in the order, and runs once
         self.nodes = list(dict.fromkeys(n for n in run.order if self._runs(n)))
         self.number = {n: i for i, n in enumerate(self.nodes)}
@@ -203,6 +205,15 @@ class Stepper:
             self._rewind(*self._taken.pop()[:2])
         return self.frame
 
+    def take_back_to(self, position: int) -> None:
+        """Take steps back until so many are left, without looking at them."""
+        self._open()
+        self._stopped = None
+        if 0 <= position < len(self._taken):
+            length, at, _ = self._taken[position]
+            del self._taken[position:]
+            self._rewind(length, at)
+
     def _rewind(self, length: int, at: int) -> None:
         """Undo journal entries down to a length (a step may have several: the plumbing of outputs before its node)."""
         self._steps = None  # a generator cannot go back: the next step starts a new one from here
@@ -260,13 +271,14 @@ class Stepper:
                 return f
         return None
 
-    def run_to_break(self, breakpoints: Any) -> Stop | None:
+    def run_to_break(self, breakpoints: Any, *, visit: Callable | None = None) -> Stop | None:
         """Run until a breakpoint holds, and stand *before* the node it holds of: nothing has used its result.
 
         To run again goes on past that node.
 
         Args:
             breakpoints: one or several of: a condition as text, a function of a Frame, a Breakpoint.
+            visit: told each node that ran, its entry in the journal, and what waits after it.
 
         Returns:
             What stopped it; None at the end of the pass.
@@ -287,9 +299,11 @@ class Stepper:
         self._stopped = None
         while self._advance():
             entry = self._taken[-1][2]
+            if visit is not None and entry[1] is not passing:  # it was told when it was stopped at
+                visit(entry[1], entry, self.run.pending)
             if entry[1] is passing:
                 continue
-            moment = Moment(entry, self.run.pending, self.names)
+            moment = Moment(entry, self.run.pending, self.modules)
             try:
                 held = next((p for p in points if p.holds(moment, self)), None)
             except BaseException:  # a predicate that fails has not let the node pass
@@ -342,12 +356,3 @@ class Stepper:
                 raise ValueError("no step has been taken yet: name a node")
             node = self._newest
         return check_node(self.nodes[self._number_of(node)], seed=seed)
-
-
-def settle(undo: list, create_graph: bool) -> None:
-    """A plain pass adds to an existing `.grad` in place: whoever holds that tensor must see the sum."""
-    for t, _, before, *after in undo:
-        if after and before is not None and not create_graph and t._grad is after[0]:
-            before._data[...] = after[0]._data
-            version(before).n += 1
-            t._grad = before

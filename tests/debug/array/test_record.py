@@ -277,8 +277,8 @@ def test_large_ones_fit_the_budget_and_keep_their_extremes(dtype, shape):
 
 
 def test_pooled_complex_cells_are_one_entry_of_their_block():
-    x = vistorch.randn(120, 120, dtype=vistorch.complex128)
-    item = only(record(x, budget=9_600))
+    x = vistorch.randn(160, 160, dtype=vistorch.complex128)
+    item = only(record(x, budget=16_000))
     k, m = item.block
     values = item.layers[0].cells() * np.exp(1j * item.layers[1].cells())
     a = x.numpy()

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...engine.graph import CONST, IN, Leaf, Out
 from ...engine.tensor import Tensor
-from ..memory import _array, _root
+from ..memory import array_of, root_of
 from .record import Kept
 
 
@@ -22,17 +22,17 @@ def kept_by(order: Iterable[Any]) -> dict[Any, tuple[Kept, ...]]:
         order: nodes in the order of the pass, so the last ones were recorded first.
     """
     nodes = [n for n in order if n.__class__ is not Out]
-    counted = {_root(n.variable._data)[0] for n in nodes if n.__class__ is Leaf}
+    counted = {root_of(n.variable._data)[0] for n in nodes if n.__class__ is Leaf}
     found: dict[Any, tuple[Kept, ...]] = {}
     for n in reversed(nodes):
         if n.__class__ is Leaf or not getattr(n, "saved", None):
             continue
         mine, here = [], {}
         for i, value in enumerate(n.saved):
-            data = _array(value)
+            data = array_of(value)
             if data is None:
                 continue
-            memory, size = _root(data)
+            memory, size = root_of(data)
             alias = memory in counted or memory in here
             here[memory] = size
             mine.append(Kept(_name(n, i), tuple(data.shape), size, alias))

@@ -167,7 +167,7 @@ def test_what_is_not_finite_is_counted_marked_and_visited(standalone, theme, sho
     x = vistorch.linspace(-1, 1, 600).reshape(20, 30).clone()
     x[2, 3], x[9, 20], x[15, 4] = float("nan"), float("inf"), -float("inf")
     view = opened(standalone, x, theme, scale=None)
-    expect(view.root.locator(".vt-bads")).to_have_text("1 NaN1 +inf1 −inf‹›")
+    expect(view.root.locator(".vt-bads")).to_contain_text("1 NaN1 +inf1 −inf")
     bad = view.shown({"light": BAD, "dark": "#ff8172"}[theme])
     assert bad["pixels"] > 100
     for where, value in [("w[2, 3]", "NaN"), ("w[9, 20]", "+inf"), ("w[15, 4]", "−inf"), ("w[2, 3]", "NaN")]:

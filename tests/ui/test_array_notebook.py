@@ -1,4 +1,4 @@
-"""The array view in JupyterLab and in Notebook 7: as a cell's value, with a kernel behind it, saved and opened again."""
+"""The array view in JupyterLab and Notebook 7: as a cell's value, with a kernel behind it, saved and opened again."""
 
 import json
 import re

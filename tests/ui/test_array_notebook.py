@@ -160,6 +160,7 @@ def test_saved_opened_again_and_not_trusted(notebook, page, jupyter, shoot):
     shoot("untrusted", foreign.cell(0))
 
 
+@pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
 def test_the_same_shown_again_and_again_leaks_nothing(notebook, page):
     book = notebook(
         START + ALIVE + "big = torch.randn(500, 500)",

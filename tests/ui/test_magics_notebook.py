@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.ui.views import View
@@ -47,6 +48,7 @@ def test_the_table_of_names_is_sorted_and_opens_its_rows(notebook, page, shoot):
     expect(out.locator(".vt-opened > .vt-note")).to_contain_text("net is gone")
 
 
+@pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
 def test_what_each_magic_says(notebook, page, shoot):
     book = notebook(START)
     book.run(0)

@@ -42,9 +42,7 @@ def test_the_page_carries_everything(pages):
     assert kind == "array" and "text" not in state
     np.testing.assert_array_equal(state["items"][0]["layers"][0]["values"]["data"], np.eye(3))
     assert "tensor &lt;1&gt; &amp; 2</pre>" in html
-    assert (
-        html.count("src=") == html.count('src="data:image/png;base64,') == 1
-    )  # what shows where scripts do not run
+    assert html.count("src=") == html.count('src="data:image/png;base64,') == 1
     assert not re.search(r"https?:|href=", html.replace(re.search(r'code="[^"]*",data="[^"]*"', html)[0], ""))
 
 

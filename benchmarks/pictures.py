@@ -98,6 +98,22 @@ def recorded(shape):
     return prepare
 
 
+add(
+    "pictures",
+    "1000x1000 beside treescope",
+    whole(WIDE),
+    base=treescope(WIDE),
+    milliseconds=50,
+    kilobytes=120,
+)
+add(
+    "pictures",
+    "1000x1000 to PNG beside imshow",
+    picture(WIDE),
+    base=imshow(WIDE),
+    milliseconds=50,
+    kilobytes=120,
+)
 add("pictures", "10^7 values beside imshow", whole(HUGE), base=imshow(HUGE), milliseconds=150, kilobytes=160)
 add("pictures", "100x100 beside treescope", whole((100, 100)), base=treescope((100, 100)), kilobytes=160)
 add("pictures", "record of 1000x1000 beside imshow", recorded(WIDE), base=imshow(WIDE), budget=1.0)

@@ -18,7 +18,7 @@ class ArrayView(Live):
         hold: whether nobody else holds them.
     """
 
-    answers: ClassVar[dict[str, str]] = {"tile": "_tile", "close": "_close"}
+    answers: ClassVar[dict[str, str]] = {"tile": "_tile", **Live.answers}
 
     def __init__(self, display: Display, sources: list[Any], hold: bool = False) -> None:
         self.tiles = Tiles(display.state()["items"], sources, hold)
@@ -31,6 +31,3 @@ class ArrayView(Live):
 
     def _tile(self, message: dict[str, Any]) -> None:
         self.send(*self.tiles.answer(message))
-
-    def _close(self, message: dict[str, Any]) -> None:
-        self.close()

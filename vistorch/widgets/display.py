@@ -68,39 +68,47 @@ class Display:
             data if mime == "image/svg+xml" else painter(self.record.kind).svg(self.record, theme)
         ).decode()
 
+    def still(self) -> dict[str, Any]:
+        """The layers that need no page: text and picture, as they stand in a notebook."""
+        mime, data = self.picture()
+        return {
+            "text/plain": self.text(),
+            mime: base64.b64encode(data).decode() if mime == "image/png" else data.decode(),
+        }
+
     def html(self) -> str:
         """The page with all that it needs, as one piece of HTML."""
         return self._layer("html", self._html)
 
     def _html(self) -> str:
-        state = dict(self.state())
-        text = state.pop("text", "")  # stands in the HTML itself: a reader without scripts has it
         # JupyterLab shows what is not trusted as this HTML without its scripts, and not as the picture beside it.
         mime, data = self.picture()
         still = ""
         if mime == "image/png" and len(data) <= STILL:
-            source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
-            still = f'<img class="vistorch-off" alt="" style="max-width:100%" src="{source}">'
-        return standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text, still)
+            still = f'<img class="vistorch-off" alt="" style="max-width:100%" src="{self._address()}">'
+        return self._fragment(still)
+
+    def _fragment(self, instead: str) -> str:
+        state = dict(self.state())
+        text = state.pop("text", "")  # stands in the HTML itself: a reader without scripts has it
+        return standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text, instead)
+
+    def _address(self) -> str:
+        """The picture as an address that fetches nothing."""
+        mime, data = self.picture()
+        return f"data:{mime};base64,{base64.b64encode(data).decode()}"
 
     def document(self) -> str:
         """A whole HTML file, with the picture for readers without scripts."""
-        mime, data = self.picture()
-        source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
-        state = dict(self.state())
-        text = state.pop("text", "")
-        still = f'<noscript><img alt="" src="{source}"></noscript>'
-        page = standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text, still)
-        return standalone.document(self.name or str(state.get("title") or "vistorch"), page)
+        page = self._fragment(f'<noscript><img alt="" src="{self._address()}"></noscript>')
+        return standalone.document(self.name or str(self.state().get("title") or "vistorch"), page)
 
     def __repr__(self) -> str:
         return self.text()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         shown.add(self)
-        mime, data = self.picture()
-        seen = base64.b64encode(data).decode() if mime == "image/png" else data.decode()
-        bundle = {"text/plain": self.text(), mime: seen}
+        bundle = self.still()
         try:
             bundle["text/html"] = self.html()
         except FileNotFoundError:  # no page was built: the picture is what there is

@@ -9,7 +9,6 @@ Invariant: a callback never computes for long and never sets what the page sets:
 
 from __future__ import annotations
 
-import base64
 import logging
 import os
 from collections import OrderedDict
@@ -65,7 +64,7 @@ class Live(anywidget.AnyWidget):
     payload = traitlets.Bytes(b"").tag(sync=True)
     live = traitlets.Bool(True).tag(sync=True)
 
-    answers: ClassVar[dict[str, str]] = {}
+    answers: ClassVar[dict[str, str]] = {"close": "_close"}
     _open: ClassVar[OrderedDict[str, tuple[str | None, Live]]] = OrderedDict()
 
     def __init__(self, display: Display, **more: Any) -> None:
@@ -103,6 +102,9 @@ class Live(anywidget.AnyWidget):
             self.live = False
         super().close()
 
+    def _close(self, message: dict[str, Any]) -> None:
+        self.close()
+
     def _heard(self, _: Any, content: Any, buffers: Any) -> None:
         try:
             kind = content.get("type") if isinstance(content, dict) else None
@@ -125,7 +127,4 @@ class Live(anywidget.AnyWidget):
         data, meta = made if isinstance(made, tuple) else (made or {}, {})
         shown.add(self.display)
         self._seen = True
-        mime, picture = self.display.picture()
-        data["text/plain"] = repr(self)
-        data[mime] = base64.b64encode(picture).decode() if mime == "image/png" else picture.decode()
-        return data, meta
+        return {**data, **self.display.still()}, meta

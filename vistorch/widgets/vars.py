@@ -1,6 +1,6 @@
 """The table of names with a kernel: a row that is opened shows its array view below the table.
 
-The page of the array view travels with the first row that is opened, not with the table. Invariant: a row is looked
+The page of the array view travels with a row that is opened, not with the table. Invariant: a row is looked
 up by its name when it is opened, so what is shown is what the name holds then.
 """
 
@@ -23,7 +23,7 @@ class VarsView(Live):
         look: from a name to an array view's display and the arrays behind it; `LookupError` where the name is gone.
     """
 
-    answers: ClassVar[dict[str, str]] = {"open": "_open_row", "tile": "_tile", "close": "_close"}
+    answers: ClassVar[dict[str, str]] = {"open": "_open_row", "tile": "_tile", **Live.answers}
 
     def __init__(self, display: Display, look: Callable[[str], tuple[Display, list[Any]]]) -> None:
         self.look = look
@@ -47,6 +47,3 @@ class VarsView(Live):
         if self.tiles is None:
             raise Refused("no row is open")
         self.send(*self.tiles.answer(message))
-
-    def _close(self, message: dict[str, Any]) -> None:
-        self.close()

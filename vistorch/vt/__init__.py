@@ -6,21 +6,34 @@ A new command is one file with a `COMMAND` row, one line here, and nothing else.
 Invariant: importing this package imports no IPython; the magics import it.
 """
 
-from . import alias, check, keep, look, names, place
+from . import alias, breaks, check, graphs, keep, look, names, place, stepper
 from .alias import torch
+from .breaks import break_
 from .check import doctor
 from .command import Asked, Command
 from .defaults import defaults
+from .graphs import graph
 from .keep import export
 from .look import show
 from .names import vars
 from .place import device
 from .refusal import Refusal
+from .stepper import step
 
 # In the order of the overview.
 COMMANDS: dict[str, Command] = {
     row.name: row
-    for row in (look.COMMAND, names.COMMAND, place.COMMAND, alias.COMMAND, keep.COMMAND, check.COMMAND)
+    for row in (
+        look.COMMAND,
+        names.COMMAND,
+        graphs.COMMAND,
+        stepper.COMMAND,
+        breaks.COMMAND,
+        place.COMMAND,
+        alias.COMMAND,
+        keep.COMMAND,
+        check.COMMAND,
+    )
 }
 
 __all__ = [
@@ -28,11 +41,14 @@ __all__ = [
     "Asked",
     "Command",
     "Refusal",
+    "break_",
     "defaults",
     "device",
     "doctor",
     "export",
+    "graph",
     "show",
+    "step",
     "torch",
     "vars",
 ]

@@ -74,7 +74,13 @@ class Display:
     def _html(self) -> str:
         state = dict(self.state())
         text = state.pop("text", "")  # stands in the HTML itself: a reader without scripts has it
-        return standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text)
+        return self._fragment(wire.pack(self.record.kind, state), text)
+
+    def _fragment(self, payload: bytes, text: str) -> str:
+        """The page with the text above it, or in its place where the page says all that the text does."""
+        if getattr(self.record, "replaces_text", False):
+            return standalone.fragment(self.record.kind, payload, "", standalone.printed(text, "vistorch-off"))
+        return standalone.fragment(self.record.kind, payload, text)
 
     def document(self) -> str:
         """A whole HTML file, with the picture for readers without scripts."""
@@ -82,7 +88,7 @@ class Display:
         source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
         state = dict(self.state())
         text = state.pop("text", "")
-        page = standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text)
+        page = self._fragment(wire.pack(self.record.kind, state), text)
         still = f'<noscript><img alt="" src="{source}"></noscript>'
         return standalone.document(self.name or str(state.get("title") or "vistorch"), page + still)
 

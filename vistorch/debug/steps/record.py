@@ -19,7 +19,10 @@ A step is a node; what leaves receive belongs to the step that sends it. The sta
   "start": [[leaf id, value or null], ...]  every `.grad` before the first step,
   "waits": [[id, output, value or null], ...]  what waits before the first step: the gradients a pass starts with,
   "values": [Value, ...] as vistorch/debug/values.py says; where a value is named above, it is its index here,
-  "failed": null or the sentence with which the pass ends early }
+  "failed": null or the sentence with which the pass ends early,
+  "graph": null or the state of the pass's graph as vistorch/debug/graph/record.py says,
+  "places": [number in that graph, or -1] by node id,
+  "stops": [[frame, text], ...]  where breakpoints hold: a run stops before that frame }
 Part = {"kind": "op"|"number", "text"} or {"kind": "array", "symbol": LaTeX, "role": "gradient"|"forward"|"result",
   "rows": [[text]] of a small array or null, "shape", "norm"}; parts stand beside each other as the formula does.
 
@@ -31,7 +34,7 @@ Invariant: a record holds numbers, text and arrays; taking it leaves the stepper
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from .words import count
@@ -42,6 +45,7 @@ class StepsRecord:
     """What a pass did, step by step."""
 
     kind: ClassVar[str] = "steps"
+    replaces_text: ClassVar[bool] = True  # a page of it says all that the text does
 
     title: str
     nodes: list[dict[str, Any]]
@@ -52,6 +56,9 @@ class StepsRecord:
     at: int = 0
     says: list[str] = field(default_factory=list)
     failed: str | None = None
+    graph: Any = None
+    places: list[int] = field(default_factory=list)
+    stops: list[list[Any]] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -79,4 +86,6 @@ class StepsRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {**asdict(self), "count": self.count, "text": self.text()}
+        told = {f.name: getattr(self, f.name) for f in fields(self)}
+        told["graph"] = None if self.graph is None else {**self.graph.wire(), "text": ""}
+        return {**told, "count": self.count, "text": self.text()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..debug.breaks.errors import ConditionError
@@ -97,7 +98,7 @@ def shown(
         number = {n: i for i, n in enumerate(Inside(list(stepper.outputs)).nodes(tuple(stepper.outputs)))}
         places = [number.get(n, -1) for n in stepper.nodes]
     made = record(stepper, title=graph.title if graph is not None else "backward()")
-    made.graph, made.places = graph, places
+    made.graph, made.places = graph if graph is None else _with_norms(graph, places, made), places
     made.stops = stops_of(stepper, conditions, {f["node"]: i for i, f in enumerate(made.frames)})
     made.says += says
     display = Display(made, made.title)
@@ -115,6 +116,17 @@ def shown(
             return view
     stepper.undo()
     return display
+
+
+def _with_norms(graph: Any, places: list[int], made: Any) -> Any:
+    """The graph with the norms that its leaves will have: its boxes are as wide as they will need to be."""
+    norms = {}
+    for frame in made.frames:
+        for grad in frame["grads"]:
+            if grad["after"] is not None:
+                norms[places[grad["node"]]] = float(made.values[grad["after"]]["norm"])
+    nodes = tuple([replace(n, grad=norms[i]) if i in norms else n for i, n in enumerate(graph.nodes)])
+    return replace(graph, nodes=nodes)
 
 
 def stops_of(stepper: Stepper, conditions: Sequence[Any], place: dict[int, int]) -> list[list[Any]]:

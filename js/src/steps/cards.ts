@@ -39,15 +39,18 @@ export function matrix(rows: string[][] | null, kind: string): HTMLElement {
 function rowsOf(value: Value | null): string[][] | null {
   if (!value?.data) return null;
   const wide = value.shape.at(-1) ?? 1;
-  const all = Array.from(value.data.data as ArrayLike<number>, (v) => num(v));
+  const all = Array.from(value.data.data as ArrayLike<number>, short);
   return Array.from({ length: Math.max(1, all.length / wide) }, (_, i) => all.slice(i * wide, (i + 1) * wide));
 }
+
+/** A number without the zeros at its end. */
+const short = (v: number): string => num(v).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
 /** What forward did, where it can be said in a few signs. */
 function forwardSays(course: Course, node: StepNode, name: string, from: StepNode | undefined, fromName: string): string {
   if (node.leaf) return "leaf";
   const constant = (names: string[]): string =>
-    node.saved.find((s) => names.includes(s.name) && (s.what === "constant" || !s.value))?.text ?? "";
+    node.saved.find((s) => names.includes(s.name) && s.value === null)?.text ?? "";
   const [y, x] = [course.value(node.forward), course.value(from?.forward)];
   const [a, b] = [y?.data?.data, x?.data?.data];
   const same = (f: (i: number) => number): number | null => {
@@ -55,17 +58,17 @@ function forwardSays(course: Course, node: StepNode, name: string, from: StepNod
     const first = f(0);
     return Array.from(a, (_, i) => f(i)).every((v) => v === first) && Number.isFinite(first) ? first : null;
   };
-  const power = constant(["exponent"]);
+  const power = constant(["exponent", "other"]);
   const said: Record<string, () => string | null> = {
     Add: () => plus(same((i) => (a?.[i] as number) - (b?.[i] as number)), fromName),
     Sub: () => plus(same((i) => (a?.[i] as number) - (b?.[i] as number)), fromName),
     Mul: () => {
       const k = same((i) => (a?.[i] as number) / (b?.[i] as number));
-      return k === null ? null : `${num(k)} · ${fromName}`;
+      return k === null ? null : `${short(k)} · ${fromName}`;
     },
     Div: () => {
       const k = same((i) => (b?.[i] as number) / (a?.[i] as number));
-      return k === null ? null : `${fromName} / ${num(k)}`;
+      return k === null ? null : `${fromName} / ${short(k)}`;
     },
     Pow: () => (power ? `${fromName}${power === "2" ? "²" : power === "3" ? "³" : ` ^ ${power}`}` : null),
     Neg: () => `−${fromName}`,
@@ -74,17 +77,16 @@ function forwardSays(course: Course, node: StepNode, name: string, from: StepNod
 }
 
 const plus = (k: number | null, x: string): string | null =>
-  k === null ? null : k < 0 ? `${x} − ${num(-k)}` : `${x} + ${num(k)}`;
+  k === null ? null : k < 0 ? `${x} − ${short(-k)}` : `${x} + ${short(k)}`;
 
 /** A name for each value: those that have one, letters for the others. */
 function names(course: Course, nodes: StepNode[]): string[] {
-  const taken = new Set(nodes.map((n) => n.label));
-  const letters = [..."zuvyhpqrs"].filter((letter) => !taken.has(letter));
-  return nodes.map((node, i) => {
+  const known = nodes.map((node) => {
     const place = course.state.places[node.id] ?? -1;
-    const label = node.label || (course.graph && place >= 0 ? course.graph.word(place, "label") : "");
-    return label || (i === 0 ? "out" : (letters.shift() ?? `h${i}`));
+    return node.label || (course.graph && place >= 0 ? course.graph.word(place, "label") : "");
   });
+  const letters = [..."zuyvhpqrs"].filter((letter) => !known.includes(letter));
+  return known.map((label, i) => label || (i === 0 && !known.includes("out") ? "out" : (letters.shift() ?? `h${i}`)));
 }
 
 function part(one: Part): HTMLElement {

@@ -59,7 +59,7 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
   const numbers = main.outgoing.filter((out) => out.numbers);
   const told = numbers.map((out) =>
     el("div.vt-example", {
-      text: `${main.outgoing.length > 1 ? `${out.input}: ` : ""}${out.numbers?.text ?? ""}`,
+      text: `${main.outgoing.length > 1 ? `${out.input}: ` : ""}${out.numbers?.text ?? ""}`.replace(/(^|[\s(·])-(?=[\s\d(])/g, "$1−").replace(/e-(?=\d)/g, "e−"),
       title: out.numbers?.note ?? "",
     }),
   );

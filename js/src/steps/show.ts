@@ -23,7 +23,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   const line = chain(course);
   const checked = new Map<number, [boolean, string]>();
   const breaks = new Set<number>();
-  const told = el("div.vt-stop", { role: "status", hidden: true });
+  const told = el("div.vt-stop", { role: "status" });
   const note = el("div.vt-note.vt-tell", { role: "status" });
   const aside = el("div.vt-inspector", { role: "region", "aria-label": "the step", tabindex: 0 });
   const pane: Pane = { course, theme, width: 284, signal, again: [] };
@@ -38,9 +38,17 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   });
 
   function tell(text: string, bad = false): void {
-    told.textContent = text;
-    told.hidden = !text;
+    // A graph below must not move when a run stops: the line has its place from the start.
+    told.textContent = text || idle();
+    told.hidden = Boolean(line) && !text;
     told.classList.toggle("vt-badly", bad);
+    told.classList.toggle("vt-quiet", !text);
+  }
+
+  function idle(): string {
+    const texts = [...new Set(course.stops.values())];
+    if (texts.length) return `a run stops at: ${texts.join(" · ")}`;
+    return breaks.size ? "a run stops at the breakpoints you set" : "a click runs to a node; b sets a breakpoint there";
   }
 
   /** The node that the inspector shows: the chosen one, the one a run stopped before, the newest. */
@@ -221,6 +229,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     b: () => {
       const step = course.stepOf(state.frames.findIndex((f) => f.node === subject()) + 1) - 1;
       if (step >= 0 && !breaks.delete(step)) breaks.add(step);
+      tell("");
       paint();
     },
     c: () => aside.querySelector<HTMLButtonElement>(".vt-check")?.click(),
@@ -241,6 +250,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     },
     signal,
   );
+  tell("");
   paint();
   const first = course.stops.get(course.at);
   if (first) {

@@ -27,6 +27,7 @@ FAMILIES = (
     "loading",
     "pictures",
     "arrays",
+    "graphs",
 )
 
 

@@ -91,7 +91,9 @@ def test_the_wheel_zooms_to_single_cells_with_their_numbers(standalone, shoot):
 
 
 def test_a_page_that_scrolls_under_a_still_pointer_does_not_zoom(standalone):
-    page = standalone(f"<div style='height:900px'></div>{vt.show(spotted(), name='w').html()}<div style='height:2000px'>")
+    page = standalone(
+        f"<div style='height:900px'></div>{vt.show(spotted(), name='w').html()}<div style='height:2000px'>"
+    )
     view = View(page)
     page.mouse.move(200, 300)
     page.mouse.wheel(0, 1000)
@@ -188,7 +190,7 @@ def test_sliders_tiles_and_the_choice_of_axes(standalone, shoot):
     slider.focus()
     view.page.keyboard.press("ArrowRight")
     view.page.keyboard.press("ArrowRight")
-    view.says("w[2, 0, 0, 0, 0]", f"{float(x[2, 0, 0, 0, 0]):.1f}")
+    view.says("w[2, 0, 0, 0, 0]", str(int(x[2, 0, 0, 0, 0])))
     view.press("PageDown")
     view.says("w[3, 0, 0, 0, 0]")
     shoot("sliders", view.root)
@@ -225,12 +227,16 @@ def test_a_pooled_array_says_what_it_has(standalone, shoot):
     x[617, 204] = float("nan")
     view = opened(standalone, x, scale=None, live="off")
     allow_clipboard(view.page)
-    expect(view.root.locator(".vt-note", has_text="each block is 5 × 5 values")).to_be_visible()
+    item = vt.show(x, live="off").record.items[0]
+    k = item.block[0]
+    assert k > 1
+    expect(view.root.locator(".vt-note", has_text=f"each block is {k} × {k} values")).to_be_visible()
+    where = "w[{}:{}, {}:{}]".format(*(edge for i in (617, 204) for edge in (i // k * k, i // k * k + k)))
     view.shown(BAD)
     view.root.get_by_role("button", name="next bad value").click()
-    view.says("w[615:620, 200:205]", "NaN")
+    view.says(where, "NaN")
     view.press("Enter")
-    expect(view.hint).to_have_text("copied w[615:620, 200:205]")
+    expect(view.hint).to_have_text(f"copied {where}")
     assert bool(eval(clipboard(view.page), {"w": x}).isnan().any())
     expect(view.root.locator(".vt-lens .vt-note")).to_contain_text("one number for each block")
     shoot("pooled", view.root)
@@ -252,6 +258,10 @@ def test_a_label_copies_its_row_or_column(standalone, which):
     view = opened(standalone, spotted((12, 20), (5, 7)))
     allow_clipboard(view.page)
     spot, box = view.shown(END["light"]), view.canvas.bounding_box()
-    at = {"x": 4, "y": middle(spot)["y"]} if which == "rows" else {"x": middle(spot)["x"], "y": box["height"] - 4}
+    at = (
+        {"x": 4, "y": middle(spot)["y"]}
+        if which == "rows"
+        else {"x": middle(spot)["x"], "y": box["height"] - 4}
+    )
     view.canvas.click(position=at)
     expect(view.hint).to_have_text("copied w[5, :]" if which == "rows" else "copied w[:, 7]")

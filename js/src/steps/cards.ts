@@ -13,7 +13,7 @@ const MOST = 7; // cards
 /** The nodes of a pass in a row, if it is one and all that is in it can be read as numbers. */
 export function chain(course: Course): StepNode[] | null {
   const { nodes, frames, values } = course.state;
-  if (nodes.length > MOST || !frames.length || frames.length !== course.count) return null;
+  if (course.partial || nodes.length > MOST || !frames.length || frames.length !== course.count) return null;
   if (values.some((v) => !v.exact || !v.data || v.shape.length > 2 || v.shape.some((n) => n > 3))) return null;
   const found: StepNode[] = [];
   let at: number | null = frames[0]?.node ?? null;
@@ -21,7 +21,7 @@ export function chain(course: Course): StepNode[] | null {
     const node = nodes[at];
     if (!node || found.includes(node)) return null;
     found.push(node);
-    const next: [string, number | null, number][] = node.to.filter(([, id]) => id !== null);
+    const next: [string, number | null, number][] = (node.to ?? []).filter(([, id]) => id !== null);
     if (next.length > 1) return null;
     at = next[0]?.[1] ?? null;
   }
@@ -50,7 +50,7 @@ const short = (v: number): string => num(v).replace(/(\.\d*?)0+$/, "$1").replace
 function forwardSays(course: Course, node: StepNode, name: string, from: StepNode | undefined, fromName: string): string {
   if (node.leaf) return "leaf";
   const constant = (names: string[]): string =>
-    node.saved.find((s) => names.includes(s.name) && s.value === null)?.text ?? "";
+    node.saved?.find((s) => names.includes(s.name) && s.value === null)?.text ?? "";
   const [y, x] = [course.value(node.forward), course.value(from?.forward)];
   const [a, b] = [y?.data?.data, x?.data?.data];
   const same = (f: (i: number) => number): number | null => {

@@ -32,7 +32,7 @@ export class Course {
       if (place >= 0) this.node[place] = node;
     });
     this.scale = scaleOf(state.frames.flatMap((f) => f.outgoing.map((o) => normOf(this.value(o.gradient)))));
-    for (const [frame, text] of state.stops) this.stops.set(this.#step[frame] ?? this.count, text);
+    for (const [frame, text] of state.stops) this.stops.set(this.#step[frame] ?? -1, text);
     this.at = this.stepOf(state.at);
   }
 
@@ -48,11 +48,32 @@ export class Course {
 
   /** How many steps of the page so many frames are. */
   stepOf(frames: number): number {
-    return frames <= 0 ? 0 : (this.#step[frames - 1] ?? this.count - 1) + 1;
+    const kept = frames - this.state.skipped;
+    return kept <= 0 ? 0 : (this.#step[kept - 1] ?? this.count - 1) + 1;
   }
 
-  /** How many frames so many steps are. */
+  /** The step that a frame belongs to. */
+  inStep(frame: number): number {
+    return this.#step[frame] ?? -1;
+  }
+
+  /** Where it stands, in words: of a long pass only a part came with the page. */
+  get place(): string {
+    if (this.partial) return `step ${this.frames()} of ${this.state.total}`;
+    return `step ${this.at} of ${this.count}`;
+  }
+
+  get partial(): boolean {
+    return this.state.skipped > 0 || !this.state.whole;
+  }
+
+  /** How many frames of the whole pass so many steps are. */
   frames(at = this.at): number {
+    return this.state.skipped + this.kept(at);
+  }
+
+  /** How many of the frames that came with the page they are. */
+  kept(at = this.at): number {
     return this.begins[at] ?? 0;
   }
 
@@ -84,7 +105,7 @@ export class Course {
       value: this.value(this.state.start.find(([id]) => id === leaf)?.[1]),
       sum: "",
     };
-    for (const frame of this.state.frames.slice(0, this.frames())) {
+    for (const frame of this.state.frames.slice(0, this.kept())) {
       for (const g of frame.grads) if (g.node === leaf) found = { value: this.value(g.after), sum: g.sum };
     }
     return found;
@@ -94,15 +115,16 @@ export class Course {
   stands(): Stand[] {
     const { nodes, frames, waits } = this.state;
     const made: Stand[] = nodes.map(() => "");
+    for (const id of this.state.done) made[id] = "done";
     for (const [id] of waits) made[id] = "pending";
-    const now = this.frames();
+    const now = this.kept();
     frames.slice(0, now).forEach((frame) => {
       for (const id of frame.pending) made[id] = "pending";
       for (const id of frame.done) made[id] = "done";
     });
     const reached = new Set(frames.flatMap((f) => [...f.done, ...f.pending]));
     nodes.forEach((node) => {
-      if (!reached.has(node.id) && made[node.id] === "") made[node.id] = "never";
+      if (this.state.whole && !reached.has(node.id) && made[node.id] === "") made[node.id] = "never";
     });
     const here = this.here;
     if (here) made[here.node] = "here";
@@ -118,7 +140,7 @@ export class Course {
   flows(): Map<number, number> {
     const found = new Map<number, number>();
     if (!this.graph) return found;
-    for (const frame of this.state.frames.slice(0, this.frames())) {
+    for (const frame of this.state.frames.slice(0, this.kept())) {
       const place = this.state.places[frame.node] ?? -1;
       const used = new Set<number>();
       for (const out of frame.outgoing) {

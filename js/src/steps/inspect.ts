@@ -43,13 +43,13 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
   const parts: (HTMLElement | null)[] = [
     headOf(node.name, [
       node.module || (course.graph ? course.graph.path(course.state.places[node.id] ?? -1) : ""),
-      `step ${step + 1} of ${course.count}`,
+      course.partial ? `step ${course.frames(step) + 1} of ${course.state.total}` : `step ${step + 1} of ${course.count}`,
       notYet && "not yet run",
     ]),
     sourceOf(lineText(node)),
   ];
   const flows = new Map(main.outgoing.map((out) => [out.input, out]));
-  const rules = node.formulas
+  const rules = (node.formulas ?? [])
     .filter((f) => f.latex && flows.has(f.input))
     .map((f) => ({
       input: f.input,
@@ -81,7 +81,7 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
     const text = `Forward gave  ${shapeText(forward.shape)}`;
     parts.push(section(text, normText(forward), ...shown(forward, "value", 48, pane)));
   }
-  if (!node.leaf) parts.push(savedOf(node.saved.map((s) => ({ ...s, text: s.text })), node.bytes));
+  if (!node.leaf) parts.push(savedOf(node.saved ?? [], node.bytes ?? 0));
   return parts.filter((part): part is HTMLElement => part !== null);
 }
 
@@ -125,7 +125,7 @@ function outgoing(pane: Pane, frames: StepFrame[]): HTMLElement | null {
 export function inspectOther(pane: Pane, id: number, never: boolean): HTMLElement[] {
   const { course } = pane;
   const node = course.state.nodes[id] as StepNode;
-  const parts = [headOf(node.label || node.name, [node.leaf ? "leaf" : node.module, shapeText(node.shape), node.dtype])];
+  const parts = [headOf(node.label || node.name, [node.leaf ? "leaf" : node.module || false, shapeText(node.shape ?? []), node.dtype || false])];
   if (never) parts.push(el("div.vt-note", { text: "No gradient reaches it in this pass." }));
   const value = course.value(node.forward);
   if (value) parts.push(section("Value", normText(value), ...shown(value, "value", 64, pane)));

@@ -149,7 +149,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     el(
       "div.vt-head",
       {},
-      ...titleOf(state.title, [`${course.count} step${course.count === 1 ? "" : "s"}`, ...meta]),
+      ...titleOf(state.title, [`${course.partial ? state.total : course.count} step${course.count === 1 ? "" : "s"}`, ...meta]),
       el("span.vt-space"),
       search?.root ?? null,
       ...exits,
@@ -177,7 +177,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   for (const text of [...state.says, ...(state.failed ? [state.failed] : [])]) root.append(el("div.vt-note", { text }));
 
   function paint(): void {
-    transport.paint(course.at);
+    transport.paint(course.at, course.place);
     cards?.paint();
     if (cards) return;
     const node = subject();
@@ -206,7 +206,8 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     const step = node < 0 ? -1 : state.frames.findIndex((f) => f.node === node);
     const check = kernel.live && node >= 0 && !state.nodes[node]?.leaf ? checkOf(kernel, node, checked, signal) : null;
     const top = aside.scrollTop;
-    if (step >= 0) aside.replaceChildren(...inspectStep(pane, course.stepOf(step + 1) - 1, course.stepOf(step + 1) > course.at, check));
+    const at = course.inStep(step);
+    if (at >= 0) aside.replaceChildren(...inspectStep(pane, at, at >= course.at, check));
     else if (node >= 0) aside.replaceChildren(...inspectOther(pane, node, course.when(node) < 0));
     aside.scrollTop = top;
   }
@@ -227,7 +228,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     ArrowRight: () => go(course.at + 1),
     r: run,
     b: () => {
-      const step = course.stepOf(state.frames.findIndex((f) => f.node === subject()) + 1) - 1;
+      const step = course.inStep(state.frames.findIndex((f) => f.node === subject()));
       if (step >= 0 && !breaks.delete(step)) breaks.add(step);
       tell("");
       paint();

@@ -52,10 +52,10 @@ export class Transport {
     );
   }
 
-  paint(at: number): void {
+  paint(at: number, place: string): void {
     this.slider.value = String(at);
-    this.slider.setAttribute("aria-valuetext", `${at} of ${this.#count} steps taken`);
-    this.#place.textContent = `step ${at} of ${this.#count}`;
+    this.slider.setAttribute("aria-valuetext", place);
+    this.#place.textContent = place;
     this.#buttons.forEach((button, i) => (button.disabled = i < 2 ? at === 0 : at === this.#count));
     this.run.disabled = at === this.#count;
   }

@@ -11,15 +11,15 @@ export interface StepNode {
   op: string;
   label: string;
   leaf: boolean;
-  module: string;
-  shape: number[];
-  dtype: string;
-  line: { text: string; file: string; line: number; cell: number | null } | null;
-  forward: Ref;
-  formulas: { input: string; latex: string | null; reads: string[] }[];
-  to: [string, number | null, number][];
-  saved: { name: string; what: string; value: Ref; text: string; bytes: number; alias: boolean }[];
-  bytes: number;
+  module?: string;
+  shape?: number[];
+  dtype?: string;
+  line?: { text: string; file: string; line: number; cell: number | null } | null;
+  forward?: Ref;
+  formulas?: { input: string; latex: string | null; reads: string[] }[];
+  to?: [string, number | null, number][];
+  saved?: { name: string; what: string; value: Ref; text: string; bytes: number; alias: boolean }[];
+  bytes?: number;
 }
 
 export interface Part {
@@ -65,6 +65,10 @@ export interface State {
   waits: [number, number, Ref][];
   values: Value[];
   failed: string | null;
+  skipped: number;
+  total: number;
+  whole: boolean;
+  done: number[];
   graph: GraphState | null;
   places: number[];
   stops: [number, string][];

@@ -69,7 +69,7 @@ export class Board {
       this.box.scrollTop += (now.y - old.y) * this.zoom;
     } else if (this.#width) this.#first();
     if (!this.box.style.height) {
-      this.box.style.height = `${Math.min(TALL, Math.max(260, picture.layout.height + 28))}px`;
+      this.box.style.height = `${Math.min(TALL, Math.max(260, picture.layout.height + 64))}px`;
     }
     this.#remap();
   }
@@ -106,7 +106,7 @@ export class Board {
 
   fit(): void {
     const { width, height } = this.picture?.layout ?? { width: 1, height: 1 };
-    this.set(Math.min(1.25, this.box.clientWidth / (width + 32), this.box.clientHeight / (height + 14)));
+    this.set(Math.min(1.25, this.box.clientWidth / (width + 32), (this.box.clientHeight - 48) / (height + 14)));
   }
 
   #draw(): void {
@@ -226,8 +226,10 @@ export class Board {
         this.#view,
       );
       this.#map.setAttribute("viewBox", `-16 -6 ${width + 32} ${height + 12}`);
-      this.#map.setAttribute("width", String((width + 32) * k));
-      this.#map.setAttribute("height", String((height + 12) * k));
+      // A long chain would be a thread: the map is never thinner than a finger.
+      this.#map.setAttribute("preserveAspectRatio", "none");
+      this.#map.setAttribute("width", String(Math.max(32, (width + 32) * k)));
+      this.#map.setAttribute("height", String(Math.max(32, (height + 12) * k)));
     }
     for (const [name, value] of [
       ["x", box.scrollLeft / this.zoom - 16],
@@ -237,7 +239,7 @@ export class Board {
     ] as const) {
       this.#view.setAttribute(name, String(value));
     }
-    this.#view.setAttribute("stroke-width", String(1.5 / k));
+    this.#view.setAttribute("vector-effect", "non-scaling-stroke");
   }
 
   /** Arrow keys go to the nearest box that way; Enter does what a click does. */

@@ -305,7 +305,7 @@ export class Picture {
     const near = box[0] === NODE ? g.path(box[1] as number) : "";
     if (near && name.startsWith(`${near}.`)) name = name.slice(near.length + 1);
     const element = svg("g", { class: `vt-node vt-pill${dead ? " vt-never" : ""}` });
-    const room = Math.floor((w - 20) / SMALL) - 6;
+    const room = Math.floor((w - 20) / SMALL) - (Number.isNaN(g.number(node, "grad")) ? 0 : 6);
     const detail = g.shape(node).join("×") || "scalar";
     name = cut(name, Math.max(4, room - detail.length - 1));
     const text = svg("text", { class: "vt-small", x: x + 10, y: y + 13 }, svg("tspan", { text: name }));

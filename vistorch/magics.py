@@ -20,8 +20,8 @@ from traitlets import Bool, Enum, Int, TraitError, observe, validate
 from . import vt
 from .completion import matcher_for
 from .engine.tensor import Tensor
-from .vt.automatic import bundle_of
 from .vt import listening
+from .vt.automatic import bundle_of
 from .vt.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .vt.dispatch import obey
 from .vt.keep import keep

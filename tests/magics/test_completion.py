@@ -31,7 +31,17 @@ def offered(shell):
 
 
 def test_commands(offered):
-    assert offered("%vt ") == ["show", "vars", "graph", "step", "break", "device", "torch", "export", "doctor"]
+    assert offered("%vt ") == [
+        "show",
+        "vars",
+        "graph",
+        "step",
+        "break",
+        "device",
+        "torch",
+        "export",
+        "doctor",
+    ]
     assert offered("%vt d") == ["device", "doctor"]
     assert offered("  %vt  ex") == ["export"]
     assert offered("x = 1\n%vt to") == ["torch"]

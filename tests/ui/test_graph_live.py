@@ -56,13 +56,21 @@ def test_a_pass_is_stepped_and_undone(notebook, shoot, theme):
     card = steps.locator(".vt-stepper")
     steps.get_by_role("button", name="one step on").click()
     expect(position).to_have_text("step 1 of 6")
-    for key, place in [("ArrowRight", 2), ("ArrowRight", 3), ("ArrowRight", 4), ("ArrowLeft", 3), ("ArrowRight", 4)]:
+    for key, place in [
+        ("ArrowRight", 2),
+        ("ArrowRight", 3),
+        ("ArrowRight", 4),
+        ("ArrowLeft", 3),
+        ("ArrowRight", 4),
+    ]:
         card.press(key)
         expect(position).to_have_text(f"step {place} of 6")
     shoot("steps", steps)
     steps.locator(".vt-inspector").get_by_role("button", name=re.compile("check")).click()
     expect(steps.locator(".vt-checked")).to_contain_text("✓")
-    assert book.text(book.execute("[p.grad is None for p in net.parameters()]")) == "[True, True, False, False]"
+    assert (
+        book.text(book.execute("[p.grad is None for p in net.parameters()]")) == "[True, True, False, False]"
+    )
     for _ in range(2):
         steps.get_by_role("button", name="one step back").click()
     expect(position).to_have_text("step 2 of 6")
@@ -79,7 +87,9 @@ def test_a_pass_is_stepped_and_undone(notebook, shoot, theme):
 
 
 def test_a_pass_stops_before_nan_is_used_and_is_finished(notebook, shoot):
-    source = "x = torch.zeros(3, requires_grad=True)\nbad = (x.sqrt() * x).sum()\nbad.backward()\nprint('after')"
+    source = (
+        "x = torch.zeros(3, requires_grad=True)\nbad = (x.sqrt() * x).sum()\nbad.backward()\nprint('after')"
+    )
     book = notebook("%load_ext vistorch\nimport vistorch as torch", "%vt break nan", source)
     book.run(0)
     book.run(1)

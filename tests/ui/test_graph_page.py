@@ -69,7 +69,12 @@ def test_a_click_tells_of_a_node_and_edges_are_as_wide_as_gradients_are_large(st
     page.locator(".vt-pill", has_text="weight").first.click()
     expect(side).to_contain_text("parameter")
     expect(side).to_contain_text("Its .grad")
-    widths = {float(w) for w in page.locator("path.vt-edge.vt-on").evaluate_all("all => all.map(e => getComputedStyle(e).strokeWidth.replace('px', ''))")}
+    widths = {
+        float(w)
+        for w in page.locator("path.vt-edge.vt-on").evaluate_all(
+            "all => all.map(e => getComputedStyle(e).strokeWidth.replace('px', ''))"
+        )
+    }
     assert len(widths) > 4 and max(widths) == 6
 
 
@@ -118,7 +123,10 @@ def test_a_large_graph_has_a_map_and_stays_in_its_box(standalone, shoot):
     shoot("large")
     page.set_viewport_size({"width": 420, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
-    assert page.locator(".vt-inspector").bounding_box()["y"] > page.locator(".vt-board").bounding_box()["y"] + 200
+    assert (
+        page.locator(".vt-inspector").bounding_box()["y"]
+        > page.locator(".vt-board").bounding_box()["y"] + 200
+    )
 
 
 def test_names_with_markup_are_text(standalone, page):

@@ -30,7 +30,10 @@ def test_the_small_example_reaches_four_and_a_half_in_four_steps(standalone, the
     expect(cards).to_have_count(5)
     expect(position).to_have_text("step 0 of 4")
     expect(cards.last).to_contain_text("None")
-    on, back = page.get_by_role("button", name="one step on"), page.get_by_role("button", name="one step back")
+    on, back = (
+        page.get_by_role("button", name="one step on"),
+        page.get_by_role("button", name="one step back"),
+    )
     expect(back).to_be_disabled()
     for step, name in enumerate(["MeanBackward0", "MulBackward0", "PowBackward0", "AddBackward0"], 1):
         on.click()
@@ -119,6 +122,7 @@ def test_no_page_is_wider_than_its_window(standalone, shoot, width):
 
 def test_a_step_is_painted_at_once(standalone):
     page = standalone(network().document())
+    expect(page.locator(".vt-pos")).to_have_text("step 0 of 5")
     took = page.evaluate(
         """async () => {
       const button = document.querySelector('[aria-label="one step on"]'), begin = performance.now();

@@ -52,7 +52,11 @@ def break_(
     try:
         if clear:
             session.clear()
-        for number, does in ((remove, session.remove), (off, lambda n: session.enable(n, False)), (on, session.enable)):
+        for number, does in (
+            (remove, session.remove),
+            (off, lambda n: session.enable(n, False)),
+            (on, session.enable),
+        ):
             if number is not None:
                 does(number)
         if condition is not None:
@@ -88,7 +92,9 @@ def _stopped(stop: Any) -> None:
 
 
 def _arguments(parser: Parser) -> None:
-    parser.takes("condition", "where to stop, such as nan @ layer2.*", kind=TEXT, metavar="CONDITION", nargs="?")
+    parser.takes(
+        "condition", "where to stop, such as nan @ layer2.*", kind=TEXT, metavar="CONDITION", nargs="?"
+    )
     parser.takes("--remove", "remove the breakpoint of this number", type=int, metavar="NUMBER")
     parser.takes("--off", "leave it out for now", type=int, metavar="NUMBER")
     parser.takes("--on", "look at it again", type=int, metavar="NUMBER")

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..debug import array as arrays
 from ..debug.check import check_node
-from ..debug.steps.forward import Forward
 from ..debug.stepper import Stepper
+from ..debug.steps.forward import Forward
 from ..engine.backward import order_of
 from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor, wrap

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..debug.breaks.errors import ConditionError
 from ..debug.stepper import Stepper
-from ..engine.graph import Leaf
+from ..engine.graph import FREED, Leaf
 from ..engine.tensor import Tensor
 from . import listening
 from .command import EXPRESSION, Asked, Command, Parser
@@ -24,6 +24,10 @@ from .inside import checked, opened
 from .refusal import Refusal, first_line
 from .shell import has_front_end, shell_of_user
 
+GONE = (
+    "the graph was freed by a backward pass: run the forward pass again, and step it before backward() "
+    "or after backward(retain_graph=True)"
+)
 GRAPH = 4000  # nodes; a larger graph is stepped without its picture
 
 
@@ -66,16 +70,25 @@ def step(
     undone = _undo_open(roots)
     try:
         stepper = Stepper(roots[0] if len(roots) == 1 else roots, names=leaves(around))
+        if any(getattr(n, "saved", None) is FREED for n in stepper.nodes):
+            stepper.undo()
+            raise Refusal(GONE)
         conditions = [break_] if isinstance(break_, str) or callable(break_) else list(break_ or ())
         return shown(stepper, around, conditions, live, undone)
     except ConditionError as error:
         raise Refusal(str(error)) from None
+    except Refusal:
+        raise
     except (RuntimeError, ValueError, TypeError) as error:
         raise Refusal(first_line(error).partition(": ")[2]) from None
 
 
 def shown(
-    stepper: Stepper, around: Mapping[str, Any], conditions: Sequence[Any], live: Any, says: Sequence[str] = ()
+    stepper: Stepper,
+    around: Mapping[str, Any],
+    conditions: Sequence[Any],
+    live: Any,
+    says: Sequence[str] = (),
 ) -> Any:
     """Show a stepper where it stands; without a page that asks the kernel it is undone.
 
@@ -87,7 +100,7 @@ def shown(
         says: sentences to add.
     """
     from ..debug.graph import capture
-    from ..debug.steps import record
+    from ..debug.steps.build import record
     from ..widgets.display import Display
 
     graph, places = None, []
@@ -201,11 +214,7 @@ class Walker:
         from ..debug.steps.forward import Forward
 
         stepper, node = self.stepper, self.stepper.nodes[number]
-        value = (
-            node.variable
-            if node.__class__ is Leaf
-            else Forward(stepper.nodes, stepper.outputs).of(node)
-        )
+        value = node.variable if node.__class__ is Leaf else Forward(stepper.nodes, stepper.outputs).of(node)
         name = stepper.names.get(node.variable, "") if node.__class__ is Leaf else ""
         gradient = stepper.incoming(node) if not stepper.closed else None
         shown, self.kept = opened(node, value, gradient, name, "it has not come yet")
@@ -228,7 +237,11 @@ def _undo_open(roots: list[Tensor]) -> list[str]:
 def _arguments(parser: Parser) -> None:
     parser.takes("x", "a tensor with history", kind=EXPRESSION, metavar="EXPRESSION")
     parser.takes(
-        "--break", "where a run stops, such as nan; may be repeated", action="append", metavar="TEXT", dest="break_"
+        "--break",
+        "where a run stops, such as nan; may be repeated",
+        action="append",
+        metavar="TEXT",
+        dest="break_",
     )
     parser.takes("--live", "walk the pass in the kernel", choices=SWITCH)
 

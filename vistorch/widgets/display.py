@@ -79,7 +79,9 @@ class Display:
     def _fragment(self, payload: bytes, text: str) -> str:
         """The page with the text above it, or in its place where the page says all that the text does."""
         if getattr(self.record, "replaces_text", False):
-            return standalone.fragment(self.record.kind, payload, "", standalone.printed(text, "vistorch-off"))
+            return standalone.fragment(
+                self.record.kind, payload, "", standalone.printed(text, "vistorch-off")
+            )
         return standalone.fragment(self.record.kind, payload, text)
 
     def document(self) -> str:

@@ -17,11 +17,11 @@ from .tiles import Tiles
 class Inside(Protocol):
     """What a view asks about nodes; `LookupError` with a sentence where there is nothing to answer."""
 
-    def look(self, node: int) -> tuple[Display, list[Any]]:
+    def look(self, node: int, /) -> tuple[Display, list[Any]]:
         """The array view's display of a node's value and gradient, and the arrays behind it."""
         ...
 
-    def check(self, node: int) -> tuple[bool, str]:
+    def check(self, node: int, /) -> tuple[bool, str]:
         """Whether a node's gradient is right, and a sentence."""
         ...
 

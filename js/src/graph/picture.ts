@@ -2,10 +2,10 @@
 // step (states of nodes, widths of edges, marks) is painted onto what stands there.
 
 import { bytes, num, shapeText } from "../shared/format";
+import { COLUMN, cut, dress, SAID, SMALL, type Stand } from "./dress";
+import { beside, inside, together } from "./flows";
 import { type Graph, GROUP, type Layout, NODE, ROOT, rows } from "./record";
 import { head, headAcross, svg, way, widthOf } from "./svg";
-
-export type Stand = "" | "done" | "here" | "pending" | "never";
 
 /** What a picture shows beside the graph itself. */
 export interface Look {
@@ -25,12 +25,6 @@ export interface Deeds {
   choose(node: number): void;
   toggle(group: number): void;
 }
-
-const COLUMN = 6.93;
-const SMALL = 6.63;
-
-const cut = (text: string, room: number): string =>
-  text.length <= room ? text : room < 2 ? "" : `${text.slice(0, room - 1)}…`;
 
 interface Line {
   path: SVGPathElement;
@@ -221,10 +215,7 @@ export class Picture {
     const op = closed || this.#graph.isOp(number);
     const element = svg("g", { class: op ? "vt-node" : "vt-node vt-leaf" });
     if (this.#graph.kind(number) === "failed" && !closed) element.classList.add("vt-failed");
-    const members: number[] = [];
-    this.#row.forEach((r, node) => {
-      if (r === at) members.push(node);
-    });
+    const members = [...this.#row].filter(([, row]) => row === at).map(([node]) => node);
     const steps = members.map((node) => this.#graph.number(node, "step")).filter(Boolean);
     const [low, high] = [Math.min(...steps), Math.max(...steps)];
     const right = !steps.length || group?.synthetic ? "" : high > low ? `${low}–${high}` : `${low}`;
@@ -371,8 +362,8 @@ export class Picture {
       const wide = widthOf(norm, look.scale);
       this.#ink(pin.path, pin.tip, norm, wide, pin.bend(wide)[1]);
       pin.value.textContent = norm === null ? "" : num(norm, 2);
-      const label = `${this.#graph.called(pin.node)}${norm === null ? "" : `, norm of its gradient ${num(norm, 2)}`}`;
-      pin.element.setAttribute("aria-label", label);
+      const told = norm === null ? "" : `, norm of its gradient ${num(norm, 2)}`;
+      pin.element.setAttribute("aria-label", this.#graph.called(pin.node) + told);
     }
     for (const line of this.#lines) {
       const norm = line.root ? (look.scale ? 1 : null) : together(line.edges.map((e) => look.flow(e)));
@@ -402,44 +393,4 @@ export class Picture {
     path.setAttribute("stroke-width", wide.toFixed(2));
     tip?.setAttribute("d", end);
   }
-}
-
-const SAID: Record<Stand, string> = { "": "", done: "done", here: "here", pending: "pending", never: "never reached" };
-
-function dress(element: SVGGElement, stand: Stand, chosen: boolean, hit: boolean): void {
-  for (const one of ["done", "here", "pending"]) element.classList.toggle(`vt-${one}`, one === stand);
-  if (stand === "never") element.classList.add("vt-never");
-  element.classList.toggle("vt-chosen", chosen);
-  element.classList.toggle("vt-hit", hit);
-  element.setAttribute("aria-pressed", String(chosen));
-}
-
-/** The norm of several flows together; null until one has come. */
-function together(flows: (number | null)[]): number | null {
-  const found = flows.filter((flow): flow is number => flow !== null);
-  return found.length ? Math.hypot(...found) : null;
-}
-
-const inside = (x: number, y: number, fx = 0, fy = 0, fw = 0, fh = 0): boolean =>
-  fx < x && x < fx + fw && fy < y && y < fy + fh;
-
-/** Where the words of an edge stand: beside a straight piece of it, between the frames that it crosses. */
-function beside(path: number[][], areas: number[][], lone: boolean, only: boolean): [number, number] | null {
-  const [y0, y1] = [path[0]?.[1] ?? 0, path.at(-1)?.[1] ?? 0];
-  if (y1 <= y0) return null;
-  let [low, high] = [y0, y1];
-  for (const [, , y, , h] of areas as [number, number, number, number, number][]) {
-    const [leaves, enters] = [y <= y0 && y0 <= y + h, y <= y1 && y1 <= y + h];
-    if (leaves && !enters) low = Math.max(low, y + h);
-    else if (enters && !leaves) high = Math.min(high, y);
-  }
-  const spots = [...(lone ? [high - 6] : []), ...(only ? [low + 13] : [])];
-  if (spots.length === 2 && high - low < 60) spots.unshift((low + high) / 2 + 3.5);
-  for (const y of spots) {
-    for (let k = 1; k < path.length; k++) {
-      const [[ax, ay], [bx, by]] = [path[k - 1], path[k]] as [[number, number], [number, number]];
-      if (ax === bx && ay <= y - 4 && y <= by + 8 && low <= y - 8 && y <= high + 8) return [ax, y];
-    }
-  }
-  return null;
 }

@@ -2,7 +2,7 @@
 // parameters; the record counts these as frames of their own.
 
 import { normOf, type Value } from "../graph/heat";
-import type { Stand } from "../graph/picture";
+import type { Stand } from "../graph/dress";
 import { Graph } from "../graph/record";
 import { scaleOf } from "../graph/svg";
 import type { Outgoing, Ref, State, StepFrame, StepNode } from "./types";

@@ -42,7 +42,8 @@ def svg(record: Any, theme: str = "light") -> bytes:
     more, rows = len(rows) - LINES, rows[:LINES]
     names = max([cells(name) for _, name, _, _ in rows], default=8)
     said = max([cells(text) for _, _, text, _ in rows], default=8)
-    width = int(min(max(52 + (names + said + 4) * COLUMN, WIDE[0]), WIDE[1]))
+    ends = 60 + cells(record.failed or "") * COLUMN
+    width = int(min(max(52 + (names + said + 4) * COLUMN, ends, WIDE[0]), WIDE[1]))
     room = int((width - 64 - names * COLUMN) / COLUMN)
     below = [*([f"and {more} more lines"] if more > 0 else []), *([record.failed] if record.failed else [])]
     height = HEAD + ROW * (len(rows) + len(below)) + 14
@@ -51,7 +52,16 @@ def svg(record: Any, theme: str = "light") -> bytes:
     facts = f"{record.count} steps, {record.at} taken" if record.at else f"{record.count} steps"
     head += tag("tspan", facts, dx=10, font_family=SANS, **look)
     parts = [
-        tag("rect", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=6, fill=colour["bg"], stroke=colour["line"]),
+        tag(
+            "rect",
+            x=0.5,
+            y=0.5,
+            width=width - 1,
+            height=height - 1,
+            rx=6,
+            fill=colour["bg"],
+            stroke=colour["line"],
+        ),
         tag("text", head, x=12, y=24),
         tag("path", d=f"M0 {HEAD - 0.5}H{width}", stroke=colour["line"]),
     ]
@@ -64,7 +74,9 @@ def svg(record: Any, theme: str = "light") -> bytes:
         parts += [
             words(36, y + 14, number, text_anchor="end", **look),
             words(48, y + 14, name, fill=ink, font_weight=600 if number else None),
-            words(64 + names * COLUMN, y + 14, cut(text, room), fill=ink if state == "grad" else colour["ink2"]),
+            words(
+                64 + names * COLUMN, y + 14, cut(text, room), fill=ink if state == "grad" else colour["ink2"]
+            ),
         ]
         y += ROW
     for text in below:

@@ -84,6 +84,18 @@ def test_without_a_pass_no_edge_claims_a_gradient(standalone):
     expect(page.locator("path.vt-edge.vt-on")).to_have_count(0)
 
 
+def test_what_is_folded_stays_where_it_is(standalone):
+    page = standalone(example().document())
+    bar = page.locator(".vt-bar", has_text="second")
+    before = bar.bounding_box()
+    bar.click()
+    closed = page.locator('.vt-node[aria-expanded="false"]')
+    after = closed.bounding_box()
+    assert abs(after["y"] - before["y"]) <= 3
+    closed.click()
+    assert abs(bar.bounding_box()["y"] - before["y"]) <= 3
+
+
 def test_what_is_searched_is_found_in_closed_groups_too(standalone):
     page = standalone(example().document())
     page.get_by_role("button", name="close every group").click()

@@ -55,8 +55,11 @@ export class Board {
     );
   }
 
-  /** Show a picture; `keep` is an element of the old one that the new one has at the same place of the screen. */
-  show(picture: Picture, old: { x: number; y: number } | null, now: { x: number; y: number } | null): void {
+  /** Show a picture; what has the focus of a fold stays where it is on the screen. */
+  show(picture: Picture, group: number): void {
+    const place = (): DOMRect | undefined =>
+      this.picture?.stops.find((stop) => stop.group === group && group >= 0)?.element.getBoundingClientRect();
+    const before = place();
     this.picture = picture;
     this.box.replaceChildren(picture.root);
     this.#draw();
@@ -64,13 +67,14 @@ export class Board {
       if (i === 0) stop.element.setAttribute("tabindex", "0");
       stop.element.addEventListener("focus", () => this.#rove(stop.element), { signal: this.#signal });
     }
-    if (old && now) {
-      this.box.scrollLeft += (now.x - old.x) * this.zoom;
-      this.box.scrollTop += (now.y - old.y) * this.zoom;
-    } else if (this.#width) this.#first();
     if (!this.box.style.height) {
       this.box.style.height = `${Math.min(TALL, Math.max(260, picture.layout.height + 64))}px`;
     }
+    const now = place();
+    if (before && now) {
+      this.box.scrollLeft += now.left - before.left;
+      this.box.scrollTop += now.top - before.top;
+    } else if (this.#width) this.#first();
     this.#remap();
   }
 
@@ -121,7 +125,7 @@ export class Board {
     if (!element) return;
     const [one, all] = [element.getBoundingClientRect(), this.box.getBoundingClientRect()];
     const need = (from: number, to: number, low: number, high: number, room: number): number =>
-      from < low + room ? from - low - room * 2 : to > high - room ? to - high + room * 2 : 0;
+      to - from > high - low - 2 * room || from < low + room ? from - low - room * 2 : to > high - room ? to - high + room * 2 : 0;
     this.box.scrollTop += need(one.top, one.bottom, all.top, all.bottom, 30);
     this.box.scrollLeft += need(one.left, one.right, all.left, all.right, 8);
   }
@@ -268,12 +272,4 @@ export class Board {
     e.preventDefault();
     e.stopPropagation();
   }
-}
-
-/** The place of a group in a layout: of its frame or its box. */
-export function placeOf(picture: Picture, group: number): { x: number; y: number } | null {
-  for (const [g, x, y] of rows(picture.layout.frames) as [number, number, number][]) if (g === group) return { x, y };
-  for (const [what, g, x, y] of rows(picture.layout.boxes) as [number, number, number, number][])
-    if (what === GROUP && g === group) return { x, y };
-  return null;
 }

@@ -3,7 +3,6 @@
 import type { Raw } from "../shared/payload";
 import { unpack } from "../shared/payload";
 import type { Board } from "./board";
-import { placeOf } from "./board";
 import { type Kernel, refused } from "./kernel";
 import { type Deeds, Picture } from "./picture";
 import { type Graph, keyOf, type Layout } from "./record";
@@ -76,11 +75,10 @@ export class Folds {
   }
 
   #show(layout: Layout, group: number): void {
-    const before = this.#board.picture && group >= 0 ? placeOf(this.#board.picture, group) : null;
     const held = this.#board.box.contains(document.activeElement);
     const picture = new Picture(this.#graph, layout, this.#deeds);
     this.open = new Set(layout.open.data);
-    this.#board.show(picture, before, before && placeOf(picture, group));
+    this.#board.show(picture, group);
     this.#shown();
     if (held) {
       const stop = picture.stops.find((one) => one.group === group) ?? picture.stops[0];

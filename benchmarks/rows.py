@@ -26,7 +26,6 @@ FAMILIES = (
     "training",
     "loading",
     "pictures",
-    "arrays",
     "graphs",
 )
 

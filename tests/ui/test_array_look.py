@@ -11,15 +11,25 @@ from vistorch import nn, optim, vt
 
 MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script>&amp;"\''
 
+PAPER = {"light": "background: #fff; color: #333", "dark": "background: #14161b; color: #ccc"}
+
 # Text on what is painted behind it: every element with text of its own, and its contrast.
 CONTRAST = """() => {
-  const light = ([r, g, b]) => [r, g, b].map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4))
+  const linear = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => [r, g, b].map((v) => linear(v / 255))
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const under = (e) => { for (; e; e = e.parentElement) { const c = numbers(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
+  const under = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = numbers(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
   const bad = [];
   for (const e of document.querySelectorAll(".vt *")) {
-    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || e.closest(".vt-hidden, style, [disabled]") || !e.checkVisibility()) continue;
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
+    if (e.closest(".vt-hidden, style, [disabled]") || !e.checkVisibility()) continue;
     const [a, b] = [light(numbers(getComputedStyle(e).color)), light(under(e))].sort((x, y) => y - x);
     if ((a + 0.05) / (b + 0.05) < 4.5) bad.push([e.className, e.textContent.slice(0, 30), (a + 0.05) / (b + 0.05)]);
     if (parseFloat(getComputedStyle(e).fontSize) < 11) bad.push([e.className, e.textContent.slice(0, 30), "too small"]);
@@ -28,7 +38,8 @@ CONTRAST = """() => {
 }"""
 # Controls without a name for who hears the page.
 NAMELESS = """() => [...document.querySelectorAll(".vt :is(button, select, input, [tabindex='0'])")]
-  .filter((e) => e.checkVisibility() && !(e.getAttribute("aria-label") || e.textContent.trim())).map((e) => e.outerHTML)"""
+  .filter((e) => e.checkVisibility() && !(e.getAttribute("aria-label") || e.textContent.trim()))
+  .map((e) => e.outerHTML)"""
 
 
 def trained(layer):
@@ -98,7 +109,7 @@ def gallery():
 @pytest.mark.parametrize("width", [1000, 420])
 def test_every_kind_is_shown(standalone, gallery, theme, width, shoot):
     page = standalone(
-        f"<style>body {{ background: {'#fff' if theme == 'light' else '#14161b'}; color: {'#333' if theme == 'light' else '#ccc'} }}</style>{gallery}",
+        f"<style>body {{ {PAPER[theme]} }}</style>{gallery}",
         theme,
     )
     page.set_viewport_size({"width": width, "height": 1000})

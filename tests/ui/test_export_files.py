@@ -56,6 +56,7 @@ def test_without_scripts_the_text_and_the_picture_stay(browser, shown, tmp_path)
     page = context.new_page()
     page.goto((tmp_path / "weights.html").as_uri())
     expect(page.locator("pre")).to_be_visible()
+    assert page.get_by_text("needs a page that runs scripts").count() == 0  # the picture is there
     image = page.locator("img")
     expect(image).to_be_visible()
     assert image.evaluate("image => image.naturalWidth") > 300
@@ -132,4 +133,7 @@ def test_a_notebook_as_html_works_offline(page, shown, tmp_path, shoot):
     view.says("w[5, 7]", "9")
     View(page, number=0).says("w[0, 0]")
     assert page.locator(".jp-OutputArea-output img").count() == 0
+    assert "mono" in page.locator("pre", has_text="tensor").first.evaluate(
+        "pre => getComputedStyle(pre).fontFamily"
+    )
     shoot("book")

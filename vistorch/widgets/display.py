@@ -14,6 +14,7 @@ from . import standalone, wire
 from .pictures import painter
 
 KEPT = 16
+STILL = 12_000  # bytes of a picture that also stands inside the HTML
 
 
 class Display:
@@ -74,15 +75,19 @@ class Display:
     def _html(self) -> str:
         state = dict(self.state())
         text = state.pop("text", "")  # stands in the HTML itself: a reader without scripts has it
-        return self._fragment(wire.pack(self.record.kind, state), text)
+        # JupyterLab shows what is not trusted as this HTML without its scripts, and not as the picture beside it.
+        mime, data = self.picture()
+        still = ""
+        if mime == "image/png" and len(data) <= STILL:
+            source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
+            still = f'<img class="vistorch-off" alt="" style="max-width:100%" src="{source}">'
+        return self._fragment(wire.pack(self.record.kind, state), text, still)
 
-    def _fragment(self, payload: bytes, text: str) -> str:
+    def _fragment(self, payload: bytes, text: str, still: str) -> str:
         """The page with the text above it, or in its place where the page says all that the text does."""
         if getattr(self.record, "replaces_text", False):
-            return standalone.fragment(
-                self.record.kind, payload, "", standalone.printed(text, "vistorch-off")
-            )
-        return standalone.fragment(self.record.kind, payload, text)
+            text, still = "", standalone.printed(text, "vistorch-off") + still
+        return standalone.fragment(self.record.kind, payload, text, still)
 
     def document(self) -> str:
         """A whole HTML file, with the picture for readers without scripts."""
@@ -90,9 +95,9 @@ class Display:
         source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
         state = dict(self.state())
         text = state.pop("text", "")
-        page = self._fragment(wire.pack(self.record.kind, state), text)
         still = f'<noscript><img alt="" src="{source}"></noscript>'
-        return standalone.document(self.name or str(state.get("title") or "vistorch"), page + still)
+        page = self._fragment(wire.pack(self.record.kind, state), text, still)
+        return standalone.document(self.name or str(state.get("title") or "vistorch"), page)
 
     def __repr__(self) -> str:
         return self.text()

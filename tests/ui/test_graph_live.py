@@ -86,6 +86,33 @@ def test_a_pass_is_stepped_and_undone(notebook, shoot, theme):
     assert book.text(2) == "[True, True, True, True]"
 
 
+def test_a_converted_notebook_steps_with_no_kernel(notebook, standalone, page):
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    book = notebook(NET, "%vt step loss")
+    book.run(0)
+    steps = book.run(1)
+    expect(
+        steps.get_by_role("button", name="take all steps back")
+    ).to_be_visible()  # the widget, not the page
+    book.save()
+    path = book.path()
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    read = nbformat.read(path, as_version=4)
+    made, _ = HTMLExporter(template_name="basic").from_notebook_node(read)
+    page.console.allow("requirejs|require is not defined|Failed to load|MathJax")
+    shown = standalone(made)
+    position = shown.locator(".vt-pos")
+    expect(position).to_have_text("step 0 of 6")
+    shown.get_by_role("button", name="one step on").click()
+    shown.locator(".vt-stepper").press("ArrowRight")
+    expect(position).to_have_text("step 2 of 6")
+    shown.locator(".vt-stepper").press("ArrowLeft")
+    expect(position).to_have_text("step 1 of 6")
+    expect(shown.get_by_role("button", name="take all steps back")).to_have_count(0)
+
+
 def test_a_pass_stops_before_nan_is_used_and_is_finished(notebook, shoot):
     source = (
         "x = torch.zeros(3, requires_grad=True)\nbad = (x.sqrt() * x).sum()\nbad.backward()\nprint('after')"

@@ -47,12 +47,8 @@ def graph(
         >>> import vistorch
         >>> from vistorch import vt
         >>> w = vistorch.ones(3, requires_grad=True)
-        >>> print(vt.graph((w * 2).sum(), namespace={"w": w}))
-        backward(): 2 ops
-        step  op             output
-           1  Sum            scalar
-           2  Mul            3
-                  w (input)  3
+        >>> [n.op for n in vt.graph((w * 2).sum(), namespace={"w": w}).record.nodes]
+        ['Sum', 'Mul', 'AccumulateGrad']
     """
     from ..debug.graph import capture, capture_last
 

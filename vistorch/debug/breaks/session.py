@@ -99,8 +99,9 @@ class Breakpoints(Listener):
         self._listen()
 
     def clear(self) -> None:
-        """Remove all."""
+        """Remove all; the next one is number 1 again."""
         self._points.clear()
+        self._last = 0
         self._listen()
 
     def __iter__(self) -> Iterator[Breakpoint]:

@@ -21,6 +21,7 @@ FAMILIES = (
     "chain",
     "graph",
     "listening",
+    "recording",
     "layers",
     "training",
     "loading",

@@ -57,7 +57,7 @@ def graph_bytes(tensor: Tensor) -> GraphBytes:
             continue
         mine: dict[Any, int] = {}
         for value in n.saved or ():
-            found = _array(value)
+            found = array_of(value)
             if found is None:
                 opaque += hasattr(value, "unpack")
                 continue
@@ -69,12 +69,12 @@ def graph_bytes(tensor: Tensor) -> GraphBytes:
     return GraphBytes(sum(everything.values()) - leaves, leaves, per_node, opaque)
 
 
-def _array(value: Any) -> Any:
+def array_of(value: Any) -> Any:
     """The array behind a saved entry, if there is one."""
     if isinstance(value, Promoted):
         value = value.saved
     if value.__class__ is tuple and value:
-        value = _array(value[0]) if value[0].__class__ is tuple else value[0]
+        value = array_of(value[0]) if value[0].__class__ is tuple else value[0]
     if isinstance(value, Tensor):
         return value._data
     return value if hasattr(value, "nbytes") and hasattr(value, "strides") else None

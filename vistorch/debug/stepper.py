@@ -12,13 +12,14 @@ from typing import Any
 
 from ..autograd.run import prepare
 from ..engine.backward import Pass
-from ..engine.graph import FREED, Leaf, Out, edge, version
+from ..engine.graph import FREED, Leaf, Out, edge
 from ..engine.modes import mode, recording
 from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
 from .breaks.moment import Moment
 from .breaks.points import Stop, breakpoints_of
 from .check import Check, check_node
+from .driving import settle
 from .frames import Frame, as_tensor, frame_of
 
 
@@ -260,13 +261,14 @@ class Stepper:
                 return f
         return None
 
-    def run_to_break(self, breakpoints: Any) -> Stop | None:
+    def run_to_break(self, breakpoints: Any, *, visit: Callable | None = None) -> Stop | None:
         """Run until a breakpoint holds, and stand *before* the node it holds of: nothing has used its result.
 
         To run again goes on past that node.
 
         Args:
             breakpoints: one or several of: a condition as text, a function of a Frame, a Breakpoint.
+            visit: told each node that ran, its entry in the journal, and what waits after it.
 
         Returns:
             What stopped it; None at the end of the pass.
@@ -287,6 +289,8 @@ class Stepper:
         self._stopped = None
         while self._advance():
             entry = self._taken[-1][2]
+            if visit is not None and entry[1] is not passing:  # it was told when it was stopped at
+                visit(entry[1], entry, self.run.pending)
             if entry[1] is passing:
                 continue
             moment = Moment(entry, self.run.pending, self.names)
@@ -342,12 +346,3 @@ class Stepper:
                 raise ValueError("no step has been taken yet: name a node")
             node = self._newest
         return check_node(self.nodes[self._number_of(node)], seed=seed)
-
-
-def settle(undo: list, create_graph: bool) -> None:
-    """A plain pass adds to an existing `.grad` in place: whoever holds that tensor must see the sum."""
-    for t, _, before, *after in undo:
-        if after and before is not None and not create_graph and t._grad is after[0]:
-            before._data[...] = after[0]._data
-            version(before).n += 1
-            t._grad = before

@@ -268,3 +268,31 @@ def test_breakpoints_as_objects():
     with Stepper(y) as s:
         assert s.run_to_break(point) is None
     assert point.hits == 0
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_trace_and_memory_see_the_pass_that_breakpoints_walk(session, inside):
+    from contextlib import ExitStack
+
+    from vistorch.debug.timeline import Timeline
+    from vistorch.debug.trace import Trace
+
+    x = L.tensor([0.0, 4.0], requires_grad=True)
+    trace, memory = Trace(), Timeline()
+    if not inside:
+        session.add("bad")
+    with ExitStack() as stack:
+        stack.enter_context(trace)
+        stack.enter_context(memory)
+        if inside:
+            session.add("bad")
+        y = (x.sqrt() * 2).sum()
+        with pytest.raises(Stopped) as caught:
+            y.backward()
+    assert trace.record().first["op"] == "sqrt" and trace.record().backward == 3
+    assert memory.record().backward == [[4, 6]]
+    caught.value.stepper.undo()
+    with trace, memory:
+        session.clear()
+        (x.sqrt() * 2).sum().backward()
+    assert len(memory.record().backward) == 2 and trace.record().backward == 6

@@ -13,7 +13,6 @@ from ...engine.events import Listener
 from ...engine.graph import Out
 from ..lines import note_of
 
-
 _names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...engine.events import Listener
 from ...engine.modes import mode
+from ..driving import watched, watching
 from ..lines import Lines
 from .modules import Modules
 from .points import Breakpoint, Stop
@@ -65,6 +66,8 @@ class Breakpoints(Listener):
         self._open: ExitStack | None = None
         self._open_for: frozenset[str] = frozenset()
         self._last = 0
+
+    steers = True  # nobody else drives a pass
 
     # ---- the list ---------------------------------------------------------------------------------------------
     def add(self, condition: Any) -> Breakpoint:
@@ -139,14 +142,18 @@ class Breakpoints(Listener):
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """Walk a pass that is about to start."""
+        if run.journal is not None or run.at or mode.run is not None:
+            return  # somebody steps it already, or it is a pass within one
+        with watched(run, watching()) as visit:
+            self._walk(run, outputs, visit)
+
+    def _walk(self, run: Any, outputs: tuple, visit: Any) -> None:
         from ..stepper import Stepper
 
-        if run.journal is not None or mode.run is not None:
-            return  # somebody steps it already, or it is a pass within one
         names = self.names(run) if self.names is not None else None
         stepper = Stepper.of(run, names=names, outputs=outputs)
         points = [p for p in self if p.enabled]
-        while (stop := stepper.run_to_break(points)) is not None:
+        while (stop := stepper.run_to_break(points, visit=visit)) is not None:
             answer = None if self.on_stop is None else self.on_stop(stop)
             if stepper.closed:
                 run.at = len(run.order)  # undone or finished: nothing is left to run

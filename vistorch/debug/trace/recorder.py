@@ -15,14 +15,14 @@ from weakref import ref as ref_to
 
 from numpy import ndarray, vdot
 
-from ...engine.events import Listener, _listeners, where
+from ...engine.events import _listeners, where
 from ...engine.graph import NUMBERS, Leaf, Out
 from ...engine.modes import mode
 from ...engine.tensor import Tensor
 from ..breaks.modules import path_of
+from ..driving import Driven
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain
-from .driving import drive
 
 INF = math.inf
 # what is bad in an input of these always shows in their output, so inputs need no look of their own
@@ -89,7 +89,7 @@ class Inside(threading.local):
         self.stack: list = []
 
 
-class Recorder(Listener):
+class Recorder(Driven):
     """Listens to all that runs and writes a row for each op.
 
     `numbers` says whether results that are one number are kept.
@@ -282,16 +282,14 @@ class Recorder(Listener):
         return copy
 
     # ---- backward ---------------------------------------------------------------------------------------------
-    def backward(self, run: Any, outputs: tuple) -> None:
-        """Run a pass in the place of whoever prepared it."""
-        if run.journal is not None or mode.run is not None:
-            return  # a stepper drives it, or it is a pass within one
+    def begin(self, run: Any) -> None:
+        """A pass is about to start."""
         self.passes += 1
         self._arrived, self._sums = set(), {}
-        try:
-            drive(run, self.step)
-        finally:
-            self._sums = {}  # no array of the pass stays alive
+
+    def end(self) -> None:
+        """No array of the pass stays alive."""
+        self._arrived, self._sums = set(), {}
 
     def step(self, n: Any, entry: Any, pending: dict) -> None:
         """Write what a step did into its row."""

@@ -1,0 +1,303 @@
+"""Saved tensors over time: what each node keeps for backward, from when until when, and the peak.
+
+The state that travels, kind "memory":
+
+{ "title", "text", "peak": {"tick", "bytes", "what", "where"}, "ticks": i32 array,
+  "bytes": f64 array (what is alive after each tick; a tick is one op forward or one node backward),
+  "devices": {name: f64 array} where there are several, "backward": [[first tick, last tick], ...],
+  "leaves": bytes that leaves own of what is saved, "opaque": how many saved values only an unpack hook knows,
+  "says": [...],
+  "rows": [ {"name", "where": text, "module", "device", "bytes": what this node alone brought,
+      "shared": what it keeps of memory that another row counts, "shapes": [[...], ...], "born": tick,
+      "freed": tick or null, "at_peak": bool} ], the largest first }
+
+Invariant: memory that several nodes keep counts once, while any of them keeps it; what a leaf owns does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from weakref import ref as ref_to
+
+import numpy as np
+
+from ..engine.backward import order_of
+from ..engine.events import where
+from ..engine.graph import Leaf, Out, edge
+from ..engine.tensor import Tensor
+from .breaks.modules import path_of
+from .driving import Driven
+from .lines import note_of
+from .memory import array_of, root_of
+from .source import line_of
+
+SHOWN = 12
+
+
+@dataclass
+class MemoryRecord:
+    """What was kept for backward, over time."""
+
+    kind: ClassVar[str] = "memory"
+
+    title: str
+    ticks: np.ndarray
+    bytes: np.ndarray
+    rows: list[dict[str, Any]]
+    peak: dict[str, Any]
+    backward: list[list[int]] = field(default_factory=list)
+    devices: dict[str, np.ndarray] = field(default_factory=dict)
+    leaves: int = 0
+    opaque: int = 0
+    says: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        """The peak, and the nodes that keep most."""
+        what = f" after {self.peak['what']}" if self.peak["what"] else ""
+        out = [f"{self.title}: at most {size(self.peak['bytes'])} saved for backward{what}"]
+        table: list[tuple[str, ...]] = []
+        for r in self.rows[:SHOWN]:
+            told = size(r["bytes"]) if r["bytes"] or not r["shared"] else f"shares {size(r['shared'])}"
+            shapes = ", ".join(" × ".join(map(str, s)) or "a number" for s in r["shapes"])
+            table.append((told, r["name"], r["module"], shapes, r["where"]))
+        wide = [max((len(row[i]) for row in table), default=0) for i in range(5)]
+        for row in table:
+            cells = [f"{row[0]:>{wide[0]}}", *[f"{c:<{w}}" for c, w in zip(row[1:], wide[1:], strict=True)]]
+            out.append("  ".join(cells).rstrip())
+        if len(self.rows) > SHOWN:
+            out.append(f"… and {len(self.rows) - SHOWN} more nodes")
+        return "\n".join([*out, *self.says])
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels; see the top of this file."""
+        return {**vars(self), "text": self.text()}
+
+
+def size(n: float) -> str:
+    """Bytes as people read them."""
+    for unit in ("B", "kB", "MB"):
+        if n < 1000 or (unit == "B" and n < 10_000):
+            return f"{n:.0f} B" if unit == "B" else f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:.3g} GB"
+
+
+class Account:
+    """Who keeps which memory, tick by tick."""
+
+    def __init__(self) -> None:
+        self.tick = 0
+        self.rows: list[dict[str, Any]] = []
+        self.live: dict[str, int] = {}
+        self.series: list[tuple[int, str, int]] = []  # tick, device, bytes alive there
+        self.owned: set = set()
+        self.owned_bytes: dict[Any, int] = {}
+        self.opaque = 0
+        self.top, self.top_tick, self.what, self.where = 0, 0, "", ""
+        self._holders: dict[Any, tuple[int, str, set]] = {}
+        self._kept: dict[int, tuple[int, list]] = {}  # by node's id: its row, the memories it keeps
+
+    def hold(self, key: int, node: Any, place: str, module: str) -> None:
+        """A node was made."""
+        device = str(node.place.device)
+        mine: dict[Any, int] = {}
+        shapes = []
+        for value in node.saved or ():
+            found = array_of(value)
+            if found is None:
+                self.opaque += hasattr(value, "unpack")
+                continue
+            root, nbytes = root_of(found)
+            if root in self.owned:
+                self.owned_bytes[root] = nbytes
+                continue
+            mine[root] = nbytes
+            shapes.append(list(found.shape))
+        if not mine:
+            return
+        new = {r: n for r, n in mine.items() if r not in self._holders}
+        for r, n in mine.items():
+            self._holders.setdefault(r, (n, device, set()))[2].add(key)
+        self._kept[key] = len(self.rows), list(mine)
+        self.rows.append(
+            {
+                "name": type(node).__name__,
+                "where": place,
+                "module": module,
+                "device": device,
+                "bytes": sum(new.values()),
+                "shared": sum(n for r, n in mine.items() if r not in new),
+                "shapes": shapes,
+                "born": self.tick,
+                "freed": None,
+                "at_peak": False,
+            }
+        )
+        self._change(device, sum(new.values()), type(node).__name__, place)
+
+    def release(self, key: int) -> None:
+        """A node let go of what it saved."""
+        if key not in self._kept:
+            return
+        row, roots = self._kept.pop(key)
+        self.rows[row]["freed"] = self.tick
+        for r in roots:
+            n, device, holders = self._holders[r]
+            holders.discard(key)
+            if not holders:
+                del self._holders[r]
+                self._change(device, -n, "", "")
+
+    def _change(self, device: str, n: int, what: str, place: str) -> None:
+        self.live[device] = self.live.get(device, 0) + n
+        self.series.append((self.tick, device, self.live[device]))
+        total = sum(self.live.values())
+        if total > self.top:
+            self.top, self.top_tick, self.what, self.where = total, self.tick, what, place
+
+    def record(self, title: str, backward: list[list[int]]) -> MemoryRecord:
+        """What was seen."""
+        devices = sorted({d for _, d, _ in self.series})
+        each = {d: np.zeros(self.tick + 1) for d in devices}
+        for d in devices:
+            told = [(t, n) for t, at, n in self.series if at == d]
+            for (t, n), (end, _) in zip(told, [*told[1:], (self.tick + 1, 0)], strict=True):
+                each[d][t:end] = n
+        total = sum(each.values()) if each else np.zeros(self.tick + 1)
+        rows = [dict(r) for r in self.rows]
+        for r in rows:
+            r["at_peak"] = r["born"] <= self.top_tick and (r["freed"] is None or r["freed"] > self.top_tick)
+        rows.sort(key=lambda r: (-r["bytes"], -r["shared"], r["born"]))
+        made = MemoryRecord(
+            title,
+            np.arange(self.tick + 1, dtype=np.int32),
+            np.asarray(total, np.float64),
+            rows,
+            {"tick": self.top_tick, "bytes": self.top, "what": self.what, "where": self.where},
+            backward,
+            each if len(each) > 1 else {},
+            sum(self.owned_bytes.values()),
+            self.opaque,
+        )
+        if self.opaque:
+            made.says.append(
+                f"{self.opaque} saved values were packed by a hook, so nobody knows how large they are"
+            )
+        return made
+
+
+class Timeline(Driven):
+    """Listens to a run and accounts for what its nodes keep.
+
+    Args:
+        title: what the run is called.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.timeline import Timeline
+        >>> x = vistorch.ones(1000, requires_grad=True)
+        >>> with Timeline() as memory:
+        ...     x.exp().sin().sum().backward()
+        >>> record = memory.record()
+        >>> record.peak["bytes"], record.bytes.tolist()
+        (4000, [0.0, 4000.0, 4000.0, 4000.0, 4000.0, 4000.0, 0.0])
+    """
+
+    def __init__(self, title: str = "memory") -> None:
+        self.title = title
+        self.account = Account()
+        self._nodes: dict[int, Any] = {}
+        self._stack: list = []
+        self._passes: list[list[int]] = []
+        self._frees = True
+
+    def phase(self, name: str, subject: Any, *details: Any) -> None:
+        """Follow modules."""
+        if name == "forward":
+            self._stack.append(subject)
+        elif name == "forward_end" and self._stack:
+            self._stack.pop()
+
+    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """A node may have been made."""
+        node = next((t._node for t in outs if t._node is not None), None)
+        if node is None:
+            return
+        node = node.node if node.__class__ is Out else node
+        account = self.account
+        for t in ins:
+            if isinstance(t, Tensor) and t._rg and t._node is None:
+                account.owned.add(root_of(t._data)[0])
+        account.tick += 1
+        key = id(node)
+        if key in self._nodes:
+            return
+        self._nodes[key] = ref_to(node, lambda _, key=key: self._gone(key))
+        module = path_of(self._stack[0], self._stack[-1]) if self._stack else ""
+        account.hold(key, node, str(line_of(where(2)) or ""), module)
+
+    def _gone(self, key: int) -> None:
+        """A node is no more, or has let go of what it saved."""
+        self._nodes.pop(key, None)
+        self.account.release(key)
+
+    def begin(self, run: Any) -> None:
+        """A pass is about to start."""
+        self._frees = run.free
+        self._passes.append([self.account.tick + 1, self.account.tick + 1])
+
+    def step(self, n: Any, entry: Any, pending: dict) -> None:
+        """A node has run, and lets go of what it saved."""
+        if n.__class__ is Leaf:
+            return
+        self.account.tick += 1
+        self._passes[-1][1] = self.account.tick
+        if self._frees:
+            self.account.release(id(n))
+
+    def record(self) -> MemoryRecord:
+        """What was seen so far."""
+        return self.account.record(self.title, [list(p) for p in self._passes])
+
+
+def memory(tensors: Tensor | Iterable[Tensor], title: str = "memory") -> MemoryRecord:
+    """What the graph below tensors keeps, as if it were made now and then run backward.
+
+    Args:
+        tensors: results with history.
+        title: what is shown.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.timeline import memory
+        >>> x = vistorch.ones(1000, requires_grad=True)
+        >>> y = x.exp()
+        >>> print(memory((y * y).sum()).text())
+        memory: at most 4000 B saved for backward after ExpBackward0
+               4000 B  ExpBackward0    1000
+        shares 4000 B  MulBackward0    1000, 1000
+    """
+    given = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    for i, t in enumerate(given):
+        if not t.requires_grad:
+            raise ValueError(
+                f"tensor {i} has no history: it was computed from nothing that requires a gradient"
+            )
+    order = order_of(list(dict.fromkeys(edge(t) for t in given)))
+    nodes = [n for n in order if n.__class__ is not Leaf and n.__class__ is not Out]
+    account = Account()
+    account.owned = {root_of(n.variable._data)[0] for n in order if n.__class__ is Leaf}
+    for n in reversed(nodes):
+        account.tick += 1
+        note = note_of(n)
+        module = note.get("module")
+        if module is None and "row" in note:
+            module = note["row"].module
+        account.hold(id(n), n, str(line_of(note.get("line")) or ""), module or "")
+    first = account.tick + 1
+    for n in nodes:
+        account.tick += 1
+        account.release(id(n))
+    return account.record(title, [[first, account.tick]] if nodes else [])

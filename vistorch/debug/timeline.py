@@ -2,7 +2,7 @@
 
 The state that travels, kind "memory":
 
-{ "title", "text", "peak": {"tick", "bytes", "what", "where"}, "ticks": i32 array,
+{ "title", "report": all of it as text, "peak": {"tick", "bytes", "what", "where"}, "ticks": i32 array,
   "bytes": f64 array (what is alive after each tick; a tick is one op forward or one node backward),
   "devices": {name: f64 array} where there are several, "backward": [[first tick, last tick], ...],
   "leaves": bytes that leaves own of what is saved, "opaque": how many saved values only an unpack hook knows,
@@ -72,7 +72,7 @@ class MemoryRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {**vars(self), "text": self.text()}
+        return {**vars(self), "report": self.text()}
 
 
 def size(n: float) -> str:

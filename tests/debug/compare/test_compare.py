@@ -261,7 +261,7 @@ def test_a_pickled_array_is_not_read():
 def test_it_travels():
     found = compare(step(net(), X, "a"), step(net(), X, "b", scale=2.0))
     kind, state = wire.unpack(wire.pack(found.kind, found.wire()))
-    assert kind == "compare" and state["sentence"] == found.sentence and state["text"] == found.text()
+    assert kind == "compare" and state["sentence"] == found.sentence and state["report"] == found.text()
     assert state["first"]["difference"]["shape"] == [2, 3]
     data = state["first"]["difference"]["data"]
     assert np.allclose(data, state["first"]["b"]["data"] - state["first"]["a"]["data"])

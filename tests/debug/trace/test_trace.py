@@ -90,7 +90,7 @@ def test_the_text_is_stable():
     record = traced("c = a / b", a=L.ones(2), b=L.tensor([2.0, 0.0]))
     assert record.text() == TEXT
     kind, back = wire.unpack(wire.pack(record.kind, record.wire()))
-    assert kind == "trace" and back["sentence"] == record.sentence and back["text"] == TEXT
+    assert kind == "trace" and back["sentence"] == record.sentence and back["report"] == TEXT
 
 
 @pytest.mark.parametrize(

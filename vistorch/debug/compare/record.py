@@ -2,7 +2,7 @@
 
 The state that travels:
 
-{ "title", "text", "a", "b": the runs' titles (a is the reference), "rtol", "atol": numbers or null (by type),
+{ "title", "report": all of it as text, "a", "b": the runs' titles (a is the reference), "rtol", "atol": numbers or null (by type),
   "sentence": the first difference, in one sentence,
   "rows": [ {"id", "a": number of the op in a or null, "b": the same, "op", "module", "line": text,
       "forward": null or Side, "backward": null or Side} ],
@@ -72,7 +72,7 @@ class CompareRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {**vars(self), "text": self.text()}
+        return {**vars(self), "report": self.text()}
 
 
 def _side(side: dict[str, Any] | None) -> str:

@@ -70,9 +70,13 @@ class Trace(Recorder):
     def __exit__(self, *exc: Any) -> None:
         """Stop; an exception goes on its way, and what ran before it is told."""
         self.seconds += time.perf_counter() - self._began
-        if exc and exc[1] is not None:
-            self.error = f"{type(exc[1]).__name__}: {' '.join(str(exc[1]).split())}"
+        self.failed(exc[1] if exc else None)
         super().__exit__(*exc)
+
+    def failed(self, error: BaseException | None) -> None:
+        """Tell of the exception that ended what was recorded."""
+        if error is not None:
+            self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
 
     def record(self) -> TraceRecord:
         """What was found, as a record."""

@@ -6,6 +6,8 @@ torch hold torch against itself in the same process, so that all ratios are of o
 Invariant: both sides of a row do the same work and leave the same tensors behind.
 """
 
+from importlib.util import find_spec
+
 from benchmarks import models
 from benchmarks.rows import add
 from benchmarks.training import images, step_of
@@ -112,7 +114,7 @@ def forward(batch):
 
 
 def logged(batch):
-    """The same while TorchLens logs it with all values; not run where it is not installed."""
+    """The same while TorchLens logs it with all values; there is no such row where it is not installed."""
 
     def prepare(lib):
         import torch
@@ -179,6 +181,7 @@ for batch in (4, 128):
         anomaly(batch),
         base=plain(batch, "torch"),
     )
-    add("recording", f"LeNet forward, batch {batch}, TorchLens", logged(batch), base=forward(batch))
+    if find_spec("torchlens") is not None:
+        add("recording", f"LeNet forward, batch {batch}, TorchLens", logged(batch), base=forward(batch))
     add("recording", f"one step of a walk and back, batch {batch}", walk(batch), base=base)
     add("recording", f"record of a walk, batch {batch}", record(batch), base=base)

@@ -23,6 +23,7 @@ from .engine.tensor import Tensor
 from .vt.automatic import bundle_of
 from .vt.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .vt.dispatch import obey
+from .vt.keep import keep
 from .vt.shell import has_front_end
 
 _ASKS = re.compile(r"^(\s*%%?vt(?:\s+\w+)?)\s*\?{1,2}\s*$")
@@ -81,6 +82,7 @@ def tell(found: Any, shell: Any) -> None:
     """Show what a command returned: a picture where there is a page, else text."""
     if found is None:
         return
+    keep(found)
     if has_front_end(shell) and hasattr(found, "_repr_mimebundle_"):
         display(found)
     else:

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Pose } from "../src/array/pose";
+import { Sheet } from "../src/array/sheet";
+import { piece, type Source } from "../src/array/source";
 import { cellsOf, type Kernel, MOST, roomy, TileDesk, view } from "../src/array/tiles";
 import { item } from "./make";
 
@@ -127,5 +129,19 @@ describe("the desk for tiles", () => {
     vi.advanceTimersByTime(200);
     told({ type: "tile", id: sent[1]?.id, values: { type: "f32", shape: [9] } }, bytes());
     expect(desk.refusal).toMatch(/longer than its bytes/);
+  });
+});
+
+describe("what lies over what", () => {
+  it("a coarser tile that comes late is not painted over a finer one", () => {
+    const sheet = new Sheet(item([12, 12], { block: [6, 6], grid: [2, 2] }));
+    const tile = (k: number): Source => {
+      const data = new Float32Array((12 / k) ** 2);
+      return piece({ data, shape: [12 / k, 12 / k] }, [0, 0], [12, 12], [k, k]);
+    };
+    sheet.add(0, tile(1));
+    sheet.add(0, tile(3));
+    sheet.add(0, tile(2));
+    expect(sheet.sources().map((source) => source.block[0])).toEqual([6, 3, 2, 1]);
   });
 });

@@ -58,6 +58,13 @@ def test_typed(type_in):
     assert Path("my figure.svg").read_text() == "<svg>dark</svg>"
 
 
+def test_what_a_terminal_printed_can_be_exported(type_in):
+    type_in("import vistorch\nx = vistorch.eye(3)")
+    assert "1., 0., 0." in type_in("%vt show x").out
+    assert type_in("%vt export eye.svg").out.endswith(": x\n")
+    assert Path("eye.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [

@@ -98,8 +98,12 @@ def test_vars_show_a_table(kernel):
     kernel.run("x = vistorch.ones(3, 4)")
     shown, reply = kernel.run("%vt vars")
     assert reply["status"] == "ok"
+    (table,) = [one["content"]["data"] for one in shown if one["msg_type"] == "display_data"]
+    assert "x     tensor  (3, 4)" in table["text/plain"]
+    assert "application/vnd.jupyter.widget-view+json" in table  # its rows are opened by the kernel
+    shown, reply = kernel.run("%config VisTorch.live = 'off'\n%vt vars\n%config VisTorch.live = 'auto'")
     assert [one["msg_type"] for one in shown] == ["display_data"]
-    assert "x     tensor  (3, 4)" in shown[0]["content"]["data"]["text/plain"]
+    assert {"text/plain", "image/svg+xml", "text/html"} == set(shown[0]["content"]["data"])
 
 
 def test_a_tensor_shows_itself_and_its_text_is_pytorch_s(kernel):

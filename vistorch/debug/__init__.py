@@ -1,6 +1,8 @@
 """Plain records of what the engine did. Imports no IPython and no browser."""
 
+from .breaks import Breakpoint, Breakpoints, ConditionError, Modules, Stopped
 from .check import Check, check_node
+from .compare import CompareRecord, Record, Recording
 from .describe import Operand, Operation, describe
 from .formula import Formula, formulas_of
 from .frames import Flow, Frame
@@ -8,9 +10,16 @@ from .lines import Cut, Lines, Overwritten, note_of, overwritten
 from .memory import GraphBytes, graph_bytes
 from .source import Line, line_of
 from .stepper import Stepper
+from .steps import StepsRecord, Walk
+from .timeline import MemoryRecord, Timeline
+from .trace import Trace, TraceRecord
 
 __all__ = [
+    "Breakpoint",
+    "Breakpoints",
     "Check",
+    "CompareRecord",
+    "ConditionError",
     "Cut",
     "Flow",
     "Formula",
@@ -18,10 +27,20 @@ __all__ = [
     "GraphBytes",
     "Line",
     "Lines",
+    "MemoryRecord",
+    "Modules",
     "Operand",
     "Operation",
     "Overwritten",
+    "Record",
+    "Recording",
     "Stepper",
+    "StepsRecord",
+    "Stopped",
+    "Timeline",
+    "Trace",
+    "TraceRecord",
+    "Walk",
     "check_node",
     "describe",
     "formulas_of",

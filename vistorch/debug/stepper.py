@@ -16,7 +16,7 @@ from ..engine.graph import FREED, Leaf, Out, edge
 from ..engine.modes import mode, recording
 from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
-from .breaks.moment import Moment
+from .breaks.moment import Moment, Whereabouts
 from .breaks.points import Stop, breakpoints_of
 from .check import Check, check_node
 from .driving import settle
@@ -87,6 +87,7 @@ class Stepper:
         self.run = run
         self.outputs = outputs
         self.names = names or {}
+        self.modules = Whereabouts(self.names)
         # a tensor given twice as a root stands twice in the order, and runs once
         self.nodes = list(dict.fromkeys(n for n in run.order if self._runs(n)))
         self.number = {n: i for i, n in enumerate(self.nodes)}
@@ -204,6 +205,15 @@ class Stepper:
             self._rewind(*self._taken.pop()[:2])
         return self.frame
 
+    def take_back_to(self, position: int) -> None:
+        """Take steps back until so many are left, without looking at them."""
+        self._open()
+        self._stopped = None
+        if 0 <= position < len(self._taken):
+            length, at, _ = self._taken[position]
+            del self._taken[position:]
+            self._rewind(length, at)
+
     def _rewind(self, length: int, at: int) -> None:
         """Undo journal entries down to a length (a step may have several: the plumbing of outputs before its node)."""
         self._steps = None  # a generator cannot go back: the next step starts a new one from here
@@ -293,7 +303,7 @@ class Stepper:
                 visit(entry[1], entry, self.run.pending)
             if entry[1] is passing:
                 continue
-            moment = Moment(entry, self.run.pending, self.names)
+            moment = Moment(entry, self.run.pending, self.modules)
             try:
                 held = next((p for p in points if p.holds(moment, self)), None)
             except BaseException:  # a predicate that fails has not let the node pass

@@ -51,6 +51,19 @@ def export(path: Any, display: Any = None, *, theme: str = "light") -> Note:
     return Note(f"wrote {path} ({len(data) / 1e3:,.0f} kB){name}")
 
 
+def keep(found: Any) -> None:
+    """Remember what a magic shows; a terminal prints its text and does not ask for its picture.
+
+    Args:
+        found: what a command returned: a display, a view with a kernel, or a note, which is not kept.
+    """
+    from ..widgets.display import Display, shown
+
+    display = getattr(found, "display", found)
+    if isinstance(display, Display):
+        shown.add(display)
+
+
 def names_shown() -> list[str]:
     """Return the names of what was shown of late, newest first."""
     from ..widgets.display import shown

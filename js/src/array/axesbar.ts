@@ -74,8 +74,8 @@ export class AxesBar {
       "input",
       () => {
         this.active = axis;
-        this.#stop();
         this.#desk.chose(pose.cursor.map((i, a) => (a === axis ? range.valueAsNumber : i)));
+        this.#stop(); // after the choice: it puts the slider where the cursor is
       },
       signal,
     );

@@ -19,6 +19,9 @@ export interface Reading {
 
 const KEPT = 12;
 
+/** How many elements one value of a source stands for. */
+const coarseness = (source: Source): number => source.block.reduce((n, k) => n * k, 1);
+
 export class Sheet {
   readonly item: Item;
   layer = 0;
@@ -43,9 +46,10 @@ export class Sheet {
     return this.face.scales[this.chosen[this.layer] as number] as Scale;
   }
 
-  /** The sources of the layer that is shown, the overview first. */
+  /** The sources of the layer that is shown, the coarser first: each is painted over those before it. */
   sources(layer = this.layer): Source[] {
-    return [this.#whole[layer] as Source, ...this.#pieces.flatMap((p) => (p.layer === layer ? [p.source] : []))];
+    const pieces = this.#pieces.flatMap((p) => (p.layer === layer ? [p.source] : []));
+    return [this.#whole[layer] as Source, ...pieces.sort((a, b) => coarseness(b) - coarseness(a))];
   }
 
   add(layer: number, source: Source): void {

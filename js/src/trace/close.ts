@@ -21,16 +21,20 @@ function grid(birth: Birth, table: Table, cause: boolean): HTMLElement {
     for (let j = 0; j < columns; j++) {
       const value = table.values.data[i * columns + j] as number;
       const wrong = table.bad.data[i * columns + j] === 1;
-      const cell = el("span", { role: "cell" }, wrong ? sign(bad(value), 9) : null, num(value));
+      const cell = el("span", { role: "cell" }, wrong ? sign(bad(value), 9) : null, num(value, columns > 4 ? 3 : 4));
       if (wrong) cell.className = "vt-tr-bad";
       else if (from.has(`${i},${j}`)) cell.className = "vt-tr-cause";
       cells.push(cell);
     }
   }
   const made = el("div.vt-tr-grid", { role: "table", "aria-label": table.name, tabindex: 0 }, ...cells);
-  made.style.gridTemplateColumns = `auto repeat(${columns}, minmax(44px, 1fr))`;
+  made.style.gridTemplateColumns = `auto repeat(${columns}, minmax(max-content, 1fr))`;
   return made;
 }
+
+/** A sentence in which what stands between backticks is code. */
+const code = (text: string): (Node | string)[] =>
+  text.split("`").map((part, i) => (i % 2 ? el("span.vt-tr-code", { text: part }) : part));
 
 function part(birth: Birth, table: Table, role: string): HTMLElement[] {
   const lead = table.lead.length ? `[${[...table.lead, ":", ":"].join(", ")}]` : "";
@@ -76,6 +80,6 @@ export function close(
     el("div.vt-tr-how", { text: birth.how }),
     ...inside,
     ...(at.length && at[0]?.length ? [el("div.vt-note.vt-tr-at", { text: `at ${told(at, birth.count)}` })] : []),
-    ...(birth.cure ? [el("div.vt-note.vt-tr-at", {}, el("strong", { text: "Cure: " }), `${birth.cure}.`)] : []),
+    ...(birth.cure ? [el("div.vt-note.vt-tr-at", {}, el("strong", { text: "Cure: " }), ...code(`${birth.cure}.`))] : []),
   ];
 }

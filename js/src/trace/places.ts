@@ -20,6 +20,9 @@ export function matching(at: number[], to: number[], shape: number[]): number[] 
 export function causes(birth: Birth, table: Table): Set<string> {
   const to = birth.outputs[0]?.shape ?? [];
   const found = new Set<string>();
+  const none = to.map(() => 0);
+  // Where an entry comes from many of some input, as of a matrix product, no entry of another one explains it.
+  if (birth.inputs.some((one) => !matching(none, to, one.shape))) return found;
   for (const at of indices(birth.at)) {
     const place = matching(at, to, table.shape);
     if (!place || table.lead.some((n, i) => place[i] !== n)) continue;

@@ -1,6 +1,7 @@
 // A trace: the sentence, the lines with the birth marked, every op with its marks, and the first bad value from close by.
 
 import { button, el, on } from "../shared/dom";
+import { count } from "../shared/format";
 import type { Frame } from "../shared/page";
 import { card, foot, type Listing, listing, sentence, sign } from "../shared/report";
 import { close } from "./close";
@@ -75,7 +76,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
         fill: (row) => [
           el("b", { text: row.op }),
           el("em.vt-tr-written", { text: row.code, title: row.code }),
-          ...(row.module ? [el("em.vt-tr-module", { text: row.module })] : []),
+          ...(row.module ? [el("em.vt-tr-module", { text: `in ${/^\d/.test(row.module) ? "module " : ""}${row.module}` })] : []),
         ],
       },
       { name: "forward ↓", width: "minmax(110px, 1fr)", fill: (row) => mark(row.forward) },
@@ -171,8 +172,8 @@ function ends(state: State): HTMLElement[] {
       [leaf.neginf, "−inf"],
       [leaf.beyond, "beyond the bound"],
     ] as [number, string][];
-    const parts = kinds.filter(([n]) => n).map(([n, kind]) => `${n} ${kind}`);
-    return el("li", {}, el("b", { text: `${leaf.name}.grad` }), ` ${parts.join(", ")} of ${leaf.size}`);
+    const parts = kinds.filter(([n]) => n).map(([n, kind]) => `${count(n)} ${kind}`);
+    return el("li", {}, el("b", { text: `${leaf.name}.grad` }), ` ${parts.join(" + ")} of ${count(leaf.size)}`);
   });
   const rest = state.leaves.length - told.length;
   return [

@@ -296,3 +296,32 @@ def test_a_trace_and_memory_see_the_pass_that_breakpoints_walk(session, inside):
         session.clear()
         (x.sqrt() * 2).sum().backward()
     assert len(memory.record().backward) == 2 and trace.record().backward == 6
+
+
+def test_a_node_that_sends_nothing_is_not_zero():
+    class Nothing(L.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    x = L.ones(2, requires_grad=True)
+    with Stepper(Nothing.apply(x).sum()) as s:
+        assert s.run_to_break("zero or grad.norm < 1e-8") is None
+
+
+def test_modules_from_the_log_of_calls():
+    from vistorch.debug.graph import Calls
+    from vistorch.debug.steps import record
+
+    m = net()
+    with Calls(forget=True):
+        loss = m(L.ones(2, 3)).sum()
+    with Stepper(loss) as s:
+        assert s.run_to_break("Relu @ 1").frame.name == "ReluBackward0"
+        s.undo()
+    made = record(Stepper(loss))
+    assert {n["name"]: n["module"] for n in made.nodes}["TanhBackward0"] == "2.1"

@@ -59,6 +59,7 @@ class Seen:
         ("not nan and zero", {"zero": True}, True),
         ("not (nan or zero)", {"zero": True}, False),
         ("nan or inf and zero", {"nan": True}, True),
+        ("nan and inf or zero", {"zero": True}, True),
         ("(nan or inf) and zero", {"nan": True}, False),
         ("nan or inf @ a", {"nan": True, "module": "b"}, True),
         ("(nan or inf) @ a", {"nan": True, "module": "b"}, False),

@@ -3,6 +3,10 @@
 import itertools
 import linecache
 
+import vistorch as L
+from vistorch.debug.trace import Trace
+from vistorch.engine.events import hear
+
 _number = itertools.count(1)
 
 
@@ -13,3 +17,21 @@ def run(source, **names):
     scope = dict(names)
     exec(compile(source, file, "exec"), scope)
     return scope
+
+
+def traced(source, bound=None, names=None, **given):
+    trace = Trace(bound=bound, names=names)
+    with trace:
+        run(source, torch=L, **given)
+    assert hear.op is None and hear.backward is None and hear.phase is None
+    return trace.record()
+
+
+def states(record):
+    return {
+        (r["op"], r["line"]): (
+            r["forward"] and r["forward"]["state"],
+            r["backward"] and r["backward"]["state"],
+        )
+        for r in record.rows
+    }

@@ -13,6 +13,7 @@ from ...engine.quiet import quiet
 from ..lines import note_of
 from ..numbers import finite, norm_of, np_of, plain
 from ..source import line_of
+from .modules import path_of
 
 
 class Moment:
@@ -21,11 +22,11 @@ class Moment:
     Args:
         entry: the step's own entry in the journal.
         pending: where the pass keeps gradients that wait.
-        names: what leaves are called.
+        modules: finds the module of a node, and knows what leaves are called.
     """
 
-    def __init__(self, entry: Any, pending: dict, names: dict) -> None:
-        self.node, self._names = entry[1], names
+    def __init__(self, entry: Any, pending: dict, modules: Whereabouts) -> None:
+        self.node, self._modules = entry[1], modules
         undo = entry[3]
         node = self.node
         if node.__class__ is Leaf:
@@ -45,12 +46,12 @@ class Moment:
     @property
     def label(self) -> str | None:
         """A leaf's name."""
-        return self._names.get(self.node.variable) if self.node.__class__ is Leaf else None
+        return self._modules.names.get(self.node.variable) if self.node.__class__ is Leaf else None
 
     @property
     def module(self) -> str | None:
         """The path of the module that made the node, as noted or as the names of its parameters tell."""
-        return module_of(self.node, self._names)
+        return self._modules(self.node)
 
     @property
     def line(self) -> int | None:
@@ -106,19 +107,45 @@ _MEASURES = {
 }
 
 
-def module_of(node: Any, names: dict) -> str | None:
-    """The path of the module a node belongs to, or None where nobody knows."""
-    if node.__class__ is Leaf:
-        name = names.get(node.variable)
-        return None if name is None else name.rpartition(".")[0]
-    note = note_of(node)
-    noted = note.get("module")
-    if noted is None and "row" in note:  # of a recorder, which finds names late
-        noted = note["row"].module
-    if noted is not None:
-        return noted
-    for e in node.edges:
-        e = e.node if e.__class__ is Out else e
-        if e.__class__ is Leaf and (name := names.get(e.variable)) is not None:
-            return name.rpartition(".")[0]
-    return None
+class Whereabouts:
+    """Finds the module a node belongs to: as noted at it, as module calls were logged, or by its parameters' names.
+
+    Args:
+        names: what leaves are called.
+    """
+
+    def __init__(self, names: dict) -> None:
+        self.names = names
+        self._log: Any = None
+
+    def __call__(self, node: Any) -> str | None:
+        """The path, or None where nobody knows."""
+        if node.__class__ is Leaf:
+            name = self.names.get(node.variable)
+            return None if name is None else name.rpartition(".")[0]
+        note = note_of(node)
+        if "module" in note:
+            return note["module"]
+        if "row" in note:  # of a recorder, which finds names late
+            return note["row"].module
+        return self._logged(node) or self._fed(node)
+
+    def _logged(self, node: Any) -> str | None:
+        """By the log of module calls, where one was kept."""
+        if self._log is None:
+            from ..graph.calls import Found
+
+            self._log = Found()
+        call = self._log.call(node.seq)
+        if call is None:
+            return None
+        root, module = call.around()[0].module(), call.module()
+        return None if root is None or module is None else path_of(root, module)
+
+    def _fed(self, node: Any) -> str | None:
+        """By the parameters that the node sends gradients to."""
+        for e in node.edges:
+            e = e.node if e.__class__ is Out else e
+            if e.__class__ is Leaf and (name := self.names.get(e.variable)) is not None:
+                return name.rpartition(".")[0]
+        return None

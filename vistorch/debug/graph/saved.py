@@ -11,7 +11,7 @@ from typing import Any
 
 from ...engine.graph import CONST, IN, Leaf, Out
 from ...engine.tensor import Tensor
-from ..memory import _array, root_of
+from ..memory import array_of, root_of
 from .record import Kept
 
 
@@ -29,7 +29,7 @@ def kept_by(order: Iterable[Any]) -> dict[Any, tuple[Kept, ...]]:
             continue
         mine, here = [], {}
         for i, value in enumerate(n.saved):
-            data = _array(value)
+            data = array_of(value)
             if data is None:
                 continue
             memory, size = root_of(data)

@@ -12,7 +12,6 @@ import numpy as np
 from ...engine.graph import CONST, IN, OUT, Leaf, Out
 from ...engine.quiet import quiet
 from ..breaks.kinds import short
-from ..breaks.moment import module_of
 from ..formula import formulas_of
 from ..lines import note_of
 from ..memory import root_of
@@ -22,9 +21,12 @@ from ..values import Values
 from .forward import Forward, saved_of
 from .numbers import numbers_of
 from .record import StepsRecord
+from .walk import Walk
 from .words import number, shape
 
 BUDGET = 96_000
+MOST = 600  # frames of one record
+RICH = 150  # steps up to which formulas come with arrays, too, not only as a line
 BRIEF = 40  # characters of a formula that stands beside others in one line
 
 
@@ -68,8 +70,21 @@ class _Builder:
         stood = stepper.position
         first = sum(n.__class__ is not Leaf for n in stepper.ran)
         stepper.first()
+        ops = sum(n.__class__ is not Leaf for n in stepper.nodes)
+        wanted = first if self.at is None else self.at
+        if ops > MOST:
+            made.skipped = max(0, min(wanted - MOST // 2, ops - MOST))
+        self.rich = ops <= RICH
         with quiet():
-            made.nodes = [self._node(i, n) for i, n in enumerate(stepper.nodes)]
+            try:
+                Walk(stepper).to(made.skipped)
+            except Exception as exc:
+                made.failed = self._why(exc)
+            window = _window(stepper.nodes, made.skipped)
+            made.nodes = [
+                self._node(i, n) if n in window else self._brief(i, n) for i, n in enumerate(stepper.nodes)
+            ]
+            made.done = [stepper.number[n] for n in stepper.ran]
             for i, n in enumerate(stepper.nodes):
                 if n.__class__ is Leaf:
                     made.start.append([i, self.values.add(n.variable._grad)])
@@ -79,14 +94,20 @@ class _Builder:
                     [i, nr, self.values.add(x)] for nr, x in enumerate(g if isinstance(g, list) else [g])
                 ]
             try:
-                self._walk()
+                made.whole = made.failed is not None or self._walk()
             except Exception as exc:
-                name = "the next node" if stepper.next_node is None else self._called(stepper.next_node)
-                made.failed = f"the pass ends before {name}: {type(exc).__name__}: {_line(str(exc))}"
-        while stepper.position > stood:
-            stepper.back()
+                made.failed = self._why(exc)
+            made.total = made.skipped + len(made.frames) if made.whole or made.failed else ops
+        if stepper.position > stood:
+            stepper.take_back_to(stood)
+        while stepper.position < stood and stepper.step() is not None:
+            pass
         made.values = self.values.close()
-        made.at = min(first if self.at is None else self.at, made.count)
+        made.at = min(wanted, made.count)
+        if made.total > len(made.frames):
+            made.says.append(
+                f"steps {made.skipped + 1:,} to {made.skipped + len(made.frames):,} of {made.total:,} are kept here"
+            )
         if self.values.pooled:
             made.says.append(
                 f"{self.values.pooled} of {len(made.values)} tensors are shown as overviews: their values take more "
@@ -96,9 +117,20 @@ class _Builder:
             made.says.append("hooks ran while this was recorded, and run each time their step is taken")
         return made
 
-    def _walk(self) -> None:
+    def _why(self, exc: Exception) -> str:
+        following = self.stepper.next_node
+        name = "the next node" if following is None else self._called(following)
+        return f"the pass ends before {name}: {type(exc).__name__}: {_line(str(exc))}"
+
+    def _walk(self) -> bool:
+        """Write down frames until the pass ends, or as many as a record holds; says whether it is the end."""
         stepper, frames = self.stepper, self.made.frames
-        while (frame := stepper.step()) is not None:
+        while True:
+            if len(frames) == MOST and not isinstance(stepper.next_node, Leaf):
+                return stepper.next_node is None
+            frame = stepper.step()
+            if frame is None:
+                return True
             n = frame.node
             if n.__class__ is Leaf and frames:
                 frames[-1]["grads"].append(self._grad(frame))
@@ -114,6 +146,12 @@ class _Builder:
             return self.stepper.names.get(n.variable) or f"leaf {self.stepper.number[n]}"
         return n.name()
 
+    def _brief(self, i: int, n: Any) -> dict[str, Any]:
+        """A node of which no frame is kept."""
+        leaf = n.__class__ is Leaf
+        label = (self.stepper.names.get(n.variable) or "") if leaf else ""
+        return {"id": i, "name": type(n).__name__, "label": label, "leaf": leaf}
+
     def _node(self, i: int, n: Any) -> dict[str, Any]:
         leaf = n.__class__ is Leaf
         name = type(n).__name__
@@ -123,7 +161,7 @@ class _Builder:
             "op": "" if leaf else short(name),
             "label": (self.stepper.names.get(n.variable) or "") if leaf else "",
             "leaf": leaf,
-            "module": module_of(n, self.stepper.names) or "",
+            "module": self.stepper.modules(n) or "",
             "shape": list(getattr(n, "shape", ()) or ()),
             "dtype": str(getattr(n, "dtype", "")),
             "line": None if leaf else line_as_told(line_of(note_of(n).get("line"))),
@@ -205,7 +243,7 @@ class _Builder:
                     "before": self.values.add(flow.before),
                     "after": self.values.add(flow.after),
                     "sum": summed(flow.before, flow.gradient),
-                    "numbers": None if numbers is None else numbers.wire(),
+                    "numbers": None if numbers is None else numbers.wire(self.rich),
                 }
             )
         self.waiting.discard(frame.index)
@@ -238,6 +276,12 @@ class _Builder:
             "after": self.values.add(frame.node.variable._grad),  # hooks have had their say
             "sum": summed(before, added) if frame.accumulated else "nothing is accumulated",
         }
+
+
+def _window(nodes: list, skipped: int) -> set:
+    """The nodes that frames are kept of, and all leaves."""
+    ops = [n for n in nodes if n.__class__ is not Leaf]
+    return {*ops[skipped : skipped + MOST], *[n for n in nodes if n.__class__ is Leaf]}
 
 
 def _same(a: Any, b: Any) -> bool:

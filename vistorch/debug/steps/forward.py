@@ -99,9 +99,8 @@ class Forward:
         rule = n.rule
         if rule is None:
             return None
-        outputs = (
-            {f"out{i or ''}": v for (m, i), v in self.values.items() if m is n} if rule.saves_out else {}
-        )
+        saved = [i for kind, i, _ in rule.saves if kind == OUT and (n, i) in self.values]
+        outputs = {f"out{i or ''}": self.values[n, i] for i in saved}
         if (n, 0) in self.values:
             outputs["out"] = self.values[n, 0]
         consts = dict(zip(rule.consts, consts_of(n), strict=False))

@@ -51,8 +51,11 @@ class Numbers:
     at: tuple[int, ...] | None
     note: str
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels."""
+    def wire(self, rich: bool = True) -> dict[str, Any]:
+        """As it travels; without what a long record has no room for where it is not rich."""
+        if not rich:
+            at = None if self.at is None else list(self.at)
+            return {"text": self.text, "latex": "", "at": at, "note": self.note, "parts": []}
         parts = [{"kind": k, **(v if isinstance(v, dict) else {"text": v})} for k, v in self.parts]
         at = None if self.at is None else list(self.at)
         return {"text": self.text, "latex": self.latex, "parts": parts, "at": at, "note": self.note}

@@ -19,6 +19,9 @@ A step is a node; what leaves receive belongs to the step that sends it. The sta
   "start": [[leaf id, value or null], ...]  every `.grad` before the first step,
   "waits": [[id, output, value or null], ...]  what waits before the first step: the gradients a pass starts with,
   "values": [Value, ...] as vistorch/debug/values.py says; where a value is named above, it is its index here,
+  "skipped": how many steps stand before the first frame (of a pass with more than 600 steps only a part is kept:
+      `start` and `waits` are then those before that frame, and other nodes have "id", "name", "label", "leaf" alone),
+  "done": [ids that ran before the first frame], "whole": whether frames run to the end of the pass,
   "failed": null or the sentence with which the pass ends early }
 Part = {"kind": "op"|"number", "text"} or {"kind": "array", "symbol": LaTeX, "role": "gradient"|"forward"|"result",
   "rows": [[text]] of a small array or null, "shape", "norm"}; parts stand beside each other as the formula does.
@@ -52,11 +55,15 @@ class StepsRecord:
     at: int = 0
     says: list[str] = field(default_factory=list)
     failed: str | None = None
+    skipped: int = 0
+    total: int = 0
+    whole: bool = True
+    done: list[int] = field(default_factory=list)
 
     @property
     def count(self) -> int:
         """How many steps there are."""
-        return len(self.frames)
+        return self.total
 
     def text(self) -> str:
         """One line a step, and what each leaf received."""
@@ -65,7 +72,7 @@ class StepsRecord:
         wide = max((len(self._name(f["node"])) for f in self.frames), default=0)
         margin = len(str(self.count)) * 2 + 4
         for i, frame in enumerate(self.frames):
-            place, name = f"{i + 1} of {self.count}", self._name(frame["node"])
+            place, name = f"{self.skipped + i + 1} of {self.count}", self._name(frame["node"])
             out.append(f"{place:>{margin}}  {name:<{wide}}  {frame['says']}".rstrip())
             for grad in frame["grads"]:
                 out.append(f"{'':{margin}}  -> {self._name(grad['node'])}.grad: {grad['sum']}")

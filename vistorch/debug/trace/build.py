@@ -104,7 +104,10 @@ def _a(dims: tuple) -> str:
 
 def _told(row: Row, which: str, facts: Facts) -> dict[str, Any]:
     names = inputs_of(
-        segment_of(row.place), getattr(row.rule, "inputs", ()), max(1, len(getattr(row.rule, "inputs", ())))
+        segment_of(row.place),
+        getattr(row.rule, "inputs", ()),
+        max(1, len(getattr(row.rule, "inputs", ()))),
+        row.name,
     )
     return {
         "row": row.index,

@@ -134,7 +134,7 @@ class Trace(Recorder):
         at, which = places(out, self.bound)
         first = tuple(int(i) for i in at[0])
         facts = Facts(at, which, int(bad_mask(out, self.bound).sum()), int(out.size))
-        names = inputs_of(segment_of(row.place), getattr(row.rule, "inputs", ()), len(ins))
+        names = inputs_of(segment_of(row.place), getattr(row.rule, "inputs", ()), len(ins), row.name)
         told = []
         entries = not _reduces(row.rule, ins, out)
         for name, t in zip(names, ins, strict=False):
@@ -187,7 +187,7 @@ class Trace(Recorder):
         at, which = places(d, self.bound)
         first = tuple(int(i) for i in at[0])
         facts = Facts(at, which, int(bad_mask(d, self.bound).sum()), int(d.size))
-        names = inputs_of(segment_of(row.place), getattr(n.rule, "inputs", ()), len(n.edges))
+        names = inputs_of(segment_of(row.place), getattr(n.rule, "inputs", ()), len(n.edges), row.name)
         i = self._input_of(n, e)
         some = [x for x in (g if g.__class__ is list else [g]) if x is not None]
         for x in some:

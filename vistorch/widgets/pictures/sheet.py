@@ -87,13 +87,14 @@ class Sheet:
             self.add(words(16, self.y + 22 + 20 * i, line, font_family=SANS, font_size=13.5))
         self.y += tall
 
-    def say(self, text: str, colour: str = "ink2", sign: str = "", most: int = 4) -> None:
+    def say(self, text: str, colour: str = "ink2", sign: str = "", most: int = 4, left: float = 16) -> None:
         """A smaller sentence below."""
-        left = 16 + (18 if sign else 0)
+        at = left
+        left += 18 if sign else 0
         lines = wrapped(text, int((self.width - left - PAD) / TEXT), most)
         self.y += 6
         if sign:
-            self.sign(sign, 16, self.y + 2)
+            self.sign(sign, at, self.y + 2)
         for line in lines:
             self.y += 17
             self.add(

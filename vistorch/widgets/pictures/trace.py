@@ -14,9 +14,9 @@ from .ink import SANS, tag, words
 from .sheet import LETTER, PAD, SMALL, Sheet
 
 MIME = "image/svg+xml"
-ROWS = 24
+ROWS = 16
 LINES = 16
-COLUMNS = (PAD, 52, 330, 540)  # line, op, forward, backward
+COLUMNS = (PAD, 52, 300, 524)  # line, op, forward, backward
 
 
 def paint(record: Any, theme: str = "light") -> bytes:
@@ -70,8 +70,8 @@ def _lines(sheet: Sheet, lines: list[dict[str, Any]]) -> None:
             look = {"font_family": SANS, "font_size": 11, "font_weight": 600, "text_anchor": "end"}
             ink = c["good"] if state == "healed" else c["bad"]
             sheet.add(words(right, y + 14, text, fill=ink, **look))
-            right -= len(text) * 6.2 + 22
-            sheet.sign(state, right + 5, y + 5, 10)
+            right -= len(text) * 7 + 22
+            sheet.sign(state, right + 6, y + 5, 10)
         sheet.code(58, y + 14, line["text"], right - 66)
         sheet.y += 20
     size = {"width": sheet.width - 2 * PAD, "height": sheet.y - top, "rx": 4}
@@ -142,9 +142,9 @@ def _close(sheet: Sheet, first: dict[str, Any]) -> None:
     at = [index(place) for place in np.asarray(first["at"])[:4]]
     if at and at[0] != "[]":
         more = first["count"] - len(at)
-        sheet.say(f"at {', '.join(at)}" + (f" and {more:,} more" if more > 0 else ""), most=1)
+        sheet.say(f"at {', '.join(at)}" + (f" and {more:,} more" if more > 0 else ""), most=1, left=24)
     if first["cure"]:
-        sheet.say(f"Cure: {first['cure']}.", most=3)
+        sheet.say(f"Cure: {first['cure']}.".replace("`", ""), most=3, left=24)
     sheet.y += 8
     size = {"width": sheet.width - 2 * PAD, "height": sheet.y - start, "rx": 6}
     sheet.parts.insert(top, tag("rect", x=PAD, y=start, fill=c["panel"], stroke=c["line"], **size))

@@ -104,12 +104,14 @@ export function card(kind: string, title: string, facts: string[], report: strin
   return { root, tools };
 }
 
-/** A sentence whose `bold` parts, in their order, stand out; what is not found in it is left as it is. */
+/** A sentence whose `bold` parts, whole words in their order, stand out; what is not found in it is left as it is. */
 export function sentence(text: string, bold: string[] = []): (Node | string)[] {
   const out: (Node | string)[] = [];
   let at = 0;
   for (const part of bold) {
-    const found = part ? text.indexOf(part, at) : -1;
+    let found = part ? text.indexOf(part, at) : -1;
+    while (found >= 0 && /\w/.test(`${text[found - 1] ?? ""}${text[found + part.length] ?? ""}`))
+      found = text.indexOf(part, found + 1);
     if (found < 0) continue;
     out.push(text.slice(at, found), el("b", { text: part }));
     at = found + part.length;
@@ -117,6 +119,10 @@ export function sentence(text: string, bold: string[] = []): (Node | string)[] {
   out.push(text.slice(at));
   return out;
 }
+
+/** A module's path where a name is expected: "in layer1.0", "in module 0". */
+export const within = (module: string): string =>
+  module ? `in ${/^[\d.]+$/.test(module) ? "module " : ""}${module}` : "";
 
 export interface Column<Row> {
   name: string;

@@ -77,7 +77,8 @@ export function close(
   return [
     ...(turns ? [turns] : []),
     line,
-    el("div.vt-tr-how", { text: birth.how }),
+    // Of the first one the sentence above says it.
+    ...(number ? [el("div.vt-tr-how", { text: birth.how })] : []),
     ...inside,
     ...(at.length && at[0]?.length ? [el("div.vt-note.vt-tr-at", { text: `at ${told(at, birth.count)}` })] : []),
     ...(birth.cure ? [el("div.vt-note.vt-tr-at", {}, el("strong", { text: "Cure: " }), ...code(`${birth.cure}.`))] : []),

@@ -3,7 +3,7 @@
 import { button, el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import type { Frame } from "../shared/page";
-import { card, foot, type Listing, listing, sentence, sign } from "../shared/report";
+import { card, foot, type Listing, listing, sentence, sign, within } from "../shared/report";
 import { close } from "./close";
 import { lineOf } from "./places";
 import { lines } from "./source";
@@ -76,7 +76,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
         fill: (row) => [
           el("b", { text: row.op }),
           el("em.vt-tr-written", { text: row.code, title: row.code }),
-          ...(row.module ? [el("em.vt-tr-module", { text: `in ${/^\d/.test(row.module) ? "module " : ""}${row.module}` })] : []),
+          ...(row.module ? [el("em.vt-tr-module", { text: within(row.module) })] : []),
         ],
       },
       { name: "forward ↓", width: "minmax(110px, 1fr)", fill: (row) => mark(row.forward) },
@@ -172,8 +172,13 @@ function ends(state: State): HTMLElement[] {
       [leaf.neginf, "−inf"],
       [leaf.beyond, "beyond the bound"],
     ] as [number, string][];
-    const parts = kinds.filter(([n]) => n).map(([n, kind]) => `${count(n)} ${kind}`);
-    return el("li", {}, el("b", { text: `${leaf.name}.grad` }), ` ${parts.join(" + ")} of ${count(leaf.size)}`);
+    const some = kinds.filter(([n]) => n);
+    const [n, kind] = some[0] ?? [0, ""];
+    const text =
+      some.length === 1
+        ? `${count(n)} of ${count(leaf.size)} ${kind}`
+        : `${some.map(([k, what]) => `${count(k)} ${what}`).join(" + ")} of ${count(leaf.size)}`;
+    return el("li", {}, el("b", { text: `${leaf.name}.grad` }), ` ${text}`);
   });
   const rest = state.leaves.length - told.length;
   return [

@@ -114,6 +114,8 @@ class Sheet:
     def code(self, x: float, y: float, text: str, room: float, **look: Any) -> None:
         """Text of equally wide letters, cut to its room."""
         small = look.get("font_size", 12) < 12
+        inner = text.lstrip(" ")
+        text = "\u00a0" * (len(text) - len(inner)) + inner  # a drawing leaves out spaces at the beginning
         self.add(words(x, y, cut(text, max(1, int(room / (SMALL if small else LETTER)))), **look))
 
     def done(self, about: str) -> bytes:

@@ -103,7 +103,9 @@ def test_modules_lines_and_the_way_to_the_page():
     assert found.rows[0]["module"] in ("1", "2") and found.rows[0]["bytes"] == 3200
     kind, state = wire.unpack(wire.pack(found.kind, found.wire()))
     assert (
-        kind == "memory" and state["ticks"].dtype == np.int32 and state["report"].startswith("a step: at most ")
+        kind == "memory"
+        and state["ticks"].dtype == np.int32
+        and state["report"].startswith("a step: at most ")
     )
     static = memory(loss, "a step")
     assert static.peak["bytes"] == found.peak["bytes"]

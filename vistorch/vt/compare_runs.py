@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,9 @@ def record(name: str = "", *, save: Any = None) -> Recorded:
     return Recorded(name, _place(save), around(sys._getframe(1)))
 
 
-def compare(a: Any, b: Any, *, rtol: float | None = None, atol: float | None = None, plain: bool = False) -> Any:
+def compare(
+    a: Any, b: Any, *, rtol: float | None = None, atol: float | None = None, plain: bool = False
+) -> Any:
     """Compare two recordings op by op: where they first differ, and whether by the op's own doing.
 
     Args:
@@ -114,7 +117,9 @@ def _run(value: Any, which: str) -> Any:
         return value if isinstance(value, Recording) else value.recording()
     if not isinstance(value, (str, os.PathLike)):
         kind = type(value).__name__
-        raise Refusal(f"the {which} is a {kind}, no recording: type `%%vt record NAME` on a cell's first line")
+        raise Refusal(
+            f"the {which} is a {kind}, no recording: type `%%vt record NAME` on a cell's first line"
+        )
     try:
         return Recording.load(Path(value).expanduser())
     except OSError as error:
@@ -148,7 +153,7 @@ def _save(recording: Any, path: Path) -> None:
 
 def _cell(cell: str, asked: Asked, *, name: str, save: Any = None) -> Any:
     """Run a cell and put its recording into the user's namespace."""
-    if not name.isidentifier():
+    if not name.isidentifier() or iskeyword(name):
         raise Refusal(f"{name!r} is no name for a variable: type `%%vt record before`")
     recorded = Recorded(name, _place(save), asked.namespace if asked.shell is None else asked.shell.user_ns)
     with recorded as made:
@@ -177,7 +182,7 @@ RECORD = Command(
     cell=_cell,
     arguments=_record_arguments,
     examples=(
-        ("record before", "run the lines below it; then change something, and record again as `after`"),
+        ("record before", "the lines below it, as a variable"),
         ("record before --save before.vtr", "also as a file, for another day, program or device"),
     ),
 )
@@ -187,7 +192,7 @@ COMPARE = Command(
     line=compare,
     arguments=_compare_arguments,
     examples=(
-        ("compare before after", "two cells that began with %%vt record before, %%vt record after"),
-        ('compare "before.vtr" after --rtol 1e-3', "a file of --save against this run, less strictly"),
+        ("compare before after", "two cells that %%vt record kept"),
+        ('compare "before.vtr" after --rtol 1e-3', "a file of --save, less strictly"),
     ),
 )

@@ -47,7 +47,9 @@ def _cell(cell: str, asked: Asked, *, x: Any = None) -> Any:
     from ..widgets.display import Display
 
     if x is not None:
-        raise Refusal("`%%vt memory` watches its cell and takes nothing else: type `%vt memory loss` for a result")
+        raise Refusal(
+            "`%%vt memory` watches its cell and takes nothing else: type `%vt memory loss` for a result"
+        )
     with Timeline() as seen:
         error = run(cell, asked.shell, "%%vt memory")
     nothing = error is not None and not seen.account.tick

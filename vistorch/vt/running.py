@@ -23,7 +23,9 @@ def run(cell: str, shell: Any, first: str) -> BaseException | None:
         first: the line that was taken off, kept as a comment so that line numbers are those of the editor.
     """
     if shell is None:
-        raise Refusal(f"`{first}` runs a cell of a notebook: outside of one, use the function of the same name")
+        raise Refusal(
+            f"`{first}` runs a cell of a notebook: outside of one, use the function of the same name"
+        )
     body = cell if cell.lstrip().startswith("%%") else f"# {first}\n{cell}"
     with _as_outer(shell) as lines:
         result = shell.run_cell(body, store_history=False)

@@ -124,7 +124,7 @@ export function chart(state: State, moved: (tick: number) => void, signal: Abort
       el("span", { text: "0 B" }),
       ...(others.length ? others.map(([name], i) => el(`span.vt-me-name${i % 3}`, { text: name })) : []),
       el("span.vt-space"),
-      el("span", { text: "each tick is one op forward or one node backward →" }),
+      el("span", { text: "each tick is one op forward or one node backward (shaded) →" }),
     ),
   );
   go(at);

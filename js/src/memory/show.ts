@@ -57,14 +57,14 @@ export function show(state: State, { root, signal }: Frame): () => void {
     [
       {
         name: "bytes",
-        width: "minmax(96px, auto)",
+        width: "max-content",
         end: true,
         fill: (row) => [
           ...(row.bytes || !row.shared ? [el("span.vt-me-bytes", { text: size(row.bytes) })] : []),
           ...(row.shared ? [el("em", { text: shared(row) })] : []),
         ],
       },
-      { name: "share", width: "minmax(60px, 120px)", fill: (row) => [bar(row)] },
+      { name: "share", width: "96px", fill: (row) => [bar(row)] },
       {
         name: "node",
         width: "minmax(140px, 1fr)",
@@ -76,7 +76,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
       },
       {
         name: "saved",
-        width: "minmax(80px, auto)",
+        width: "minmax(80px, 0.6fr)",
         fill: (row) => [
           el("em", { text: row.shapes.map((one) => shapeText(one)).join(", ") }),
           ...(Object.keys(state.devices).length ? [el("em", { text: row.device })] : []),
@@ -84,7 +84,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
       },
       {
         name: "kept from … until",
-        width: "minmax(110px, 180px)",
+        width: "minmax(110px, 0.6fr)",
         fill: (row) => [
           life(row),
           el("em.vt-me-ticks", { text: `${row.born} … ${row.freed ?? "end"}${row.at_peak ? " · at peak" : ""}` }),

@@ -2,7 +2,8 @@
 
 The state that travels:
 
-{ "title", "report": all of it as text, "a", "b": the runs' titles (a is the reference), "rtol", "atol": numbers or null (by type),
+{ "title", "report": all of it as text, "a", "b": the runs' titles (a is the reference),
+  "rtol", "atol": numbers or null (by type),
   "sentence": the first difference, in one sentence,
   "rows": [ {"id", "a": number of the op in a or null, "b": the same, "op", "module", "line": text,
       "forward": null or Side, "backward": null or Side} ],

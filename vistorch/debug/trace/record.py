@@ -2,8 +2,8 @@
 
 The state that travels:
 
-{ "title", "report": all of it as text, "sentence": the first bad value in one sentence ("" if there is none), "more": what came of it,
-  "cure", "forward": how many ops ran, "backward": how many nodes, "bound": number or null,
+{ "title", "report": all of it as text, "sentence": the first bad value in one sentence ("" if there is none),
+  "more": what came of it, "cure", "forward": how many ops ran, "backward": how many nodes, "bound": number or null,
   "error": the exception that ended the cell, or null, "says": [...],
   "source": null or {"where": "In [8]" or a file's name, "lines": [{"number", "text", "marks": [[words, state], ...]}]},
   "rows": [ {"id", "line": number or null, "where": text, "op", "code": the op as written, "module": path or "",

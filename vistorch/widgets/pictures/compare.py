@@ -33,7 +33,11 @@ def paint(record: Any, theme: str = "light") -> bytes:
     if rows:
         _rows(sheet, rows, state["first"])
     for leaf in state["leaves"][:12]:
-        far = f"only in {leaf['only']}" if leaf["only"] else leaf["shapes"] or f"differs by {number(leaf['largest'])}"
+        far = (
+            f"only in {leaf['only']}"
+            if leaf["only"]
+            else leaf["shapes"] or f"differs by {number(leaf['largest'])}"
+        )
         sheet.y += 18
         sheet.code(COLUMNS[1] + 4, sheet.y, f"{leaf['name']}.grad {far}", sheet.width - 80, font_size=11)
     if len(state["leaves"]) > 12:

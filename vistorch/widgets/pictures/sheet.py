@@ -18,8 +18,20 @@ LETTER = 7.25  # of the monospace at 12 px
 SMALL = 6.65  # at 11 px
 TEXT = 6.5  # of the sentence's letters, on the wide side
 MORE = {
-    "light": {"good": "#23703f", "warn": "#8f5400", "accent": "#2563d0", "chosen": "#e7effc", "onbad": "#ffffff"},
-    "dark": {"good": "#6cc48b", "warn": "#e0ab4a", "accent": "#7fadff", "chosen": "#1f2d47", "onbad": "#1a0d0b"},
+    "light": {
+        "good": "#23703f",
+        "warn": "#8f5400",
+        "accent": "#2563d0",
+        "chosen": "#e7effc",
+        "onbad": "#ffffff",
+    },
+    "dark": {
+        "good": "#6cc48b",
+        "warn": "#e0ab4a",
+        "accent": "#7fadff",
+        "chosen": "#1f2d47",
+        "onbad": "#1a0d0b",
+    },
 }
 STAR = "M" + "L".join(
     f"{number(7 + r * sin(i * pi / 8))} {number(7 - r * cos(i * pi / 8))}"

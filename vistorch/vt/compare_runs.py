@@ -67,7 +67,7 @@ def record(name: str = "", *, save: Any = None) -> Recorded:
         >>> with vt.record("before") as before:
         ...     (x * 3).sum().backward()
         >>> before
-        recording 'before': 2 ops, gradients of 1 leaf, 44 B
+        recording 'before': 2 ops, gradients of 1 leaf, 40 B
     """
     return Recorded(name, _place(save), around(sys._getframe(1)))
 
@@ -158,6 +158,7 @@ def _cell(cell: str, asked: Asked, *, name: str, save: Any = None) -> Any:
     recorded = Recorded(name, _place(save), asked.namespace if asked.shell is None else asked.shell.user_ns)
     with recorded as made:
         error = run(cell, asked.shell, f"%%vt record {name}")
+    assert asked.shell is not None  # `run` refuses without one
     asked.shell.user_ns[name] = made
     there = f"; wrote {save}" if save is not None else ""
     return finish(Note(f"{made!r}{there}; type `%vt compare {name} OTHER`"), error, asked.shell)

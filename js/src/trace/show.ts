@@ -60,7 +60,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
     ops?.choose(index);
     follow(state.rows[index]);
     // The buttons are new: whoever pressed one stays on it.
-    if (back) side.querySelector<HTMLElement>(`button[aria-label="${CSS.escape(back)}"]`)?.focus();
+    if (back) [...side.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === back)?.focus();
   }
   function follow(row: Row | undefined): void {
     source?.here(row && state.source ? lineOf(row, state.source) : null);

@@ -91,7 +91,9 @@ def test_the_wheel_zooms_to_single_cells_with_their_numbers(standalone, shoot):
 
 
 def test_a_page_that_scrolls_under_a_still_pointer_does_not_zoom(standalone):
-    page = standalone(f"<div style='height:900px'></div>{vt.show(spotted(), name='w').html()}<div style='height:2000px'>")
+    page = standalone(
+        f"<div style='height:900px'></div>{vt.show(spotted(), name='w').html()}<div style='height:2000px'>"
+    )
     view = View(page)
     page.mouse.move(200, 300)
     page.mouse.wheel(0, 1000)
@@ -252,6 +254,10 @@ def test_a_label_copies_its_row_or_column(standalone, which):
     view = opened(standalone, spotted((12, 20), (5, 7)))
     allow_clipboard(view.page)
     spot, box = view.shown(END["light"]), view.canvas.bounding_box()
-    at = {"x": 4, "y": middle(spot)["y"]} if which == "rows" else {"x": middle(spot)["x"], "y": box["height"] - 4}
+    at = (
+        {"x": 4, "y": middle(spot)["y"]}
+        if which == "rows"
+        else {"x": middle(spot)["x"], "y": box["height"] - 4}
+    )
     view.canvas.click(position=at)
     expect(view.hint).to_have_text("copied w[5, :]" if which == "rows" else "copied w[:, 7]")

@@ -89,6 +89,15 @@ export function card(kind: string, title: string, facts: string[], report: strin
     ),
     take,
   );
+  // Jupyter takes a key whose target matches one of its shortcuts before it looks for this mark further up.
+  on(
+    root,
+    "focusin",
+    (e) => {
+      if (e.target instanceof HTMLElement) e.target.setAttribute("data-lm-suppress-shortcuts", "true");
+    },
+    signal,
+  );
   on(
     root,
     "keydown",

@@ -90,14 +90,21 @@ describe("a comparison", () => {
 
   it("tells of gradients", () => {
     const { all } = open(widget, "compare", compared());
-    expect(all(".vt-cm-ends li").map((li) => li.textContent)).toEqual(["w.grad 0.5000 in 2 of 6", "v.grad only in a"]);
+    expect(all(".vt-rp-ends > *").map((li) => li.textContent)).toEqual(["w.grad 0.5000 in 2 of 6", "v.grad only in a"]);
   });
 
   it("is one line where the runs agree", () => {
     const rows = compared().rows.slice(0, 1).map((row) => ({ ...row, backward: null }));
-    const { one } = open(widget, "compare", compared({ rows, first: null, leaves: [], sentence: "The runs agree." }));
+    const none = { first: null, leaves: [], sentence: "The runs agree.", differing: 0 };
+    const { one } = open(widget, "compare", compared({ ...none, rows }));
     expect(one(".vt-rp-verdict").className).toContain("vt-rp-good");
     expect(one(".vt-rp-main").hidden).toBe(true);
+  });
+
+  it("counts what is not listed", () => {
+    const { one } = open(widget, "compare", compared({ ops: 5004, differing: 17 }));
+    expect(one(".vt-meta").textContent).toBe("5,004 ops17 differtolerance by type");
+    expect(one(".vt-rp-main").textContent).toContain("5,000 more ops are not listed");
   });
 
   it("survives what has no values: a difference of shapes", () => {
@@ -110,7 +117,8 @@ describe("a comparison", () => {
   it("keeps markup text", () => {
     const evil = "<img src=x onerror=alert(1)>";
     const rows = compared().rows.map((row) => ({ ...row, op: evil, module: evil, line: evil }));
-    const { el } = open(widget, "compare", compared({ title: evil, sentence: evil, rows, leaves: [{ name: evil, only: "b" }] }));
+    const leaves = [{ name: evil, only: "b" as const }];
+    const { el } = open(widget, "compare", compared({ title: evil, sentence: evil, rows, leaves }));
     expect(el.querySelector("img")).toBeNull();
     expect((el.textContent ?? "").split(evil).length).toBeGreaterThan(8);
   });

@@ -79,7 +79,10 @@ describe("memory over time", () => {
   });
 
   it("keeps devices apart", () => {
-    const devices = { cpu: nd(Float64Array.from([0, 4000, 4000, 0, 0])), "cuda:0": nd(Float64Array.from([0, 0, 8000, 4000, 0])) };
+    const devices = {
+      cpu: nd(Float64Array.from([0, 4000, 4000, 0, 0])),
+      "cuda:0": nd(Float64Array.from([0, 0, 8000, 4000, 0])),
+    };
     const { one } = open(widget, "memory", kept({ devices }));
     expect(one(".vt-me-told").textContent).toContain("(cpu 4000 B, cuda:0 8000 B)");
     expect(one(".vt-me-axis").textContent).toContain("cuda:0");
@@ -90,6 +93,12 @@ describe("memory over time", () => {
     const { one, all } = open(widget, "memory", kept({ rows: [], peak }));
     expect(one(".vt-rp-verdict").textContent).toBe("Nothing is kept for backward.");
     expect(all(".vt-me-chart")).toHaveLength(0);
+  });
+
+  it("counts what is not listed", () => {
+    const { one } = open(widget, "memory", kept({ nodes: 1003 }));
+    expect(one(".vt-me-told").textContent).toContain("by 3 nodes");
+    expect(one(".vt-rp-main").textContent).toContain("1,000 smaller nodes are not listed");
   });
 
   it("keeps markup text", () => {

@@ -105,6 +105,8 @@ const value = (data: number[], shape: number[]) => ({
   data: nd(Float32Array.from(data), shape),
 });
 
+const mul = { forward: side("own"), backward: null };
+
 export const compared = (over: Partial<Compared> = {}): Compared => ({
   title: "before against after",
   report: "the report",
@@ -113,9 +115,11 @@ export const compared = (over: Partial<Compared> = {}): Compared => ({
   rtol: null,
   atol: null,
   sentence: "The first difference is in mul (number 2): at [1, 2] it gives 2 and 2.5.",
+  ops: 4,
+  differing: 4,
   rows: [
     { id: 0, a: 0, b: 0, op: "t", module: "0", line: "", forward: side("same"), backward: side("inherited") },
-    { id: 1, a: 1, b: 1, op: "mul", module: "0", line: "In [2], line 1: y = x * 2", forward: side("own"), backward: null },
+    { id: 1, a: 1, b: 1, op: "mul", module: "0", line: "In [2], line 1: y = x * 2", ...mul },
     { id: 2, a: 2, b: null, op: "relu", module: "act", line: "", forward: null, backward: null },
     { id: 3, a: 3, b: 2, op: "sum", module: "", line: "", forward: side("inherited", "inf"), backward: side("same") },
   ],
@@ -147,6 +151,8 @@ export const kept = (over: Partial<Kept> = {}): Kept => ({
   leaves: 400,
   opaque: 0,
   says: [],
+  nodes: 3,
+  alive: nd(Int32Array.from([0, 1, 3, 2, 1])),
   rows: [
     ["SinBackward0", 8000, 0, 2, 3],
     ["ExpBackward0", 4000, 0, 1, 4],

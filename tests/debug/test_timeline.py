@@ -142,3 +142,19 @@ def test_sizes():
         "2.1 MB",
         "3 GB",
     ]
+
+
+def test_a_page_gets_the_largest_and_a_count():
+    x = L.ones(10, requires_grad=True)
+    with Timeline() as seen:
+        y = x
+        for _ in range(300):
+            y = y.exp().sin()
+    record = seen.record()
+    state = record.wire()
+    assert len(record.rows) == state["nodes"] == 600 and len(state["rows"]) == 400
+    assert state["alive"][-1] == 600 and state["alive"].dtype == np.int32
+    assert state["alive"].tolist() == [
+        sum(r["born"] <= t and (r["freed"] is None or r["freed"] > t) for r in record.rows)
+        for t in range(601)
+    ]

@@ -40,7 +40,7 @@ def shown(standalone, theme):
 def test_a_page_that_needs_no_server(shown, shoot):
     page = shown(findings.entropy())
     verdict = page.locator(".vt-rp-verdict")
-    assert "born in cell [8], line 2: log of p[1, 0] = 0 gives -inf, in 2 of 6 values" in verdict.inner_text()
+    assert "born in cell [8], line 2: log of p[1, 0] = 0 gives −inf, in 2 of 6 values" in verdict.inner_text()
     assert (
         page.locator(".vt-tr-born").inner_text().split()
         == "2 h = -p * p.log() born here bad again in backward".split()
@@ -56,7 +56,7 @@ def test_hands_and_keys(shown):
     rows = page.locator(".vt-rp-body > .vt-rp-row")
     rows.nth(3).click()
     assert "mul" in chosen(page)
-    assert "0 · (-inf) = nan" in page.locator(".vt-rp-side").inner_text()
+    assert "0 · (−inf) = nan" in page.locator(".vt-rp-side").inner_text()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert "where" in chosen(page)

@@ -47,7 +47,9 @@ export function maps(first: First, theme: Theme, signal: AbortSignal): Maps | nu
   const place = el("span.vt-cm-place");
 
   function tell(): void {
-    place.textContent = start ? `[${first.at.join(", ")}], where it is largest` : written(cellOf(at, lead!.value), lead!.value);
+    place.textContent = start
+      ? `[${first.at.join(", ")}], where it is largest`
+      : written(cellOf(at, lead!.value), lead!.value);
     for (const one of sheets) {
       // A cell of an overview need not show the entry that differs most: that one is known exactly.
       const exact = start ? { [BRIEF.a]: first.values[0], [BRIEF.b]: first.values[1] }[one.name] : undefined;
@@ -146,8 +148,9 @@ export function maps(first: First, theme: Theme, signal: AbortSignal): Maps | nu
       ),
     };
   });
+  const block = lead.value.block.join(" × ");
   const note = lead.value.block.some((n) => n > 1)
-    ? [el("div.vt-note", { text: `each cell is ${lead.value.block.join(" × ")} values, drawn by the one furthest from their mean` })]
+    ? [el("div.vt-note", { text: `each cell is ${block} values, drawn by the one furthest from their mean` })]
     : [];
   const root = el(
     "div.vt-cm-maps",

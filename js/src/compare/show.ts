@@ -31,12 +31,14 @@ function mark(side: Side | null, row: Row): (Node | string)[] {
 }
 
 export function show(state: State, { root, theme, signal }: Frame): () => void {
-  const differ = state.rows.filter(apart).length;
+  const differ = state.differing;
   const tolerance =
     state.rtol === null && state.atol === null
       ? "tolerance by type"
       : `rtol ${state.rtol ?? "by type"}, atol ${state.atol ?? "by type"}`;
-  const facts = [`${count(state.rows.length)} ops`, differ ? `${count(differ)} differ` : "", tolerance].filter(Boolean);
+  const facts = [`${count(state.ops)} op${state.ops === 1 ? "" : "s"}`];
+  if (differ) facts.push(`${count(differ)} differ`);
+  facts.push(tolerance);
   const made = card("compare", state.title, facts, state.report, signal);
   const wrong = differ > 0 || state.leaves.length > 0;
   const first = state.first;
@@ -103,13 +105,13 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
     if (here) picture?.repaint();
   }
 
-  const evidence = el("div.vt-rp-main", {}, el("div", {}, ops.root, ...leaves(state.leaves)), side);
+  const evidence = el("div.vt-rp-main", {}, el("div", {}, ops.root, ...rest(state), ...leaves(state.leaves)), side);
   made.root.append(evidence);
   const at = Math.max(0, first ? state.rows.findIndex((row) => row.id === first.row) : state.rows.findIndex(apart));
   const start = state.rows[at];
   if (start) about(start);
   else side.hidden = true;
-  if (state.rows.length > 12 && differ && differ < state.rows.length) made.tools.append(only(state, ops, signal));
+  if (state.rows.length > 12 && !state.rows.every(apart)) made.tools.append(only(state, ops, signal));
   ops.choose(at);
   if (!wrong) evidence.hidden = true;
   else
@@ -134,6 +136,11 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
 const where = (first: First): string =>
   first.pass === "forward" ? "" : `, its gradient ${first.output ? `of input ${first.output + 1}` : ""}`.trimEnd();
 
+function rest(state: State): HTMLElement[] {
+  const missing = state.ops - state.rows.length;
+  return missing ? [el("div.vt-rp-line", { text: `${count(missing)} more ops are not listed` })] : [];
+}
+
 function only(state: State, ops: Listing, signal: AbortSignal): HTMLElement {
   const all = state.rows.map((_, i) => i);
   const few = all.filter((i) => apart(state.rows[i] as Row));
@@ -153,11 +160,16 @@ function only(state: State, ops: Listing, signal: AbortSignal): HTMLElement {
 function leaves(all: Leaf[]): HTMLElement[] {
   if (!all.length) return [];
   const some = all.slice(0, 12).map((leaf) =>
-    el("li", {}, el("b", { text: `${leaf.name}.grad` }), leaf.only ? ` only in ${leaf.only}` : ` ${far(leaf)}`),
+    el(
+      "div",
+      { role: "listitem" },
+      el("b", { text: `${leaf.name}.grad` }),
+      leaf.only ? ` only in ${leaf.only}` : ` ${far(leaf)}`,
+    ),
   );
   const rest = all.length - some.length;
   return [
     el("div.vt-rp-line", { text: `${all.length} gradient${all.length === 1 ? "" : "s"} differ` }),
-    el("ul.vt-cm-ends", {}, ...some, rest ? el("li", { text: `and ${rest} more` }) : null),
+    el("div.vt-rp-ends", { role: "list" }, ...some, rest ? el("div", { text: `and ${rest} more` }) : null),
   ];
 }

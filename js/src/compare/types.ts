@@ -64,6 +64,8 @@ export interface State {
   rtol: number | null;
   atol: number | null;
   sentence: string;
+  ops: number;
+  differing: number;
   rows: Row[];
   first: First | null;
   leaves: Leaf[];

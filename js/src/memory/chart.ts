@@ -1,7 +1,7 @@
 // The curve of what is kept, tick by tick: passes back shaded, the peak marked, a cursor that says what is alive.
 
 import { el, on, onWidth } from "../shared/dom";
-import { alive, size, stairs } from "./ticks";
+import { size, stairs } from "./ticks";
 import type { State } from "./types";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -72,7 +72,7 @@ export function chart(state: State, moved: (tick: number) => void, signal: Abort
     const here = state.bytes.data[at] as number;
     const pass = state.backward.findIndex(([from, to]) => from <= at && at <= to);
     const which = state.backward.length > 1 ? ` ${pass + 1}` : "";
-    const nodes = state.rows.filter((row) => alive(row, at)).length;
+    const nodes = state.alive.data[at] ?? 0;
     const phase = pass >= 0 ? `backward${which}` : "forward";
     const top = at === state.peak.tick && most > 0 ? " · the peak" : "";
     const each = others.map(([name]) => `${name} ${size(state.devices[name]?.data[at] ?? 0)}`).join(", ");

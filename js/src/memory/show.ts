@@ -15,8 +15,7 @@ const ORDERS: [Order, string][] = [
 ];
 
 export function show(state: State, { root, signal }: Frame): () => void {
-  const kept = count(state.rows.length);
-  const facts = [`${kept} node${state.rows.length === 1 ? "" : "s"} keep something`];
+  const facts = [`${count(state.nodes)} ${state.nodes === 1 ? "node keeps" : "nodes keep"} something`];
   if (state.leaves) facts.push(`${size(state.leaves)} of parameters not counted`);
   const made = card("memory", state.title, facts, state.report, signal);
   const text = state.peak.bytes
@@ -114,9 +113,8 @@ export function show(state: State, { root, signal }: Frame): () => void {
     turns.forEach((one, i) => one.setAttribute("aria-pressed", String(ORDERS[i]?.[0] === order)));
   }
   arrange();
-  const peak = state.rows.filter((row) => row.at_peak).reduce((n, row) => n + row.bytes, 0);
   const top = state.rows.filter((row) => row.at_peak).sort((a, b) => b.bytes - a.bytes).slice(0, 3);
-  const share = percent(top.reduce((n, row) => n + row.bytes, 0), peak);
+  const share = percent(top.reduce((n, row) => n + row.bytes, 0), state.peak.bytes);
   made.root.append(
     curve.root,
     el(
@@ -128,7 +126,14 @@ export function show(state: State, { root, signal }: Frame): () => void {
         ? [el("span.vt-note", { text: `the three largest at the peak are ${share} of it` })]
         : []),
     ),
-    el("div.vt-rp-main.vt-rp-alone", {}, nodes.root),
+    el(
+      "div.vt-rp-main.vt-rp-alone",
+      {},
+      nodes.root,
+      ...(state.nodes > state.rows.length
+        ? [el("div.vt-note", { text: `${count(state.nodes - state.rows.length)} smaller nodes are not listed` })]
+        : []),
+    ),
     foot(
       [["peak", "the peak"]],
       [

@@ -26,5 +26,7 @@ export interface State {
   leaves: number;
   opaque: number;
   says: string[];
+  nodes: number;
+  alive: Nd;
   rows: Row[];
 }

@@ -1,7 +1,7 @@
-// What a finding looks like: a head with facts and "Copy as text", one sentence with a sign, and tables of rows that are
-// walked by keys. The pages of traces, comparisons and memory are made of these.
+// What a finding looks like: a head with facts and "Copy as text", one sentence with a sign, and tables of rows that
+// are walked by keys. The pages of traces, comparisons and memory are made of these.
 
-import { atEnd, button, copy, el, on } from "./dom";
+import { atEnd, button, copy, el, on, painter } from "./dom";
 
 const SVG = "http://www.w3.org/2000/svg";
 const star = Array.from({ length: 16 }, (_, i) => {
@@ -129,6 +129,9 @@ export function sentence(text: string, bold: string[] = []): (Node | string)[] {
   return out;
 }
 
+/** Infinities with a real minus sign, which also keeps them in one line. */
+export const typeset = (text: string): string => text.replace(/-inf\b/g, "−inf");
+
 /** A module's path where a name is expected: "in layer1.0", "in module 0". */
 export const within = (module: string): string =>
   module ? `in ${/^[\d.]+$/.test(module) ? "module " : ""}${module}` : "";
@@ -205,6 +208,11 @@ export function listing<Row>(
       line.setAttribute("aria-selected", String(i === index));
       line.tabIndex = i === index ? 0 : -1;
     });
+  // Only the table's own box scrolls: the page stays where it is.
+  const reveal = painter(() => {
+    const line = lines.find((one) => one.isConnected && one.getAttribute("aria-selected") === "true");
+    if (line && root.scrollHeight > root.clientHeight) root.scrollTop = line.offsetTop - root.clientHeight / 2;
+  }, signal);
   function pick(index: number): void {
     mark(index);
     chosen(rows[index] as Row, index);
@@ -213,15 +221,13 @@ export function listing<Row>(
     root,
     choose(index) {
       mark(index);
-      const line = lines[index];
-      // Only the table's own box scrolls: the page stays where it is.
-      if (line?.isConnected && root.scrollHeight > root.clientHeight)
-        root.scrollTop = line.offsetTop - root.clientHeight / 2;
+      reveal();
     },
     show(indices) {
       body.replaceChildren(...indices.map((i) => lines[i] as HTMLElement));
       const seen = indices.find((i) => lines[i]?.tabIndex === 0) ?? indices[0] ?? -1;
       lines.forEach((line, i) => (line.tabIndex = i === seen ? 0 : -1));
+      reveal();
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { button, el } from "../shared/dom";
 import { num, shapeText } from "../shared/format";
-import { type Sign, sign } from "../shared/report";
+import { type Sign, sign, typeset } from "../shared/report";
 import { causes, indices, told } from "./places";
 import type { Birth, Table } from "./types";
 
@@ -78,9 +78,9 @@ export function close(
     ...(turns ? [turns] : []),
     line,
     // Of the first one the sentence above says it.
-    ...(number ? [el("div.vt-tr-how", { text: birth.how })] : []),
+    ...(number ? [el("div.vt-tr-how", { text: typeset(birth.how) })] : []),
     ...inside,
-    ...(at.length && at[0]?.length ? [el("div.vt-note.vt-tr-at", { text: `at ${told(at, birth.count)}` })] : []),
-    ...(birth.cure ? [el("div.vt-note.vt-tr-at", {}, el("strong", { text: "Cure: " }), ...code(`${birth.cure}.`))] : []),
+    ...(at[0]?.length ? [el("div.vt-note.vt-tr-at", { text: `at ${told(at, birth.count)}` })] : []),
+    ...(birth.cure ? [el("div.vt-note.vt-tr-at", {}, el("b", { text: "Cure: " }), ...code(`${birth.cure}.`))] : []),
   ];
 }

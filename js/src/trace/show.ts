@@ -1,9 +1,9 @@
-// A trace: the sentence, the lines with the birth marked, every op with its marks, and the first bad value from close by.
+// A trace: the sentence, the lines with the birth marked, every op with its marks, and the bad values from close by.
 
 import { button, el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import type { Frame } from "../shared/page";
-import { card, foot, type Listing, listing, sentence, sign, within } from "../shared/report";
+import { card, foot, type Listing, listing, sentence, sign, typeset, within } from "../shared/report";
 import { close } from "./close";
 import { lineOf } from "./places";
 import { lines } from "./source";
@@ -14,7 +14,7 @@ const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : 
 function mark(told: Mark | null): (Node | string)[] {
   if (!told) return [el("span.vt-rp-none", { text: "–", "aria-label": "did not run" })];
   const word = el(told.state === "birth" ? "b" : "span", { class: `vt-tr-${told.state}`, text: told.state });
-  return [sign(told.state), word, ...(told.text ? [el("em", { text: told.text })] : [])];
+  return [sign(told.state), word, ...(told.text ? [el("em", { text: typeset(told.text) })] : [])];
 }
 
 const good = (row: Row): boolean =>
@@ -27,15 +27,17 @@ export function show(state: State, { root, signal }: Frame): () => void {
   if (state.bound !== null) facts.push(`bad: not finite, or beyond ${state.bound}`);
   const made = card("trace", state.title, facts, state.report, signal);
 
+  const kind = births.length ? "vt-rp-bad" : wrong ? "" : "vt-rp-good";
   const verdict = el(
     "div.vt-rp-verdict",
-    { role: "status", class: `vt-rp-verdict ${births.length ? "vt-rp-bad" : wrong ? "" : "vt-rp-good"}` },
+    { role: "status", class: `vt-rp-verdict ${kind}` },
     wrong || births.length ? null : sign("fine"),
     wrong || births.length ? null : " ",
-    ...sentence(state.sentence, state.first ? [state.first.where, state.first.op] : []),
+    ...sentence(typeset(state.sentence), state.first ? [state.first.where, state.first.op] : []),
   );
   made.root.append(verdict);
-  for (const text of [state.more, ...state.says]) if (text) made.root.append(el("div.vt-rp-more", { text }));
+  for (const text of [state.more, ...state.says].filter(Boolean))
+    made.root.append(el("div.vt-rp-more", { text: typeset(text) }));
   if (state.error)
     made.root.append(
       el("div.vt-rp-more.vt-tr-error", {}, sign("failed"), ` The cell ended with ${state.error}`),
@@ -178,11 +180,11 @@ function ends(state: State): HTMLElement[] {
       some.length === 1
         ? `${count(n)} of ${count(leaf.size)} ${kind}`
         : `${some.map(([k, what]) => `${count(k)} ${what}`).join(" + ")} of ${count(leaf.size)}`;
-    return el("li", {}, el("b", { text: `${leaf.name}.grad` }), ` ${text}`);
+    return el("div", { role: "listitem" }, el("b", { text: `${leaf.name}.grad` }), ` ${text}`);
   });
   const rest = state.leaves.length - told.length;
   return [
     el("div.vt-rp-line", { text: `ends in ${many(state.leaves.length, "gradient")}` }),
-    el("ul.vt-tr-ends", {}, ...told, rest ? el("li", { text: `and ${rest} more` }) : null),
+    el("div.vt-rp-ends", { role: "list" }, ...told, rest ? el("div", { text: `and ${rest} more` }) : null),
   ];
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...debug.compare.record import differs
 from ...debug.steps.words import count, number
 from .ink import SANS, tag, words
 from .sheet import LETTER, PAD, Sheet
@@ -26,12 +27,13 @@ def paint(record: Any, theme: str = "light") -> bytes:
     """
     state = record.wire()
     sheet = Sheet(theme)
-    rows = [row for row in state["rows"] if _apart(row)]
-    facts = [count(len(state["rows"]), "op")]
-    sheet.head(state["title"], facts + ([f"{len(rows):,} differ"] if rows else []))
+    rows = [row for row in state["rows"] if differs(row)]
+    differing = state["differing"]
+    facts = [count(state["ops"], "op")]
+    sheet.head(state["title"], facts + ([f"{differing:,} differ"] if differing else []))
     sheet.verdict(state["sentence"], "warn" if rows or state["leaves"] else "good")
     if rows:
-        _rows(sheet, rows, state["first"])
+        _rows(sheet, rows, differing, state["first"])
     for leaf in state["leaves"][:12]:
         far = (
             f"only in {leaf['only']}"
@@ -47,13 +49,7 @@ def paint(record: Any, theme: str = "light") -> bytes:
     return sheet.done(state["sentence"])
 
 
-def _apart(row: dict[str, Any]) -> bool:
-    if row["a"] is None or row["b"] is None:
-        return True
-    return any(side is not None and side["state"] != "same" for side in (row["forward"], row["backward"]))
-
-
-def _rows(sheet: Sheet, rows: list[dict[str, Any]], first: dict[str, Any] | None) -> None:
+def _rows(sheet: Sheet, rows: list[dict[str, Any]], differing: int, first: dict[str, Any] | None) -> None:
     c = sheet.colour
     sheet.y += 10
     for x, head in zip(COLUMNS, ("", "op", "forward ↓", "backward ↑"), strict=True):
@@ -78,8 +74,8 @@ def _rows(sheet: Sheet, rows: list[dict[str, Any]], first: dict[str, Any] | None
             _side(sheet, COLUMNS[2] + 4, y, COLUMNS[3], row["forward"])
             _side(sheet, COLUMNS[3] + 4, y, sheet.width - PAD, row["backward"])
         sheet.y += 26
-    if len(rows) > ROWS:
-        sheet.add(words(COLUMNS[1] + 4, sheet.y + 15, f"and {len(rows) - ROWS:,} more", fill=c["ink2"]))
+    if differing > ROWS:
+        sheet.add(words(COLUMNS[1] + 4, sheet.y + 15, f"and {differing - ROWS:,} more", fill=c["ink2"]))
         sheet.y += 20
 
 

@@ -31,7 +31,7 @@ def paint(record: Any, theme: str = "light") -> bytes:
     state = record.wire()
     sheet = Sheet(theme)
     peak = state["peak"]
-    sheet.head(state["title"], [f"{count(len(state['rows']), 'node')} kept something"])
+    sheet.head(state["title"], [f"{count(state['nodes'], 'node')} kept something"])
     after = f", after {peak['what']}" if peak["what"] else ""
     where = f" ({peak['where']})" if peak["where"] else ""
     said = f"At most {size(peak['bytes'])} are kept for backward{after}{where}."
@@ -104,6 +104,8 @@ def _rows(sheet: Sheet, state: dict[str, Any]) -> None:
         x, length = COLUMNS[3] + wide * row["born"] / ticks, max(1, wide * (end - row["born"]) / ticks)
         sheet.add(tag("rect", x=x, width=length, fill=c["value" if row["at_peak"] else "edge"], **life))
         sheet.y += 24
-    if len(rows) > ROWS:
-        sheet.add(words(COLUMNS[2], sheet.y + 14, f"and {len(rows) - ROWS:,} more nodes", fill=c["ink2"]))
+    if state["nodes"] > ROWS:
+        sheet.add(
+            words(COLUMNS[2], sheet.y + 14, f"and {state['nodes'] - ROWS:,} more nodes", fill=c["ink2"])
+        )
         sheet.y += 20

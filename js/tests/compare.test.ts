@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NAN, NEGINF, POSINF } from "../src/shared/colour";
+import { sentence } from "../src/shared/report";
 import widget from "../src/compare";
 import { cellOf, cells, code, elementOf, most, written } from "../src/compare/cells";
 import { apart } from "../src/compare/show";
@@ -43,6 +44,16 @@ describe("cells", () => {
   it("take their colour around 0, and what is not finite its own", () => {
     expect([code(0, 2), code(2, 2), code(-9, 2), code(5, 0)]).toEqual([126, 252, 0, 126]);
     expect([code(NaN, 1), code(Infinity, 1), code(-Infinity, 1)]).toEqual([NAN, POSINF, NEGINF]);
+  });
+});
+
+describe("a sentence", () => {
+  it("has whole words in bold, in their order, and no others", () => {
+    const parts = sentence("The first t is in t, not the last.", ["t", "last"]);
+    expect(parts.map((part) => (typeof part === "string" ? part : `*${part.textContent}*`)).join("")).toBe(
+      "The first *t* is in t, not the *last*.",
+    );
+    expect(sentence("nothing here", ["absent", ""])).toEqual(["nothing here"]);
   });
 });
 

@@ -82,6 +82,7 @@ describe("a trace", () => {
     expect(one(".vt-tr-here").textContent).toContain("p = logits");
     expect(rows.map((row) => row.tabIndex)).toEqual([0, -1, -1]);
     rows[1]?.click();
+    expect(rows.map((row) => row.tabIndex)).toEqual([-1, 0, -1]);
     expect(one(".vt-rp-side").textContent).toContain("birth 1 of 3");
   });
 

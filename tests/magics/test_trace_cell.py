@@ -97,6 +97,10 @@ def test_a_refusal_within_is_one_line(started):
     assert not typed.out
 
 
+def test_a_cell_without_ops_is_told_of_too(started):
+    assert "There is no bad value in 0 ops forward and 0 back." in started("%%vt trace\nz = 1").out
+
+
 def test_another_cell_magic_may_stand_below(started):
     typed = started("%%vt trace\n%%capture caught\nprint('inside')\ny = x.exp()")
     assert typed.result.success

@@ -78,7 +78,11 @@ def test_a_trace():
 
 def test_a_long_trace_counts_what_it_leaves_out():
     record = findings.diverging()
-    said = texts(drawn(record))
+    root = drawn(record)
+    said = texts(root)
+    assert len([e for e in root.iter(f"{SVG}rect") if e.get("fill") == "#e7effc"]) == 1, (
+        "the birth's row is not drawn"
+    )
     ops = sum(text in ("clean", "propagated", "birth", "healed", "–") for text in said) // 2
     (more,) = [int(re.sub(r"\D", "", text)) for text in said if re.fullmatch(r"and [\d,]+ more", text)]
     assert ops + more == len(record.rows)
@@ -128,6 +132,7 @@ def test_nothing_was_kept():
 
 def test_markup_and_control_characters_stay_text():
     record = findings.evil()
+    record.sentence = f'"{findings.EVIL}'
     record.error = "\x00\x1b]\ud800 " + findings.EVIL
     root = drawn(record)
     assert {e.tag.removeprefix(SVG) for e in root.iter()} <= {"svg", "rect", "text", "tspan", "path", "g"}

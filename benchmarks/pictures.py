@@ -5,6 +5,7 @@ how many.
 """
 
 import io
+import warnings
 
 import numpy as np
 
@@ -63,41 +64,41 @@ def treescope(shape):
 
 def imshow(shape):
     def prepare(lib):
-        import matplotlib
-
-        matplotlib.use("agg")
-        from matplotlib import pyplot
-
         x = values(shape)
-
-        def run():
-            figure, axes = pyplot.subplots()
-            axes.imshow(x)
-            file = io.BytesIO()
-            figure.savefig(file, format="png")
-            pyplot.close(figure)
-            return len(file.getvalue())
-
-        return run
+        return lambda: len(imshow_png(x))
 
     return prepare
 
 
-add(
-    "pictures",
-    "1000x1000 beside treescope",
-    whole(WIDE),
-    base=treescope(WIDE),
-    milliseconds=50,
-    kilobytes=120,
-)
-add(
-    "pictures",
-    "1000x1000 to PNG beside imshow",
-    picture(WIDE),
-    base=imshow(WIDE),
-    milliseconds=50,
-    kilobytes=120,
-)
+def imshow_png(array):
+    """Return the PNG that matplotlib's `imshow` makes of a 2-D numpy array at its usual size."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the first use may build a cache of fonts
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    figure.add_subplot().imshow(array)
+    out = io.BytesIO()
+    figure.savefig(out, format="png")
+    return out.getvalue()
+
+
+def recorded(shape):
+    """The record alone, as a page gets it."""
+
+    def prepare(lib):
+        from vistorch.debug.array import record
+
+        x = lib.from_numpy(values(shape))
+
+        return lambda: record(x).wire()
+
+    return prepare
+
+
 add("pictures", "10^7 values beside imshow", whole(HUGE), base=imshow(HUGE), milliseconds=150, kilobytes=160)
 add("pictures", "100x100 beside treescope", whole((100, 100)), base=treescope((100, 100)), kilobytes=160)
+add("pictures", "record of 1000x1000 beside imshow", recorded(WIDE), base=imshow(WIDE), budget=1.0)
+add("pictures", "record of 10^7 values beside imshow", recorded(HUGE), base=imshow(HUGE), budget=1.0)

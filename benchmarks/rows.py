@@ -26,7 +26,7 @@ FAMILIES = (
     "training",
     "loading",
     "pictures",
-    "arrays",
+    "graphs",
 )
 
 

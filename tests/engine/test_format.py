@@ -272,9 +272,13 @@ def test_printoptions_puts_everything_back():
 
 @pytest.mark.parametrize("precision", ["a", -1, 2.0])
 def test_a_precision_that_is_none(precision):
+    said = []
     with printing(precision=precision):
-        with pytest.raises(ValueError) as theirs:
-            repr(torch.tensor([1.5]))
-        with pytest.raises(ValueError) as mine:
-            tensor_text(np.array([1.5]))
-    assert str(mine.value) == str(theirs.value)
+        for write in (lambda: repr(torch.tensor([1.5])), lambda: tensor_text(np.array([1.5]))):
+            try:
+                write()
+            except (
+                ValueError
+            ) as error:  # let go at once: its frames hold a guard that switches torch.func off
+                said.append(str(error))
+    assert len(said) == 2 and said[0] == said[1]

@@ -21,7 +21,8 @@ def picture(shell):
         "events": {name: list(listeners) for name, listeners in shell.events.callbacks.items()},
         "types": [dict(f.type_printers) for f in formatters(shell)],
         "names": [dict(f.deferred_printers) for f in formatters(shell)],
-        "namespace": set(shell.user_ns),
+        "namespace": set(shell.user_ns)
+        - {"_", "__", "___"},  # IPython's: it takes them away where builtins have one
         "hooks": (shell.custom_exceptions, shell.displayhook),
     }
 

@@ -272,17 +272,18 @@ def test_typed_paths_name_the_axes_of_a_parameter(shell):
 def test_a_view_with_a_kernel_is_for_what_is_not_carried(monkeypatch):
     from vistorch.vt import look
 
-    made = []
+    made, held = [], []
     view = types.ModuleType("vistorch.widgets.array")
-    view.ArrayView = lambda display, sources: made.append(sources) or "alive"
+    view.ArrayView = lambda display, sources, hold: made.append(sources) or held.append(hold) or "alive"
     monkeypatch.setitem(__import__("sys").modules, "vistorch.widgets.array", view)
     big, small = vistorch.randn(500, 500), vistorch.ones(2)
     with pytest.raises(vt.Refusal, match="a live view needs a notebook's kernel: leave out --live on"):
         vt.show(small, live=True)
     assert isinstance(vt.show(big), Display)
-    monkeypatch.setattr(look, "shell_of_user", lambda: types.SimpleNamespace(kernel=1, user_ns={}))
+    monkeypatch.setattr(look, "shell_of_user", lambda: types.SimpleNamespace(kernel=1, user_ns={"big": big}))
     assert vt.show(big) == "alive"
-    assert made[-1] == [big] or made[-1][0] is big
+    assert made[-1][0] is big and held == [False]
+    assert vt.show(big * 2) == "alive" and held == [False, True]  # nobody else holds it
     assert isinstance(vt.show(small), Display)
     assert isinstance(vt.show(big, live="off"), Display)
     vt.defaults.live = "off"

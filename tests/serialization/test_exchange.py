@@ -244,11 +244,18 @@ def test_whole_modules_of_torch_become_ours(options):
 
 
 def test_what_has_no_counterpart_says_so():
-    data = written(torch.save, torch.distributions.Normal(0.0, 1.0))
+    data = written(torch.save, torch.ao.quantization.MinMaxObserver())
     with pytest.raises(
-        pickle.UnpicklingError, match=r"torch\.distributions\.normal\.Normal, which has no counterpart"
+        pickle.UnpicklingError,
+        match=r"torch\.ao\.quantization\.observer\.MinMaxObserver, which has no counterpart",
     ):
         ours_read(data, weights_only=False)
+
+
+def test_a_distribution_is_read():
+    back = ours_read(written(torch.save, torch.distributions.Normal(1.0, 2.0)), weights_only=False)
+    assert type(back) is vistorch.distributions.Normal
+    assert (back.loc.item(), back.scale.item()) == (1.0, 2.0)
 
 
 @pytest.mark.parametrize("kind", ["uint16", "float8_e5m2"])

@@ -12,7 +12,7 @@ FIND = """(canvas, colour) => {
   let [x0, y0, x1, y1, n] = [1e9, 1e9, -1, -1, 0];
   for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) {
     const i = 4 * (y * width + x);
-    if (Math.abs(data[i] - colour[0]) + Math.abs(data[i + 1] - colour[1]) + Math.abs(data[i + 2] - colour[2]) > 6) continue;
+    if (colour.reduce((far, part, k) => far + Math.abs(data[i + k] - part), 0) > 6) continue;
     n += 1; x0 = Math.min(x0, x); y0 = Math.min(y0, y); x1 = Math.max(x1, x); y1 = Math.max(y1, y);
   }
   return n ? { x: x0 / k, y: y0 / k, width: (x1 + 1 - x0) / k, height: (y1 + 1 - y0) / k, pixels: n } : null;

@@ -184,3 +184,16 @@ def test_a_page_that_is_being_written_is_read_again(pages, monkeypatch):
     )
     watched.changed.emit("// new")
     assert view._esm == "// new"
+
+
+def test_what_nobody_else_holds_is_held_by_the_newest_view(pages):
+    def shown(hold):
+        x = vistorch.zeros(4, 4)
+        return ArrayView(Display(Record(item(x.numpy()))), [x], hold), weakref.ref(x)
+
+    (_, gone), (first, x), (second, y) = shown(False), shown(True), shown(True)
+    gc.collect()
+    assert gone() is None and x() is None and y() is not None
+    second.close()
+    gc.collect()
+    assert y() is None and first.comm is not None

@@ -381,11 +381,14 @@ def tensor_backward(
         >>> x.grad
         tensor(6.)
     """
-    if gradient is None and inputs is None and not create_graph and hear.backward is None:
+    if gradient is None and inputs is None and not create_graph:
         seed = SEEDS.get(self._data.dtype)
         if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case: no ceremony
             e = edge(self)
             if self._rg:
-                drain(Pass([e], [seed], False, bool(retain_graph)))
+                run = Pass([e], [seed], False, bool(retain_graph))
+                if (told := hear.backward) is not None:
+                    told(run, (self,))
+                drain(run)
                 return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)

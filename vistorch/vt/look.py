@@ -79,7 +79,7 @@ def show(
     display = Display(made.record, wish.name)
     pooled = any(item.pooled for item in made.record.items)
     if live == "on" or (live == "auto" and pooled):
-        return _alive(display, made.sources, live == "on")
+        return _alive(display, made.sources, live == "on", hold=not find(x, _around())[0])
     return display
 
 
@@ -127,7 +127,7 @@ def _around() -> dict[str, Any]:
     return {} if shell is None else shell.user_ns
 
 
-def _alive(display: Any, sources: list[Any], asked: bool) -> Any:
+def _alive(display: Any, sources: list[Any], asked: bool, hold: bool) -> Any:
     """Return a view that asks the kernel, or where it cannot the display: refused if it was asked for."""
     if not has_front_end(shell_of_user()):
         if asked:
@@ -136,7 +136,7 @@ def _alive(display: Any, sources: list[Any], asked: bool) -> Any:
     try:
         from ..widgets.array import ArrayView
 
-        return ArrayView(display, sources)
+        return ArrayView(display, sources, hold)
     except (ImportError, FileNotFoundError) as error:
         if asked:
             raise Refusal(f"{error}; `%vt doctor` looks at the rest") from None

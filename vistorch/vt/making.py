@@ -79,13 +79,16 @@ def make(x: Any, wish: Wish) -> Made:
             sizes["index"] = f"{index}.grad"
             named = {"name": f"{wish.name}.grad", "title": f"{wish.name}.grad"}
             made = Made(
-                arrays.record(gradient, role="gradient", dims=wish.dims, **{**sizes, **named}), [gradient]
+                arrays.record(
+                    gradient, role="gradient", dims=wish.dims, image=wish.image, **{**sizes, **named}
+                ),
+                [gradient],
             )
         elif wish.linked and is_parameter(x):
             remember(x)
             made = Made(arrays.parameter(x, dims=wish.dims, **sizes), [x, *_others(x)])
         else:
-            made = Made(arrays.record(x, dims=wish.dims, **sizes), [x])
+            made = Made(arrays.record(x, dims=wish.dims, image=wish.image, **sizes), [x])
     except (TypeError, ValueError) as error:
         raise Refusal(_plainly(error)) from None
     _apply(made.record, wish, several)

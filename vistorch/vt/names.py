@@ -62,7 +62,10 @@ def _arguments(parser: Parser) -> None:
 
 
 def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
-    return {"namespace": asked.namespace, **options}
+    """Look at the notebook's own names where a function adds none: a copy would keep what is deleted later."""
+    own = {} if asked.shell is None else asked.shell.user_ns
+    alike = all(name in own and own[name] is value for name, value in asked.namespace.items())
+    return {"namespace": own if own and alike else asked.namespace, **options}
 
 
 COMMAND = Command(

@@ -14,6 +14,7 @@ from . import standalone, wire
 from .pictures import painter
 
 KEPT = 16
+STILL = 12_000  # bytes of a picture that also stands inside the HTML
 
 
 class Display:
@@ -74,7 +75,13 @@ class Display:
     def _html(self) -> str:
         state = dict(self.state())
         text = state.pop("text", "")  # stands in the HTML itself: a reader without scripts has it
-        return standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text)
+        # JupyterLab shows what is not trusted as this HTML without its scripts, and not as the picture beside it.
+        mime, data = self.picture()
+        still = ""
+        if mime == "image/png" and len(data) <= STILL:
+            source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
+            still = f'<img class="vistorch-off" alt="" style="max-width:100%" src="{source}">'
+        return standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text, still)
 
     def document(self) -> str:
         """A whole HTML file, with the picture for readers without scripts."""
@@ -82,9 +89,9 @@ class Display:
         source = f"data:{mime};base64,{base64.b64encode(data).decode()}"
         state = dict(self.state())
         text = state.pop("text", "")
-        page = standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text)
         still = f'<noscript><img alt="" src="{source}"></noscript>'
-        return standalone.document(self.name or str(state.get("title") or "vistorch"), page + still)
+        page = standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text, still)
+        return standalone.document(self.name or str(state.get("title") or "vistorch"), page)
 
     def __repr__(self) -> str:
         return self.text()

@@ -16,6 +16,7 @@ from . import bundles
 # Two outputs of the same tensor have the same key, and each script takes a host of its own. Lab attaches an output
 # after its scripts began. A built bundle unpacks itself once for a page, however many outputs carry it.
 SCRIPT = """
+(async()=>{
 const key=%(key)s,code=%(code)s,data=%(data)s;
 const bytes=text=>Uint8Array.from(atob(text),c=>c.charCodeAt(0));
 const inflate=async text=>new Uint8Array(await new Response(new Blob([bytes(text)]).stream()
@@ -33,10 +34,12 @@ const el=document.createElement('div');
 await page.render({model,el,signal:new AbortController().signal});
 host.append(el);host.querySelector('.vistorch-off')?.remove();
 }catch(error){host.dataset.failed=String(error);console.warn('vistorch: the page could not be shown:',error)}}
+})()
 """
-# As large as the host prints text, in outputs whose own letters are larger.
+# As the host prints text, in outputs whose own letters are larger or of another face.
 PRINTED = (
     "margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em;"
+    "font-family:var(--jp-code-font-family,ui-monospace,SF Mono,Menlo,Consolas,monospace);"
     "font-size:var(--jp-code-font-size,13px);line-height:1.3077"
 )
 OFF = "The picture needs a page that runs scripts."

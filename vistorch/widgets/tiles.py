@@ -1,13 +1,13 @@
 """Exact values of a part of an array, for a page that asks.
 
-Invariant: what is asked is checked before it is computed, an answer is small, and no array is written to or kept
-alive: what the program lets go of is gone.
+Invariant: what is asked is checked before it is computed, an answer is small, and no array is written to. What the
+program lets go of is gone; what it never held, such as `show(x @ y)`, is held here, and for one view at a time.
 """
 
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,11 +23,26 @@ class Tiles:
     Args:
         items: the items of the record's state.
         sources: what they were made of, in their order; None where one has no values here.
+        hold: whether nobody else holds them.
     """
 
-    def __init__(self, items: list[dict[str, Any]], sources: list[Any]) -> None:
+    _holding: ClassVar[Tiles | None] = None
+
+    def __init__(self, items: list[dict[str, Any]], sources: list[Any], hold: bool = False) -> None:
         self.items = items
+        self.held: list[Any] = []
+        if hold:
+            if Tiles._holding is not None:
+                Tiles._holding.let_go()
+            Tiles._holding = self
+            self.held = list(sources)
         self.sources: list[Any] = [None if source is None else weakref.ref(source) for source in sources]
+
+    def let_go(self) -> None:
+        """Hold nothing any more."""
+        self.held = []
+        if Tiles._holding is self:
+            Tiles._holding = None
 
     def answer(self, message: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """The answer to a page's message and its one buffer; `Refused` where it asks for what is not there."""

@@ -39,7 +39,7 @@ export class Card implements Desk {
   readonly sheets: readonly Sheet[];
   readonly theme: Theme;
   readonly signal: AbortSignal;
-  readonly live: boolean;
+  #asks: boolean;
   readonly repaint: () => void;
   #setting: Setting;
   #linked: boolean;
@@ -65,9 +65,9 @@ export class Card implements Desk {
     this.#setting = setting;
     this.theme = setting.theme;
     this.signal = setting.signal;
-    this.live = setting.kernel !== null && items.some((one) => one.block.some((k) => k > 1));
+    this.#asks = setting.kernel !== null && items.some((one) => one.block.some((k) => k > 1));
     this.#linked = items.length > 1;
-    this.pose = new Pose(item, this.live);
+    this.pose = new Pose(item, this.#asks);
     this.sheets = items.map((one) => new Sheet(one));
     this.repaint = painter(() => this.#paint(), setting.signal);
     this.#line = readLine(this.sheets);
@@ -97,7 +97,6 @@ export class Card implements Desk {
         class: "vt-card",
         role: "group",
         "aria-label": `array view of ${item.name || item.index}`,
-        "data-lm-suppress-shortcuts": "true",
       },
       this.#head.box,
       this.#axes?.box ?? null,
@@ -106,7 +105,7 @@ export class Card implements Desk {
       this.#status,
       this.#table,
     );
-    if (setting.kernel && this.live) this.#tiles = new TileDesk(setting.kernel, setting.signal);
+    if (setting.kernel && this.#asks) this.#tiles = new TileDesk(setting.kernel, setting.signal);
     on(this.root, "keydown", (e) => this.#key(e), setting.signal);
     onWidth(
       this.root,
@@ -192,6 +191,11 @@ export class Card implements Desk {
     this.#lens?.resize(plan.lens);
     this.#axes?.show();
     this.repaint();
+  }
+
+  /** The kernel answers: what is missing can be asked for. */
+  get live(): boolean {
+    return this.#asks && !this.#tiles?.refusal;
   }
 
   get #item(): Item {

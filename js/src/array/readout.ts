@@ -16,7 +16,7 @@ export interface Line {
 /** How many finite values are at least as large: "rank 3 of 840". Counted in full only where all values are here. */
 export function rank(sheet: Sheet, value: number): string {
   const source = sheet.sources()[0];
-  if (!source?.exact || !Number.isFinite(value)) return "";
+  if (!source?.exact || !Number.isFinite(value) || sheet.item.dtype === "bool") return "";
   let above = 0;
   let finite = 0;
   for (let i = 0; i < source.values.length; i++) {

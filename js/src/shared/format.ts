@@ -68,7 +68,8 @@ export function percent(part: number, all: number): string {
   const share = (100 * part) / all;
   if (share > 0 && share < 0.1) return "< 0.1 %";
   if (share < 100 && share > 99.9) return "> 99.9 %";
-  return `${share < 10 && share % 1 ? share.toFixed(1) : Math.round(share)} %`;
+  // Nearly all is not all.
+  return `${(share < 10 || share >= 99.5) && share % 1 ? share.toFixed(1) : Math.round(share)} %`;
 }
 
 /** A shape as a person says it. */

@@ -1,7 +1,7 @@
 // The frame of every widget: one root with its style, the payload of the model read again when it changes, the host's
 // theme followed, and everything ended by one signal.
 
-import { atEnd, el } from "./dom";
+import { atEnd, el, on } from "./dom";
 import { hear, type Model, type Stage } from "./model";
 import parts from "./parts.css";
 import { type Raw, unpack } from "./payload";
@@ -13,6 +13,21 @@ export interface Frame {
   model: Model;
   theme: Theme;
   signal: AbortSignal;
+}
+
+/** Keep keys from JupyterLab's shortcuts, which look at the focused element itself; those with Ctrl, Alt or Meta stay. */
+function keepKeys(root: HTMLElement, signal: AbortSignal): void {
+  for (const event of ["focusin", "keydown", "keyup"] as const) {
+    on(
+      root,
+      event,
+      (e: Event) => {
+        const { ctrlKey, metaKey, altKey } = e as KeyboardEvent;
+        (e.target as Element).toggleAttribute("data-lm-suppress-shortcuts", !(ctrlKey || metaKey || altKey));
+      },
+      signal,
+    );
+  }
 }
 
 /** A widget: `draw` puts a state into the root and returns what paints it again in other colours. */
@@ -42,6 +57,7 @@ export function page<State>(
       }
     };
     host.replaceChildren(el("style", { text: tokens + parts + css }), root);
+    keepKeys(root, ended.signal);
     watchTheme(theme, root, () => paint(), ended.signal);
     hear(model, "change:payload", again, ended.signal);
     again();

@@ -63,13 +63,20 @@ export function isDark(root: HTMLElement): boolean {
   return globalThis.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
 }
 
-/** Follow the host: set the class now, and whenever host, root or system change, and call back. */
-export function watchTheme(theme: Theme, root: HTMLElement, changed: () => void, signal: AbortSignal): void {
-  const again = (): void => {
-    root.classList.toggle("vt-dark", isDark(root));
-    theme.forget();
-    changed();
+// What is done to a root when the host changes. The watchers know a root only weakly: an output that was replaced can go.
+const followers = new WeakMap<HTMLElement, () => void>();
+
+/** Call what follows a root, or end where the root is gone; apart, so that it holds on to nothing else. */
+function follow(held: WeakRef<HTMLElement>, ended: AbortController): () => void {
+  return () => {
+    const root = held.deref();
+    if (root) followers.get(root)?.();
+    else ended.abort();
   };
+}
+
+/** Hear the host and the system until the end. */
+function watch(again: () => void, root: HTMLElement, { signal }: AbortController): void {
   let late: ReturnType<typeof setTimeout> | undefined;
   const seen = new MutationObserver(() => {
     again();
@@ -86,6 +93,19 @@ export function watchTheme(theme: Theme, root: HTMLElement, changed: () => void,
     seen.disconnect();
     clearTimeout(late);
   });
+}
+
+/** Follow the host: set the class now, and whenever host, root or system change, and call back. */
+export function watchTheme(theme: Theme, root: HTMLElement, changed: () => void, signal: AbortSignal): void {
+  const ended = new AbortController();
+  atEnd(signal, () => ended.abort());
+  followers.set(root, () => {
+    root.classList.toggle("vt-dark", isDark(root));
+    theme.forget();
+    changed();
+  });
+  const again = follow(new WeakRef(root), ended);
+  watch(again, root, ended);
   again();
 }
 

@@ -92,7 +92,7 @@ export function table(state: State, theme: Theme, signal: AbortSignal, open: (ro
 
   const root = el(
     "div.vt-card.vt-vars",
-    { "data-lm-suppress-shortcuts": "true" },
+    {},
     el(
       "div.vt-scroll",
       {},

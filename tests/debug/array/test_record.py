@@ -320,3 +320,15 @@ def test_nothing_is_imported_that_is_heavy():
 
 def test_a_layer_without_cells_has_none():
     assert Layer("value", only(record(1.0)).layers[0].stats).cells() is None
+
+
+@pytest.mark.parametrize("image", [True, False])
+def test_blocks_of_what_could_be_a_picture(image):
+    x = vistorch.zeros(3, 300, 300)
+    x[:, 10, 10] = 1.0
+    item = only(record(x, image=image))
+    assert item.image.shown == image and item.block[1] > 1
+    cells = item.layers[0].cells()
+    assert (
+        cells.max() == 1
+    ) != image  # a picture's block is the mean of its elements, another's the furthest from it

@@ -168,7 +168,7 @@ def test_the_log_keeps_no_module_alive_and_is_bounded():
     del loss
     gc.collect()
     assert gone() is None
-    assert calls._log.calls.maxlen == calls.KEPT
+    assert calls._log.events.maxlen == calls.KEPT
 
 
 def test_an_exception_in_forward_ends_the_call():

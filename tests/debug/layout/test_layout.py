@@ -109,6 +109,16 @@ def test_small_boxes_stand_beside_theirs_in_one_column():
     assert [r.y for r in made.boxes.values()][1] - made.boxes[0].y < 50
 
 
+def test_an_edge_runs_over_what_is_beside_a_neighbour():
+    tall = ((100, 40),) * 4
+    boxes = [Box(0, 100, 24), Box(1, 100, 24, beside=tall), Box(2, 100, 24), Box(3, 100, 24)]
+    edges = [(0, 1), (0, 2), (1, 3)]
+    made = lay_out(boxes, edges)
+    check(boxes, edges, {}, made)
+    assert made.boxes[2].x > made.beside[1][0].x
+    assert made.beside[1][0].y - made.boxes[0].bottom >= Spacing().curved
+
+
 def test_frames_of_one_column_are_equally_wide():
     boxes = [Box(0, 100, 24, "a", ((90, 18),)), Box(1, 100, 24, "b")]
     made = lay_out(boxes, [(0, 1)], {"a": None, "b": None})

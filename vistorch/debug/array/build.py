@@ -33,6 +33,7 @@ def record(
     scale: str | None = None,
     map: str | None = None,
     budget: int = EXACT_BYTES,
+    image: bool | None = None,
     size: int = 640,
     title: str | None = None,
 ) -> ArrayRecord:
@@ -47,6 +48,7 @@ def record(
         scale: "clip", "max", "log" or "fixed" where not the one chosen from the data is wanted.
         map: "tide" or "ember" likewise.
         budget: how many bytes the exact values may take; larger arrays are coded, and then pooled.
+        image: whether what could be a picture is first shown as one; chosen from the data if not given.
         size: how wide it is shown, in pixels.
         title: the headline; the name if not given.
 
@@ -62,7 +64,7 @@ def record(
         (-2.0, 1.0, 1)
     """
     source = source_of(np.asarray(x) if isinstance(x, (list, tuple)) else x)
-    wishes = Wishes(name, index, role, dims, scale, map, budget)
+    wishes = Wishes(name, index, role, dims, scale, map, budget, image)
     item = make_item(source, wishes)
     return ArrayRecord("one", name if title is None else title, source.text, [item], size)
 

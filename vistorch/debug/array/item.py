@@ -39,6 +39,7 @@ class Wishes:
     scale: str | None = None
     map: str | None = None
     budget: int = EXACT_BYTES
+    image: bool | None = None
 
     def __post_init__(self) -> None:
         for what, given, known in (("scale", self.scale, SCALES), ("map", self.map, MAPS)):
@@ -61,7 +62,7 @@ def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
         found = measure_complex(fetched(source, data), block)
         image = None
     else:
-        found, image = _measured(source, data, block if cells else None, picture)
+        found, image = _measured(source, data, block if cells else None, picture, wishes.image)
     made = [_layer(source, wishes, name, m, cells) for name, m in found]
     named = default_dims(shape, image, source.parameter) if wishes.dims is None else tuple(wishes.dims)
     if len(named) != len(shape):
@@ -103,13 +104,15 @@ def _blocks(
 
 
 def _measured(
-    source: Source, data: Any, block: tuple[int, ...] | None, picture: Any
+    source: Source, data: Any, block: tuple[int, ...] | None, picture: Any, wished: bool | None
 ) -> tuple[list[tuple[str, Measured]], Image | None]:
     """Measure a real array. Whether it is a picture is known only then; pictures show the mean of a block."""
     image: list[Image | None] = [None]
 
     def averaged(least: Any, most: Any) -> bool:
         image[0] = image_of(picture, data.dtype, least, most, source.parameter)
+        if wished is not None and image[0] is not None:
+            image[0].shown = wished
         return image[0] is not None and image[0].shown
 
     found = measure_source(source, data, block, averaged)

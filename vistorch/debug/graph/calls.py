@@ -1,44 +1,43 @@
 """Which module made a node: a log of module calls, each with the numbers that nodes drew while it ran.
 
 Nodes are numbered as they are made, so a call needs to note only where the count stood when it began and when it ended:
-nothing is done per op, and a graph that was recorded long ago still finds its modules.
+nothing is done per op, and a graph that was recorded long ago still finds its modules. What is noted is raw; calls are
+made of it when a graph is captured.
 
 Numbers do not tell threads apart: calls that ran at once in two threads are not relied upon.
 
-Invariant: the log keeps no module alive, and no more than `KEPT` calls.
+Invariant: the log keeps no module alive, and no more than `KEPT` events.
 """
 
 from __future__ import annotations
 
 import threading
-import weakref
 from bisect import bisect_right
 from collections import deque
+from threading import get_ident
 from typing import Any
+from weakref import ref
 
 from ...engine.events import Listener, where
 from ...engine.graph import draw
 
-KEPT = 50_000  # calls: some thousand steps of a small network, some hundred of a large one
+KEPT = 40_000  # two a call: some thousand steps of a small network, some hundred of a large one
 OPEN = float("inf")
+OUTERMOST, INNER, END, STOPPED = range(4)
 
 
 class Call:
     """One call of a module: nodes numbered from `begin` to `end` were made in it.
 
-    `failed` says that it ended by an exception, `place` where the outermost call stands in the user's code.
+    `place` says where the outermost call stands in the user's code.
     """
 
-    __slots__ = ("begin", "end", "failed", "kind", "module", "parent", "place", "thread")
+    __slots__ = ("begin", "end", "module", "parent", "place", "thread")
 
-    def __init__(self, module: Any, parent: Call | None, thread: int) -> None:
-        self.module = weakref.ref(module)
-        self.kind = type(module).__name__
-        self.parent, self.thread = parent, thread
-        self.begin: float = draw()
-        self.end: float = OPEN
-        self.failed = False
-        self.place: Any = None
+    def __init__(self, begin: float, module: Any, parent: Call | None, thread: int, place: Any) -> None:
+        self.begin, self.end = begin, OPEN
+        self.module = module  # a weak reference
+        self.parent, self.thread, self.place = parent, thread, place
 
     def around(self) -> list[Call]:
         """This call and those it was made in, outermost first."""
@@ -50,35 +49,32 @@ class Call:
 
 
 class _Log(Listener):
-    """The one log of the process."""
+    """The one log of the process: (what, number, module, thread, place) of each beginning and end."""
 
     def __init__(self) -> None:
-        self.calls: deque[Call] = deque(maxlen=KEPT)
+        self.events: deque[tuple] = deque(maxlen=KEPT)
         self.open = 0
-        self.running = threading.local()
+        self.depth: dict[int, int] = {}  # by thread
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         if name == "forward":
-            stack = self._stack()
-            call = Call(subject, stack[-1] if stack else None, threading.get_ident())
-            if not stack:
-                call.place = where(2)
-            stack.append(call)
-            self.calls.append(call)
+            thread = get_ident()
+            depth = self.depth.get(thread, 0)
+            self.depth[thread] = depth + 1
+            if depth:
+                self.events.append((INNER, draw(), ref(subject), thread, None))
+            else:
+                self.events.append((OUTERMOST, draw(), ref(subject), thread, where(2)))
         elif name == "forward_end":
-            stack = self._stack()
+            thread = get_ident()
+            depth = self.depth.get(thread, 0)
             # who starts to listen in the middle of a forward pass is told of ends without a beginning
-            if stack and stack[-1].module() is subject:
-                call = stack.pop()
-                call.end = draw()
-                call.failed = details[0] is None
-
-    def _stack(self) -> list[Call]:
-        try:
-            return self.running.stack
-        except AttributeError:
-            stack = self.running.stack = []
-            return stack
+            if depth > 1:
+                self.depth[thread] = depth - 1
+                self.events.append((END, draw(), None, thread, None))
+            elif depth:
+                del self.depth[thread]
+                self.events.append((END, draw(), None, thread, None))
 
 
 _log = _Log()
@@ -103,7 +99,7 @@ class Calls:
 
     def __init__(self, forget: bool = False) -> None:
         if forget:
-            _log.calls.clear()
+            _log.events.clear()
 
     def __enter__(self) -> Calls:
         """Start to listen."""
@@ -119,10 +115,9 @@ class Calls:
             _log.open -= 1
             if _log.open == 0:
                 Listener.__exit__(_log)
-                _log.running = threading.local()
-                for call in _log.calls:  # nobody will tell of their ends
-                    if call.end == OPEN:
-                        call.end = draw()
+                if _log.depth:  # nobody will tell of these calls' ends
+                    _log.depth.clear()
+                    _log.events.append((STOPPED, draw(), None, 0, None))
 
     start = __enter__
 
@@ -134,12 +129,48 @@ class Calls:
 class Found:
     """Answers which call a node was made in, from the log as it is now."""
 
-    def __init__(self) -> None:
-        threads: dict[int, list[Call]] = {}
-        for call in list(_log.calls):
-            threads.setdefault(call.thread, []).append(call)
-        self.threads = [(calls, [c.begin for c in calls]) for calls in threads.values()]
-        self.doubtful = _at_once([c for calls, _ in self.threads for c in calls if c.parent is None])
+    def __init__(self, first: float = 0) -> None:
+        """Read the log back to a node's number, and to where all calls that were running then began."""
+        needed: list[tuple] = []
+        running = dict(_log.depth)  # beginnings that are still to be met, by thread
+        for event in reversed(list(_log.events)):
+            what, number, _, thread, _ = event
+            if number < first and not running:
+                break
+            needed.append(event)
+            if what == END:
+                running[thread] = running.get(thread, 0) + 1
+            elif what != STOPPED and thread in running:
+                running[thread] -= 1
+                if not running[thread]:
+                    del running[thread]
+        self.threads: list[tuple[list[Call], list[float]]] = []
+        calls = self._calls(reversed(needed))
+        for thread in dict.fromkeys(c.thread for c in calls):
+            mine = [c for c in calls if c.thread == thread]
+            self.threads.append((mine, [c.begin for c in mine]))
+        self.doubtful = _at_once([c for c in calls if c.parent is None])
+
+    def _calls(self, events: Any) -> list[Call]:
+        stacks: dict[int, list[Call]] = {}
+        found: list[Call] = []
+        for what, number, module, thread, place in events:
+            if what == STOPPED:
+                for stack in stacks.values():
+                    for call in stack:
+                        call.end = number
+                stacks.clear()
+                continue
+            stack = stacks.setdefault(thread, [])
+            if what == END:
+                if stack:
+                    stack.pop().end = number
+                continue
+            if what == OUTERMOST:
+                stack.clear()
+            stack.append(Call(number, module, stack[-1] if stack else None, thread, place))
+            found.append(stack[-1])
+        return found
 
     def call(self, seq: float) -> Call | None:
         """The innermost call in which the node with this number was made; None if that is not certain.

@@ -133,20 +133,20 @@ class Source:
             self.builder.says.append(FREED_SAYS)
 
     def _calls(self, nodes: list) -> dict[Any, Call]:
-        log = Found()
+        ops = [n for n in nodes if n.__class__ is not Leaf]
+        log = Found(min([n.seq for n in ops], default=0))
         found = {}
-        if log.threads:
-            for n in nodes:
-                call = None if n.__class__ is Leaf else log.call(n.seq)
-                if call is not None:
-                    found[n] = call
+        for n in ops if log.threads else ():
+            call = log.call(n.seq)
+            if call is not None:
+                found[n] = call
         return found
 
     def _learn(self, call: Call) -> None:
         """The module of an outermost call that no variable holds is known by its class."""
         module = call.around()[0].module()
         if module is not None and self.names.path_of(module) is None:
-            self.names.modules([(call.around()[0].kind, module)])
+            self.names.modules([(type(module).__name__, module)])
 
     def _variables(self) -> dict[Any, str]:
         """Nodes by the variables that hold their results; an output of several counts for its node."""

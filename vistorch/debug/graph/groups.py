@@ -80,11 +80,11 @@ class Groups:
             if one not in self.made:
                 root, path = self._place(one)
                 if path == "":
-                    name = full = root or one.kind
+                    name = full = root or _kind(one)
                 else:
                     full = path or root
                     name = path[len(above) + 1 :] if above and path.startswith(above + ".") else full
-                self.made[one] = self.builder.group(name, parent, path=full, kind=one.kind)
+                self.made[one] = self.builder.group(name, parent, path=full, kind=_kind(one))
             parent = self.made[one]
             above = self._place(one)[1]
         return parent
@@ -93,7 +93,7 @@ class Groups:
         """(root, path) of a call's module; its class where it has no name."""
         module = call.module()
         found = None if module is None else self.names.path_of(module)
-        return found or ("", call.kind)
+        return found or ("", "a module that is gone" if module is None else type(module).__name__)
 
     # ---- by owners of parameters ------------------------------------------------------------------------------
     def _by_owners(self, nodes: list) -> None:
@@ -150,6 +150,11 @@ class Groups:
                 self.made[key] = self.builder.group(key[-1], parent, path=".".join(key))
             parent = self.made[key]
         return parent
+
+
+def _kind(call: Call) -> str:
+    module = call.module()
+    return "" if module is None else type(module).__name__
 
 
 def _common(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ Invariant: nothing but numbers is kept, and with them no tensor and no graph.
 
 from __future__ import annotations
 
+import math
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ...engine.events import Listener
-from ...engine.graph import Leaf, Out
+from ...engine.graph import Out
 from ...engine.tensor import Tensor
 from ..lines import note_of
 
@@ -23,8 +24,8 @@ class Norms(Listener):
     """While it listens, backward passes note the norm of the gradient on each edge.
 
     Args:
-        share: at most this share of the time since it began is spent on looking: passes that would be too many are
-            not looked at. The first one always is. None: no limit.
+        share: at most this share of the time since it first began is spent on looking: passes that would be too
+            many are not looked at. The first one always is. None: no limit.
 
     Example:
         >>> import vistorch
@@ -40,11 +41,12 @@ class Norms(Listener):
     def __init__(self, share: float | None = None) -> None:
         self.share = share
         self.spent = 0.0
-        self.since = perf_counter()
+        self.since: float | None = None
 
     def __enter__(self) -> Norms:
         """Start to listen."""
-        self.spent, self.since = 0.0, perf_counter()
+        if self.since is None:
+            self.since = perf_counter()
         return super().__enter__()
 
     start = __enter__
@@ -57,7 +59,8 @@ class Norms(Listener):
         """Look at a pass that is about to start, if there is time."""
         if run.journal is not None:  # whoever keeps a journal sees the gradients there
             return
-        if self.share is not None and self.spent > self.share * (perf_counter() - self.since):
+        begun = perf_counter() if self.since is None else self.since
+        if self.share is not None and self.spent > self.share * (perf_counter() - begun):
             return
         run.pending = _Waiting(run.pending, self)
         run.owned = _Nobodys()
@@ -73,49 +76,57 @@ class _Nobodys(set):
 class _Waiting(dict):
     """The waiting gradients of a pass, that notes the norm of each as it is put in."""
 
-    __slots__ = ("node", "norms", "watch")
+    __slots__ = ("node", "norms", "noted", "watch")
 
     def __init__(self, waiting: dict, watch: Norms) -> None:
         super().__init__(waiting)
         self.watch = watch
         self.node: Any = None
+        self.noted: Any = None
         self.norms: dict = {}
 
     def pop(self, node: Any, *default: Any) -> Any:  # type: ignore[override]
         found = dict.pop(self, node, *default)
         if found is not None and node.__class__ is not Out:
-            self.node, self.norms = node, {}
-            if node.__class__ is not Leaf:
-                try:
-                    node.note = {**note_of(node), "norms": self.norms}
-                except AttributeError:  # a node of another making
-                    pass
+            self.node = node
         return found
 
     def __setitem__(self, edge: Any, value: Any) -> None:
-        begin = perf_counter()
         if value.__class__ is not list and self.node is not None:
-            before = dict.get(self, edge)
-            size = _norm(value, before)
+            begin = perf_counter()
+            if self.node is not self.noted:
+                self.noted, self.norms = self.node, {}
+                try:
+                    note = note_of(self.node)
+                    self.node.note = {**note, "norms": self.norms} if note else {"norms": self.norms}
+                except AttributeError:  # a node of another making
+                    pass
+            size = _norm(value, self.get(edge))
             held = self.norms.get(edge)
             # an op that uses one tensor twice sends two gradients the same way
             self.norms[edge] = (
                 size if held is None else (*(held if isinstance(held, tuple) else (held,)), size)
             )
+            # as much again goes into the dict itself and into sums that are not made in place
+            self.watch.spent += 2 * (perf_counter() - begin)
         dict.__setitem__(self, edge, value)
-        self.watch.spent += perf_counter() - begin
 
 
 def _norm(value: Any, before: Any) -> Any:
     """The norm of what was added: a number, or on a device a scalar that is not waited for."""
-    data = value._data if isinstance(value, Tensor) else value
+    data = value if value.__class__ is np.ndarray else value._data if isinstance(value, Tensor) else value
     if before is not None:
         data = data - (before._data if isinstance(before, Tensor) else before)
     if isinstance(data, np.ndarray):
         if data.dtype.kind not in "fc" or data.dtype.itemsize < 4:
             data = data.astype(np.float32)
-        flat = data.reshape(-1)
-        return float(abs(np.vdot(flat, flat))) ** 0.5
+        size = math.sqrt(abs(np.vdot(data, data)))
+        # squares leave the range of single precision long before the norm does
+        return (
+            size
+            if 1e-18 < size < math.inf or data.dtype.itemsize > 4
+            else float(np.linalg.norm(data.astype("D")))
+        )
     if isinstance(data, np.generic):
         return abs(complex(data))
     return abs((data * data.conj()).sum()) ** 0.5

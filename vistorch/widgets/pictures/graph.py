@@ -335,8 +335,10 @@ def _legend(record: Any, colour: dict[str, str], width: int, y: float) -> str:
         low, high = (number_text(10**end, 2) for end in scale)
         parts.append(words(x + 52, y + 19, f"width: ‖gradient‖, log, {low} … {high}", **look))
         x += 52 + 210
-    elif record.failed < 0:
-        parts.append(words(x, y + 19, "edges: shapes of the gradients that will flow", **look))
+    else:
+        failed = "× the op that failed · edges: shapes of what led to it"
+        flows = "edges: shapes of the gradients that will flow"
+        parts.append(words(x, y + 19, flows if record.failed < 0 else failed, **look))
         x += 250
     if record.says and record.failed < 0 and x + len(record.says[0]) * 5.6 < width:
         parts.append(words(width - 12, y + 19, record.says[0], text_anchor="end", **look))

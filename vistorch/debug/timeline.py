@@ -43,6 +43,7 @@ class MemoryRecord:
     """What was kept for backward, over time."""
 
     kind: ClassVar[str] = "memory"
+    replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it
 
     title: str
     ticks: np.ndarray

@@ -35,6 +35,7 @@ class CompareRecord:
     """Where two runs differ."""
 
     kind: ClassVar[str] = "compare"
+    replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it
 
     title: str
     a: str

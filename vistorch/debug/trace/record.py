@@ -37,6 +37,7 @@ class TraceRecord:
     """What was found of bad values."""
 
     kind: ClassVar[str] = "trace"
+    replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it
 
     title: str
     sentence: str

@@ -35,7 +35,7 @@ def test_a_command_and_its_function_take_the_same(command):
 
 @ROWS
 def test_every_argument_is_documented_where_it_is_called_and_where_it_is_typed(command):
-    told = inspect.getdoc(getattr(vt, command.name))
+    told = inspect.getdoc(command.line or getattr(vt, command.name))
     for action in command.parser._actions:
         assert action.help
         assert f"{action.dest}:" in told, action.dest

@@ -139,6 +139,12 @@ describe("a trace", () => {
   it("tells of the exception that ended the cell", () => {
     const { one } = open(widget, "trace", trace({ error: "ZeroDivisionError: division by zero" }));
     expect(one(".vt-tr-error").textContent).toBe(" The cell ended with ZeroDivisionError: division by zero");
+    const rows = trace().rows.map((row) => ({ ...row, forward: mark("clean"), backward: null }));
+    const lines: Source["lines"] = [{ number: 1, text: "1 / 0", marks: [["ended here", "failed"]] }];
+    const none = { first: null, births: [], leaves: [], rows, source: { where: "In [8]", lines } };
+    const clean = open(widget, "trace", trace({ ...none, error: "ZeroDivisionError: division by zero" }));
+    expect(clean.one(".vt-tr-src").textContent).toBe("11 / 0ended here");
+    expect(clean.one(".vt-tr-src").closest("[hidden]")).toBeNull();
   });
 
   it("keeps markup text, everywhere", () => {

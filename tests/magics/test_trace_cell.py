@@ -25,7 +25,9 @@ def test_a_cell_runs_as_usual_and_is_told_of(started, shell):
     assert typed.out.startswith("said\n")
     shown, _, told = typed.out.partition("first bad value: ")
     assert "tensor(-inf, grad_fn=<SumBackward0>)" in shown
-    assert re.search(r"born in cell \[\d+\], line 2: log of \w+\[1\] = 0 gives -inf, in 1 of 2 values\.", told)
+    assert re.search(
+        r"born in cell \[\d+\], line 2: log of \w+\[1\] = 0 gives -inf, in 1 of 2 values\.", told
+    )
     assert ">   2  y = x.log()" in told and "    1  # %%vt trace" in told
     assert shell.user_ns["y"].tolist()[1] == float("-inf")
     assert shell.user_ns["_"] is not None and float(shell.user_ns["_"].detach()) == float("-inf")
@@ -62,6 +64,7 @@ def test_an_exception_ends_the_cell_and_leaves_what_was_found(started, shell):
     assert told.count("ZeroDivisionError") == 3  # in what was found, and at both ends of one traceback
     assert told.index("first bad value") < told.index("Traceback (most recent call last)")
     assert "line 3\n      1 # %%vt trace" in told
+    assert re.search(r"3  1 / 0 +ended here", told)
     for ours in ("run_cell_magic", "vistorch/vt", "running.py"):
         assert ours not in told
 

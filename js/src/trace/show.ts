@@ -105,7 +105,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
   evidence.append(main);
   made.root.append(evidence);
   if (state.rows.length > 12 && wrong) made.tools.append(only(state, ops, signal));
-  if (!wrong) {
+  if (!wrong && !state.error) {
     // Quiet until wrong: what all went well is one click away.
     evidence.hidden = true;
     const words = ["Show the ops", "Hide the ops"] as const;

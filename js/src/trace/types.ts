@@ -53,7 +53,7 @@ export interface Birth {
 
 export interface Source {
   where: string;
-  lines: { number: number; text: string; marks: [string, StateName][] }[];
+  lines: { number: number; text: string; marks: [string, StateName | "failed"][] }[];
 }
 
 export interface State {

@@ -12,6 +12,7 @@ import math
 import time
 import weakref
 from collections.abc import Callable
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ class Trace(Recorder):
         self.births = 0
         self.seconds = 0.0
         self.error: str | None = None
+        self.ended: list[tuple[str, int | None]] = []  # the lines that the exception came through
         self._placed: dict[int, Any] = {}
 
     def __enter__(self) -> Trace:
@@ -77,6 +79,7 @@ class Trace(Recorder):
         """Tell of the exception that ended what was recorded."""
         if error is not None:
             self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            self.ended = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
 
     def record(self) -> TraceRecord:
         """What was found, as a record."""

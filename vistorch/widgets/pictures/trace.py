@@ -38,9 +38,9 @@ def paint(record: Any, theme: str = "light") -> bytes:
             sheet.say(text)
     if state["error"]:
         sheet.say(f"The cell ended with {state['error']}", "ink", "failed", 2)
+    if (wrong or first or state["error"]) and state["source"] is not None:
+        _lines(sheet, state["source"]["lines"])
     if wrong or first:
-        if state["source"] is not None:
-            _lines(sheet, state["source"]["lines"])
         _rows(sheet, state["rows"], first)
     if first:
         _close(sheet, first)

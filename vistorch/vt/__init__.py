@@ -6,19 +6,35 @@ A new command is one file with a `COMMAND` row, one line here, and nothing else.
 Invariant: importing this package imports no IPython; the magics import it.
 """
 
-from . import alias, breaks, check, graphs, keep, look, names, place, stepper
+from . import (
+    alias,
+    breaks,
+    check,
+    compare_runs,
+    graphs,
+    keep,
+    look,
+    memory_time,
+    names,
+    place,
+    stepper,
+    trace_cell,
+)
 from .alias import torch
 from .breaks import break_
 from .check import doctor
 from .command import Asked, Command
+from .compare_runs import compare, record
 from .defaults import defaults
 from .graphs import graph
 from .keep import export
 from .look import show
+from .memory_time import memory
 from .names import vars
 from .place import device
 from .refusal import Refusal
 from .stepper import step
+from .trace_cell import trace
 
 # In the order of the overview.
 COMMANDS: dict[str, Command] = {
@@ -29,6 +45,10 @@ COMMANDS: dict[str, Command] = {
         graphs.COMMAND,
         stepper.COMMAND,
         breaks.COMMAND,
+        trace_cell.COMMAND,
+        compare_runs.RECORD,
+        compare_runs.COMPARE,
+        memory_time.COMMAND,
         place.COMMAND,
         alias.COMMAND,
         keep.COMMAND,
@@ -42,13 +62,17 @@ __all__ = [
     "Command",
     "Refusal",
     "break_",
+    "compare",
     "defaults",
     "device",
     "doctor",
     "export",
     "graph",
+    "memory",
+    "record",
     "show",
     "step",
     "torch",
+    "trace",
     "vars",
 ]

@@ -74,7 +74,9 @@ class Display:
 
     def _html(self) -> str:
         state = dict(self.state())
-        text = state.pop("text", "")  # stands in the HTML itself: a reader without scripts has it
+        text = state.pop("text", "") or state.get(
+            "report", ""
+        )  # stands in the HTML itself: a reader without scripts has it
         # JupyterLab shows what is not trusted as this HTML without its scripts, and not as the picture beside it.
         mime, data = self.picture()
         still = ""

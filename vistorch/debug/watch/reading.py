@@ -27,14 +27,26 @@ class Sight:
         logs: whether the scores are log-probabilities.
     """
 
-    __slots__ = ("ignore", "indices", "inputs", "kind", "logs", "place", "scores", "step", "target")
+    __slots__ = (
+        "epoch",
+        "ignore",
+        "indices",
+        "inputs",
+        "kind",
+        "logs",
+        "place",
+        "scores",
+        "step",
+        "target",
+        "version",
+    )
 
     def __init__(
         self, kind: str, scores: Any, target: Any, place: Any, ignore: int = -100, logs: bool = False
     ) -> None:
         self.kind, self.scores, self.target, self.place = kind, scores, target, place
         self.ignore, self.logs = ignore, logs
-        self.step, self.inputs, self.indices = 0, None, None
+        self.step, self.epoch, self.inputs, self.version, self.indices = 0, 0, None, None, None
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,341 @@
+"""What a run hears of the loop, and what it makes of it: steps, losses, batches, validations.
+
+A training step is read from the pass that is about to run (reading.py), so no op is heard; while the model is called
+apart from training, ops are, because there is no graph. Now and then one forward pass is listened to for its units.
+Invariant: what is heard is queued or copied at once, and read at a refresh; an error in here ends the watching, never
+the loop.
+"""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter
+from typing import Any
+
+from ...engine.events import Listener
+from ...engine.graph import Leaf
+from ...engine.modes import mode
+from ...engine.tensor import Tensor
+from .book import Check
+from .loaders import Loaders
+from .reading import CLASSES, Sight, sight_of, sight_of_op
+from .units import Looking
+
+LARGE = 4 << 20  # bytes of scores that are read at once instead of kept for the refresh
+HELD = 32 << 20  # bytes of batches that wait for it
+
+
+class Ear(Listener):
+    """Listens for a run."""
+
+    def __init__(self, run: Any) -> None:
+        self.run, self.budget = run, run.budget
+        self.root: Any = run.model
+        self.depth = 0
+        self.candidates: dict[int, Any] = {}
+        self.loaders = Loaders()
+        self.iteration: Any = None
+        self.thread = 0
+        self.inputs: Any = None
+        self.last: Any = None
+        self.apart = False  # the newest forward was no training
+        self.trains_in_eval = False
+        self.ops = Ops(self)
+        self.looking: Looking | None = None
+        self.losses: list = []
+        self.sights: list[Sight] = []
+        self.held = 0
+        self.check: Check | None = None
+        self.check_sights: list[Sight] = []
+        self.approved: set = set()
+        self.main: Any = None
+        self.ours: dict[int, tuple[Any, bool]] = {}
+        self.schedulers: list = []
+
+    # ---- events ------------------------------------------------------------------------------------------------
+    def phase(self, name: str, subject: Any, *details: Any) -> None:
+        """Follow the loop."""
+        self.budget.calls += 1
+        if name == "forward":
+            if subject is self.root:
+                self._guarded(self._forward, subject, details)
+            elif self.root is None:
+                if not self.depth and next(iter(subject.parameters()), None) is not None:
+                    self.candidates[id(subject)] = subject
+                    self._guarded(self._forward, subject, details)
+                self.depth += 1
+        elif name == "forward_end":
+            if subject is self.root:
+                self._guarded(self._forward_end, subject, details[0])
+            elif self.root is None:
+                self.depth = max(0, self.depth - 1)
+                if not self.depth and id(subject) in self.candidates:
+                    self._guarded(self._forward_end, subject, details[0])
+        elif name == "step":
+            if self._is_ours(subject):
+                self._guarded(self.run._before_step, subject)
+        elif name == "step_end":
+            if self._is_ours(subject) and subject is self.main and self._guarded(self._stepped, subject):
+                self.run._boundary()
+        elif name == "loader":
+            self.loaders.begin(subject, details[0] if details else None)
+        elif name == "loader_end":
+            self.loaders.end(subject)
+        elif name == "scheduler":
+            if all(s is not subject for s in self.schedulers):
+                self.schedulers = [*self.schedulers[-7:], subject]
+
+    def backward(self, run: Any, outputs: tuple) -> None:
+        """A pass is about to start: its root is the loss, its newest nodes know logits and labels."""
+        if run.accumulate:
+            self._guarded(self._loss, run, outputs)
+            if self.run.at_backward is not None:
+                hook, self.run.at_backward = self.run.at_backward, None
+                hook(self.run, run, outputs)
+
+    def _guarded(self, act: Any, *given: Any) -> bool:
+        begin = perf_counter()
+        try:
+            act(*given)
+            return True
+        except Exception as error:
+            self.run._trouble(error)
+            return False
+        finally:
+            self.budget.charge("hear", perf_counter() - begin)
+
+    # ---- forward -----------------------------------------------------------------------------------------------
+    def _forward(self, module: Any, details: tuple) -> None:
+        self.thread = threading.get_ident()
+        args, kwargs = details
+        self.inputs = next((t for t in (*args, *kwargs.values()) if isinstance(t, Tensor)), None)
+        self.last = None
+        self.apart = not mode.on or not (module.training or self.trains_in_eval)
+        if self.apart:
+            if self.check is None:
+                self.check = Check(self.run.step, self.run.epoch)
+                self.ops.__enter__()
+            self._take_check()
+            self.run._tick()
+            return
+        self.end_check()
+        if self.root is not None and self.looking is None and self.budget.may("units", self.run.step):
+            self.looking = Looking(self.run.layer_paths, self.run.freight)
+            self.looking.__enter__()
+
+    def _forward_end(self, module: Any, result: Any) -> None:
+        if isinstance(result, (tuple, list)):
+            result = next((t for t in result if isinstance(t, Tensor)), None)
+        elif isinstance(result, dict):
+            result = next((t for t in result.values() if isinstance(t, Tensor)), None)
+        self.last = result if isinstance(result, Tensor) else None
+        if self.looking is not None:
+            looking, self.looking = self.looking, None
+            looking.__exit__()
+            begin = perf_counter()
+            if looking.found:
+                self.run.book.units.expect(looking.found)
+            self.budget.charge("units", looking.seconds + perf_counter() - begin)
+
+    # ---- training ----------------------------------------------------------------------------------------------
+    def _loss(self, run: Any, outputs: tuple) -> None:
+        out = outputs[0]
+        data = getattr(out, "_data", None)
+        if data is None or data.size != 1 or (self.thread and threading.get_ident() != self.thread):
+            return
+        if not self._reaches(run.order):
+            return
+        if self.apart and self.check is not None:  # who calls backward trains, whatever the mode
+            self.trains_in_eval, self.apart = True, False
+            self.ops.current = None
+            self.check_sights.clear()
+            self.check = None
+            self.ops.__exit__()
+        place = out._place
+        self.losses.append(float(data) if not place.kind and not place.simulated else (data.copy(), place))
+        sight = sight_of(run.order, self.last)
+        if sight is not None:
+            self._see(sight)
+        self.inputs = None
+
+    def _reaches(self, order: list) -> bool:
+        """Whether a pass comes to the model: looked up once for each form of graph."""
+        if self.root is None:
+            return True
+        key = len(order), order[0].__class__
+        if key not in self.approved:
+            own = self.run.parameter_ids
+            if not any(n.__class__ is Leaf and id(n.variable) in own for n in order):
+                return False
+            self.approved.add(key)
+        return True
+
+    def _see(self, sight: Sight) -> None:
+        """Keep a batch for the next refresh."""
+        self._epoch()
+        sight.step, sight.epoch = self.run.step + 1, self.run.epoch
+        self._dress(sight)
+        if sight.scores.nbytes > LARGE:
+            self.run._read_now(sight)
+            return
+        self.sights.append(sight)
+        self.held += sight.nbytes
+        if self.held > HELD:
+            for old in self.sights[:-1]:
+                old.inputs = None
+            self.held = sum(s.nbytes for s in self.sights)
+            if self.held > HELD:
+                self.run._read_waiting()
+
+    def _dress(self, sight: Sight) -> None:
+        """Give a batch its inputs and indices, and copy what the loop may overwrite."""
+        with sight.place:
+            sight.target = sight.target.copy()
+            if sight.kind != CLASSES or not sight.logs:
+                sight.scores = sight.scores.copy()
+        rows = len(sight.target)
+        now = self.loaders.now
+        if now is not None:
+            sight.indices = now.batch(rows)
+        t = self.inputs
+        if t is not None and t._data.ndim > 2 and len(t._data) == rows:
+            sight.inputs, sight.version = t, None if t._ver is None else t._ver.n
+
+    def _epoch(self) -> None:
+        now = self.loaders.now
+        if now is not self.iteration and now is not None:
+            self.iteration = now
+            self.run._next_epoch(now)
+
+    def _is_ours(self, optimizer: Any) -> bool:
+        """Whether an optimizer changes the model; the first that steps says where a step ends."""
+        known = self.ours.get(id(optimizer))
+        if known is None or known[0] is not optimizer:
+            held = {id(p) for g in optimizer.param_groups for p in g["params"]}
+            if self.root is None and self.run.optimizer in (None, optimizer):
+                self._find_root(held)
+            given = self.run.optimizer
+            ours = optimizer is given or (given is None and bool(held & self.run.parameter_ids))
+            known = self.ours[id(optimizer)] = (optimizer, ours)
+            if ours and self.main is None:
+                self.main = optimizer
+        return known[1]
+
+    def _find_root(self, held: set) -> None:
+        """The module that was called and holds most of what is optimized."""
+        found, most = None, 0
+        for m in self.candidates.values():
+            own = sum(id(p) in held for p in m.parameters())
+            if own > most:
+                found, most = m, own
+        if found is not None:
+            self.root = found
+            self.candidates.clear()
+            self.run._meet(found)
+
+    def _stepped(self, optimizer: Any) -> None:
+        self._epoch()
+        losses, self.losses = self.losses, []
+        self.run._after_step(optimizer, losses)
+
+    # ---- apart from training -----------------------------------------------------------------------------------
+    def _take_check(self) -> None:
+        """What was read of the last batch counts now that the next one comes."""
+        sight, self.ops.current = self.ops.current, None
+        if sight is not None:
+            self.check_sights.append(sight)
+
+    def end_check(self) -> None:
+        """Training goes on: a validation is over."""
+        if self.check is None:
+            return
+        self._take_check()
+        self.ops.__exit__()
+        check, self.check = self.check, None
+        self.run._end_check(check)
+
+    def close(self) -> None:
+        """Stop all listening."""
+        if self.looking is not None:
+            self.looking.__exit__()
+            self.looking = None
+        if self.check is not None:
+            try:
+                self.end_check()
+            finally:
+                self.check = None
+        self.__exit__()
+        self.inputs = self.last = None
+        self.candidates.clear()
+
+
+class Ops(Listener):
+    """Hears ops while the model is called apart from training: a loss, or a comparison of an argmax with labels."""
+
+    def __init__(self, ear: Ear) -> None:
+        self.ear = ear
+        self.current: Sight | None = None
+        self.chosen: list[tuple[Any, Any]] = []  # (scores, indices) of the newest argmax
+
+    def __enter__(self) -> Any:
+        """Start to listen."""
+        self.current, self.chosen = None, []
+        return super().__enter__()
+
+    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Look for labels."""
+        self.ear.budget.calls += 1
+        name = rule.name
+        if name == "eq":
+            look = self._compared
+        elif name in ("argmax_at", "max_dim"):
+            look = self._argmax
+        elif name.startswith(("nll_loss", "binary_cross_entropy")):
+            look = self._loss
+        else:
+            return
+        if threading.get_ident() == self.ear.thread:
+            self.ear._guarded(look, name, ins, consts, outs)
+
+    def _loss(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
+        sight = sight_of_op(name, ins)
+        if sight is not None:
+            if sight.kind == CLASSES and consts and isinstance(consts[0], int):
+                sight.ignore = consts[0]
+            self._take(sight)
+
+    def _argmax(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
+        scores, index = ins[0]._data, outs[-1]
+        if scores.ndim == 2 and scores.shape[0] == index._data.size:
+            self.chosen = [(ins[0], index)]
+
+    def _compared(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
+        if self.current is not None or not self.chosen:
+            return
+        scores, index = self.chosen[0]
+        for one, other in (ins[:2], ins[1::-1]):
+            if not hasattr(one, "_data") or not hasattr(other, "_data"):
+                continue
+            if _same_memory(one, index) and other._data.size == index._data.size:
+                target = other._data.reshape(-1)
+                if target.dtype.kind in "iu":
+                    self._take(Sight(CLASSES, scores._data, target, scores._place))
+                return
+
+    def _take(self, sight: Sight) -> None:
+        sight.step, sight.epoch = self.ear.run.step, self.ear.run.epoch
+        if sight.kind == CLASSES:  # the validation's own scores may be written on by the loop
+            sight.scores = sight.scores.copy()
+        self.ear._dress(sight)
+        self.current = sight
+
+
+def _same_memory(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    x, y = a._data, b._data
+    if x.size != y.size or a._place is not b._place:
+        return False
+    if hasattr(x, "__array_interface__"):
+        return x.__array_interface__["data"] == y.__array_interface__["data"]
+    return x.data.ptr == y.data.ptr

@@ -265,7 +265,7 @@ class Acting:
 
     def _take_snapshot(self, asked: bool) -> bool:
         """Keep the state as it is now."""
-        begin = perf_counter()
+        begun = self.budget.begin()
         if not asked and self.shelf.refused:
             return False
         self.refresh(tell=False)
@@ -284,7 +284,7 @@ class Acting:
         )
         kept_it = self.shelf.add(kept)
         self._touch("snapshots")
-        self.budget.charge("snapshots", perf_counter() - begin)
+        self.budget.end("snapshots", begun)
         return kept_it
 
     def _do_rewind(self, command: dict, asked: float) -> None:

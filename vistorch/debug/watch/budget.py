@@ -50,6 +50,7 @@ class Budget:
     def __init__(self, share: float = SHARE, clock=perf_counter) -> None:
         self.share, self.clock = share, clock
         self.began, self.held, self.calls = clock(), 0.0, 0
+        self.charged = 0.0
         self.jobs: dict[str, Job] = {}
 
     def job(self, name: str, part: float, every: int = 1) -> None:
@@ -68,7 +69,7 @@ class Budget:
 
     def spent(self) -> float:
         """Seconds spent on watching."""
-        return sum(j.spent for j in self.jobs.values()) + self.calls * CALL
+        return self.charged + self.calls * CALL
 
     def overhead(self) -> float:
         """The share of the loop's time that went into watching."""
@@ -90,7 +91,17 @@ class Budget:
         """Write down what it cost."""
         j = self.jobs[name]
         j.spent += seconds
+        self.charged += seconds
         j.cost = seconds if not j.cost else 0.8 * j.cost + 0.2 * seconds
+
+    def begin(self) -> tuple[float, float]:
+        """A piece of work begins; give what this returns to `end`."""
+        return self.clock(), self.charged
+
+    def end(self, name: str, begun: tuple[float, float]) -> None:
+        """It is over: charge what it took, less what was charged inside it."""
+        start, charged = begun
+        self.charge(name, max(0.0, self.clock() - start - (self.charged - charged)))
 
     def wire(self) -> dict[str, float]:
         """Milliseconds spent, by kind."""

@@ -9,7 +9,6 @@ the loop.
 from __future__ import annotations
 
 import threading
-from time import perf_counter
 from typing import Any
 
 from ...engine.events import Listener
@@ -94,7 +93,7 @@ class Ear(Listener):
                 hook(self.run, run, outputs)
 
     def _guarded(self, act: Any, *given: Any) -> bool:
-        begin = perf_counter()
+        begun = self.budget.begin()
         try:
             act(*given)
             return True
@@ -102,7 +101,7 @@ class Ear(Listener):
             self.run._trouble(error)
             return False
         finally:
-            self.budget.charge("hear", perf_counter() - begin)
+            self.budget.end("hear", begun)
 
     # ---- forward -----------------------------------------------------------------------------------------------
     def _forward(self, module: Any, details: tuple) -> None:
@@ -132,10 +131,9 @@ class Ear(Listener):
         if self.looking is not None:
             looking, self.looking = self.looking, None
             looking.__exit__()
-            begin = perf_counter()
             if looking.found:
                 self.run.book.units.expect(looking.found)
-            self.budget.charge("units", looking.seconds + perf_counter() - begin)
+            self.budget.charge("units", looking.seconds)
 
     # ---- training ----------------------------------------------------------------------------------------------
     def _loss(self, run: Any, outputs: tuple) -> None:

@@ -170,3 +170,9 @@ class Mistakes:
         return [m.wire() for m in found if m.number > after]
 
 
+
+    def few(self, most: int) -> list[dict[str, Any]]:
+        """At most so many: the newest of each cell in turn, the cells with the newest first."""
+        cells = sorted(self.cells.values(), key=lambda cell: -cell[-1].number)
+        turns = [cell[-1 - turn] for turn in range(EACH) for cell in cells if turn < len(cell)]
+        return [m.wire() for m in sorted(turns[:most], key=lambda m: m.number)]

@@ -196,17 +196,17 @@ class Run(Acting, Showing):
             return
         step, budget = self.step + 1, self.budget
         if budget.may("norms", step):
-            begin = perf_counter()
+            begun = budget.begin()
             self.pending_norms.append((step, self.sizes.norms(self.freight)))
-            budget.charge("norms", perf_counter() - begin)
+            budget.end("norms", begun)
         if budget.may("ratios", step):
             begin = perf_counter()
             self.sizes.keep()
             self.keeping = perf_counter() - begin
         if self.filters is not None and self.filters.choices and budget.may("filters", step):
-            begin = perf_counter()
+            begun = budget.begin()
             self.filters.look(step, self.freight)
-            budget.charge("filters", perf_counter() - begin)
+            budget.end("filters", begun)
 
     def _after_step(self, optimizer: Any, losses: list) -> None:
         """A step is whole."""
@@ -295,7 +295,7 @@ class Run(Acting, Showing):
         Args:
             tell: whether to call `tell`.
         """
-        begin = perf_counter()
+        begun = self.budget.begin()
         self._read_waiting()
         self.freight.send()
         book, touched = self.book, ["head"]
@@ -323,14 +323,12 @@ class Run(Acting, Showing):
         touched += self._arrive()
         self._touch(*touched)
         self.marks.append((self.version, self.step))
-        now = perf_counter()
-        self.pace.append((now - self.budget.held, self.step))
-        self.budget.charge("refresh", now - begin)
-        self.next_refresh = now + max(REFRESH, (now - begin) * 0.5 / self.budget.share)
+        self.pace.append((perf_counter() - self.budget.held, self.step))
         if tell:
-            begin = perf_counter()
             self._call(self.tell)
-            self.budget.jobs["refresh"].spent += perf_counter() - begin
+        self.budget.end("refresh", begun)
+        now = perf_counter()
+        self.next_refresh = now + max(REFRESH, (now - begun[0]) * 2 / self.budget.share)
 
     def _arrive(self) -> list[str]:
         """What was measured of layers, units and filters and is here now."""
@@ -455,8 +453,8 @@ class Run(Acting, Showing):
             self.ear._see(sight)
 
     def record(self) -> WatchRecord:
-        """Everything that is known now, as a record: text, picture and page are made of it."""
-        return WatchRecord(self.state(), self.text())
+        """What is known now, as a record, with 32 of the misread samples: text, picture and page are made of it."""
+        return WatchRecord(self.shown(), self.text())
 
 
 def watch(

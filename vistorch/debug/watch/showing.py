@@ -20,6 +20,7 @@ from .units import FLAG
 from .units import WINDOW as UNIT_WINDOW
 from .words import table_text
 
+STORED = 32  # pictures of samples in a record
 SECTIONS = ("loss", "validation", "accuracy", "mistakes", "flow", "health", "filters", "log", "snapshots")
 
 
@@ -172,6 +173,12 @@ class Showing:
         after = next((n for v, n in reversed(mistakes.marks) if v <= since), 0) if since else 0
         mistakes.marks.append((self.version, mistakes.number))
         return {"whole": not since, "after": mistakes.number, "items": mistakes.wire(after)}
+
+    def shown(self) -> dict[str, Any]:
+        """The state with as many pictures of samples as a notebook should keep."""
+        state = self.state()
+        state["mistakes"]["items"] = self.book.mistakes.few(STORED)
+        return state
 
     def _flow_state(self, since: int) -> dict[str, Any]:
         sizes, flow = self.sizes, self.book.flow

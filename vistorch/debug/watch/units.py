@@ -21,6 +21,7 @@ from .freight import Freight
 WINDOW = 1024
 MOST = 4096  # units of a layer
 STUCK = 0.9
+ENOUGH = 1024  # values of a unit at one look
 FLAG = 0.25  # a layer is flagged from this share of its units on
 RECTIFIERS = frozenset(("relu", "relu_", "relu6", "hardtanh", "hardtanh_", "threshold", "threshold_"))
 ENDS = {"sigmoid": (0.01, 0.99), "sigmoid_": (0.01, 0.99), "tanh": (-0.99, 0.99), "tanh_": (-0.99, 0.99)}
@@ -79,15 +80,28 @@ class Looking(Listener):
         axis = 1 if channels and d.ndim > 2 else d.ndim - 1
         if d.shape[axis] > MOST:
             return
+        axes = tuple(i for i in range(d.ndim) if i != axis)
         with place:
+            part = _part(d, axis)
             if name in ENDS:
                 lo, hi = ENDS[name]
-                hits, kind = (d < lo) | (d > hi), "ends"
+                kind, hits = "ends", ((part < lo) | (part > hi)).sum(axes)
+                alive = hits
             else:
-                hits, kind = d > 0, "rectifier"
-            sums = hits.sum(tuple(i for i in range(d.ndim) if i != axis))
-            each = d.size // d.shape[axis]
-            self.found[path] = kind, len(d), each, self.freight.put(sums, place)
+                # a unit is dead only if all of its outputs are 0: that is asked of every one
+                kind, hits, alive = "rectifier", (part > 0).sum(axes), d.max(axes)
+            each = part.size // d.shape[axis]
+            found = place.xp.stack((hits.astype(np.float32), (alive > 0).astype(np.float32)))
+            self.found[path] = kind, len(d), each, self.freight.put(found, place)
+
+
+def _part(d: Any, axis: int) -> Any:
+    """As many values of each unit as tell how active it is."""
+    if d.ndim == 4 and axis == 1:
+        step = max(1, int((d[0, 0].size * len(d) / ENOUGH) ** 0.5))
+        return d[:, :, ::step, ::step]
+    step = max(1, d.size // d.shape[axis] // ENOUGH)
+    return d[::step] if axis else d
 
 
 class Units:
@@ -111,8 +125,8 @@ class Units:
             for path, (kind, samples, each, ticket) in found.items():
                 some = True
                 layer = self.layers.get(path)
-                if layer is None or layer.hits.shape != ticket.value.shape or layer.kind != kind:
-                    layer = self.layers[path] = Activity(kind, len(ticket.value))
+                if layer is None or layer.units != ticket.value.shape[1] or layer.kind != kind:
+                    layer = self.layers[path] = Activity(kind, ticket.value.shape[1])
                 layer.add(ticket.value, samples, each)
         self.coming = left[-4:]
         return some
@@ -123,39 +137,46 @@ class Activity:
 
     def __init__(self, kind: str, units: int) -> None:
         self.kind = kind
-        self.hits, self.samples, self.each = np.zeros(units), 0, 0
-        self.old_hits, self.old_samples, self.old_each = np.zeros(units), 0, 0
+        # hits and whether there was any, by unit; of the newest samples, and of those before
+        self.now, self.samples, self.each = np.zeros((2, units)), 0, 0
+        self.old, self.old_samples, self.old_each = np.zeros((2, units)), 0, 0
 
-    def add(self, hits: np.ndarray, samples: int, each: int) -> None:
-        """Add one batch: hits by unit, of `each` values of `samples` samples."""
+    def add(self, found: np.ndarray, samples: int, each: int) -> None:
+        """Add one batch of `samples`: hits among `each` values, and whether there was any, by unit."""
         if self.samples >= WINDOW:
-            self.old_hits, self.old_samples, self.old_each = self.hits, self.samples, self.each
-            self.hits, self.samples, self.each = np.zeros(len(hits)), 0, 0
-        self.hits = self.hits + hits
+            self.old, self.old_samples, self.old_each = self.now, self.samples, self.each
+            self.now, self.samples, self.each = np.zeros(found.shape), 0, 0
+        self.now = self.now + found
         self.samples += samples
         self.each += each
 
     def share(self) -> np.ndarray:
         """The share of outputs that gave something, by unit."""
-        return (self.hits + self.old_hits) / max(self.each + self.old_each, 1)
+        return (self.now + self.old)[0] / max(self.each + self.old_each, 1)
+
+    @property
+    def units(self) -> int:
+        """How many there are."""
+        return self.now.shape[1]
 
     @property
     def seen(self) -> int:
-        """How many samples that is."""
+        """How many samples were looked at."""
         return self.samples + self.old_samples
 
     def dead(self) -> np.ndarray:
         """Which units are dead; none before the window is full."""
         if self.kind != "rectifier" or self.seen < WINDOW:
-            return np.zeros(len(self.hits), bool)
-        return (self.hits + self.old_hits) == 0
+            return np.zeros(self.units, bool)
+        return (self.now + self.old)[1] == 0
 
     def saturated(self) -> np.ndarray:
         """Which units are stuck at an end."""
         if self.kind != "ends":
-            return np.zeros(len(self.hits), bool)
+            return np.zeros(self.units, bool)
         return self.share() >= STUCK
 
     def levels(self) -> np.ndarray:
-        """Each unit in levels from 0 (nothing) to 10 (always)."""
-        return np.ceil(self.share() * 10 - 1e-9).astype(np.uint8)
+        """Each unit in levels: 0 nothing at all, 1 to 10 tenths of its outputs."""
+        some = (self.now + self.old)[1] > 0
+        return np.where(some, np.maximum(np.ceil(self.share() * 10 - 1e-9), 1), 0).astype(np.uint8)

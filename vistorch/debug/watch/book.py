@@ -92,18 +92,20 @@ class Book:
             return self.names
         return [str(i) for i in range(self.classes)]
 
-    def count(self, reads: list[Read], epochs: list[int], step_of: list[int]) -> None:
+    def count(self, reads: list[Read]) -> None:
         """Count what was read of training."""
-        for r, epoch, step in zip(reads, epochs, step_of, strict=True):
+        for r in reads:
             assert self.epoch is not None
-            if epoch != self.epoch_number:
-                self.end_epoch(step - 1)
-                self.epoch_number = epoch
-            self.epoch.add(r.labels, r.read)
-        if reads:
-            labels = np.concatenate([r.labels for r in reads])
-            steps = np.repeat(step_of, [len(r.labels) for r in reads])
-            self.window.add(steps, labels, np.concatenate([r.read for r in reads]))
+            own = r.owners()
+            steps = np.array([s.step for s in r.sights])[own]
+            epochs = np.array([s.epoch for s in r.sights])[own]
+            for epoch in dict.fromkeys(s.epoch for s in r.sights):
+                part = slice(None) if r.sights[0].epoch == r.sights[-1].epoch else epochs == epoch
+                if epoch != self.epoch_number and len(steps[part]):
+                    self.end_epoch(int(steps[part][0]) - 1)
+                    self.epoch_number = epoch
+                self.epoch.add(r.labels[part], r.read[part])
+            self.window.add(steps, r.labels, r.read)
 
     def end_epoch(self, step: int) -> None:
         """Write down what an epoch came to, and begin the next."""

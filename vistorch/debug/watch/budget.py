@@ -17,11 +17,12 @@ BRAKE = 1.2  # all together: so much of `share` before everything optional waits
 class Job:
     """One kind of looking: its share, how often at most, and what it has cost."""
 
-    __slots__ = ("cost", "every", "last", "share", "spent")
+    __slots__ = ("cost", "every", "last", "share", "spent", "until")
 
     def __init__(self, share: float, every: int) -> None:
         self.share, self.every = share, every
         self.cost, self.spent, self.last = 0.0, 0.0, -(1 << 60)
+        self.until = 0.0  # seconds of the loop before which there is nothing left of its share
 
 
 class Budget:
@@ -78,11 +79,14 @@ class Budget:
     def may(self, name: str, step: int) -> bool:
         """Whether this kind may look at this step; if so, it is taken to do so."""
         j = self.jobs[name]
-        if step - j.last < j.every and step > j.last:
+        if 0 < step - j.last < j.every:
             return False
         if j.spent:
             elapsed = self.elapsed()
-            if j.spent + j.cost > j.share * elapsed or self.spent() > BRAKE * self.share * elapsed:
+            if elapsed < j.until:
+                return False
+            j.until = max((j.spent + j.cost) / j.share, self.spent() / (BRAKE * self.share))
+            if elapsed < j.until:
                 return False
         j.last = step
         return True

@@ -9,10 +9,11 @@ the loop.
 from __future__ import annotations
 
 import threading
+from time import perf_counter
 from typing import Any
 
 from ...engine.events import Listener
-from ...engine.graph import Leaf
+from ...engine.graph import Leaf, version
 from ...engine.modes import mode
 from ...engine.tensor import Tensor
 from .book import Check
@@ -29,6 +30,7 @@ class Ear(Listener):
 
     def __init__(self, run: Any) -> None:
         self.run, self.budget = run, run.budget
+        self.heard = run.budget.jobs["hear"]
         self.root: Any = run.model
         self.depth = 0
         self.candidates: dict[int, Any] = {}
@@ -49,40 +51,55 @@ class Ear(Listener):
         self.approved: set = set()
         self.main: Any = None
         self.ours: dict[int, tuple[Any, bool]] = {}
+        self.acts: dict[str, Any] = {
+            "step": self._step,
+            "step_end": self._step_end,
+            "loader": self._loader,
+            "loader_end": self.loaders.end,
+            "scheduler": self._scheduler,
+        }
+        if self.root is None:
+            self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
         self.schedulers: list = []
 
     # ---- events ------------------------------------------------------------------------------------------------
     def phase(self, name: str, subject: Any, *details: Any) -> None:
-        """Follow the loop."""
+        """Follow the loop; most events are of inner modules and end here at once."""
         self.budget.calls += 1
-        if name == "forward":
-            if subject is self.root:
-                self._guarded(self._forward, subject, details)
-            elif self.root is None:
-                if not self.depth and next(iter(subject.parameters()), None) is not None:
-                    self.candidates[id(subject)] = subject
-                    self._guarded(self._forward, subject, details)
-                self.depth += 1
-        elif name == "forward_end":
-            if subject is self.root:
-                self._guarded(self._forward_end, subject, details[0])
-            elif self.root is None:
-                self.depth = max(0, self.depth - 1)
-                if not self.depth and id(subject) in self.candidates:
-                    self._guarded(self._forward_end, subject, details[0])
-        elif name == "step":
-            if self._is_ours(subject):
-                self._guarded(self.run._before_step, subject)
-        elif name == "step_end":
-            if self._is_ours(subject) and subject is self.main and self._guarded(self._stepped, subject):
-                self.run._boundary()
-        elif name == "loader":
-            self.loaders.begin(subject, details[0] if details else None)
-        elif name == "loader_end":
-            self.loaders.end(subject)
-        elif name == "scheduler":
-            if all(s is not subject for s in self.schedulers):
-                self.schedulers = [*self.schedulers[-7:], subject]
+        if subject is self.root:
+            if name == "forward":
+                self._guarded(self._forward, details)
+            elif name == "forward_end":
+                self._guarded(self._forward_end, details[0])
+        elif (act := self.acts.get(name)) is not None:
+            act(subject, *details)
+
+    def _step(self, optimizer: Any) -> None:
+        if self._is_ours(optimizer):
+            self._guarded(self.run._before_step, optimizer)
+
+    def _step_end(self, optimizer: Any) -> None:
+        if self._is_ours(optimizer) and optimizer is self.main and self._guarded(self._stepped, optimizer):
+            self.run._boundary()
+
+    def _loader(self, loader: Any, iterator: Any = None) -> None:
+        self.loaders.begin(loader, iterator)
+
+    def _scheduler(self, scheduler: Any) -> None:
+        if all(s is not scheduler for s in self.schedulers):
+            self.schedulers = [*self.schedulers[-7:], scheduler]
+
+    def _any_forward(self, module: Any, args: tuple, kwargs: dict) -> None:
+        """Before the root is known: the outermost module that has parameters may be it."""
+        if not self.depth and next(iter(module.parameters()), None) is not None:
+            self.candidates[id(module)] = module
+            self._guarded(self._forward, (args, kwargs))
+        self.depth += 1
+
+    def _any_forward_end(self, module: Any, result: Any) -> None:
+        self.depth = max(0, self.depth - 1)
+        if not self.depth and id(module) in self.candidates:
+            self._guarded(self._forward_end, result)
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start: its root is the loss, its newest nodes know logits and labels."""
@@ -93,7 +110,8 @@ class Ear(Listener):
                 hook(self.run, run, outputs)
 
     def _guarded(self, act: Any, *given: Any) -> bool:
-        begun = self.budget.begin()
+        budget = self.budget
+        start, charged = perf_counter(), budget.charged
         try:
             act(*given)
             return True
@@ -101,15 +119,24 @@ class Ear(Listener):
             self.run._trouble(error)
             return False
         finally:
-            self.budget.end("hear", begun)
+            own = perf_counter() - start - (budget.charged - charged)
+            self.heard.spent += own
+            budget.charged += own
 
     # ---- forward -----------------------------------------------------------------------------------------------
-    def _forward(self, module: Any, details: tuple) -> None:
+    def _forward(self, details: tuple) -> None:
         self.thread = threading.get_ident()
         args, kwargs = details
-        self.inputs = next((t for t in (*args, *kwargs.values()) if isinstance(t, Tensor)), None)
+        t = args[0] if args else next(iter(kwargs.values()), None)
+        if isinstance(t, Tensor) and t._data.ndim > 2:
+            v = t._ver
+            if v is None:
+                v = version(t)
+            self.inputs = t._data, t._place, (v, v.n)
+        else:
+            self.inputs = None
         self.last = None
-        self.apart = not mode.on or not (module.training or self.trains_in_eval)
+        self.apart = not mode.on or not (self._training() or self.trains_in_eval)
         if self.apart:
             if self.check is None:
                 self.check = Check(self.run.step, self.run.epoch)
@@ -122,12 +149,16 @@ class Ear(Listener):
             self.looking = Looking(self.run.layer_paths, self.run.freight)
             self.looking.__enter__()
 
-    def _forward_end(self, module: Any, result: Any) -> None:
+    def _training(self) -> bool:
+        return self.root.training if self.root is not None else all(m.training for m in self.candidates.values())
+
+    def _forward_end(self, result: Any) -> None:
         if isinstance(result, (tuple, list)):
             result = next((t for t in result if isinstance(t, Tensor)), None)
         elif isinstance(result, dict):
             result = next((t for t in result.values() if isinstance(t, Tensor)), None)
-        self.last = result if isinstance(result, Tensor) else None
+        # the array: a tensor would keep its graph
+        self.last = result._data if isinstance(result, Tensor) else None
         if self.looking is not None:
             looking, self.looking = self.looking, None
             looking.__exit__()
@@ -195,9 +226,10 @@ class Ear(Listener):
         now = self.loaders.now
         if now is not None:
             sight.indices = now.batch(rows)
-        t = self.inputs
-        if t is not None and t._data.ndim > 2 and len(t._data) == rows:
-            sight.inputs, sight.version = t, None if t._ver is None else t._ver.n
+        if self.inputs is not None:
+            given, place, when = self.inputs
+            if place is sight.place and len(given) == rows:
+                sight.inputs, sight.version = given, when
 
     def _epoch(self) -> None:
         now = self.loaders.now
@@ -229,6 +261,7 @@ class Ear(Listener):
         if found is not None:
             self.root = found
             self.candidates.clear()
+            del self.acts["forward"], self.acts["forward_end"]
             self.run._meet(found)
 
     def _stepped(self, optimizer: Any) -> None:

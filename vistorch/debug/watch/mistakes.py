@@ -19,7 +19,7 @@ from .reading import CLASSES
 
 EACH = 8
 MOST = 512
-AT_ONCE = 8  # new samples of one refresh
+AT_ONCE = 4  # new samples of one refresh
 SIDE = 32
 TOP = 3
 
@@ -88,29 +88,31 @@ class Mistakes:
         for r in reversed(reads):
             if not room:
                 break
-            s = r.sight
-            if s.kind != CLASSES or s.scores.ndim != 2 or not r.whole or s.scores.shape[0] != len(r.labels):
+            first = r.sights[0]
+            if first.kind != CLASSES or first.scores.ndim != 2 or not len(first.scores):
                 continue
-            wrong = np.flatnonzero(r.labels != r.read)[:room]
-            if len(wrong):
-                room -= len(wrong)
-                self._ask(r, wrong, freight, where)
+            wrong = np.flatnonzero(r.labels != r.read)[-room:]
+            if not len(wrong):
+                continue
+            room -= len(wrong)
+            own = r.owners()
+            starts = np.cumsum([0, *r.sizes])
+            rows = wrong if r.rows is None else r.rows[wrong]
+            for batch in dict.fromkeys(own[wrong].tolist()):
+                mine = own[wrong] == batch
+                self._ask(r, r.sights[batch], wrong[mine], rows[mine] - starts[batch], freight, where)
 
-    def _ask(self, r: Read, wrong: np.ndarray, freight: Freight, where: str) -> None:
-        s = r.sight
+    def _ask(self, r: Read, s: Any, wrong: Any, rows: np.ndarray, freight: Freight, where: str) -> None:
+        """Ask for scores and pictures of some rows of a batch."""
         made = [
-            Mistake(int(r.labels[i]), int(r.read[i]), s.step, s.indices[i] if s.indices else None, where)
-            for i in wrong
+            Mistake(int(r.labels[i]), int(r.read[i]), s.step, s.indices[k] if s.indices else None, where)
+            for i, k in zip(wrong, rows, strict=True)
         ]
         with s.place:
-            at = s.place.xp.asarray(wrong)
+            at = s.place.xp.asarray(rows)
             scores = freight.put(s.scores[at], s.place)
-            pictures = None
-            held = s.inputs
-            if held is not None and len(held._data) == len(r.labels):
-                d = held._data if held._place is s.place else None
-                if d is not None and picture_of(d.shape):
-                    pictures = freight.put(d[at], s.place)
+            shown = s.inputs is not None and len(s.inputs) == len(s.scores) and picture_of(s.inputs.shape)
+            pictures = freight.put(s.inputs[at], s.place) if shown else None
         self.coming.append((made, scores, pictures))
         if s.place is CPU:
             self.arrive()

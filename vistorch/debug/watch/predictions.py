@@ -17,12 +17,22 @@ MOST_ROWS = 65_536  # of one batch: a picture has a label for each pixel
 
 
 class Read:
-    """One batch, read: `rows` are the places of its samples in the batch (None where they are no samples)."""
+    """Neighbouring batches, read: labels and predictions of all their samples, one after the other.
 
-    __slots__ = ("labels", "loss", "read", "sight", "whole")
+    `sizes` say how many rows each batch has; `rows` are the places of the samples among all rows (None: every row is
+    one), `loss` their losses if they were asked for.
+    """
 
-    def __init__(self, sight: Sight, labels: Any, read: Any, loss: Any, whole: bool) -> None:
-        self.sight, self.labels, self.read, self.loss, self.whole = sight, labels, read, loss, whole
+    __slots__ = ("labels", "loss", "read", "rows", "sights", "sizes")
+
+    def __init__(self, sights: list, sizes: Any, labels: Any, read: Any, loss: Any, rows: Any) -> None:
+        self.sights, self.sizes, self.labels, self.read = sights, sizes, labels, read
+        self.loss, self.rows = loss, rows
+
+    def owners(self) -> np.ndarray:
+        """The number of the batch each sample is in."""
+        own = np.repeat(np.arange(len(self.sights)), self.sizes)
+        return own if self.rows is None else own[self.rows]
 
 
 def classes_of(sight: Sight) -> int:
@@ -126,7 +136,7 @@ def _groups(sights: list[Sight]) -> list[list[Sight]]:
 
 
 def arrived(queued: list[tuple], classes: int) -> list[Read]:
-    """What `queue` asked for, batch by batch, once it is here.
+    """What `queue` asked for, once it is here.
 
     Args:
         queued: what `queue` returned.
@@ -134,19 +144,15 @@ def arrived(queued: list[tuple], classes: int) -> list[Read]:
     """
     out = []
     for group, (labels, read, loss) in queued:
-        labels, read = labels.value, read.value
+        labels, read = labels.value.astype(np.int64), read.value.astype(np.int64)
         loss = None if loss is None else loss.value
-        at = 0
-        for s in group:
-            n = len(s.target) if len(group) > 1 else len(labels)
-            part = slice(at, at + n)
-            at += n
-            own, seen = labels[part].astype(np.int64), read[part].astype(np.int64)
-            each = None if loss is None else loss[part] if len(loss) == len(labels) else loss
-            counts = (own >= 0) & (own < classes) & (own != s.ignore) & (seen < classes)
-            whole = bool(counts.all())
-            if not whole:
-                own, seen = own[counts], seen[counts]
-                each = None if each is None else each[counts] if len(each) == len(counts) else each
-            out.append(Read(s, own, seen, each, whole))
+        sizes = [len(s.target) for s in group] if len(group) > 1 else [len(labels)]
+        counts = (labels >= 0) & (labels < classes) & (labels != group[0].ignore) & (read < classes)
+        rows = None
+        if not counts.all():
+            rows = np.flatnonzero(counts)
+            if loss is not None and len(loss) == len(labels):
+                loss = loss[rows]
+            labels, read = labels[rows], read[rows]
+        out.append(Read(group, sizes, labels, read, loss, rows))
     return out

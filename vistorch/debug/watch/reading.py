@@ -25,6 +25,7 @@ class Sight:
         place: where they are.
         ignore: the class number that does not count.
         logs: whether the scores are log-probabilities.
+        inputs: what the model was given, an array; `version`: the version cell of that memory, and its count then.
     """
 
     __slots__ = (
@@ -48,10 +49,14 @@ class Sight:
         self.ignore, self.logs = ignore, logs
         self.step, self.epoch, self.inputs, self.version, self.indices = 0, 0, None, None, None
 
+    def untouched(self) -> bool:
+        """Whether the inputs are what the model was given."""
+        return self.version is None or self.version[0].n == self.version[1]
+
     @property
     def nbytes(self) -> int:
         """What is held by it."""
-        held = self.inputs._data.nbytes if self.inputs is not None else 0
+        held = self.inputs.nbytes if self.inputs is not None else 0
         return self.scores.nbytes + self.target.nbytes + held
 
 
@@ -82,7 +87,7 @@ def _of_classes(node: Any, last: Any) -> Sight | None:
         if before.rule.name == "log_softmax":
             scores = _kept(before, "out")
     if scores is None and last is not None:
-        scores, logs = last._data, False
+        scores, logs = last, False
     if target is None or scores is None or not hasattr(target, "dtype") or scores.ndim < 2:
         return None
     rows = scores.shape[:1] + scores.shape[2:]
@@ -97,7 +102,7 @@ def sight_of(order: list, last: Any = None) -> Sight | None:
 
     Args:
         order: the nodes, the newest first.
-        last: what the root module returned, where the loss does not keep its input.
+        last: the array the root module returned, where the loss does not keep its input.
     """
     for node in order[:NEAR]:
         if node.__class__ is Leaf or node.rule is None:

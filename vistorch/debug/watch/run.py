@@ -36,11 +36,12 @@ POLL = 1 / 30
 JOBS = (
     ("hear", 1.0, 1),
     ("refresh", 1.0, 1),
-    ("norms", 0.25, 1),
-    ("ratios", 0.15, 5),
-    ("units", 0.2, 10),
-    ("filters", 0.1, 20),
-    ("snapshots", 0.2, 100),
+    ("mistakes", 0.15, 1),
+    ("norms", 0.2, 1),
+    ("ratios", 0.12, 5),
+    ("units", 0.15, 10),
+    ("filters", 0.05, 20),
+    ("snapshots", 0.15, 100),
 )
 _open: weakref.WeakSet = weakref.WeakSet()
 
@@ -273,8 +274,8 @@ class Run(Acting, Showing):
         if sights:
             self.batch = self.batch or len(sights[-1].target)
         for s in sights:
-            if s.inputs is not None and s.version != (None if s.inputs._ver is None else s.inputs._ver.n):
-                s.inputs = None  # overwritten since
+            if not s.untouched():
+                s.inputs = None
         self.queued += queue(self._ready(sights), self.freight)
 
     def _read_check(self, check: Check) -> None:
@@ -304,8 +305,11 @@ class Run(Acting, Showing):
         if self.queued:
             reads = arrived(self.queued, book.classes)
             self.queued = []
-            book.count(reads, [r.sight.epoch for r in reads], [r.sight.step for r in reads])
-            book.mistakes.choose(reads, self.freight, "training")
+            book.count(reads)
+            if self.budget.may("mistakes", self.step):
+                begun = self.budget.begin()
+                book.mistakes.choose(reads, self.freight, "training")
+                self.budget.end("mistakes", begun)
             touched.append("accuracy")
         if book.mistakes.number != before:
             touched.append("mistakes")

@@ -15,6 +15,7 @@ from typing import Any
 from ...engine.events import Listener
 from ...engine.graph import Leaf, version
 from ...engine.modes import mode
+from ...engine.places import CPU
 from ...engine.tensor import Tensor
 from .book import Check
 from .loaders import Loaders
@@ -41,6 +42,7 @@ class Ear(Listener):
         self.last: Any = None
         self.apart = False  # the newest forward was no training
         self.trains_in_eval = False
+        self.wants_last = True  # until a loss shows that it keeps its scores itself
         self.ops = Ops(self)
         self.looking: Looking | None = None
         self.losses: list = []
@@ -69,7 +71,7 @@ class Ear(Listener):
         if subject is self.root:
             if name == "forward":
                 self._guarded(self._forward, details)
-            elif name == "forward_end":
+            elif name == "forward_end" and (self.looking is not None or self.wants_last):
                 self._guarded(self._forward_end, details[0])
         elif (act := self.acts.get(name)) is not None:
             act(subject, *details)
@@ -184,6 +186,7 @@ class Ear(Listener):
         self.losses.append(float(data) if not place.kind and not place.simulated else (data.copy(), place))
         sight = sight_of(run.order, self.last)
         if sight is not None:
+            self.wants_last = not sight.logs
             self._see(sight)
         self.inputs = None
 
@@ -204,11 +207,12 @@ class Ear(Listener):
         self._epoch()
         sight.step, sight.epoch = self.run.step + 1, self.run.epoch
         self._dress(sight)
-        if sight.scores.nbytes > LARGE:
+        size = sight.scores.nbytes
+        if size > LARGE:
             self.run._read_now(sight)
             return
         self.sights.append(sight)
-        self.held += sight.nbytes
+        self.held += size if sight.inputs is None else size + sight.inputs.nbytes
         if self.held > HELD:
             for old in self.sights[:-1]:
                 old.inputs = None
@@ -218,20 +222,29 @@ class Ear(Listener):
 
     def _dress(self, sight: Sight) -> None:
         """Give a batch its inputs and indices, and copy what the loop may overwrite."""
-        with sight.place:
-            sight.target = sight.target.copy()
-            if sight.kind != CLASSES or not sight.logs:
-                sight.scores = sight.scores.copy()
+        if sight.place is CPU:
+            self._copied(sight)
+        else:
+            with sight.place:
+                self._copied(sight)
         rows = len(sight.target)
-        now = self.loaders.now
-        if now is not None:
-            sight.indices = now.batch(rows)
+        if self.loaders.going:
+            now = self.loaders.now
+            sight.indices = None if now is None else now.batch(rows)
         if self.inputs is not None:
             given, place, when = self.inputs
             if place is sight.place and len(given) == rows:
                 sight.inputs, sight.version = given, when
 
+    @staticmethod
+    def _copied(sight: Sight) -> None:
+        sight.target = sight.target.copy()
+        if not sight.logs:
+            sight.scores = sight.scores.copy()
+
     def _epoch(self) -> None:
+        if not self.loaders.going:
+            return
         now = self.loaders.now
         if now is not self.iteration and now is not None:
             self.iteration = now
@@ -355,7 +368,7 @@ class Ops(Listener):
 
     def _take(self, sight: Sight) -> None:
         sight.step, sight.epoch = self.ear.run.step, self.ear.run.epoch
-        if sight.kind == CLASSES:  # the validation's own scores may be written on by the loop
+        if sight.logs:  # what the loop computed for itself, it may overwrite
             sight.scores = sight.scores.copy()
         self.ear._dress(sight)
         self.current = sight

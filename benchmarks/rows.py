@@ -21,6 +21,7 @@ FAMILIES = (
     "chain",
     "graph",
     "listening",
+    "watching",
     "layers",
     "training",
     "loading",

@@ -3,8 +3,9 @@
 from .controls import StopTraining
 from .flow import FlowRecord, flow
 from .keeping import load
+from .making import watch
 from .record import WatchRecord
-from .run import Run, watch
+from .run import Run
 from .terminal import Line
 
 __all__ = ["FlowRecord", "Line", "Run", "StopTraining", "WatchRecord", "flow", "load", "watch"]

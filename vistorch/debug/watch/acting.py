@@ -103,7 +103,9 @@ class Acting:
             word: "pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper".
         """
         if word == "filters":
-            return "" if self.filters is not None and self.filters.choices else "The model has no convolution."
+            return (
+                "" if self.filters is not None and self.filters.choices else "The model has no convolution."
+            )
         if word == "rewind":
             if not self.shelf.kept:
                 return f"No: {self.shelf.refused}." if self.shelf.refused else "There is no snapshot yet."
@@ -149,7 +151,9 @@ class Acting:
         if word == "filters":
             known = [n for n, _ in self.filters.choices]
             if command["name"] not in known:
-                raise ValueError(f"no filters are called {command['name'][:80]!r}; there are: {', '.join(known)}")
+                raise ValueError(
+                    f"no filters are called {command['name'][:80]!r}; there are: {', '.join(known)}"
+                )
         if word == "lr" and command["group"] is not None:
             groups = len(self.ear.main.param_groups)
             if command["group"] >= groups:
@@ -294,7 +298,11 @@ class Acting:
         self.book.rewind(kept.step, kept.book)
         self.shelf.forget_after(kept.step)
         for entry in self.log.entries:
-            if entry.step > kept.step and not entry.undone and not entry.what.startswith(("rewound", "paused")):
+            if (
+                entry.step > kept.step
+                and not entry.undone
+                and not entry.what.startswith(("rewound", "paused"))
+            ):
                 entry.undone = True
                 entry.effect += "; undone by the rewind" if entry.effect else "undone by the rewind"
         self.step = kept.step
@@ -312,4 +320,6 @@ class Acting:
     def _rate(self) -> float | None:
         """The learning rate of the first group."""
         main = self.ear.main
-        return float(main.param_groups[0]["lr"]) if main is not None and "lr" in main.param_groups[0] else None
+        return (
+            float(main.param_groups[0]["lr"]) if main is not None and "lr" in main.param_groups[0] else None
+        )

@@ -50,7 +50,7 @@ class Ear(Listener):
         self.held = 0
         self.check: Check | None = None
         self.check_sights: list[Sight] = []
-        self.approved: set = set()
+        self.approved: dict = {}
         self.main: Any = None
         self.ours: dict[int, tuple[Any, bool]] = {}
         self.acts: dict[str, Any] = {
@@ -152,7 +152,9 @@ class Ear(Listener):
             self.looking.__enter__()
 
     def _training(self) -> bool:
-        return self.root.training if self.root is not None else all(m.training for m in self.candidates.values())
+        return (
+            self.root.training if self.root is not None else all(m.training for m in self.candidates.values())
+        )
 
     def _forward_end(self, result: Any) -> None:
         if isinstance(result, (tuple, list)):
@@ -191,16 +193,19 @@ class Ear(Listener):
         self.inputs = None
 
     def _reaches(self, order: list) -> bool:
-        """Whether a pass comes to the model: looked up once for each form of graph."""
+        """Whether a pass comes to the model; where one of its leaves stands is remembered by form of graph."""
         if self.root is None:
             return True
-        key = len(order), order[0].__class__
-        if key not in self.approved:
-            own = self.run.parameter_ids
-            if not any(n.__class__ is Leaf and id(n.variable) in own for n in order):
-                return False
-            self.approved.add(key)
-        return True
+        key, own = (len(order), order[0].__class__), self.run.parameter_ids
+        at = self.approved.get(key, -1)
+        # another model's graph may have the same form: the leaf that was ours must be one of ours again
+        if at >= 0 and order[at].__class__ is Leaf and id(order[at].variable) in own:
+            return True
+        for i, n in enumerate(order):
+            if n.__class__ is Leaf and id(n.variable) in own:
+                self.approved[key] = i
+                return True
+        return False
 
     def _see(self, sight: Sight) -> None:
         """Keep a batch for the next refresh."""

@@ -46,7 +46,10 @@ class FlowRecord:
             )
         wide = [max(len(row[i]) for row in table) for i in range(7)]
         lines = [
-            "  ".join(f"{c:<{w}}" if i in (0, 1, 6) else f"{c:>{w}}" for i, (c, w) in enumerate(zip(row, wide, strict=True)))
+            "  ".join(
+                f"{c:<{w}}" if i in (0, 1, 6) else f"{c:>{w}}"
+                for i, (c, w) in enumerate(zip(row, wide, strict=True))
+            )
             for row in table
         ]
         cures = dict.fromkeys(f"{r['state']}: {r['cure']}" for r in self.rows if r["cure"])

@@ -17,11 +17,12 @@ from ...engine.places import CPU
 class Ticket:
     """One array that was put in; `value` once it is here."""
 
+    value: Any
     __slots__ = ("dtype", "raw", "shape", "value")
 
     def __init__(self, raw: Any) -> None:
         self.raw, self.shape, self.dtype = raw, raw.shape, raw.dtype
-        self.value: Any = None
+        self.value = None
 
 
 class Freight:

@@ -171,8 +171,6 @@ class Mistakes:
         found = sorted((m for cell in self.cells.values() for m in cell), key=lambda m: m.number)
         return [m.wire() for m in found if m.number > after]
 
-
-
     def few(self, most: int) -> list[dict[str, Any]]:
         """At most so many: the newest of each cell in turn, the cells with the newest first."""
         cells = sorted(self.cells.values(), key=lambda cell: -cell[-1].number)

@@ -126,7 +126,9 @@ def _groups(sights: list[Sight]) -> list[list[Sight]]:
     key = None
     for s in sights:
         plain = s.scores.ndim == 2 and s.kind == CLASSES
-        own = (s.place, s.scores.shape[1:], s.scores.dtype, s.target.dtype, s.ignore, s.logs) if plain else None
+        own = (
+            (s.place, s.scores.shape[1:], s.scores.dtype, s.target.dtype, s.ignore, s.logs) if plain else None
+        )
         if own is not None and own == key:
             groups[-1].append(s)
         else:

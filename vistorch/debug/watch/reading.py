@@ -28,6 +28,12 @@ class Sight:
         inputs: what the model was given, an array; `version`: the version cell of that memory, and its count then.
     """
 
+    epoch: int
+    step: int
+    indices: list | None
+    inputs: Any
+    version: Any
+
     __slots__ = (
         "epoch",
         "ignore",
@@ -78,22 +84,24 @@ def _kept(node: Any, name: str) -> Any:
     return entry
 
 
-_places: dict[Any, tuple] = {}  # by class of node: where its row keeps targets and the class that does not count
+_places: dict[
+    Any, tuple
+] = {}  # by class of node: where its row keeps targets and the class that does not count
 
 
-def _quick(node: Any) -> Sight | None:
+def _quick(node: Any) -> Any:
     """The cross entropy of logits with class numbers: `nll_loss` right after `log_softmax`; None for all else."""
     cls = node.__class__
     at = _places.get(cls)
     if at is None:
-        rule = node.rule
-        known = rule is not None and rule.name == "nll_loss" and "ignore_index" in rule.saved_names
-        names = rule.saved_names if known else ()
+        row: Any = node.rule
+        known = row is not None and row.name == "nll_loss" and "ignore_index" in row.saved_names
+        names = row.saved_names if known else ()
         at = _places[cls] = (names.index("target"), names.index("ignore_index")) if known else ()
     if not at:
         return None
     before = node.edges[0]
-    rule = getattr(before, "rule", None)
+    rule: Any = getattr(before, "rule", None)
     if rule is None or rule.name != "log_softmax" or before.saved is FREED or node.saved is FREED:
         return None
     target, scores = node.saved[at[0]], before.saved[rule.saved_names.index("out")]

@@ -23,16 +23,15 @@ from .controls import Desk, Log, StopTraining
 from .ear import Ear
 from .failure import told
 from .filters import Filters
-from .freight import Freight, Ticket
-from .layers import Sizes, number
-from .predictions import arrived, classes_of, is_several, queue
+from .freight import Freight
+from .layers import Sizes
 from .reading import Sight
 from .record import WatchRecord
+from .refreshing import Refreshing
 from .showing import Showing
 from .snapshots import BUDGET, Shelf
+from .units import has_channels
 
-REFRESH = 0.1
-POLL = 1 / 30
 JOBS = (
     ("hear", 1.0, 1),
     ("refresh", 1.0, 1),
@@ -46,7 +45,7 @@ JOBS = (
 _open: weakref.WeakSet = weakref.WeakSet()
 
 
-class Run(Acting, Showing):
+class Run(Acting, Refreshing, Showing):
     """A training that is watched; `watch` makes one."""
 
     def __init__(
@@ -96,7 +95,7 @@ class Run(Acting, Showing):
         self.queued: list[tuple] = []
         self.next_refresh = self.next_poll = 0.0
         self.parameter_ids: set[int] = set()
-        self.layer_paths: dict[int, tuple[str, int]] = {}
+        self.layer_paths: dict[int, tuple[str, bool]] = {}
         self.sizes: Sizes | None = None
         self.filters: Filters | None = None
         self.ear = Ear(self)
@@ -144,7 +143,10 @@ class Run(Acting, Showing):
             self._close("stopped", f"Stopped after step {self.step}; the model is kept.")
             return error.run is self
         elif isinstance(error, KeyboardInterrupt):
-            self._close("interrupted", f"Interrupted in step {self.step + 1}; shown: the last whole step, {self.step}.")
+            self._close(
+                "interrupted",
+                f"Interrupted in step {self.step + 1}; shown: the last whole step, {self.step}.",
+            )
         else:
             self.error = told(error, self.model, self.step)
             self._close("error", self.error["say"])
@@ -162,14 +164,13 @@ class Run(Acting, Showing):
         self.left_open = False
         try:
             self.ear.close()
-            self.refresh()
+            self.refresh(tell=False)
             self.refresh(tell=False)  # what was asked of a device in the first
         except Exception as failure:
             self._trouble(failure)
         finally:
             self.freight.send()
             self.ear.sights.clear()
-            self.sizes_before = None
         if self.book.epoch is not None and status == "finished":
             self.book.end_epoch(self.step)
         self.ended = self.budget.elapsed(), self.budget.overhead()
@@ -189,7 +190,7 @@ class Run(Acting, Showing):
         for path, m in model.named_modules():
             own = [p for p in m._parameters.values() if p is not None]
             if own:
-                self.layer_paths[id(m)] = path, max(p.ndim for p in own)
+                self.layer_paths[id(m)] = path, has_channels(m, max(p.ndim for p in own))
 
     def _before_step(self, optimizer: Any) -> None:
         """Gradients are there, weights are not changed yet."""
@@ -222,7 +223,9 @@ class Run(Acting, Showing):
             if losses[0].__class__ is not float:
                 losses = [self.freight.put(*x) if isinstance(x, tuple) else x for x in losses]
             self.pending_losses.append((self.step, losses))
-        self.pending_rates.append((self.step, tuple(float(g["lr"]) for g in optimizer.param_groups if "lr" in g)))
+        self.pending_rates.append(
+            (self.step, tuple(float(g["lr"]) for g in optimizer.param_groups if "lr" in g))
+        )
         if self.snapshot_every != 0 and self.budget.may("snapshots", self.step):
             self._take_snapshot(asked=False)
         if len(self.pending_losses) > 4096:
@@ -258,127 +261,6 @@ class Run(Acting, Showing):
             self.ear.close()
             self.status, self.say = "finished", self.says[-1]
             self._touch("head")
-
-    # ---- reading -----------------------------------------------------------------------------------------------
-    def _ready(self, sights: list[Sight]) -> list[Sight]:
-        return [s for s in sights if self.book.meet(classes_of(s), is_several(s))]
-
-    def _read_now(self, sight: Sight) -> None:
-        """A batch too large to keep: its predictions are queued, its scores let go."""
-        self.queued += queue(self._ready([sight]), self.freight)
-        sight.scores, sight.inputs = sight.scores[:0], None
-
-    def _read_waiting(self) -> None:
-        """Queue the predictions of all that waits."""
-        sights, self.ear.sights, self.ear.held = self.ear.sights, [], 0
-        if sights:
-            self.batch = self.batch or len(sights[-1].target)
-        for s in sights:
-            if not s.untouched():
-                s.inputs = None
-        self.queued += queue(self._ready(sights), self.freight)
-
-    def _read_check(self, check: Check) -> None:
-        sights, self.ear.check_sights = self.ear.check_sights, []
-        sights = self._ready(sights)
-        if not sights:
-            return
-        queued = queue(sights, self.freight, with_loss=True)
-        self.freight.send()
-        reads = arrived(queued, self.book.classes)
-        check.add(reads, self.book.classes)
-        self.book.mistakes.choose(reads, self.freight, "validation")
-        self._touch("mistakes")
-
-    def refresh(self, tell: bool = True) -> None:
-        """Read what waits, with one transfer a device; tell whoever shows it. The loop does so 10 times a second.
-
-        Args:
-            tell: whether to call `tell`.
-        """
-        begun = self.budget.begin()
-        self._read_waiting()
-        self.freight.send()
-        book, touched = self.book, ["head"]
-        before = book.mistakes.number
-        book.mistakes.arrive()
-        if self.queued:
-            reads = arrived(self.queued, book.classes)
-            self.queued = []
-            book.count(reads)
-            if self.budget.may("mistakes", self.step):
-                begun = self.budget.begin()
-                book.mistakes.choose(reads, self.freight, "training")
-                self.budget.end("mistakes", begun)
-            touched.append("accuracy")
-        if book.mistakes.number != before:
-            touched.append("mistakes")
-        if self.pending_losses:
-            steps, found = zip(*self.pending_losses, strict=True)
-            self.pending_losses = []
-            book.add_losses(list(steps), [sum(map(number, each)) / len(each) for each in found])
-            touched.append("loss")
-        if self.pending_rates:
-            steps, rates = zip(*self.pending_rates, strict=True)
-            self.pending_rates = []
-            if rates[0]:
-                book.add_rates(list(steps), list(rates))
-                touched.append("loss")
-        touched += self._arrive()
-        self._touch(*touched)
-        self.marks.append((self.version, self.step))
-        self.pace.append((perf_counter() - self.budget.held, self.step))
-        if tell:
-            self._call(self.tell)
-        self.budget.end("refresh", begun)
-        now = perf_counter()
-        self.next_refresh = now + max(REFRESH, (now - begun[0]) * 2 / self.budget.share)
-
-    def _arrive(self) -> list[str]:
-        """What was measured of layers, units and filters and is here now."""
-        book, touched = self.book, []
-        if self.pending_norms:
-            for step, found in self.pending_norms:
-                book.add_norms(step, [number(x) for x in found])
-            self.pending_norms = []
-            touched += ["flow", "health"]
-        if self.pending_ratios and self.sizes is not None:
-            for found in self.pending_ratios:
-                book.ratios.append(self.sizes.by_layer([(number(a), number(w)) for a, w in found]))
-            self.pending_ratios = []
-            touched.append("health")
-        if book.units.coming and book.units.arrive():
-            touched.append("health")
-        if self.filters is not None and self.filters.arrive():
-            touched.append("filters")
-        return touched
-
-    def _touch(self, *sections: str) -> None:
-        self.version += 1
-        for name in sections:
-            self.changed[name] = self.version
-
-    def _call(self, what: Callable | None) -> None:
-        """Call what was injected; its errors are noted, never raised into the loop."""
-        if what is None:
-            return
-        try:
-            what(self)
-        except StopTraining:
-            raise
-        except Exception as error:
-            sentence = f"Showing failed: {type(error).__name__}: {error}"
-            if sentence not in self.says:
-                self.says.append(sentence)
-
-    def _poll(self, now: float) -> None:
-        if self.poll is not None and now >= self.next_poll:
-            try:
-                self.poll()
-            except Exception as error:
-                self.says.append(f"Clicks are not read any more: {type(error).__name__}: {error}")
-                self.poll = None
-            self.next_poll = perf_counter() + POLL
 
     # ---- numbers -----------------------------------------------------------------------------------------------
     @property
@@ -435,7 +317,9 @@ class Run(Acting, Showing):
         """
         from ...engine.tensor import Tensor
 
-        scores, place = (outputs._data, outputs._place) if isinstance(outputs, Tensor) else (np.asarray(outputs), CPU)
+        scores, place = (
+            (outputs._data, outputs._place) if isinstance(outputs, Tensor) else (np.asarray(outputs), CPU)
+        )
         if isinstance(labels, Tensor):
             target = labels._data
             if labels._place is not place:
@@ -459,74 +343,3 @@ class Run(Acting, Showing):
     def record(self) -> WatchRecord:
         """What is known now, as a record, with 32 of the misread samples: text, picture and page are made of it."""
         return WatchRecord(self.shown(), self.text())
-
-
-def watch(
-    model: Any = None,
-    optimizer: Any = None,
-    classes: Sequence[str] | None = None,
-    *,
-    steps: int | None = None,
-    epochs: int | None = None,
-    title: str = "",
-    share: float = SHARE,
-    snapshot_every: int | None = None,
-    snapshot_bytes: int = BUDGET,
-    poll: Callable[[], Any] | None = None,
-    tell: Callable[[Run], Any] | None = None,
-) -> Run:
-    """Watch a training: `with watch(model, optimizer, classes=names) as run:` around the loop, which stays as it is.
-
-    Loss, logits and labels, steps, epochs, inputs and validations are seen by themselves; see `Run.observe` for a loss
-    of one's own.
-
-    Args:
-        model: what is trained; without it, the module that is called and holds what the first optimizer changes.
-        optimizer: whose steps count; without it, the first one that steps and holds parameters of the model.
-        classes: the names of the classes.
-        steps: how many steps there will be, if known: for the time that is left.
-        epochs: how many epochs there will be, if known.
-        title: what the run is called.
-        share: at most this share of the loop's time goes into watching.
-        snapshot_every: steps between snapshots, 0 for none; by default about every 100, as they cost little enough.
-        snapshot_bytes: what all snapshots may hold.
-        poll: called at step boundaries, at most 30 times a second: looks for clicks.
-        tell: called with the run when there is something new, at most 10 times a second: shows it.
-
-    Example:
-        >>> import vistorch
-        >>> from vistorch.debug.watch import watch
-        >>> _ = vistorch.manual_seed(0)
-        >>> net = vistorch.nn.Linear(2, 2)
-        >>> opt = vistorch.optim.SGD(net.parameters(), lr=0.1)
-        >>> x, y = vistorch.eye(2), vistorch.tensor([0, 1])
-        >>> with watch(net, opt, classes=["cat", "dog"]) as run:
-        ...     for _ in range(50):
-        ...         opt.zero_grad()
-        ...         vistorch.nn.functional.cross_entropy(net(x), y).backward()
-        ...         opt.step()
-        >>> print(run.text())
-        Finished after step 50
-        loss 0.243 (mean of 20), learning rate 0.1
-        accuracy 100.0 % of the last 100
-        <BLANKLINE>
-        class  accuracy  right / seen
-        cat     100.0 %       50 / 50
-        dog     100.0 %       50 / 50
-    """
-    return Run(
-        model,
-        optimizer,
-        classes,
-        steps=steps,
-        epochs=epochs,
-        title=title,
-        share=share,
-        snapshot_every=snapshot_every,
-        snapshot_bytes=snapshot_bytes,
-        poll=poll,
-        tell=tell,
-    )
-
-
-__all__ = ["Run", "Ticket", "watch"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .words import line_of, table_text
+from .words import health_text, line_of, table_text
 
 
 class Line:
-    """Shows a run as it goes; give it to `watch` as `tell`.
+    r"""Shows a run as it goes; give it to `watch` as `tell`.
 
     Args:
         file: where to write; standard error by default.
@@ -26,7 +26,7 @@ class Line:
         >>> with watch(vistorch.nn.Linear(1, 1), tell=Line(out)):
         ...     pass
         >>> out.getvalue()
-        'Finished\\n'
+        'Finished\n'
     """
 
     def __init__(self, file: Any = None, table: bool = True) -> None:
@@ -50,6 +50,8 @@ class Line:
         elif self.wide:
             file.write("\r" + " " * self.wide + "\r")
         file.write((table_text(run) if self.table else line_of(run)) + "\n")
+        if self.table and (layers := health_text(run)):
+            file.write("\n" + layers + "\n")
         file.flush()
 
     def _show(self, run: Any, file: Any) -> None:
@@ -57,7 +59,9 @@ class Line:
             try:
                 from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource, reportMissingImports]
 
-                self.bar = tqdm(total=run.steps, file=file, unit="step", desc=run.title or None, mininterval=0)
+                self.bar = tqdm(
+                    total=run.steps, file=file, unit="step", desc=run.title or None, mininterval=0
+                )
             except ImportError:
                 pass
         if self.bar is not None:

@@ -27,15 +27,27 @@ RECTIFIERS = frozenset(("relu", "relu_", "relu6", "hardtanh", "hardtanh_", "thre
 ENDS = {"sigmoid": (0.01, 0.99), "sigmoid_": (0.01, 0.99), "tanh": (-0.99, 0.99), "tanh_": (-0.99, 0.99)}
 
 
+def has_channels(module: Any, ndim: int) -> bool:
+    """Whether the units of a layer are the second axis of what it returns, not the last.
+
+    Args:
+        module: the layer.
+        ndim: axes of its largest parameter.
+    """
+    return ndim > 2 or any(
+        word in type(module).__name__ for word in ("BatchNorm", "InstanceNorm", "GroupNorm")
+    )
+
+
 class Looking(Listener):
     """Listens to one forward pass.
 
     Args:
-        paths: the path of each module with parameters, by its id.
+        paths: the path of each module with parameters and whether its units are channels, by its id.
         freight: brings the sums.
     """
 
-    def __init__(self, paths: dict[int, tuple[str, int]], freight: Freight) -> None:
+    def __init__(self, paths: dict[int, tuple[str, bool]], freight: Freight) -> None:
         self.paths, self.freight = paths, freight
         self.thread = threading.get_ident()
         self.origin: dict[int, tuple] = {}  # by tensor: (it, path, whether its units are channels)
@@ -48,7 +60,7 @@ class Looking(Listener):
             return
         known = self.paths.get(id(subject))
         if known is not None and isinstance(details[0], Tensor):
-            self.origin[id(details[0])] = details[0], known[0], known[1] > 2
+            self.origin[id(details[0])] = details[0], *known
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
         """What comes of a layer's output is the layer's; an activation of it is looked at."""
@@ -138,8 +150,10 @@ class Activity:
     def __init__(self, kind: str, units: int) -> None:
         self.kind = kind
         # hits and whether there was any, by unit; of the newest samples, and of those before
-        self.now, self.samples, self.each = np.zeros((2, units)), 0, 0
-        self.old, self.old_samples, self.old_each = np.zeros((2, units)), 0, 0
+        self.now: np.ndarray = np.zeros((2, units))
+        self.samples, self.each = 0, 0
+        self.old: np.ndarray = np.zeros((2, units))
+        self.old_samples, self.old_each = 0, 0
 
     def add(self, found: np.ndarray, samples: int, each: int) -> None:
         """Add one batch of `samples`: hits among `each` values, and whether there was any, by unit."""

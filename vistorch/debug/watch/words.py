@@ -11,7 +11,6 @@ from typing import Any
 from .tally import Tally
 
 
-
 def loss_text(value: float | None) -> str:
     """A loss in three digits below 10, "–" where it is not known."""
     if value is None:
@@ -78,14 +77,21 @@ def table_text(run: Any) -> str:
         if newest["loss"] is not None:
             said += f", loss {loss_text(newest['loss'])}"
         out.append(f"{said}, {newest['samples']} samples after step {newest['step']}")
-    for layer in run.health():
-        if layer["state"] != "in range":
-            out.append(f"{layer['name']}: {layer['state']}. {layer['cure']}")
     out += run.says
     tally = run.tally("validation") or window
     if tally is not None:
         out += ["", *class_table(run.book.class_names, tally)]
     return "\n".join(out)
+
+
+def health_text(run: Any) -> str:
+    """A line for each layer that is not in range; how often layers are looked at depends on time, so this may differ.
+
+    Args:
+        run: the run.
+    """
+    found = [h for h in run.health() if h["state"] != "in range"]
+    return "\n".join(f"{h['name']}: {h['state']}. {h['cure']}" for h in found)
 
 
 def class_table(names: list[str], tally: Tally, most: int = 100) -> list[str]:
@@ -118,5 +124,3 @@ def _mistaken(names: list[str], tally: Tally, c: int) -> str:
     row[c] = 0
     worst = int(row.argmax())
     return f"{names[worst]} ({row[worst]})" if row[worst] else ""
-
-

@@ -111,8 +111,10 @@ class Mistakes:
         with s.place:
             at = s.place.xp.asarray(rows)
             scores = freight.put(s.scores[at], s.place)
-            shown = s.inputs is not None and len(s.inputs) == len(s.scores) and picture_of(s.inputs.shape)
-            pictures = freight.put(s.inputs[at], s.place) if shown else None
+            given = s.inputs
+            if given is not None and (len(given) != len(s.scores) or not picture_of(given.shape)):
+                given = None
+            pictures = None if given is None else freight.put(given[at], s.place)
         self.coming.append((made, scores, pictures))
         if s.place is CPU:
             self.arrive()

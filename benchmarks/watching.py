@@ -104,6 +104,10 @@ def update(lib):
 for batch in STEPS:
     add("watching", f"LeNet at batch {batch}, watched", watched(batch), base=alone(batch), budget=1.05)
     add(
-        "watching", f"LeNet at batch {batch}, with deltas", watched(batch, page()), base=alone(batch), budget=1.05
+        "watching",
+        f"LeNet at batch {batch}, with deltas",
+        watched(batch, page()),
+        base=alone(batch),
+        budget=1.05,
     )
 add("watching", "one update, beside a figure drawn anew", update, base=livelossplot_like, budget=1.0)

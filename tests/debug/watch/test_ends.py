@@ -12,7 +12,7 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
 from vistorch import optim
 from vistorch.debug.watch import watch
-from vistorch.engine.events import hear
+from vistorch.engine.events import Listener, hear
 
 
 def silent():
@@ -75,6 +75,38 @@ def test_nested_and_side_by_side():
     assert (a.step, b.step, c.step) == (4, 6, 4)
     assert (len(a.book.window.rows), len(b.book.window.rows)) == (40, 60) and silent()
     assert a.book.loss.wire()["mean"].tolist()[0][1:] == c.book.loss.wire()["mean"].tolist()[0][1:]
+
+
+def test_inner_modules_are_silent_only_where_nobody_else_listens():
+    net, opt, loop = small_training()
+    told = []
+
+    class Other(Listener):
+        def phase(self, name, subject, *details):
+            told.append((name, subject))
+
+    x, y = blobs(10)
+    with watch(net, opt) as run:
+        hook = net[0].register_forward_hook(lambda *_: told.append(("hear", hear.phase)))
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        assert told == [("hear", None)] and hear.phase is not None
+        hook.remove()
+        told.clear()
+        with Other():
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+        assert ("forward", net[0]) in told and ("forward_end", net[2]) in told
+        entered = Other()
+        hook = net[0].register_forward_hook(lambda *_: entered.__enter__())
+        told.clear()
+        F.cross_entropy(net(x), y).backward()
+        hook.remove()
+        opt.step()
+        entered.__exit__()
+        assert ("forward", net[2]) in told and ("step", opt) in told
+        loop(3)
+    assert run.step == 6 and run.says == [] and silent()
 
 
 def test_a_run_left_open_is_closed_by_the_next():

@@ -136,12 +136,12 @@ class Book:
         self.loss.add(steps, values)
         self.recent.extend(values)
 
-    def add_rates(self, steps: list[int], values: list[tuple[float, ...]]) -> None:
+    def add_rates(self, steps: list[int], values: list[list[float]]) -> None:
         """Add learning rates, one by group."""
         if self.lr is None:
             self.lr = Curve(len(values[0]), 512)
         rows = self.lr.rows
-        self.lr.add(steps, [(*v, *[np.nan] * rows)[:rows] for v in values])
+        self.lr.add(steps, [[*v, *[np.nan] * rows][:rows] for v in values])
 
     def add_norms(self, step: int, values: list[float]) -> None:
         """Add the gradient norms of a step."""

@@ -12,7 +12,7 @@ import threading
 from time import perf_counter
 from typing import Any
 
-from ...engine.events import Listener
+from ...engine.events import Listener, hear
 from ...engine.graph import Leaf, version
 from ...engine.modes import mode
 from ...engine.places import CPU
@@ -41,7 +41,7 @@ class Ear(Listener):
         self.inputs: Any = None
         self.last: Any = None
         self.apart = False  # the newest forward was no training
-        self.trains_in_eval = False
+        self.trains_in_eval = self.deaf = False
         self.wants_last = True  # until a loss shows that it keeps its scores itself
         self.ops = Ops(self)
         self.looking: Looking | None = None
@@ -71,10 +71,18 @@ class Ear(Listener):
         if subject is self.root:
             if name == "forward":
                 self._guarded(self._forward, details)
-            elif name == "forward_end" and (self.looking is not None or self.wants_last):
-                self._guarded(self._forward_end, details[0])
+            elif name == "forward_end":
+                if self.deaf:
+                    self._hear_again()
+                if self.looking is not None or self.wants_last:
+                    self._guarded(self._forward_end, details[0])
         elif (act := self.acts.get(name)) is not None:
             act(subject, *details)
+
+    def _hear_again(self) -> None:
+        self.deaf = False
+        if hear.phase is None:
+            hear.phase = self.phase
 
     def _step(self, optimizer: Any) -> None:
         if self._is_ours(optimizer):
@@ -146,10 +154,17 @@ class Ear(Listener):
             self._take_check()
             self.run._tick()
             return
-        self.end_check()
-        if self.root is not None and self.looking is None and self.budget.may("units", self.run.step):
+        if self.check is not None:
+            self.end_check()
+        if self.root is None:
+            return
+        if self.looking is None and self.budget.may("units", self.run.step):
             self.looking = Looking(self.run.layer_paths, self.run.freight)
             self.looking.__enter__()
+        elif hear.phase == self.phase:
+            # Nobody else listens, and inside the root nothing is of interest: its modules need not tell. That it has
+            # ended is told all the same, because a call asks once, at its beginning, whom to tell.
+            hear.phase, self.deaf = None, True
 
     def _training(self) -> bool:
         return (
@@ -305,6 +320,7 @@ class Ear(Listener):
 
     def close(self) -> None:
         """Stop all listening."""
+        self.deaf = False
         if self.looking is not None:
             self.looking.__exit__()
             self.looking = None

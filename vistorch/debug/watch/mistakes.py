@@ -130,15 +130,15 @@ class Mistakes:
             with np.errstate(all="ignore"):
                 rows = np.exp(rows - rows.max(1, keepdims=True))
                 rows /= rows.sum(1, keepdims=True)
-            span = None
-            if pictures is not None and pictures.value is not None:
-                real = pictures.value[np.isfinite(pictures.value)] if pictures.value.size else pictures.value
+            span, crossed = None, [] if pictures is None else pictures.value
+            if len(crossed):
+                real = crossed[np.isfinite(crossed)]
                 span = (float(real.min()), float(real.max())) if real.size else None
             for i, m in enumerate(made):
                 best = np.argsort(-rows[i], kind="stable")[:TOP]
                 m.top = [(int(c), float(rows[i, c])) for c in best]
-                if span is not None and pictures is not None:
-                    m.image = small(pictures.value[i], *span)
+                if span is not None:
+                    m.image = small(crossed[i], *span)
                 self._keep(m)
         self.coming = left
 

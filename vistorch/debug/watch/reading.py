@@ -95,9 +95,8 @@ def _quick(node: Any) -> Any:
     at = _places.get(cls)
     if at is None:
         row: Any = node.rule
-        known = row is not None and row.name == "nll_loss" and "ignore_index" in row.saved_names
-        names = row.saved_names if known else ()
-        at = _places[cls] = (names.index("target"), names.index("ignore_index")) if known else ()
+        names: tuple = () if row is None or row.name != "nll_loss" else tuple(row.saved_names)
+        at = _places[cls] = (names.index("target"), names.index("ignore_index")) if names else ()
     if not at:
         return None
     before = node.edges[0]

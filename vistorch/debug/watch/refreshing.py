@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from math import nan
 from time import perf_counter
 from typing import Any
 
@@ -39,7 +40,7 @@ class Refreshing:
     pace: deque
     pending_losses: list[tuple[int, list]]
     pending_norms: list[tuple[int, list]]
-    pending_rates: list[tuple[int, tuple]]
+    pending_rates: list[tuple[int, list]]
     pending_ratios: list[list]
     poll: Any
     queued: list[tuple]
@@ -111,9 +112,8 @@ class Refreshing:
         if self.pending_rates:
             steps, rates = zip(*self.pending_rates, strict=True)
             self.pending_rates = []
-            if rates[0]:
-                book.add_rates(list(steps), list(rates))
-                touched.append("loss")
+            book.add_rates(list(steps), [[nan if r is None else float(r) for r in each] for each in rates])
+            touched.append("loss")
         touched += self._arrive()
         self._touch(*touched)
         self.marks.append((self.version, self.step))
@@ -124,7 +124,7 @@ class Refreshing:
         if tell:
             now = perf_counter()
             each = min(now - begun[0], 2 * self.budget.jobs["refresh"].cost)  # the first take long
-            self.next_refresh = now + min(max(REFRESH, each * 2 / self.budget.share), SELDOM)
+            self.next_refresh = now + min(max(REFRESH, each * 4 / self.budget.share), SELDOM)
 
     def _arrive(self) -> list[str]:
         """What was measured of layers, units and filters and is here now."""

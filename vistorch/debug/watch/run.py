@@ -32,6 +32,7 @@ from .showing import Showing
 from .snapshots import BUDGET, Shelf
 from .units import has_channels
 
+LOOK = 0.004  # seconds between two steps whose gradients are looked at, at least
 JOBS = (
     ("hear", 1.0, 1),
     ("refresh", 1.0, 1),
@@ -89,11 +90,11 @@ class Run(Acting, Refreshing, Showing):
         self.marks: deque[tuple[int, int]] = deque(maxlen=512)  # (version, step)
         self.pace: deque[tuple[float, int]] = deque(maxlen=32)
         self.pending_losses: list[tuple[int, list]] = []
-        self.pending_rates: list[tuple[int, tuple]] = []
+        self.pending_rates: list[tuple[int, list]] = []
         self.pending_norms: list[tuple[int, list]] = []
         self.pending_ratios: list[list] = []
         self.queued: list[tuple] = []
-        self.next_refresh = self.next_poll = 0.0
+        self.next_refresh = self.next_poll = self.next_look = 0.0
         self.parameter_ids: set[int] = set()
         self.layer_paths: dict[int, tuple[str, bool]] = {}
         self.sizes: Sizes | None = None
@@ -197,6 +198,10 @@ class Run(Acting, Refreshing, Showing):
         if optimizer is not self.ear.main or self.sizes is None:
             return
         step, budget = self.step + 1, self.budget
+        now = perf_counter()
+        if now < self.next_look:
+            return
+        self.next_look = now + LOOK
         if budget.may("norms", step):
             begun = budget.begin()
             self.pending_norms.append((step, self.sizes.norms(self.freight)))
@@ -223,9 +228,7 @@ class Run(Acting, Refreshing, Showing):
             if losses[0].__class__ is not float:
                 losses = [self.freight.put(*x) if isinstance(x, tuple) else x for x in losses]
             self.pending_losses.append((self.step, losses))
-        self.pending_rates.append(
-            (self.step, tuple(float(g["lr"]) for g in optimizer.param_groups if "lr" in g))
-        )
+        self.pending_rates.append((self.step, [_rate(g.get("lr")) for g in optimizer.param_groups]))
         if self.snapshot_every != 0 and self.budget.may("snapshots", self.step):
             self._take_snapshot(asked=False)
         if len(self.pending_losses) > 4096:
@@ -343,3 +346,8 @@ class Run(Acting, Refreshing, Showing):
     def record(self) -> WatchRecord:
         """What is known now, as a record, with 32 of the misread samples: text, picture and page are made of it."""
         return WatchRecord(self.shown(), self.text())
+
+
+def _rate(lr: Any) -> float | None:
+    """A learning rate as it is now: a tensor may be written later."""
+    return lr if lr.__class__ is float or lr is None else float(lr)

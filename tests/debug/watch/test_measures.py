@@ -189,7 +189,7 @@ def test_all_together_stay_below_their_share():
             if budget.may(name, step):
                 now[0] += 1e-3
                 budget.charge(name, 1e-3)
-    assert budget.overhead() < 0.05
+    assert 0.045 < budget.overhead() <= 1.25 * 0.04 + 6e-3 / budget.elapsed()  # and one look each
 
 
 def test_work_inside_work_is_charged_once():

@@ -37,6 +37,7 @@ class Acting:
     desk: Desk
     log: Log
     shelf: Shelf
+    snapshot_every: int | None
     freight: Freight
     book: Any
     budget: Any
@@ -170,6 +171,8 @@ class Acting:
         begin = perf_counter()
         if begin >= self.next_refresh:  # type: ignore[attr-defined]
             self.refresh()
+            if self.snapshot_every is None and self.budget.may("snapshots", self.step):
+                self._take_snapshot(asked=False)
         self._poll(begin)
         if self.desk.once:
             self.desk.once = False
@@ -268,11 +271,10 @@ class Acting:
             self.log.write(self.step, "snapshot refused", self.shelf.refused)
 
     def _take_snapshot(self, asked: bool) -> bool:
-        """Keep the state as it is now."""
+        """Keep the state as it is now; all that was heard has been read."""
         begun = self.budget.begin()
         if not asked and self.shelf.refused:
             return False
-        self.refresh(tell=False)
         optimizers = [o for o, ours in self.ear.ours.values() if ours]
         more = []
         for loader in list(self.ear.loaders.known):

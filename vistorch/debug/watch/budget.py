@@ -2,7 +2,8 @@
 
 Time is measured around each piece of work; what cannot be measured without costing as much again (being told of a
 module's call) is counted and priced. Time in which the loop was held (a pause) is not the loop's.
-Invariant: no kind but the first look runs while it, or all together, have spent more than their share.
+Invariant: no kind but the first look runs while it has spent more than its share; when all together have, each is held
+to as little as a tenth of it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from time import perf_counter
 
 CALL = 0.35e-6  # seconds to be told of an event that needs nothing done
-SHARE = 0.03
-BRAKE = 1.2  # all together: so much of `share` before everything optional waits
+SHARE = 0.02  # what cannot be measured (caches that work elsewhere has filled) costs about as much again
+BRAKE = 1.25  # all together: so much of `share` before everything optional waits
+LEAST = 10  # but never longer than at a tenth of its own share: something is seen of the fastest loop
 
 
 class Job:
@@ -85,7 +87,8 @@ class Budget:
             elapsed = self.elapsed()
             if elapsed < j.until:
                 return False
-            j.until = max((j.spent + j.cost) / j.share, self.spent() / (BRAKE * self.share))
+            own = (j.spent + j.cost) / j.share
+            j.until = max(own, min(self.spent() / (BRAKE * self.share), LEAST * own))
             if elapsed < j.until:
                 return False
         j.last = step

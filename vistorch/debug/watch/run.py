@@ -229,7 +229,8 @@ class Run(Acting, Refreshing, Showing):
                 losses = [self.freight.put(*x) if isinstance(x, tuple) else x for x in losses]
             self.pending_losses.append((self.step, losses))
         self.pending_rates.append((self.step, [_rate(g.get("lr")) for g in optimizer.param_groups]))
-        if self.snapshot_every != 0 and self.budget.may("snapshots", self.step):
+        if self.snapshot_every and self.budget.may("snapshots", self.step):
+            self.refresh(tell=False)
             self._take_snapshot(asked=False)
         if len(self.pending_losses) > 4096:
             self.refresh()

@@ -5,6 +5,7 @@ public functions with the names of that module.
 """
 
 import builtins
+import sys
 
 import pytest
 
@@ -15,3 +16,12 @@ def python_names(doctest_namespace):
     doctest_namespace.update(
         {name: value for name, value in vars(builtins).items() if not name.startswith("_")}
     )
+
+
+@pytest.fixture(autouse=True)
+def nothing_listens():
+    """End what the first `vt.graph` or `vt.step` of a test began: other tests say what is noted for themselves."""
+    yield
+    listening = sys.modules.get("vistorch.vt.listening")
+    if listening is not None:
+        listening.stop()

@@ -22,6 +22,7 @@ FAMILIES = (
     "graph",
     "listening",
     "recording",
+    "watching",
     "layers",
     "training",
     "loading",

@@ -20,6 +20,7 @@ from traitlets import Bool, Enum, Int, TraitError, observe, validate
 from . import vt
 from .completion import matcher_for
 from .engine.tensor import Tensor
+from .vt import listening
 from .vt.automatic import bundle_of
 from .vt.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .vt.dispatch import obey
@@ -125,6 +126,8 @@ def load_ipython_extension(shell: Any) -> None:
     if getattr(shell, "Completer", None) is not None:
         _add_to(shell.Completer.custom_matchers, matcher_for(shell), undo)
     _add_formatter(shell, undo)
+    if listening.start():
+        undo.append(listening.stop)
 
 
 def unload_ipython_extension(shell: Any) -> None:

@@ -103,7 +103,9 @@ def test_modules_lines_and_the_way_to_the_page():
     assert found.rows[0]["module"] in ("1", "2") and found.rows[0]["bytes"] == 3200
     kind, state = wire.unpack(wire.pack(found.kind, found.wire()))
     assert (
-        kind == "memory" and state["ticks"].dtype == np.int32 and state["text"].startswith("a step: at most ")
+        kind == "memory"
+        and state["ticks"].dtype == np.int32
+        and state["report"].startswith("a step: at most ")
     )
     static = memory(loss, "a step")
     assert static.peak["bytes"] == found.peak["bytes"]
@@ -139,4 +141,21 @@ def test_sizes():
         "10 kB",
         "2.1 MB",
         "3 GB",
+    ]
+
+
+def test_a_page_gets_the_largest_and_a_count():
+    x = L.ones(10, requires_grad=True)
+    with Timeline() as seen:
+        y = x
+        for _ in range(300):
+            y = y.exp().sin()
+        y.sum().backward()
+    record = seen.record()
+    state = record.wire()
+    assert len(record.rows) == state["nodes"] == 600 and len(state["rows"]) == 400
+    assert state["alive"].max() == 600 and state["alive"][-1] == 0 and state["alive"].dtype == np.int32
+    assert state["alive"].tolist() == [
+        sum(r["born"] <= t and (r["freed"] is None or r["freed"] > t) for r in record.rows)
+        for t in range(len(state["ticks"]))
     ]

@@ -31,7 +31,19 @@ def offered(shell):
 
 
 def test_commands(offered):
-    assert offered("%vt ") == ["show", "vars", "device", "torch", "export", "doctor"]
+    assert offered("%vt ") == [
+        "show",
+        "vars",
+        "graph",
+        "step",
+        "break",
+        "compare",
+        "memory",
+        "device",
+        "torch",
+        "export",
+        "doctor",
+    ]
     assert offered("%vt d") == ["device", "doctor"]
     assert offered("  %vt  ex") == ["export"]
     assert offered("x = 1\n%vt to") == ["torch"]
@@ -39,6 +51,7 @@ def test_commands(offered):
 
 def test_a_cell_s_first_line_offers_cell_commands_alone(offered):
     assert "show" not in offered("%%vt sh", "\nbody")
+    assert offered("%%vt ", "\nbody") == ["trace", "record", "memory"]
 
 
 def test_options(offered):

@@ -96,7 +96,7 @@ def test_help_of_what_is_not_there(sentence):
         ("%vt device cuda 1", "type `%vt device cuda:1` for that device, or `%vt device simulate 1`"),
         ("%vt export", "`%vt export` needs a file that ends in .html, .svg or .png: type `%vt export "),
         ("%vt export a.txt", "'a.txt' does not say what to write: end it in .html, .svg or .png"),
-        ("%%vt\nx", "say what to do with the cell; no command takes one yet"),
+        ("%%vt\nx", "say what to do with the cell; type `%%vt trace`"),
         ("%%vt show x\nx", "`show` takes no cell: type `%vt show "),
     ],
 )

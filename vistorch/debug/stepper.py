@@ -170,6 +170,13 @@ class Stepper:
                 gs[out.nr] = as_tensor(g, out)
         return found
 
+    def incoming(self, node: Any) -> Any:
+        """The gradient that came into a node, or that waits for it; None if none has come yet."""
+        for _, _, entry in self._taken:
+            if entry[1] is node:
+                return as_tensor(entry[2], node)
+        return self.pending().get(self.number.get(node))
+
     # ---- moving -----------------------------------------------------------------------------------------------
     def step(self) -> Frame | None:
         """Run one node; None when the pass has come to its end. An exception leaves the state before the step."""

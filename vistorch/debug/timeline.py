@@ -2,12 +2,13 @@
 
 The state that travels, kind "memory":
 
-{ "title", "text", "peak": {"tick", "bytes", "what", "where"}, "ticks": i32 array,
+{ "title", "report": all of it as text, "peak": {"tick", "bytes", "what", "where"}, "ticks": i32 array,
   "bytes": f64 array (what is alive after each tick; a tick is one op forward or one node backward),
   "devices": {name: f64 array} where there are several, "backward": [[first tick, last tick], ...],
   "leaves": bytes that leaves own of what is saved, "opaque": how many saved values only an unpack hook knows,
   "says": [...],
-  "rows": [ {"name", "where": text, "module", "device", "bytes": what this node alone brought,
+  "nodes": how many kept something, "alive": i32 array (how many do after each tick), "rows": at most 400 of them
+      [ {"name", "where": text, "module", "device", "bytes": what this node alone brought,
       "shared": what it keeps of memory that another row counts, "shapes": [[...], ...], "born": tick,
       "freed": tick or null, "at_peak": bool} ], the largest first }
 
@@ -34,6 +35,7 @@ from .memory import array_of, root_of
 from .source import line_of
 
 SHOWN = 12
+ROWS = 400  # that travel
 
 
 @dataclass
@@ -41,6 +43,7 @@ class MemoryRecord:
     """What was kept for backward, over time."""
 
     kind: ClassVar[str] = "memory"
+    replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it
 
     title: str
     ticks: np.ndarray
@@ -72,7 +75,18 @@ class MemoryRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {**vars(self), "text": self.text()}
+        change = np.zeros(len(self.ticks) + 1, np.int32)
+        for r in self.rows:
+            change[r["born"]] += 1
+            if r["freed"] is not None:
+                change[r["freed"]] -= 1
+        return {
+            **vars(self),
+            "rows": self.rows[:ROWS],
+            "nodes": len(self.rows),
+            "alive": np.cumsum(change[:-1], dtype=np.int32),
+            "report": self.text(),
+        }
 
 
 def size(n: float) -> str:

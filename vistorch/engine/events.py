@@ -17,8 +17,9 @@ The vocabulary, one attribute of `hear` per kind (a Listener has a method of the
   or parameter it happened to: "forward" (module, args, kwargs) and "forward_end" (module, result; None if it raised),
   between which everything happens in that module; "zero_grad", "step", "step_end" and "scheduler" (optimizer or
   scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function);
-  "loader" and "loader_end" (DataLoader; an epoch: from `iter` to the last batch, or to the end of the iterator if it is
-  left before; None at the end of one whose loader is gone, which only one with persistent workers can be).
+  "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an epoch: from `iter` to the last batch, or to the
+  end of the iterator if it is left before; None at the end of one whose loader is gone, which only one with persistent
+  workers can be).
 
 A listener hears all threads, each event in the thread it happened in, and sees live objects: it copies what it wants
 to keep. What it raises reaches the user's line, after all other listeners were told. Invariant: whoever tells reads

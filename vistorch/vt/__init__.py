@@ -6,21 +6,54 @@ A new command is one file with a `COMMAND` row, one line here, and nothing else.
 Invariant: importing this package imports no IPython; the magics import it.
 """
 
-from . import alias, check, keep, look, names, place
+from . import (
+    alias,
+    breaks,
+    check,
+    compare_runs,
+    graphs,
+    keep,
+    look,
+    memory_time,
+    names,
+    place,
+    stepper,
+    trace_cell,
+)
 from .alias import torch
+from .breaks import break_
 from .check import doctor
 from .command import Asked, Command
+from .compare_runs import compare, record
 from .defaults import defaults
+from .graphs import graph
 from .keep import export
 from .look import show
+from .memory_time import memory
 from .names import vars
 from .place import device
 from .refusal import Refusal
+from .stepper import step
+from .trace_cell import trace
 
 # In the order of the overview.
 COMMANDS: dict[str, Command] = {
     row.name: row
-    for row in (look.COMMAND, names.COMMAND, place.COMMAND, alias.COMMAND, keep.COMMAND, check.COMMAND)
+    for row in (
+        look.COMMAND,
+        names.COMMAND,
+        graphs.COMMAND,
+        stepper.COMMAND,
+        breaks.COMMAND,
+        trace_cell.COMMAND,
+        compare_runs.RECORD,
+        compare_runs.COMPARE,
+        memory_time.COMMAND,
+        place.COMMAND,
+        alias.COMMAND,
+        keep.COMMAND,
+        check.COMMAND,
+    )
 }
 
 __all__ = [
@@ -28,11 +61,18 @@ __all__ = [
     "Asked",
     "Command",
     "Refusal",
+    "break_",
+    "compare",
     "defaults",
     "device",
     "doctor",
     "export",
+    "graph",
+    "memory",
+    "record",
     "show",
+    "step",
     "torch",
+    "trace",
     "vars",
 ]

@@ -19,6 +19,7 @@ PATH = "path"
 DISPLAY = "display"  # the name of something that was shown
 PLACE = "place"  # a device
 WORD = "word"
+TEXT = "text"  # the rest of the line as it was typed
 
 
 class Parser(argparse.ArgumentParser):

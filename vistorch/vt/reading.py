@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from .command import EXPRESSION, Asked, Command
+from .command import EXPRESSION, TEXT, Asked, Command
 from .expression import evaluate
 from .refusal import Refusal, either, perhaps
 from .words import Word, split, unquoted
@@ -81,7 +81,7 @@ def _apart(command: Command, text: str) -> tuple[list[str], list[Word]]:
 def _places(command: Command, text: str, loose: list[Word]) -> dict[str, str]:
     """Give the words that are left to the positional arguments."""
     parser = command.parser
-    if len(parser.positions) == 1 and parser.kinds[parser.positions[0].dest] == EXPRESSION and loose:
+    if len(parser.positions) == 1 and parser.kinds[parser.positions[0].dest] in (EXPRESSION, TEXT) and loose:
         return {parser.positions[0].dest: _joined(text, loose)}
     if len(loose) > len(parser.positions):
         extra = loose[len(parser.positions)].text

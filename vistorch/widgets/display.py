@@ -89,8 +89,12 @@ class Display:
         return self._fragment(still)
 
     def _fragment(self, instead: str) -> str:
+        """The page with the text above it, or in its place where the page says all that the text does."""
         state = dict(self.state())
         text = state.pop("text", "")  # stands in the HTML itself: a reader without scripts has it
+        if getattr(self.record, "replaces_text", False):
+            instead = standalone.printed(text or state["report"], "vistorch-off") + instead
+            text = ""
         return standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text, instead)
 
     def _address(self) -> str:

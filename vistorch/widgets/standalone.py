@@ -76,9 +76,20 @@ def fragment(kind: str, payload: bytes, text: str = "", instead: str = "") -> st
         "code": _literal(code),
         "data": _literal(data),
     }
-    above = f'<pre style="{PRINTED}">{escape(text, quote=False)}</pre>' if text else ""
+    above = printed(text) if text else ""
     off = instead or f'<p class="vistorch-off" style="font-size:11px;margin:0">{OFF}</p>'
     return f'<div data-vistorch="{key}">{above}{off}</div><script type="module">{script}</script>'
+
+
+def printed(text: str, name: str = "") -> str:
+    """A text as the host prints it.
+
+    Args:
+        text: what it says.
+        name: a class; "vistorch-off" is taken away when the page is there.
+    """
+    of = f' class="{name}"' if name else ""
+    return f'<pre{of} style="{PRINTED}">{escape(text, quote=False)}</pre>'
 
 
 def document(title: str, body: str) -> str:

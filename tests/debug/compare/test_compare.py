@@ -261,7 +261,22 @@ def test_a_pickled_array_is_not_read():
 def test_it_travels():
     found = compare(step(net(), X, "a"), step(net(), X, "b", scale=2.0))
     kind, state = wire.unpack(wire.pack(found.kind, found.wire()))
-    assert kind == "compare" and state["sentence"] == found.sentence and state["text"] == found.text()
+    assert kind == "compare" and state["sentence"] == found.sentence and state["report"] == found.text()
     assert state["first"]["difference"]["shape"] == [2, 3]
     data = state["first"]["difference"]["data"]
     assert np.allclose(data, state["first"]["b"]["data"] - state["first"]["a"]["data"])
+
+
+def test_a_page_gets_what_differs_and_a_count():
+    runs = []
+    for last in (1.0, 2.0):
+        with Record() as run:
+            y = L.ones(2)
+            for i in range(500):
+                y = y.sin() if i != 490 else y * last
+        runs.append(run.recording())
+    state = compare(*runs).wire()
+    assert state["ops"] == len(runs[0].ops) == 500 and state["differing"] == 10
+    assert len(state["rows"]) < 30 and sum(r["forward"]["state"] != "same" for r in state["rows"]) == 10
+    same = compare(runs[0], runs[0]).wire()
+    assert same["differing"] == 0 and len(same["rows"]) == 400

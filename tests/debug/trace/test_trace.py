@@ -195,3 +195,13 @@ def test_backward_heals_too():
         "healed",
     )
     assert x.grad.tolist() == [0.25, 0.0] and not record.leaves
+
+
+def test_the_line_that_an_exception_came_through_is_marked():
+    trace = Trace()
+    with pytest.raises(ZeroDivisionError), trace:
+        run("y = x.exp()\ndef inner():\n    return 1 / 0\nz = inner()", x=L.ones(2))
+    lines = trace.record().source["lines"]
+    assert {line["number"]: line["marks"] for line in lines if line["marks"]} == {
+        3: [["ended here", "failed"]]
+    }

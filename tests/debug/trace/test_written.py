@@ -67,7 +67,7 @@ def test_the_text_is_stable():
     record = traced("c = a / b", a=L.ones(2), b=L.tensor([2.0, 0.0]))
     assert record.text() == TEXT
     kind, back = wire.unpack(wire.pack(record.kind, record.wire()))
-    assert kind == "trace" and back["sentence"] == record.sentence and back["text"] == TEXT
+    assert kind == "trace" and back["sentence"] == record.sentence and back["report"] == TEXT
 
 
 @pytest.mark.parametrize(
@@ -122,3 +122,21 @@ def test_large_norms_of_good_values_are_not_bad():
     record = traced("y = x * 1\nz = y.sum() * 0", x=x)
     assert states(record)["mul", 1][0] == "clean"
     assert record.first["op"] == "sum" and "largest 3e+38" in record.first["how"]
+
+
+def test_a_cure_can_be_typed():
+    record = traced("y = (x - 5).sqrt()", x=L.tensor([1.0, 0.0]))
+    assert "keep `(x - 5)` above zero" in record.cure or "(x - 5)" in record.cure
+    record = traced("y = (x - 5).log()", x=L.tensor([1.0, 0.0]))
+    assert "`(x - 5).clamp_min(1e-12)`" in record.cure
+
+
+def test_what_a_module_is_given_is_not_what_its_ops_are():
+    net = L.nn.Linear(2, 1)
+    record = traced("y = net(given) * 1", net=net, given=L.tensor([[3e38, 3e38]]) * 10)
+    assert "given" not in record.sentence
+    with L.no_grad():
+        net.weight.fill_(3e38)
+    record = traced("y = net(given)", net=net, given=L.tensor([[3e38, 3e38]]))
+    assert record.first["op"] == "addmm"
+    assert [t["name"] for t in record.first["inputs"]] == ["input", "mat1", "mat2"]

@@ -32,6 +32,10 @@ class Stopped(Exception):
         self.stop = stop
         self.stepper = None if stop is None else stop.stepper
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the sentence; the way through the engine to it says nothing more."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class Breakpoints(Listener):
     """A list of breakpoints that listens while one of them is enabled.
@@ -95,8 +99,9 @@ class Breakpoints(Listener):
         self._listen()
 
     def clear(self) -> None:
-        """Remove all."""
+        """Remove all; the next one is number 1 again."""
         self._points.clear()
+        self._last = 0
         self._listen()
 
     def __iter__(self) -> Iterator[Breakpoint]:

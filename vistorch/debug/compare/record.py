@@ -2,9 +2,11 @@
 
 The state that travels:
 
-{ "title", "text", "a", "b": the runs' titles (a is the reference), "rtol", "atol": numbers or null (by type),
+{ "title", "report": all of it as text, "a", "b": the runs' titles (a is the reference),
+  "rtol", "atol": numbers or null (by type),
   "sentence": the first difference, in one sentence,
-  "rows": [ {"id", "a": number of the op in a or null, "b": the same, "op", "module", "line": text,
+  "ops": how many there are, "differing": how many differ, "rows": at most 400 of them, those that differ first
+      [ {"id", "a": number of the op in a or null, "b": the same, "op", "module", "line": text,
       "forward": null or Side, "backward": null or Side} ],
   "first": null or {"row": id, "pass": "forward"|"backward", "output": which output or input, "at": [...],
       "values": [text of a's entry there, of b's], "a": Value, "b": Value, "difference": Value (b - a) or null},
@@ -25,6 +27,7 @@ from typing import Any, ClassVar
 from ..steps.words import count, number
 
 SHOWN = 40
+ROWS = 400  # that travel
 
 
 @dataclass
@@ -32,6 +35,7 @@ class CompareRecord:
     """Where two runs differ."""
 
     kind: ClassVar[str] = "compare"
+    replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it
 
     title: str
     a: str
@@ -72,7 +76,26 @@ class CompareRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {**vars(self), "text": self.text()}
+        apart = [r for r in self.rows if differs(r)]
+        rows = self.rows
+        if len(rows) > ROWS:
+            near = {r["id"] + d for r in apart[:40] for d in (-2, -1, 1, 2)}
+            most = {r["id"] for r in apart[: ROWS - len(near)]}
+            rows = [r for r in rows if r["id"] in most or r["id"] in near] or rows[:ROWS]
+        return {
+            **vars(self),
+            "rows": rows,
+            "ops": len(self.rows),
+            "differing": len(apart),
+            "report": self.text(),
+        }
+
+
+def differs(row: dict[str, Any]) -> bool:
+    """Whether an op differs, or only one run has it."""
+    if row["a"] is None or row["b"] is None:
+        return True
+    return any(side is not None and side["state"] != "same" for side in (row["forward"], row["backward"]))
 
 
 def _side(side: dict[str, Any] | None) -> str:

@@ -14,6 +14,8 @@ import numpy as np
 
 from ..numbers import host
 from ..source import line_of
+from ..steps.words import count
+from ..timeline import size
 from ..trace.recorder import Recorder, Row
 
 
@@ -51,6 +53,10 @@ class Recording:
             arrays += op.outs + [g for g in op.given if g is not None] + [g for _, g in op.sent]
             arrays += [i[1] for i in op.ins if i[0] == "array"]
         return sum({id(a): a.nbytes for a in arrays}.values())
+
+    def __repr__(self) -> str:
+        leaves = f", gradients of {count(len(self.leaves), 'leaf', 'leaves')}" if self.leaves else ""
+        return f"recording {self.title!r}: {count(len(self.ops), 'op')}{leaves}, {size(self.nbytes)}"
 
     def save(self, path: Any) -> None:
         """Write it to a file: a zip of arrays and JSON, nothing that runs when it is read."""

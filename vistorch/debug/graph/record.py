@@ -148,6 +148,7 @@ class GraphRecord:
     """
 
     kind: ClassVar[str] = "graph"
+    replaces_text: ClassVar[bool] = True  # a page of it says all that the text does
     title: str
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]

@@ -22,7 +22,10 @@ A step is a node; what leaves receive belongs to the step that sends it. The sta
   "skipped": how many steps stand before the first frame (of a pass with more than 600 steps only a part is kept:
       `start` and `waits` are then those before that frame, and other nodes have "id", "name", "label", "leaf" alone),
   "done": [ids that ran before the first frame], "whole": whether frames run to the end of the pass,
-  "failed": null or the sentence with which the pass ends early }
+  "failed": null or the sentence with which the pass ends early,
+  "graph": null or the state of the pass's graph as vistorch/debug/graph/record.py says,
+  "places": [number in that graph, or -1] by node id,
+  "stops": [[frame, text], ...]  where breakpoints hold: a run stops before that frame }
 Part = {"kind": "op"|"number", "text"} or {"kind": "array", "symbol": LaTeX, "role": "gradient"|"forward"|"result",
   "rows": [[text]] of a small array or null, "shape", "norm"}; parts stand beside each other as the formula does.
 
@@ -34,7 +37,7 @@ Invariant: a record holds numbers, text and arrays; taking it leaves the stepper
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from .words import count
@@ -45,6 +48,7 @@ class StepsRecord:
     """What a pass did, step by step."""
 
     kind: ClassVar[str] = "steps"
+    replaces_text: ClassVar[bool] = True  # a page of it says all that the text does
 
     title: str
     nodes: list[dict[str, Any]]
@@ -55,6 +59,9 @@ class StepsRecord:
     at: int = 0
     says: list[str] = field(default_factory=list)
     failed: str | None = None
+    graph: Any = None
+    places: list[int] = field(default_factory=list)
+    stops: list[list[Any]] = field(default_factory=list)
     skipped: int = 0
     total: int = 0
     whole: bool = True
@@ -86,4 +93,6 @@ class StepsRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {**asdict(self), "count": self.count, "text": self.text()}
+        told = {f.name: getattr(self, f.name) for f in fields(self)}
+        told["graph"] = None if self.graph is None else {**self.graph.wire(), "text": ""}
+        return {**told, "count": self.count, "text": self.text()}

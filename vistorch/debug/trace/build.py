@@ -104,7 +104,10 @@ def _a(dims: tuple) -> str:
 
 def _told(row: Row, which: str, facts: Facts) -> dict[str, Any]:
     names = inputs_of(
-        segment_of(row.place), getattr(row.rule, "inputs", ()), max(1, len(getattr(row.rule, "inputs", ())))
+        segment_of(row.place),
+        getattr(row.rule, "inputs", ()),
+        max(1, len(getattr(row.rule, "inputs", ()))),
+        row.name,
     )
     return {
         "row": row.index,
@@ -256,6 +259,9 @@ def _source(trace: Trace, first: tuple | None) -> dict[str, Any] | None:
     for row, line in lines:
         if line.file == centre.file:
             marks.setdefault(line.line, {}).update(_marks(row, first, again))
+    ended = [line for file, line in trace.ended if file == centre.file and line is not None]
+    if ended:
+        marks.setdefault(ended[-1], {})["ended here"] = "failed"
     at = centre.line
     if centre.cell is not None and len(every) <= LINES:
         span = range(1, len(every) + 1)

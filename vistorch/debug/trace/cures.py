@@ -5,6 +5,8 @@ Invariant: a cure is advice in one sentence and names the quantity to change.
 
 from __future__ import annotations
 
+import re
+
 _FORWARD = {
     "log": "take the log of a clamped value, such as `{0}.clamp_min(1e-12)`, before any where or mask",
     "log2": "take the log of a clamped value, such as `{0}.clamp_min(1e-12)`",
@@ -54,7 +56,7 @@ def cure_of(op: str, backward: bool, inputs: list[str]) -> str:
         backward: whether the value was born in backward.
         inputs: what the op's inputs are called.
     """
-    names = [*inputs, "the input", "the divisor"]
+    names = [entry(name) for name in inputs] + ["the input", "the divisor"]
     stem = next(
         (k for k in sorted(_FORWARD.keys() | _BACKWARD.keys(), key=len, reverse=True) if _is(op, k)), ""
     )
@@ -68,6 +70,11 @@ def cure_of(op: str, backward: bool, inputs: list[str]) -> str:
             else _LARGE
         )
     return text.format(*names)
+
+
+def entry(name: str) -> str:
+    """A name that something can follow: `(x - 1)`."""
+    return name if re.fullmatch(r"[\w.]+(\([^()]*\)|\[[^\[\]]*\])?", name) else f"({name})"
 
 
 def _is(op: str, stem: str) -> bool:

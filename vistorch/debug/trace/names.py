@@ -15,15 +15,16 @@ ROOMS = frozenset(
 LONGEST = 24
 
 
-def inputs_of(segment: str | None, names: tuple[str, ...], tensors: int) -> list[str]:
+def inputs_of(segment: str | None, names: tuple[str, ...], tensors: int, op: str = "") -> list[str]:
     """The names of an op's inputs.
 
     Args:
         segment: the op as it stands in the source.
         names: what the row calls them.
         tensors: how many inputs there are.
+        op: what the row is called: a call of something else, as `net(x)`, has other inputs than the ops within it.
     """
-    found = _written(segment) if segment else []
+    found = _written(segment, op) if segment else []
     out = []
     for i in range(tensors):
         text = found[i] if i < len(found) else ""
@@ -37,7 +38,7 @@ def entry(name: str, at: str) -> str:
     return f"{name}{at}" if simple or not at else f"({name}){at}"
 
 
-def _written(segment: str) -> list[str]:
+def _written(segment: str, op: str) -> list[str]:
     try:
         tree: Any = ast.parse(segment.strip(), mode="eval").body
     except SyntaxError:
@@ -47,6 +48,9 @@ def _written(segment: str) -> list[str]:
         return ast.get_source_segment(segment.strip(), part) or ast.unparse(part)
 
     if isinstance(tree, ast.Call):
+        called = getattr(tree.func, "attr", getattr(tree.func, "id", "")).rstrip("_")
+        if op and not (called and op.startswith(called)):
+            return []
         parts = list(tree.args)
         if isinstance(tree.func, ast.Attribute) and _first(tree.func) not in ROOMS:
             parts.insert(0, tree.func.value)

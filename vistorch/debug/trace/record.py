@@ -2,10 +2,11 @@
 
 The state that travels:
 
-{ "title", "text", "sentence": the first bad value in one sentence ("" if there is none), "more": what came of it,
-  "cure", "forward": how many ops ran, "backward": how many nodes, "seconds", "bound": number or null,
+{ "title", "report": all of it as text, "sentence": the first bad value in one sentence ("" if there is none),
+  "more": what came of it, "cure", "forward": how many ops ran, "backward": how many nodes, "bound": number or null,
   "error": the exception that ended the cell, or null, "says": [...],
-  "source": null or {"where": "In [8]" or a file's name, "lines": [{"number", "text", "marks": [[words, state], ...]}]},
+  "source": null or {"where": "In [8]" or a file's name, "lines": [{"number", "text",
+      "marks": [[words, state or "failed"], ...]}]},
   "rows": [ {"id", "line": number or null, "where": text, "op", "code": the op as written, "module": path or "",
       "forward": null or Mark, "backward": null or Mark} ],
   "first": null or {"row": id, "pass": "forward"|"backward", "op", "where", "cure",
@@ -19,7 +20,7 @@ Mark = {"state": "clean"|"birth"|"propagated"|"healed", "nan", "posinf", "neginf
 Table = {"name", "shape", "dtype", "lead": [indices before the last two axes], "start": [row, column], "values": f64
   array, "bad": u8 array, "whole": bool}
 
-Invariant: `text` is stable: it holds no time.
+Invariant: what travels is stable: it holds no time.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class TraceRecord:
     """What was found of bad values."""
 
     kind: ClassVar[str] = "trace"
+    replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it
 
     title: str
     sentence: str
@@ -94,7 +96,7 @@ class TraceRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {**vars(self), "text": self.text()}
+        return {k: v for k, v in vars(self).items() if k != "seconds"} | {"report": self.text()}
 
 
 def _table(role: str, t: dict[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ import math
 import time
 import weakref
 from collections.abc import Callable
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ class Trace(Recorder):
         self.births = 0
         self.seconds = 0.0
         self.error: str | None = None
+        self.ended: list[tuple[str, int | None]] = []  # the lines that the exception came through
         self._placed: dict[int, Any] = {}
 
     def __enter__(self) -> Trace:
@@ -70,9 +72,14 @@ class Trace(Recorder):
     def __exit__(self, *exc: Any) -> None:
         """Stop; an exception goes on its way, and what ran before it is told."""
         self.seconds += time.perf_counter() - self._began
-        if exc and exc[1] is not None:
-            self.error = f"{type(exc[1]).__name__}: {' '.join(str(exc[1]).split())}"
+        self.failed(exc[1] if exc else None)
         super().__exit__(*exc)
+
+    def failed(self, error: BaseException | None) -> None:
+        """Tell of the exception that ended what was recorded."""
+        if error is not None:
+            self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            self.ended = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
 
     def record(self) -> TraceRecord:
         """What was found, as a record."""
@@ -130,7 +137,7 @@ class Trace(Recorder):
         at, which = places(out, self.bound)
         first = tuple(int(i) for i in at[0])
         facts = Facts(at, which, int(bad_mask(out, self.bound).sum()), int(out.size))
-        names = inputs_of(segment_of(row.place), getattr(row.rule, "inputs", ()), len(ins))
+        names = inputs_of(segment_of(row.place), getattr(row.rule, "inputs", ()), len(ins), row.name)
         told = []
         entries = not _reduces(row.rule, ins, out)
         for name, t in zip(names, ins, strict=False):
@@ -183,7 +190,7 @@ class Trace(Recorder):
         at, which = places(d, self.bound)
         first = tuple(int(i) for i in at[0])
         facts = Facts(at, which, int(bad_mask(d, self.bound).sum()), int(d.size))
-        names = inputs_of(segment_of(row.place), getattr(n.rule, "inputs", ()), len(n.edges))
+        names = inputs_of(segment_of(row.place), getattr(n.rule, "inputs", ()), len(n.edges), row.name)
         i = self._input_of(n, e)
         some = [x for x in (g if g.__class__ is list else [g]) if x is not None]
         for x in some:

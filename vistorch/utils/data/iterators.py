@@ -67,7 +67,7 @@ class _BaseDataLoaderIter:
         if (told := hear.phase) is not None:
             self._end = weakref.finalize(self, _Ended(loader, self._persistent_workers))
             self._end.atexit = False
-            told("loader", loader)
+            told("loader", loader, self)
 
     def _tell_end(self) -> None:
         """Tell who listens that it is over, if that is news."""

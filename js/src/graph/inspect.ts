@@ -1,0 +1,155 @@
+// What is told of a chosen node: pieces that the graph and the stepper share.
+
+import { button, el } from "../shared/dom";
+import { bytes, num, shapeText } from "../shared/format";
+import type { Kernel } from "./kernel";
+import { partial, vjp } from "./math";
+import type { Graph } from "./record";
+
+export const section = (name: string, right: string | null, ...children: (Node | null)[]): HTMLElement =>
+  el(
+    "div.vt-part",
+    {},
+    el("div.vt-lab", {}, el("span", { text: name }), el("span.vt-space"), right ? el("span", { text: right }) : null),
+    ...children,
+  );
+
+export function headOf(name: string, facts: (string | false)[]): HTMLElement {
+  return el(
+    "div",
+    {},
+    el("div.vt-nodename", { text: name, role: "heading", "aria-level": 3 }),
+    el("div.vt-meta", {}, ...facts.filter(Boolean).map((text) => el("span", { text: text as string }))),
+  );
+}
+
+/** "In [5], line 2: loss = f(x)": the place in grey, the line as code. */
+export function sourceOf(line: string): HTMLElement | null {
+  if (!line) return null;
+  const at = line.indexOf(": ");
+  const [place, code] = at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 2)];
+  return el("div.vt-src", { title: line }, el("i", { text: place }), el("span", { text: code }));
+}
+
+export interface Rule {
+  input: string;
+  latex: string;
+  shape: number[] | null;
+}
+
+export function formulasOf(rules: Rule[]): HTMLElement | null {
+  if (!rules.length) return null;
+  const lines = rules.flatMap(({ input, latex, shape }) => [
+    partial("L", input),
+    el("span.vt-equals", { text: "=" }),
+    el("span.vt-rhs", {}, ...vjp(latex)),
+    el("span.vt-shape", { text: shape ? shapeText(shape) : "" }),
+  ]);
+  return el("div.vt-rules", { role: "group", "aria-label": "formulas" }, ...lines);
+}
+
+export interface Saved {
+  name: string;
+  text: string;
+  bytes: number;
+  alias: boolean;
+}
+
+export function savedOf(saved: Saved[], own: number): HTMLElement {
+  const lines = saved.flatMap((one) => [
+    el("span", { text: one.name }),
+    el("span.vt-faint", { text: one.text }),
+    el("span.vt-right", { text: one.alias ? "alias" : one.bytes ? bytes(one.bytes) : "" }),
+  ]);
+  return section("Saved for this node", saved.length ? bytes(own) : "nothing", el("div.vt-saved", {}, ...lines));
+}
+
+/** The button that asks the kernel to compare a node with finite differences, and its answer. */
+export function checkOf(kernel: Kernel, node: number, known: Map<number, [boolean, string]>, signal: AbortSignal): HTMLElement {
+  const said = el("span.vt-checked", { role: "status" });
+  const tell = (): void => {
+    const [good, text] = known.get(node) ?? [true, ""];
+    said.className = `vt-checked${text ? (good ? " vt-goodc" : " vt-badc") : ""}`;
+    said.textContent = text ? `${good ? "✓" : "✗"} ${text}` : "compares this node with finite differences";
+  };
+  const asks = button(
+    "button.vt-check",
+    "Check",
+    "check against finite differences  c",
+    () => {
+      said.textContent = "checking …";
+      kernel.ask({ type: "check", node }, (answer) => {
+        known.set(node, [answer.ok === true, String(answer.text ?? answer.why ?? "the kernel gave no answer")]);
+        tell();
+      });
+    },
+    signal,
+  );
+  tell();
+  return el("div.vt-checkline", {}, asks, said);
+}
+
+/** The inspector of a graph: what the record itself knows of a node. */
+export function inspect(graph: Graph, node: number, checked: HTMLElement | null): HTMLElement[] {
+  const op = graph.isOp(node);
+  const step = graph.number(node, "step");
+  const parts: (HTMLElement | null)[] = [
+    headOf(op ? graph.word(node, "name") || graph.word(node, "op") : graph.word(node, "label") || graph.kind(node), [
+      op ? graph.path(node) : graph.kind(node),
+      op && graph.word(node, "label"),
+      step > 0 && `step ${step} of ${graph.steps}`,
+    ]),
+    sourceOf(graph.word(node, "line")),
+  ];
+  const says = graph.word(node, "says");
+  if (says) parts.push(el("div.vt-note", { text: says }));
+  const out = graph.out(node).filter((e) => !e.dead);
+  const rules = graph
+    .formulas(node)
+    .map(([input, latex]) => ({ input, latex, shape: out.find((e) => e.input === input)?.shape ?? null }));
+  if (op) {
+    const table = formulasOf(rules.filter((rule) => rule.shape || rules.length === 1));
+    const none = el("div.vt-note", { text: "This op has no formula to show." });
+    if (graph.kind(node) === "op") parts.push(section("What this node does", null, table ?? none, checked));
+  }
+  const shape = shapeText(graph.shape(node));
+  parts.push(
+    section(
+      op ? "Its output" : "The tensor",
+      null,
+      facts([
+        ["shape", shape],
+        ["dtype", graph.word(node, "dtype")],
+        ["device", graph.word(node, "device")],
+      ]),
+    ),
+  );
+  const flows = op ? out : graph.into(node).filter((e) => !e.dead);
+  if (flows.length) {
+    const lines = flows.flatMap((e) => {
+      const norm = e.norm;
+      return [
+        el("span", { text: op ? `→ ${graph.called(e.target)}` : `← ${graph.called(e.source)}` }),
+        el("span.vt-faint", { text: shapeText(e.shape) }),
+        el("span.vt-right.vt-gradc" as "span", { text: Number.isNaN(norm) ? "" : num(norm, 3) }),
+      ];
+    });
+    const known = flows.some((e) => !Number.isNaN(e.norm));
+    parts.push(section(op ? "Gradients flow to" : "Gradients come from", known ? "norms" : null, el("div.vt-saved", {}, ...lines)));
+  }
+  const grad = graph.number(node, "grad");
+  if (!op && !Number.isNaN(grad)) parts.push(section("Its .grad", `norm ${num(grad, 3)}`));
+  if (op && graph.kind(node) === "op") {
+    const saved = graph.kept(node).map((k) => ({ ...k, text: shapeText(k.shape) }));
+    parts.push(savedOf(saved, graph.number(node, "saved")));
+  }
+  return parts.filter((part): part is HTMLElement => part !== null);
+}
+
+export function facts(pairs: [string, string][]): HTMLElement {
+  return el(
+    "div.vt-factlist",
+    {},
+    ...pairs.filter(([, text]) => text).map(([name, text]) => el("span", {}, el("i", { text: name }), el("b", { text }))),
+  );
+}

@@ -1,0 +1,32 @@
+// The record "memory" as it arrives; vistorch/debug/timeline.py says what it means.
+
+import type { Nd } from "../shared/payload";
+
+export interface Row {
+  name: string;
+  where: string;
+  module: string;
+  device: string;
+  bytes: number;
+  shared: number;
+  shapes: number[][];
+  born: number;
+  freed: number | null;
+  at_peak: boolean;
+}
+
+export interface State {
+  title: string;
+  report: string;
+  peak: { tick: number; bytes: number; what: string; where: string };
+  ticks: Nd;
+  bytes: Nd;
+  devices: Record<string, Nd>;
+  backward: [number, number][];
+  leaves: number;
+  opaque: number;
+  says: string[];
+  nodes: number;
+  alive: Nd;
+  rows: Row[];
+}

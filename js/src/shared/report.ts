@@ -1,0 +1,244 @@
+// What a finding looks like: a head with facts and "Copy as text", one sentence with a sign, and tables of rows that
+// are walked by keys. The pages of traces, comparisons and memory are made of these.
+
+import { atEnd, button, copy, el, on, painter } from "./dom";
+
+const SVG = "http://www.w3.org/2000/svg";
+const star = Array.from({ length: 16 }, (_, i) => {
+  const [r, turn] = [i % 2 ? 3.6 : 6.6, (i * Math.PI) / 8];
+  return `${(7 + r * Math.sin(turn)).toFixed(2)} ${(7 - r * Math.cos(turn)).toFixed(2)}`;
+}).join("L");
+
+/** How each sign is drawn: a path, and whether it is a line. */
+const SIGNS = {
+  birth: [`M${star}z`, false],
+  propagated: ["M12 7a5 5 0 1 1-10 0a5 5 0 1 1 10 0z", true],
+  healed: ["M13 7a6 6 0 1 1-12 0a6 6 0 1 1 12 0zM7 4.2v5.6M4.2 7h5.6", true],
+  clean: ["M9.4 7a2.4 2.4 0 1 1-4.8 0a2.4 2.4 0 1 1 4.8 0z", false],
+  fine: ["M2 7.4l3.4 3.6 6.6-8", true],
+  failed: ["M2.5 2.5l9 9m0-9l-9 9", true],
+  differs: ["M2.5 5h9M2.5 9h9M9.6 2l-5 10", true],
+  own: ["M7 1l6 11.5h-12z", false],
+  inherited: ["M7 2l5 9.5h-10z", true],
+  only: ["M7 1.5v11M1.5 7h11", true],
+  nan: ["M3 3l8 8m0-8l-8 8", true],
+  posinf: ["M7 2l5.5 10h-11z", false],
+  neginf: ["M7 12l5.5-10h-11z", false],
+  beyond: ["M7 1.5l5.5 5.5-5.5 5.5-5.5-5.5z", false],
+  peak: ["M7 1.5l5.5 5.5-5.5 5.5-5.5-5.5z", false],
+} as const;
+export type Sign = keyof typeof SIGNS;
+
+/** A small drawing in the colour of its class; the word beside it says the same. */
+export function sign(name: Sign, size = 14): SVGSVGElement {
+  const svg = document.createElementNS(SVG, "svg");
+  const path = document.createElementNS(SVG, "path");
+  const [way, line] = SIGNS[name];
+  for (const [key, value] of Object.entries({
+    class: `vt-rp-sign vt-rp-${name}`,
+    width: size,
+    height: size,
+    viewBox: "0 0 14 14",
+    "aria-hidden": "true",
+  }))
+    svg.setAttribute(key, String(value));
+  path.setAttribute("d", way);
+  path.setAttribute(line ? "stroke" : "fill", "currentColor");
+  if (line) {
+    path.setAttribute("fill", "none");
+    path.setAttribute("stroke-width", "2");
+  }
+  svg.append(path);
+  return svg;
+}
+
+export interface Card {
+  root: HTMLElement;
+  /** Where buttons of one page go, before "Copy as text". */
+  tools: HTMLElement;
+}
+
+/** The card of a finding, with its head; `c` anywhere in it copies. */
+export function card(kind: string, title: string, facts: string[], report: string, signal: AbortSignal): Card {
+  const told = el("span.vt-rp-told", { role: "status" });
+  const tools = el("span.vt-rp-tools");
+  const take = el("textarea.vt-rp-take", { readonly: true, hidden: true, "aria-label": "the report as text" });
+  take.value = report;
+  let late: ReturnType<typeof setTimeout> | undefined;
+  atEnd(signal, () => clearTimeout(late));
+  const copied = async (): Promise<void> => {
+    const done = await copy(report, root);
+    told.textContent = done ? "copied" : "press Ctrl+C";
+    take.hidden = done;
+    if (!done) take.select();
+    clearTimeout(late);
+    late = setTimeout(() => (told.textContent = ""), 2500);
+  };
+  const root = el(
+    `div.vt-card.vt-rp.vt-rp-${kind}`,
+    { "data-lm-suppress-shortcuts": "true" },
+    el(
+      "div.vt-head",
+      {},
+      el("span.vt-name", { text: title }),
+      el("span.vt-meta", {}, ...facts.map((text) => el("span", { text }))),
+      el("span.vt-space"),
+      told,
+      tools,
+      button("button", "Copy as text", "Copy as text  c", () => void copied(), signal),
+    ),
+    take,
+  );
+  // Jupyter takes a key whose target matches one of its shortcuts before it looks for this mark further up.
+  on(
+    root,
+    "focusin",
+    (e) => {
+      if (e.target instanceof HTMLElement) e.target.setAttribute("data-lm-suppress-shortcuts", "true");
+    },
+    signal,
+  );
+  on(
+    root,
+    "keydown",
+    (e) => {
+      if (e.key !== "c" || e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("input,textarea"))
+        return;
+      e.preventDefault();
+      e.stopPropagation();
+      void copied();
+    },
+    signal,
+  );
+  return { root, tools };
+}
+
+/** A sentence whose `bold` parts, whole words in their order, stand out; what is not found in it is left as it is. */
+export function sentence(text: string, bold: string[] = []): (Node | string)[] {
+  const out: (Node | string)[] = [];
+  let at = 0;
+  for (const part of bold) {
+    let found = part ? text.indexOf(part, at) : -1;
+    while (found >= 0 && /\w/.test(`${text[found - 1] ?? ""}${text[found + part.length] ?? ""}`))
+      found = text.indexOf(part, found + 1);
+    if (found < 0) continue;
+    out.push(text.slice(at, found), el("b", { text: part }));
+    at = found + part.length;
+  }
+  out.push(text.slice(at));
+  return out;
+}
+
+/** Infinities with a real minus sign, which also keeps them in one line. */
+export const typeset = (text: string): string => text.replace(/-inf\b/g, "−inf");
+
+/** A module's path where a name is expected: "in layer1.0", "in module 0". */
+export const within = (module: string): string =>
+  module ? `in ${/^[\d.]+$/.test(module) ? "module " : ""}${module}` : "";
+
+export interface Column<Row> {
+  name: string;
+  /** A track of the grid; "" leaves the column out. */
+  width: string;
+  end?: boolean;
+  fill(row: Row): (Node | string)[];
+}
+
+export interface Listing {
+  root: HTMLElement;
+  /** Mark a row, without calling back. */
+  choose(index: number): void;
+  /** Show only these rows, in this order. */
+  show(indices: number[]): void;
+}
+
+/** A table of rows: arrows, Home and End walk it, and choosing is by click, Enter or walking. */
+export function listing<Row>(
+  name: string,
+  columns: Column<Row>[],
+  rows: Row[],
+  chosen: (row: Row, index: number) => void,
+  signal: AbortSignal,
+): Listing {
+  const cell = (column: Column<Row>, ...inside: (Node | string)[]): HTMLElement =>
+    el(
+      "div.vt-rp-cell",
+      { role: "gridcell", "data-head": column.name, class: `vt-rp-cell${column.end ? " vt-rp-end" : ""}` },
+      ...inside,
+    );
+  const lines = rows.map((row, i) => {
+    const line = el(
+      "div.vt-rp-row",
+      { role: "row", tabindex: i ? -1 : 0, "aria-selected": "false" },
+      ...columns.map((column) => cell(column, ...column.fill(row))),
+    );
+    on(line, "click", () => pick(i), signal);
+    on(
+      line,
+      "keydown",
+      (e) => {
+        const seen = [...body.children] as HTMLElement[];
+        const at = seen.indexOf(line);
+        const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: seen.length - 1 }[e.key];
+        if (e.key === "Enter" || e.key === " ") pick(i);
+        else if (to !== undefined) {
+          const next = seen[Math.max(0, Math.min(seen.length - 1, to))] as HTMLElement;
+          pick((lines as HTMLElement[]).indexOf(next));
+          next.focus();
+        } else return;
+        e.preventDefault();
+        e.stopPropagation();
+      },
+      signal,
+    );
+    return line;
+  });
+  const body = el("div.vt-rp-body", { role: "rowgroup" }, ...lines);
+  const head = el(
+    "div.vt-rp-row.vt-rp-heads",
+    { role: "row" },
+    ...columns.map((column) =>
+      el(column.end ? "div.vt-rp-cell.vt-rp-end" : "div.vt-rp-cell", { role: "columnheader", text: column.name }),
+    ),
+  );
+  const root = el("div.vt-rp-list", { role: "grid", "aria-label": name }, head, body);
+  root.style.gridTemplateColumns = columns.map((column) => column.width).join(" ");
+  const mark = (index: number): void =>
+    lines.forEach((line, i) => {
+      line.setAttribute("aria-selected", String(i === index));
+      line.tabIndex = i === index ? 0 : -1;
+    });
+  // Only the table's own box scrolls: the page stays where it is.
+  const reveal = painter(() => {
+    const line = lines.find((one) => one.isConnected && one.getAttribute("aria-selected") === "true");
+    if (line && root.scrollHeight > root.clientHeight) root.scrollTop = line.offsetTop - root.clientHeight / 2;
+  }, signal);
+  function pick(index: number): void {
+    mark(index);
+    chosen(rows[index] as Row, index);
+  }
+  return {
+    root,
+    choose(index) {
+      mark(index);
+      reveal();
+    },
+    show(indices) {
+      body.replaceChildren(...indices.map((i) => lines[i] as HTMLElement));
+      const seen = indices.find((i) => lines[i]?.tabIndex === 0) ?? indices[0] ?? -1;
+      lines.forEach((line, i) => (line.tabIndex = i === seen ? 0 : -1));
+      reveal();
+    },
+  };
+}
+
+/** What the signs mean, and the keys. */
+export function foot(signs: [Sign, string][], keys: [string, string][]): HTMLElement {
+  return el(
+    "div.vt-rp-foot",
+    {},
+    ...signs.map(([name, text]) => el("span", {}, sign(name), text)),
+    el("span.vt-space"),
+    ...keys.map(([key, text]) => el("span.vt-rp-keys", {}, el("span.vt-key", { text: key }), text)),
+  );
+}

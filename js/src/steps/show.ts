@@ -1,0 +1,271 @@
+// The page of a stepper: the graph with a cursor, the transport, and what happens at the step it stands at. Every
+// frame came with the page, so it steps both ways with no kernel; with one, `.grad` of the leaves follows.
+
+import { button, el, on, onWidth } from "../shared/dom";
+import type { Frame } from "../shared/page";
+import { Board } from "../graph/board";
+import { Closer } from "../graph/closer";
+import { Folds } from "../graph/folds";
+import { checkOf } from "../graph/inspect";
+import { Kernel } from "../graph/kernel";
+import { Search } from "../graph/search";
+import { sample, titleOf, widths } from "../graph/show";
+import { Cards, chain } from "./cards";
+import { Course } from "./course";
+import { Follow } from "./follow";
+import { inspectOther, inspectStep, type Pane } from "./inspect";
+import { Transport } from "./transport";
+import type { State } from "./types";
+
+export function show(state: State, { root, model, theme, signal }: Frame): () => void {
+  const course = new Course(state);
+  const kernel = new Kernel(model, signal);
+  const line = chain(course);
+  const checked = new Map<number, [boolean, string]>();
+  const breaks = new Set<number>();
+  const told = el("div.vt-stop", { role: "status" });
+  const note = el("div.vt-note.vt-tell", { role: "status" });
+  const aside = el("div.vt-inspector", { role: "region", "aria-label": "the step", tabindex: 0 });
+  const pane: Pane = { course, theme, width: 284, signal, again: [] };
+  const say = (text: string): void => void (note.textContent = text);
+  let stood = -1; // the step before which a breakpoint stopped: to run again goes past it
+  let chosen = -1; // a node of the record that is looked at, -1: the one of the step
+  const closer = new Closer(kernel, signal);
+  const follow = new Follow(kernel, (frames, why) => {
+    course.at = course.stepOf(frames);
+    tell(why, true);
+    paint();
+  });
+
+  function tell(text: string, bad = false): void {
+    // A graph below must not move when a run stops: the line has its place from the start.
+    told.textContent = text || idle();
+    told.hidden = Boolean(line) && !text;
+    told.classList.toggle("vt-badly", bad);
+    told.classList.toggle("vt-quiet", !text);
+  }
+
+  function idle(): string {
+    const texts = [...new Set(course.stops.values())];
+    if (texts.length) return `a run stops at: ${texts.join(" · ")}`;
+    return breaks.size ? "a run stops at the breakpoints you set" : "a click runs to a node; b sets a breakpoint there";
+  }
+
+  /** The node that the inspector shows: the chosen one, the one a run stopped before, the newest. */
+  function subject(): number {
+    if (chosen >= 0) return chosen;
+    const frame = stood === course.at || course.at === 0 ? course.step(course.at)[0] : course.here;
+    return frame?.node ?? -1;
+  }
+
+  function go(to: number, stop = ""): void {
+    const next = Math.max(0, Math.min(course.count, to));
+    const moved = next !== course.at;
+    course.at = next;
+    chosen = -1;
+    stood = stop ? next : -1;
+    tell(stop);
+    if (moved) follow.go(course.frames());
+    paint();
+    const node = subject();
+    if (board && node >= 0) board.reveal(board.picture?.shows(state.places[node] ?? -1) ?? null);
+    if (!line && node >= 0) closer.look(node, course.called(node));
+  }
+
+  function run(): void {
+    const to = course.run(breaks, stood);
+    const name = course.called(course.step(to)[0]?.node ?? 0);
+    const frame = state.nodes[course.step(to)[0]?.node ?? -1];
+    if (to < course.count) go(to, `stopped before ${frame?.name ?? name} (step ${to + 1}): ${course.stops.get(to) ?? "breakpoint"}; nothing has used its result`);
+    else {
+      go(to);
+      tell(state.failed ?? (course.stops.size || breaks.size ? "ran to the end: no further breakpoint" : "ran to the end: there is no breakpoint"), Boolean(state.failed));
+    }
+  }
+
+  /** A click on a node: run to it; what no step runs is looked at only. */
+  function choose(place: number): void {
+    const node = course.node[place] ?? -1;
+    if (node < 0) {
+      say(`${course.graph?.called(place) ?? "this"}: no gradient reaches it`);
+      return;
+    }
+    say("");
+    const step = course.when(node);
+    if (step >= 0) go(step + 1);
+    if (state.nodes[node]?.leaf || step < 0) {
+      chosen = node;
+      paint();
+      closer.look(node, course.called(node));
+    }
+  }
+
+  const board = course.graph && !line ? new Board(signal) : null;
+  const graph = course.graph;
+  const search =
+    graph && board
+      ? new Search(
+          graph,
+          () => paint(),
+          (place) =>
+            folds?.uncover(place, () => {
+              choose(place);
+              board.reveal(board.picture?.shows(place) ?? null);
+            }),
+          signal,
+        )
+      : null;
+  const leave = (how: "finish" | "undo"): void => follow.leave(how, (why) => over(why ? "" : how, why));
+  const exits = kernel.live
+    ? [
+        button("button", "Finish", "run the rest of the pass and leave it", () => leave("finish"), signal),
+        button("button", "Undo pass", "take all steps back and leave the pass", () => leave("undo"), signal),
+      ]
+    : [];
+  function over(how: string, why = ""): void {
+    if (!how) return tell(why, true);
+    follow.over = how;
+    for (const exit of exits) exit.disabled = true;
+    if (how === "finish") course.at = course.count;
+    else course.at = 0;
+    stood = chosen = -1;
+    paint();
+    tell(
+      how === "finish"
+        ? "The pass was finished: every .grad is as after backward(). Steps show what was recorded."
+        : "The pass was undone: no .grad has changed. Steps show what was recorded.",
+    );
+  }
+  kernel.told = (message) => {
+    if (message.type === "over" && !follow.over) over(String(message.how));
+  };
+  const keys = el("span.vt-help.vt-keys", {}, ...hints(["←", "→"], "step"), ...hints(["r"], "run"), ...(line ? [] : hints(["b"], "break")), ...(kernel.live && !line ? hints(["c"], "check") : []));
+  const transport = new Transport(course.count, () => course.at, { go, run }, keys, signal);
+  if (line && !course.stops.size) transport.run.hidden = true;
+  const meta = state.graph?.meta.filter((text) => !/ops?$/.test(text)) ?? [];
+  const card = el(
+    "div.vt-card.vt-stepper",
+    { tabindex: -1, "data-lm-suppress-shortcuts": "true" },
+    el(
+      "div.vt-head",
+      {},
+      ...titleOf(state.title, [`${course.partial ? state.total : course.count} step${course.count === 1 ? "" : "s"}`, ...meta]),
+      el("span.vt-space"),
+      search?.root ?? null,
+      ...exits,
+    ),
+    transport.root,
+    told,
+  );
+  const cards = line ? new Cards(course, line, go) : null;
+  if (cards) {
+    const legend = el("span.vt-note", {}, el("b.vt-valuec", { text: "values" }), " forward, saved · ", el("b.vt-gradc", { text: "gradients" }), " flowing back");
+    transport.root.append(legend);
+    card.append(cards.root, cards.said);
+  } else {
+    const work = board ? el("div.vt-work", {}, board.root, aside) : el("div.vt-work.vt-alone", {}, aside);
+    card.append(work);
+    const legend = el("div.vt-keyline", {}, sample("done", "done"), sample("here", "here"), sample("idle", "pending"), sample("never", "never reached"), sample("break", "breakpoint"), widths(course.scale), note);
+    card.append(legend);
+  }
+  let folds: Folds | null = null;
+  if (graph && board) {
+    board.box.dataset.steps = "yes";
+    folds = new Folds(graph, board, kernel, { choose, toggle: (g) => folds?.toggle(g) }, say, () => paint());
+  }
+  root.append(card, closer.root);
+  for (const text of [...state.says, ...(state.failed ? [state.failed] : [])]) root.append(el("div.vt-note", { text }));
+
+  function paint(): void {
+    transport.paint(course.at, course.place);
+    cards?.paint();
+    if (cards) return;
+    const node = subject();
+    if (graph && board) {
+      const stands = course.stands();
+      const flows = course.flows();
+      const at = (place: number): number => course.node[place] ?? -1;
+      board.picture?.paint({
+        stand: (place) => (at(place) < 0 ? (graph.isOp(place) ? "never" : "") : (stands[at(place)] ?? "")),
+        flow: (edge) => flows.get(edge) ?? null,
+        grad: (place) => {
+          const value = at(place) < 0 ? null : course.grad(at(place)).value;
+          return value ? Number(value.norm) : null;
+        },
+        scale: course.scale,
+        breaks: new Set([...course.stops.keys(), ...breaks].map((step) => state.places[course.step(step)[0]?.node ?? -1] ?? -1)),
+        chosen: state.places[node] ?? -1,
+        hits: new Set(search?.found ?? []),
+      });
+    }
+    inspector(node);
+  }
+
+  function inspector(node: number): void {
+    pane.again.length = 0;
+    const step = node < 0 ? -1 : state.frames.findIndex((f) => f.node === node);
+    const check = kernel.live && node >= 0 && !state.nodes[node]?.leaf ? checkOf(kernel, node, checked, signal) : null;
+    const top = aside.scrollTop;
+    const at = course.inStep(step);
+    if (at >= 0) aside.replaceChildren(...inspectStep(pane, at, at >= course.at, check));
+    else if (node >= 0) aside.replaceChildren(...inspectOther(pane, node, course.when(node) < 0));
+    aside.scrollTop = top;
+  }
+
+  onWidth(
+    aside,
+    (width) => {
+      if (Math.abs(width - pane.width) < 2 || width < 100) return;
+      pane.width = width;
+      inspector(subject());
+    },
+    signal,
+  );
+  const KEYS: Record<string, () => void> = {
+    Home: () => go(0),
+    End: () => go(course.count),
+    ArrowLeft: () => go(course.at - 1),
+    ArrowRight: () => go(course.at + 1),
+    r: run,
+    b: () => {
+      const step = course.inStep(state.frames.findIndex((f) => f.node === subject()));
+      if (step >= 0 && !breaks.delete(step)) breaks.add(step);
+      tell("");
+      paint();
+    },
+    c: () => aside.querySelector<HTMLButtonElement>(".vt-check")?.click(),
+    "/": () => search?.input.focus(),
+    "+": () => board?.by(1),
+    "-": () => board?.by(-1),
+    f: () => board?.fit(),
+  };
+  on(
+    card,
+    "keydown",
+    (e) => {
+      if (e.altKey || e.ctrlKey || e.metaKey || !KEYS[e.key]) return;
+      if (e.target instanceof HTMLInputElement && e.target.type !== "range") return;
+      KEYS[e.key]?.();
+      e.preventDefault();
+      e.stopPropagation();
+    },
+    signal,
+  );
+  tell("");
+  paint();
+  const first = course.stops.get(course.at);
+  if (first) {
+    stood = course.at;
+    tell(`stopped before ${state.nodes[course.step(course.at)[0]?.node ?? 0]?.name}: ${first}; nothing has used its result`);
+    paint();
+  }
+  return () => {
+    for (const again of pane.again) again();
+    if (cards) paint();
+  };
+}
+
+const hints = (keys: string[], text: string): HTMLElement[] => [
+  ...keys.map((key) => el("span.vt-key", { text: key })),
+  el("span", { text }),
+];

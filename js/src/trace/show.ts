@@ -1,0 +1,190 @@
+// A trace: the sentence, the lines with the birth marked, every op with its marks, and the bad values from close by.
+
+import { button, el, on } from "../shared/dom";
+import { count } from "../shared/format";
+import type { Frame } from "../shared/page";
+import { card, foot, type Listing, listing, sentence, sign, typeset, within } from "../shared/report";
+import { close } from "./close";
+import { lineOf } from "./places";
+import { lines } from "./source";
+import type { Mark, Row, State } from "./types";
+
+const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+function mark(told: Mark | null): (Node | string)[] {
+  if (!told) return [el("span.vt-rp-none", { text: "–", "aria-label": "did not run" })];
+  const word = el(told.state === "birth" ? "b" : "span", { class: `vt-tr-${told.state}`, text: told.state });
+  return [sign(told.state), word, ...(told.text ? [el("em", { text: typeset(told.text) })] : [])];
+}
+
+const good = (row: Row): boolean =>
+  [row.forward, row.backward].every((one) => one === null || one.state === "clean");
+
+export function show(state: State, { root, signal }: Frame): () => void {
+  const births = state.first ? [state.first, ...state.births] : [];
+  const wrong = state.rows.some((row) => !good(row));
+  const facts = [`${many(state.forward, "op")} forward`, `${state.backward} back`];
+  if (state.bound !== null) facts.push(`bad: not finite, or beyond ${state.bound}`);
+  const made = card("trace", state.title, facts, state.report, signal);
+
+  const kind = births.length ? "vt-rp-bad" : wrong ? "" : "vt-rp-good";
+  const verdict = el(
+    "div.vt-rp-verdict",
+    { role: "status", class: `vt-rp-verdict ${kind}` },
+    wrong || births.length ? null : sign("fine"),
+    wrong || births.length ? null : " ",
+    ...sentence(typeset(state.sentence), state.first ? [state.first.where, state.first.op] : []),
+  );
+  made.root.append(verdict);
+  for (const text of [state.more, ...state.says].filter(Boolean))
+    made.root.append(el("div.vt-rp-more", { text: typeset(text) }));
+  if (state.error)
+    made.root.append(
+      el("div.vt-rp-more.vt-tr-error", {}, sign("failed"), ` The cell ended with ${state.error}`),
+    );
+
+  const source = state.source ? lines(state.source) : null;
+  const side = el("div.vt-rp-side", { role: "region", "aria-label": "the bad value", "aria-live": "polite" });
+  let shown = 0;
+  let ops: Listing | null = null;
+
+  function look(birth: number): void {
+    const one = births[birth];
+    if (!one) return;
+    shown = birth;
+    side.replaceChildren(...close(one, birth, births.length, turn, signal));
+  }
+  function turn(by: number): void {
+    const back = document.activeElement?.getAttribute("aria-label");
+    const next = (shown + by + births.length) % births.length;
+    look(next);
+    const index = state.rows.findIndex((row) => row.id === births[next]?.row);
+    ops?.choose(index);
+    follow(state.rows[index]);
+    // The buttons are new: whoever pressed one stays on it.
+    if (back) [...side.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === back)?.focus();
+  }
+  function follow(row: Row | undefined): void {
+    source?.here(row && state.source ? lineOf(row, state.source) : null);
+  }
+
+  ops = listing<Row>(
+    "ops",
+    [
+      { name: "line", width: "auto", fill: (row) => [el("em", { text: row.line === null ? "" : String(row.line) })] },
+      {
+        name: "op",
+        width: "minmax(110px, 1.2fr)",
+        fill: (row) => [
+          el("b", { text: row.op }),
+          el("em.vt-tr-written", { text: row.code, title: row.code }),
+          ...(row.module ? [el("em.vt-tr-module", { text: within(row.module) })] : []),
+        ],
+      },
+      { name: "forward ↓", width: "minmax(110px, 1fr)", fill: (row) => mark(row.forward) },
+      { name: "backward ↑", width: "minmax(110px, 1fr)", fill: (row) => mark(row.backward) },
+    ],
+    state.rows,
+    (row) => {
+      follow(row);
+      const birth = births.findIndex((one) => one.row === row.id);
+      if (birth >= 0) look(birth);
+    },
+    signal,
+  );
+
+  const evidence = el("div");
+  if (source) evidence.append(source.root);
+  const main = el("div.vt-rp-main", {}, el("div", {}, ops.root, ...ends(state)));
+  if (births.length) {
+    look(0);
+    main.append(side);
+    const at = state.rows.findIndex((row) => row.id === births[0]?.row);
+    ops.choose(at);
+  } else main.classList.add("vt-rp-alone");
+  evidence.append(main);
+  made.root.append(evidence);
+  if (state.rows.length > 12 && wrong) made.tools.append(only(state, ops, signal));
+  if (!wrong && !state.error) {
+    // Quiet until wrong: what all went well is one click away.
+    evidence.hidden = true;
+    const words = ["Show the ops", "Hide the ops"] as const;
+    const open = button("button", words[0], "", () => {
+      evidence.hidden = !evidence.hidden;
+      open.textContent = words[evidence.hidden ? 0 : 1];
+      open.setAttribute("aria-expanded", String(!evidence.hidden));
+    }, signal);
+    open.setAttribute("aria-expanded", "false");
+    if (state.rows.length) made.tools.append(open);
+  }
+  if (wrong || births.length)
+    made.root.append(
+      foot(
+        [
+          ["birth", "birth: good in, bad out"],
+          ["propagated", "propagated"],
+          ["healed", "healed"],
+          ["clean", "clean"],
+        ],
+        [["↑ ↓", "ops"], ...(births.length > 1 ? ([["[ ]", "births"]] as [string, string][]) : []), ["c", "copy"]],
+      ),
+    );
+  if (births.length > 1)
+    on(
+      made.root,
+      "keydown",
+      (e) => {
+        const by = { "[": -1, "]": 1 }[e.key];
+        if (!by) return;
+        e.preventDefault();
+        e.stopPropagation();
+        turn(by);
+      },
+      signal,
+    );
+  root.append(made.root);
+  return () => {};
+}
+
+/** A switch between all ops and those where something is bad. */
+function only(state: State, ops: Listing, signal: AbortSignal): HTMLElement {
+  const all = state.rows.map((_, i) => i);
+  const few = all.filter((i) => !good(state.rows[i] as Row));
+  let short = state.rows.length > 40;
+  const turn = button("button", "Only what is bad", "", () => {
+    short = !short;
+    apply();
+  }, signal);
+  const apply = (): void => {
+    turn.setAttribute("aria-pressed", String(short));
+    ops.show(short ? few : all);
+  };
+  apply();
+  return turn;
+}
+
+/** The gradients that the bad values end in. */
+function ends(state: State): HTMLElement[] {
+  if (!state.leaves.length) return [];
+  const most = 8;
+  const told = state.leaves.slice(0, most).map((leaf) => {
+    const kinds = [
+      [leaf.nan, "NaN"],
+      [leaf.posinf, "+inf"],
+      [leaf.neginf, "−inf"],
+      [leaf.beyond, "beyond the bound"],
+    ] as [number, string][];
+    const some = kinds.filter(([n]) => n);
+    const [n, kind] = some[0] ?? [0, ""];
+    const text =
+      some.length === 1
+        ? `${count(n)} of ${count(leaf.size)} ${kind}`
+        : `${some.map(([k, what]) => `${count(k)} ${what}`).join(" + ")} of ${count(leaf.size)}`;
+    return el("div", { role: "listitem" }, el("b", { text: `${leaf.name}.grad` }), ` ${text}`);
+  });
+  const rest = state.leaves.length - told.length;
+  return [
+    el("div.vt-rp-line", { text: `ends in ${many(state.leaves.length, "gradient")}` }),
+    el("div.vt-rp-ends", { role: "list" }, ...told, rest ? el("div", { text: `and ${rest} more` }) : null),
+  ];
+}

@@ -1,0 +1,92 @@
+"""On a device nothing is waited for but once a refresh: shown on pretended devices, where crossings are counted."""
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.debug.watch.loops import F, conv_net, pictures
+from tests.debug.watch.test_measures import always
+from vistorch import optim
+from vistorch.debug.watch import watch
+from vistorch.debug.watch.freight import Freight
+
+
+@pytest.fixture
+def device():
+    vistorch.cuda.simulate(2)
+    yield "cuda:1"
+    vistorch.cuda.simulate(0)
+
+
+def train(place, steps=6):
+    net, (x, y) = conv_net().to(place), pictures(24)
+    x, y = x.to(place), y.to(place)
+    opt = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+    with always(watch(net, opt)) as run:
+        run.next_refresh = float("inf")
+        for i in range(steps):
+            part = slice(8 * (i % 3), 8 * (i % 3) + 8)
+            opt.zero_grad()
+            F.cross_entropy(net(x[part]), y[part]).backward()
+            opt.step()
+            run.next_refresh = float("inf")
+        before = run.freight.crossings
+        run.refresh()
+        once = run.freight.crossings - before
+        with vistorch.no_grad():
+            F.cross_entropy(net(x), y)
+    assert run.says == []
+    return run, before, once
+
+
+def test_one_crossing_a_refresh_and_the_same_numbers(device):
+    run, before, once = train(device)
+    # always() takes a snapshot each step, and each refreshes; the last refresh crosses once
+    assert once <= 1 and before <= run.step
+    vistorch.cuda.simulate(0)
+    plain, none, zero = train("cpu")
+    assert none == zero == 0
+    a, b = run.state(), plain.state()
+    assert np.array_equal(a["loss"]["curve"]["mean"], b["loss"]["curve"]["mean"], equal_nan=True)
+    assert a["accuracy"]["window"]["right"].tolist() == b["accuracy"]["window"]["right"].tolist()
+    assert a["validation"] == b["validation"] and a["head"]["device"] == device
+    assert a["flow"]["now"] == pytest.approx(b["flow"]["now"], rel=1e-5)
+    assert a["filters"]["weight"]["scale"] == pytest.approx(b["filters"]["weight"]["scale"])
+    for x, y in zip(a["health"]["layers"], b["health"]["layers"], strict=True):
+        assert x["ratio"] == pytest.approx(y["ratio"], rel=1e-5) and x["seen"] == y["seen"]
+    shown = {(m["label"], m["read"], m["step"], m["where"]) for m in a["mistakes"]["items"]}
+    assert shown and all(m["image"].shape == (12, 12, 3) for m in a["mistakes"]["items"])
+
+
+def test_steps_alone_cross_nothing(device):
+    net, (x, y) = conv_net().to(device), pictures(24)
+    x, y = x.to(device), y.to(device)
+    opt = optim.SGD(net.parameters(), lr=0.05)
+    with always(watch(net, opt, snapshot_every=0)) as run:
+        counts = []
+        for _ in range(5):
+            run.next_refresh = float("inf")
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+            counts.append(run.freight.crossings)
+        run.refresh()
+        assert counts == [0] * 5 and run.freight.crossings == 1
+        assert len(run.book.recent) == 5 and run.tally().samples == 120
+
+
+def test_two_devices_cross_once_each(device):
+    freight = Freight()
+    a, b = vistorch.arange(3, device="cuda:0"), vistorch.ones(2, 2, device="cuda:1")
+    tickets = [freight.put(t._data, t._place) for t in (a, b, a * 2)]
+    assert tickets[0].value is None
+    freight.send()
+    assert freight.crossings == 2 and tickets[2].value.tolist() == [0, 2, 4]
+    assert tickets[0].value.dtype == np.int64 and tickets[1].value.shape == (2, 2)
+    freight.send()
+    assert freight.crossings == 2
+
+
+def test_observed_labels_must_be_where_the_scores_are(device):
+    with watch(conv_net()) as run:
+        with pytest.raises(ValueError, match="outputs are on cuda:1, labels on cpu"):
+            run.observe(vistorch.zeros(2, 3, device=device), vistorch.tensor([0, 1]))

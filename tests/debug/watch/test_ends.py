@@ -1,0 +1,198 @@
+"""How a run ends, and what is left: errors, interrupts, nesting, runs left open, a long run's memory."""
+
+import gc
+import subprocess
+import sys
+import tracemalloc
+import weakref
+
+import pytest
+
+import vistorch
+from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
+from vistorch import optim
+from vistorch.debug.watch import watch
+from vistorch.engine.events import Listener, hear
+
+
+def silent():
+    return hear.op is None and hear.phase is None and hear.backward is None
+
+
+def test_an_exception_leaves_the_last_state():
+    net, opt, loop = small_training()
+    x, _ = blobs(10)
+    with pytest.raises(RuntimeError, match="mat1 and mat2"):
+        with watch(net, opt) as run:
+            loop(7)
+            opt.zero_grad()
+            net(x[:, :3])
+    head = run.state()["head"]
+    assert (head["status"], head["step"], head["error"]["kind"], head["error"]["module"]) == (
+        "error",
+        7,
+        "RuntimeError",
+        "0",
+    )
+    assert head["say"].startswith("Step 8 did not finish: RuntimeError in 0, test_ends.py line ")
+    assert head["say"].endswith("Shown: the last whole step, 7; the model holds its weights.")
+    assert len(run.book.window.rows) == 70 and "Error after step 7" in run.text() and silent()
+
+
+def test_an_interrupt_leaves_the_last_state():
+    net, opt, loop = small_training()
+
+    def at(i):
+        if i == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        with watch(net, opt) as run:
+            loop(9, at)
+    assert run.status == "interrupted" and "Interrupted in step 5" in run.text() and silent()
+
+
+def test_an_error_inside_a_validation_and_inside_a_looked_at_forward():
+    net, (x, _) = conv_net(), pictures(8)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    with pytest.raises(RuntimeError):
+        with watch(net, opt) as run:
+            net(x[:, :2])
+    assert silent() and run.step == 0
+    with pytest.raises(RuntimeError):
+        with watch(net, opt) as run, vistorch.no_grad():
+            net(x)
+            net(x[:, :2])
+    assert silent()
+
+
+def test_nested_and_side_by_side():
+    net, opt, loop = small_training()
+    other, other_opt, other_loop = small_training(seed=1)
+    with watch(net, opt) as a, watch(other, other_opt) as b, watch(net) as c:
+        loop(4)
+        other_loop(6)
+    assert (a.step, b.step, c.step) == (4, 6, 4)
+    assert (len(a.book.window.rows), len(b.book.window.rows)) == (40, 60) and silent()
+    assert a.book.loss.wire()["mean"].tolist()[0][1:] == c.book.loss.wire()["mean"].tolist()[0][1:]
+
+
+def test_inner_modules_are_silent_only_where_nobody_else_listens():
+    net, opt, loop = small_training()
+    told = []
+
+    class Other(Listener):
+        def phase(self, name, subject, *details):
+            told.append((name, subject))
+
+    x, y = blobs(10)
+    with watch(net, opt) as run:
+        loop(1)  # the first forward is looked into
+        hook = net[0].register_forward_hook(lambda *_: told.append(("hear", hear.phase)))
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        assert told == [("hear", None)] and hear.phase is not None
+        hook.remove()
+        told.clear()
+        with Other():
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+        assert ("forward", net[0]) in told and ("forward_end", net[2]) in told
+        entered = Other()
+        hook = net[0].register_forward_hook(lambda *_: (entered.__enter__(), None)[1])
+        told.clear()
+        F.cross_entropy(net(x), y).backward()
+        hook.remove()
+        opt.step()
+        entered.__exit__()
+        assert ("forward", net[2]) in told and ("step", opt) in told
+        loop(3)
+    assert run.step == 7 and run.says == [] and silent()
+
+
+def test_a_run_left_open_is_closed_by_the_next():
+    net, opt, loop = small_training()
+    first = watch(net, opt).start()
+    loop(3)
+    with watch(net, opt) as second:
+        assert not first.open and first.status == "interrupted" and "left open" in first.say
+        loop(2)
+    assert (first.step, second.step) == (3, 2) and silent()
+    first.close()
+    with pytest.raises(RuntimeError, match="a run is opened once"):
+        first.start()
+
+
+def test_an_error_of_the_watching_is_not_the_loops():
+    net, opt, loop = small_training()
+    with watch(net, opt) as run:
+        loop(2)
+        run.book.add_losses = None
+        loop(2)
+        run.refresh = None
+        run.next_refresh = 0
+        run._after_step = None
+        loop(3)
+    assert run.step == 4 and run.says and "Watching stopped: TypeError" in run.text()
+    assert silent()
+
+
+def test_nothing_of_the_graph_or_of_batches_is_kept():
+    net, opt, _ = small_training()
+    with watch(net, opt) as run:
+        x, y = blobs(10)
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        node = weakref.ref(loss.grad_fn)
+        opt.step()
+        del loss
+        assert node() is None
+    assert run.ear.sights == [] and run.queued == [] and run.ear.inputs is None
+
+
+def test_a_run_that_is_dropped_is_freed():
+    net, opt, loop = small_training()
+    with watch(net, opt) as run:
+        loop(5)
+    gone = weakref.ref(run)
+    del run
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize("wrong", ["abc"])
+def test_classes_are_names(wrong):
+    with pytest.raises(TypeError, match="classes must be a list of names"):
+        watch(small_net(), classes=wrong)
+
+
+def test_a_soak_keeps_its_memory():
+    net, opt, loop = small_training()
+    with watch(net, opt, snapshot_bytes=300_000) as run:
+        loop(1500)
+        gc.collect()
+        tracemalloc.start()
+        try:
+            loop(500)
+            run.refresh()
+            gc.collect()
+            start = tracemalloc.get_traced_memory()[0]
+            loop(3000)
+            run.refresh()
+            gc.collect()
+            grown = tracemalloc.get_traced_memory()[0] - start
+        finally:
+            tracemalloc.stop()
+    assert run.says == [] and run.step == 5000
+    # snapshots come and go within their budget; all else has its full size by now
+    assert grown < 450_000, grown
+
+
+def test_it_imports_nothing_heavy():
+    code = (
+        "import sys, vistorch.debug.watch as w; w.watch(); "
+        "bad = {'pandas', 'matplotlib', 'tqdm', 'torch', 'IPython', 'cupy'} & set(sys.modules); "
+        "sys.exit(str(bad) if bad else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

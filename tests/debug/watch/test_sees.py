@@ -1,0 +1,357 @@
+"""What a run sees of loops that know nothing of it, against the loop's own numbers."""
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
+from vistorch import nn, optim
+from vistorch.debug.watch import watch
+from vistorch.engine.events import hear
+from vistorch.utils.data import DataLoader, TensorDataset
+
+
+def fine(run):
+    assert run.says == [], run.says
+    return run
+
+
+def test_losses_rates_and_steps():
+    net, opt, loop = small_training()
+    with watch(net, opt) as run:
+        losses = loop(20)
+    state = fine(run).state()
+    curve = state["loss"]["curve"]
+    assert run.step == 20 and curve["width"] == 1 and curve["from"] == 0
+    assert np.isnan(curve["mean"][0, 0])  # steps are counted from 1
+    assert curve["mean"][0, 1:].tolist() == np.float32(losses).tolist()
+    assert run.loss == pytest.approx(np.mean(losses))
+    assert (state["loss"]["lr"]["mean"][0, 1:] == np.float32(0.1)).all()
+    assert hear.phase is None and hear.backward is None and hear.op is None
+
+
+def test_accuracy_and_confusion_are_those_of_the_batches():
+    net, opt, _ = small_training()
+    x, y = blobs(200)
+    labels, read = [], []
+    with watch(net, opt, classes=["a", "b", "c"]) as run:
+        for i in range(0, 200, 8):
+            opt.zero_grad()
+            out = net(x[i : i + 8])
+            F.cross_entropy(out, y[i : i + 8]).backward()
+            opt.step()
+            labels += y[i : i + 8].tolist()
+            read += out.argmax(1).tolist()
+    labels, read = np.array(labels), np.array(read)
+    found = fine(run).accuracy()
+    assert found["seen"].tolist() == [np.sum(labels == c) for c in range(3)]
+    assert found["right"].tolist() == [np.sum((labels == c) & (read == c)) for c in range(3)]
+    assert found["accuracy"] == np.mean(labels == read)
+    confusion = run.confusion()
+    assert all(confusion[a, b] == np.sum((labels == a) & (read == b)) for a in range(3) for b in range(3))
+
+
+def test_the_window_is_the_newest_1024():
+    net, opt, _ = small_training()
+    x, y = blobs(600)
+    with watch(net, opt) as run:
+        for _ in range(3):
+            opt.zero_grad()
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+    assert fine(run).tally().samples == 1024 and run.tally("epoch").samples in (0, 1800)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda out, y: F.nll_loss(F.log_softmax(out, 1), y),
+        lambda out, y: nn.CrossEntropyLoss(weight=vistorch.tensor([1.0, 2.0, 3.0]))(out, y),
+        lambda out, y: 0.5 * F.cross_entropy(out, y) + 1e-3 * (out**2).mean(),
+        lambda out, y: F.cross_entropy(out, y, reduction="sum") / len(y),
+        lambda out, y: F.nll_loss(F.log_softmax(out, 1) * 1.0, y),
+        lambda out, y: F.cross_entropy(out, y, label_smoothing=0.1),
+    ],
+)
+def test_losses_that_know_classes(loss):
+    net, opt, _ = small_training()
+    x, y = blobs(12)
+    with watch(net, opt) as run:
+        opt.zero_grad()
+        out = net(x)
+        loss(out, y).backward()
+        read = out.argmax(1).tolist()
+        opt.step()
+    rows = fine(run).book.window.rows
+    assert rows[:, 1].tolist() == y.tolist() and rows[:, 2].tolist() == read
+
+
+def test_targets_that_do_not_count_are_left_out():
+    net, opt, _ = small_training()
+    x, y = blobs(12)
+    y[::3] = -100
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+    assert fine(run).book.window.rows[:, 1].tolist() == [c for c in y.tolist() if c >= 0]
+
+
+def test_a_picture_has_a_label_for_each_pixel():
+    net = nn.Conv2d(1, 3, 1)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    x, y = vistorch.randn(2, 1, 4, 4), vistorch.randint(0, 3, (2, 4, 4))
+    with watch(net, opt) as run:
+        out = net(x)
+        F.cross_entropy(out, y).backward()
+        opt.step()
+    rows = fine(run).book.window.rows
+    assert rows[:, 1].tolist() == y.reshape(-1).tolist()
+    assert rows[:, 2].tolist() == out.argmax(1).reshape(-1).tolist()
+
+
+@pytest.mark.parametrize("logits", [True, False])
+def test_yes_or_no(logits):
+    vistorch.manual_seed(0)
+    net = nn.Linear(4, 1)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    x, y = blobs(20)
+    y = (y > 0).float().reshape(-1, 1)
+    with watch(net, opt) as run:
+        out = net(x)
+        if logits:
+            F.binary_cross_entropy_with_logits(out, y).backward()
+        else:
+            F.binary_cross_entropy(out.sigmoid(), y).backward()
+        opt.step()
+    rows = fine(run).book.window.rows
+    assert run.book.classes == 2 and rows[:, 1].tolist() == y.reshape(-1).int().tolist()
+    assert rows[:, 2].tolist() == (out > 0).reshape(-1).int().tolist()
+
+
+def test_several_decisions_a_sample():
+    vistorch.manual_seed(0)
+    net = nn.Linear(4, 3)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    x, _ = blobs(20)
+    y = (vistorch.rand(20, 3) > 0.5).float()
+    with watch(net, opt) as run:
+        out = net(x)
+        F.binary_cross_entropy_with_logits(out, y).backward()
+        opt.step()
+    right = ((out > 0) == (y > 0.5)).sum(0).tolist()
+    assert fine(run).accuracy()["right"].tolist() == right and run.accuracy()["seen"].tolist() == [20] * 3
+    assert run.book.several and run.confusion().sum() == sum(right)
+
+
+def test_a_loss_of_ones_own_is_observed():
+    net, opt, _ = small_training()
+    x, y = blobs(12)
+    with watch(net, opt) as run:
+        out = net(x)
+        ((out - F.one_hot(y, 3)) ** 2).mean().backward()
+        run.observe(out, y)
+        opt.step()
+    assert fine(run).book.window.rows[:, 2].tolist() == out.argmax(1).tolist()
+    with pytest.raises(ValueError, match="observe takes scores"):
+        run.observe(out, y[:3])
+
+
+def test_several_passes_are_one_step_and_only_the_models_count():
+    net, opt, _ = small_training()
+    other = nn.Linear(4, 3)
+    x, y = blobs(20)
+    losses = []
+    with watch(net, opt) as run:
+        for part in (slice(0, 10), slice(10, 20)):
+            out = F.cross_entropy(net(x[part]), y[part])
+            out.backward()
+            losses.append(out.item())
+        F.cross_entropy(other(x), y).backward()
+        opt.step()
+    assert fine(run).step == 1 and run.loss == pytest.approx(np.mean(losses))
+    assert len(run.book.window.rows) == 20
+
+
+def test_two_optimizers_the_first_that_steps_counts():
+    net = small_net()
+    a, b = optim.SGD(net[0].parameters(), lr=0.1), optim.SGD(net[2].parameters(), lr=0.2)
+    x, y = blobs(20)
+    with watch(net) as run:
+        for _ in range(5):
+            F.cross_entropy(net(x), y).backward()
+            a.step()
+            b.step()
+    assert fine(run).step == 5 and run.state()["head"]["lr"] == [0.1]
+
+
+def test_the_model_is_found_by_itself():
+    net, opt, _ = small_training()
+    loss = nn.CrossEntropyLoss()
+    x, y = blobs(20)
+    with watch() as run:
+        for _ in range(5):
+            opt.zero_grad()
+            loss(net(x), y).backward()
+            opt.step()
+    assert fine(run).model is net and run.step == 5 and len(run.book.window.rows) >= 80
+    assert run.state()["flow"]["names"][0] == "0.weight"
+
+
+def test_a_closure_is_part_of_its_step():
+    net, _, _ = small_training()
+    opt = optim.LBFGS(net.parameters(), max_iter=3)
+    x, y = blobs(30)
+
+    def closure():
+        opt.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        return loss
+
+    with watch(net, opt) as run:
+        for _ in range(3):
+            opt.step(closure)
+    assert fine(run).step == 3 and len(run.book.recent) == 3
+
+
+# ---- validation ----------------------------------------------------------------------------------------------------
+def validate_by_loss(net, x, y):
+    return F.cross_entropy(net(x), y)
+
+
+def validate_by_argmax(net, x, y):
+    pred = net(x).argmax(dim=1, keepdim=True)
+    return pred.eq(y.view_as(pred)).sum().item()
+
+
+def validate_by_max(net, x, y):
+    _, pred = vistorch.max(net(x).data, 1)
+    return (pred == y).sum().item()
+
+
+def validate_by_both(net, x, y):
+    out = net(x)
+    F.nll_loss(F.log_softmax(out, 1), y, reduction="sum").item()
+    return (out.argmax(1) == y).sum().item()
+
+
+@pytest.mark.parametrize("look", [validate_by_loss, validate_by_argmax, validate_by_max, validate_by_both])
+def test_validation_is_kept_apart(look):
+    net, opt, loop = small_training()
+    x, y = blobs(50, seed=1)
+    with watch(net, opt) as run:
+        for _ in range(2):
+            net.train()
+            loop(6)
+            net.eval()
+            with vistorch.no_grad():
+                for i in range(0, 50, 20):
+                    look(net, x[i : i + 20], y[i : i + 20])
+    with vistorch.no_grad():
+        out = net(x)
+    checks = fine(run).state()["validation"]
+    assert [(c["step"], c["samples"]) for c in checks] == [(6, 50), (12, 50)]
+    assert checks[1]["accuracy"] == pytest.approx((out.argmax(1) == y).float().mean().item())
+    assert checks[1]["loss"] == pytest.approx(F.cross_entropy(out, y).item(), rel=1e-6)
+    assert len(run.book.window.rows) == 120  # of training
+    expected = np.zeros((3, 3), int)
+    np.add.at(expected, (y.numpy(), out.argmax(1).numpy()), 1)
+    assert (run.confusion("validation") == expected).all()
+
+
+def test_a_model_that_trains_in_eval_mode_trains():
+    net, opt, loop = small_training()
+    net.eval()
+    with watch(net, opt) as run:
+        loop(6)
+    assert fine(run).state()["validation"] == [] and len(run.book.window.rows) == 60
+    assert hear.op is None
+
+
+# ---- loaders -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("options", [{}, {"shuffle": True}])
+def test_epochs_and_indices(options):
+    x, y = pictures(26)
+    x = x * 0 + vistorch.arange(26.0).reshape(-1, 1, 1, 1) / 26  # a picture's brightness is its index
+    x[:, 0, 0, 0], x[:, 0, 0, 1] = 0.0, 1.0
+    data = TensorDataset(x, y)
+    net = conv_net()
+    opt = optim.SGD(net.parameters(), lr=0.0)
+    loader = DataLoader(data, batch_size=8, **options)
+    with watch(net, opt, epochs=3) as run:
+        for _ in range(3):
+            for a, b in loader:
+                opt.zero_grad()
+                F.cross_entropy(net(a), b).backward()
+                opt.step()
+            run.budget.jobs["mistakes"].spent = 0.0  # as if it had cost nothing
+            run.refresh()
+    head = fine(run).state()["head"]
+    assert (head["epoch"], head["epochs"], head["epoch_steps"], head["steps"], head["batch"]) == (
+        3,
+        3,
+        4,
+        12,
+        8,
+    )
+    assert [e["epoch"] for e in run.book.epochs] == [1, 2, 3]
+    assert [int(e["seen"].sum()) for e in run.book.epochs] == [26] * 3 and run.book.epochs[0]["step"] == 4
+    found = run.book.mistakes.wire()
+    assert found
+    for m in found:
+        assert m["label"] == y[m["index"]].item() != m["read"]
+        assert abs(m["image"][6, 6, 0] - round(255 * m["index"] / 26)) <= 1
+        assert m["image"].shape == (12, 12, 3)
+
+
+def test_watching_changes_no_number_and_draws_from_no_generator():
+    x, y = pictures(30)
+
+    def train(watched):
+        net = nn.Sequential(conv_net(3), nn.Dropout(0.5))
+        opt = optim.Adam(net.parameters(), lr=1e-2)
+        vistorch.manual_seed(5)
+        loader = DataLoader(TensorDataset(x, y), batch_size=7, shuffle=True)
+        run = watch(net, opt)
+        if watched:
+            run.__enter__()
+        for _ in range(4):
+            for a, b in loader:
+                opt.zero_grad()
+                F.cross_entropy(net(a), b).backward()
+                opt.step()
+        if watched:
+            run.close()
+            fine(run)
+        return [p.detach().clone() for p in net.parameters()], vistorch.get_rng_state()
+
+    (plain, state), (seen, other) = train(False), train(True)
+    assert all((a == b).all() for a, b in zip(plain, seen, strict=True)) and (state == other).all()
+
+
+def test_inputs_that_were_overwritten_are_not_shown():
+    net, (x, y) = conv_net(), pictures(8)
+    opt = optim.SGD(net.parameters(), lr=0.0)
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        x.zero_()
+        opt.step()
+    found = fine(run).book.mistakes.wire()
+    assert found and all(m["image"] is None and len(m["top"]) == 3 for m in found)
+
+
+def test_scores_of_a_mistake():
+    net, (x, y) = conv_net(), pictures(8)
+    opt = optim.SGD(net.parameters(), lr=0.0)
+    with watch(net, opt) as run:
+        out = net(x)
+        F.cross_entropy(out, y).backward()
+        opt.step()
+    chances = out.softmax(1).detach().numpy()
+    wrong = [i for i in range(8) if chances[i].argmax() != y[i].item()]
+    found = fine(run).book.mistakes.wire()
+    assert len(found) == min(len(wrong), 4)
+    for m, i in zip(found, wrong[-4:], strict=True):
+        order = np.argsort(-chances[i], kind="stable")
+        assert [c for c, _ in m["top"]] == order.tolist() and m["read"] == order[0]
+        assert [p for _, p in m["top"]] == pytest.approx(chances[i][order], abs=1e-4)

@@ -1,0 +1,43 @@
+"""`%vt memory` of a result, `%%vt memory` of a cell."""
+
+import pytest
+
+import vistorch as L
+from vistorch import vt
+
+
+def test_of_a_result():
+    x = L.ones(1000, requires_grad=True)
+    shown = vt.memory(x.exp().sin().sum())
+    assert shown.record.kind == "memory" and shown.record.peak["bytes"] == 4000
+    assert vt.memory([x.exp(), x.exp()]).record.peak["bytes"] == 8000
+
+
+def test_in_a_cell(type_in):
+    type_in("import vistorch as torch\nx = torch.ones(1000, requires_grad=True)")
+    typed = type_in("%%vt memory\nloss = (x.exp() * 2).sin().sum()\nloss.backward()\nloss.item()")
+    assert "memory: at most 8000 B saved for backward after SinBackward0" in typed.out
+    assert "line 2: loss = (x.exp() * 2).sin().sum()" in typed.out
+    assert "Out[" in typed.out and typed.result.success
+    assert "at most 4000 B" in type_in("%vt memory x.exp().sum()").out
+
+
+def test_after_an_exception(type_in):
+    type_in("import vistorch as torch\nx = torch.ones(1000, requires_grad=True)")
+    typed = type_in("%%vt memory\ny = x.exp()\n1 / 0")
+    assert isinstance(typed.result.error_in_exec, ZeroDivisionError)
+    assert "at most 4000 B" in typed.out
+    assert "memory:" not in type_in("%%vt memory\n1 / 0").out
+
+
+def test_one_line_each(sentence, type_in):
+    type_in("import vistorch as torch\nx = torch.ones(2)")
+    assert sentence("%vt memory").startswith("say of what: type `%vt memory loss`")
+    assert (
+        sentence("%vt memory x") == "it has no history: it was computed from nothing that requires a gradient"
+    )
+    assert sentence("%vt memory 3").startswith("expected a result with history, got int")
+    assert sentence("%vt memory []").startswith("expected a result with history, got list")
+    assert sentence("%%vt memory x\nx").startswith("`%%vt memory` watches its cell and takes nothing else")
+    with pytest.raises(vt.Refusal, match="say of what"):
+        vt.memory()

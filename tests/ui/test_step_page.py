@@ -1,0 +1,135 @@
+"""The stepper's page in a file with no kernel behind it: it steps both ways, as an exported notebook does."""
+
+import pytest
+from playwright.sync_api import expect
+
+import vistorch
+from vistorch import nn, vt
+from vistorch.debug.graph import Calls
+
+
+def small():
+    x = vistorch.ones(2, 2, requires_grad=True)
+    z = 3 * (x + 2) ** 2
+    out = z.mean()
+    return vt.step(out, namespace={"x": x, "z": z, "out": out})
+
+
+def network(condition=None):
+    vistorch.manual_seed(0)
+    net, x = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4)), vistorch.randn(5, 6)
+    with Calls():
+        loss = net(x).pow(2).mean()
+    return vt.step(loss, break_=condition, namespace={"net": net, "x": x, "loss": loss})
+
+
+def test_the_small_example_reaches_four_and_a_half_in_four_steps(standalone, theme, shoot):
+    page = standalone(small().document(), theme)
+    position, said = page.locator(".vt-pos"), page.locator(".vt-equation")
+    cards = page.locator(".vt-step")
+    expect(cards).to_have_count(5)
+    expect(position).to_have_text("step 0 of 4")
+    expect(cards.last).to_contain_text("None")
+    on, back = (
+        page.get_by_role("button", name="one step on"),
+        page.get_by_role("button", name="one step back"),
+    )
+    expect(back).to_be_disabled()
+    for step, name in enumerate(["MeanBackward0", "MulBackward0", "PowBackward0", "AddBackward0"], 1):
+        on.click()
+        expect(position).to_have_text(f"step {step} of 4")
+        expect(said).to_contain_text(name)
+        shoot(f"{theme}-{step}", page.locator(".vt-stepper"))
+    expect(on).to_be_disabled()
+    expect(cards.last).to_contain_text("4.54.54.54.5")
+    expect(said).to_contain_text("x.grad: 0 + 4.5")
+    back.click()
+    expect(cards.last).to_contain_text("None")
+    expect(cards.nth(2)).to_contain_text("u = y²")
+    expect(said).to_contain_text("0.750.750.750.75 · 2 · 3333 = 4.54.54.54.5")
+    cards.first.click()
+    expect(position).to_have_text("step 1 of 4")
+
+
+def test_a_network_is_stepped_with_mouse_keys_and_slider(standalone, theme, shoot):
+    page = standalone(network().document(), theme)
+    card, position, side = page.locator(".vt-stepper"), page.locator(".vt-pos"), page.locator(".vt-inspector")
+    expect(position).to_have_text("step 0 of 5")
+    page.locator(".vt-node", has_text="Relu").click()
+    expect(position).to_have_text("step 4 of 5")
+    expect(page.locator(".vt-board .vt-here")).to_contain_text("Relu")
+    expect(page.locator(".vt-board .vt-done:not(.vt-pill)")).to_have_count(3)
+    expect(page.locator(".vt-pill.vt-done")).to_have_count(2)
+    expect(side).to_contain_text("ReluBackward0")
+    shoot(theme, card)
+    card.press("ArrowLeft")
+    expect(position).to_have_text("step 3 of 5")
+    expect(side).to_contain_text("into .grad")
+    expect(side.locator(".vt-sum").filter(has_text="0 + ")).to_have_count(2)
+    card.press("ArrowLeft")
+    expect(page.locator(".vt-pill.vt-done")).to_have_count(0)
+    card.press("End")
+    expect(position).to_have_text("step 5 of 5")
+    expect(page.locator(".vt-pill.vt-done")).to_have_count(4)
+    card.press("Home")
+    expect(position).to_have_text("step 0 of 5")
+    slider = page.locator('input[type="range"]')
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(position).to_have_text("step 1 of 5")
+
+
+def test_a_run_stops_before_breakpoints_and_then_goes_past_them(standalone):
+    page = standalone(network("ReluBackward0").document())
+    run, position, told = page.locator(".vt-run"), page.locator(".vt-pos"), page.locator(".vt-stop")
+    top = page.locator(".vt-board").bounding_box()["y"]
+    run.click()
+    expect(position).to_have_text("step 3 of 5")
+    expect(told).to_contain_text("stopped before ReluBackward0 (step 4): ReluBackward0")
+    expect(page.locator(".vt-inspector")).to_contain_text("not yet run")
+    assert page.locator(".vt-board").bounding_box()["y"] == top  # nothing jumps
+    run.click()
+    expect(position).to_have_text("step 5 of 5")
+    expect(run).to_be_disabled()
+    page.locator(".vt-face + text", has_text="Pow").click()
+    page.keyboard.press("b")
+    page.keyboard.press("Home")
+    page.keyboard.press("r")
+    expect(position).to_have_text("step 1 of 5")
+    expect(told).to_contain_text("stopped before PowBackward0")
+
+
+def test_nan_is_seen_before_it_is_used(standalone):
+    x = vistorch.zeros(3, requires_grad=True)
+    bad = (x.sqrt() * x).sum()
+    page = standalone(vt.step(bad, break_="nan", namespace={"x": x}).document())
+    page.locator(".vt-run").click()
+    expect(page.locator(".vt-stop")).to_contain_text("stopped before SqrtBackward0")
+    expect(page.locator(".vt-inspector")).to_contain_text("0 / (2 · 0) = nan")
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("width", [420, 960])
+def test_no_page_is_wider_than_its_window(standalone, shoot, width):
+    for name, made in (("small", small()), ("network", network())):
+        page = standalone(made.document())
+        page.set_viewport_size({"width": width, "height": 900})
+        page.get_by_role("button", name="one step on").click()
+        expect(page.locator(".vt-pos")).to_contain_text("step 1")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        shoot(f"{name}-{width}")
+
+
+def test_a_step_is_painted_at_once(standalone):
+    page = standalone(network().document())
+    expect(page.locator(".vt-pos")).to_have_text("step 0 of 5")
+    took = page.evaluate(
+        """async () => {
+      const button = document.querySelector('[aria-label="one step on"]'), begin = performance.now();
+      button.click();
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      return performance.now() - begin;
+    }"""
+    )
+    expect(page.locator(".vt-pos")).to_have_text("step 1 of 5")
+    assert took < 250  # 50 where the machine is not shared

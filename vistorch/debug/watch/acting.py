@@ -1,0 +1,327 @@
+"""The controls of a run: what may be asked for, and what the loop does about it at its next step boundary.
+
+Invariant: each thing that was done is a line of the log, with the step it was done at.
+"""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter
+from typing import Any
+
+from ...engine.tensor import Tensor
+from .controls import Desk, Log, StopTraining, checked, positive
+from .freight import Freight
+from .snapshots import Shelf, Snapshot
+
+
+def rate(value: float) -> str:
+    """A learning rate as people write it: 0.001, 3e-4.
+
+    Example:
+        >>> from vistorch.debug.watch.acting import rate
+        >>> rate(3e-4), rate(0.1), rate(1e-3)
+        ('3e-4', '0.1', '1e-3')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0 or 0.01 <= abs(value) < 10000:
+        return f"{value:.4g}"
+    mantissa, _, exponent = f"{value:.3e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+class Acting:
+    """The part of a run that acts."""
+
+    desk: Desk
+    log: Log
+    shelf: Shelf
+    snapshot_every: int | None
+    freight: Freight
+    book: Any
+    budget: Any
+    ear: Any
+    filters: Any
+    model: Any
+    optimizer: Any
+    status: str
+    say: str
+    step: int
+    epoch: int
+    at_backward: Any
+    stepper: Any = None
+
+    _poll: Any
+    _touch: Any
+    _call: Any
+    refresh: Any
+    open: Any
+    tell: Any
+
+    # ---- asking ------------------------------------------------------------------------------------------------
+    def pause(self) -> None:
+        """Hold the loop after the step it is in."""
+        self.command({"do": "pause"})
+
+    def resume(self) -> None:
+        """Let a held loop go on."""
+        self.command({"do": "resume"})
+
+    def step_once(self) -> None:
+        """Let a held loop make one step, and hold it again."""
+        self.command({"do": "step"})
+
+    def stop(self) -> None:
+        """End the loop after the step it is in; the model is kept."""
+        self.command({"do": "stop"})
+
+    def set_lr(self, value: float, group: int | None = None) -> None:
+        """Set the learning rate from the next step on.
+
+        Args:
+            value: a positive number.
+            group: of this parameter group only.
+        """
+        self.command({"do": "lr", "value": value, "group": group})
+
+    def snapshot(self) -> None:
+        """Keep the state after the step the loop is in."""
+        self.command({"do": "snapshot"})
+
+    def rewind(self, step: int | None = None) -> None:
+        """Go back to a snapshot.
+
+        Args:
+            step: its step; by default the newest.
+        """
+        self.command({"do": "rewind", "step": step})
+
+    def why_not(self, word: str) -> str:
+        """Why a command cannot act now; "" where it can.
+
+        Args:
+            word: "pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper".
+        """
+        if word == "filters":
+            return (
+                "" if self.filters is not None and self.filters.choices else "The model has no convolution."
+            )
+        if word == "rewind":
+            if not self.shelf.kept:
+                return f"No: {self.shelf.refused}." if self.shelf.refused else "There is no snapshot yet."
+            return ""
+        if not self.open:
+            return "The run has not begun." if self.status == "waiting" else "The run is over."
+        if self.ear.main is None and word in ("lr", "snapshot"):
+            return "No optimizer has made a step yet."
+        if word == "step" and not self.desk.paused:
+            return "Only when paused."
+        if word == "resume" and not self.desk.paused:
+            return "It is running."
+        if word == "pause" and self.desk.paused:
+            return "It is paused."
+        if word == "stepper" and self.stepper is None:
+            return "Nothing here shows a stepper."
+        return ""
+
+    def command(self, message: Any) -> dict[str, Any]:
+        """Ask for what a page or a program wants; the loop does it at its next step boundary.
+
+        From any thread. A run that is over acts at once, where it still can (rewind, filters).
+
+        Args:
+            message: {"do": word, ...}.
+
+        Returns:
+            The command as it was understood.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug.watch import watch
+            >>> watch(vistorch.nn.Linear(1, 1)).command({"do": "pause"})
+            Traceback (most recent call last):
+            ValueError: pause: The run has not begun.
+        """
+        command = checked(message)
+        word = command["do"]
+        if why := self.why_not(word):
+            raise ValueError(f"{word}: {why}")
+        if word == "rewind":
+            command["step"] = self.shelf.of(command["step"]).step
+        if word == "filters":
+            known = [n for n, _ in self.filters.choices]
+            if command["name"] not in known:
+                raise ValueError(
+                    f"no filters are called {command['name'][:80]!r}; there are: {', '.join(known)}"
+                )
+        if word == "lr" and command["group"] is not None:
+            groups = len(self.ear.main.param_groups)
+            if command["group"] >= groups:
+                raise ValueError(f"there are {groups} parameter groups, the last is number {groups - 1}")
+        if self.open:
+            self.desk.ask(command)
+        else:
+            self._act(command, perf_counter())
+        return command
+
+    # ---- acting ------------------------------------------------------------------------------------------------
+    def _boundary(self) -> None:
+        """The end of a step: refresh, look for clicks, do what was asked for, and hold the loop while it is paused."""
+        begin = perf_counter()
+        if begin >= self.next_refresh:  # type: ignore[attr-defined]
+            self.refresh()
+            if self.snapshot_every is None and self.budget.may("snapshots", self.step):
+                self._take_snapshot(asked=False)
+        self._poll(begin)
+        if self.desk.once:
+            self.desk.once = False
+            self._hold()
+        if not self.desk.waiting and not self.desk.paused:
+            return
+        begin = perf_counter()
+        try:
+            while True:
+                asked = self.desk.take()
+                if asked is not None:
+                    self._act(*asked)
+                elif not self.desk.paused:
+                    break
+                else:
+                    self._poll(perf_counter())
+                    self.desk.wait()
+        finally:
+            self.budget.held += perf_counter() - begin
+
+    def _hold(self) -> None:
+        self.desk.paused = True
+        self.status, self.say = "paused", f"Paused after step {self.step}."
+        self.refresh()
+
+    def _act(self, command: dict[str, Any], asked: float) -> None:
+        """Do one thing; refuse in the log what became impossible meanwhile."""
+        word = command["do"]
+        self.refresh(tell=False)
+        try:
+            getattr(self, f"_do_{word}")(command, asked)
+        except (ValueError, RuntimeError) as error:
+            self.log.write(self.step, f"{word} refused", str(error))
+        self._touch("log", "head", "snapshots")
+        self._call(self.tell)
+
+    def _do_pause(self, command: dict, asked: float) -> None:
+        if not self.desk.paused:
+            late = f"{(perf_counter() - asked) * 1000:.0f} ms after the click"
+            self.log.write(self.step, "paused", late)
+            self._hold()
+            self.say = f"Paused after step {self.step}, {late}. The loop waits at the step boundary."
+
+    def _do_resume(self, command: dict, asked: float) -> None:
+        if self.desk.paused:
+            self.desk.paused = False
+            self.log.write(self.step, "resumed")
+            self.status, self.say = "running", ""
+
+    def _do_step(self, command: dict, asked: float) -> None:
+        self.desk.paused, self.desk.once = False, True
+        self.log.write(self.step, "one step")
+        self.status, self.say = "running", ""
+
+    def _do_stop(self, command: dict, asked: float) -> None:
+        self.log.write(self.step, "stopped", "the model is kept")
+        self.desk.paused = False
+        raise StopTraining(self)
+
+    def _do_lr(self, command: dict, asked: float) -> None:
+        value, only = positive(command["value"]), command["group"]
+        groups = self.ear.main.param_groups
+        before = float(groups[only or 0]["lr"])
+        for i, group in enumerate(groups):
+            if only is None or only == i:
+                old = group["lr"]
+                if isinstance(old, Tensor):
+                    old.fill_(value)
+                else:
+                    group["lr"] = value
+        what = f"learning rate {rate(before)} → {rate(value)}"
+        if only is not None:
+            what += f" of group {only}"
+        effect = "from the next step on"
+        if self.ear.schedulers:
+            effect += "; the scheduler goes on from there or sets its own"
+        self.log.write(self.step, what, effect, before, value)
+
+    def _do_filters(self, command: dict, asked: float) -> None:
+        self.filters.choose(command["name"])
+        self.budget.jobs["filters"].last = -(1 << 60)
+        if not self.open:
+            self.filters.look(self.step, self.freight)
+            self.freight.send()
+            self.filters.arrive()
+        self._touch("filters")
+
+    def _do_stepper(self, command: dict, asked: float) -> None:
+        self.at_backward = self.stepper
+        self.log.write(self.step, "stepper", "opens on the next backward pass")
+
+    def _do_snapshot(self, command: dict, asked: float) -> None:
+        if self._take_snapshot(asked=True):
+            self.log.write(self.step, "snapshot", f"{self.shelf.kept[-1].nbytes / 2**20:.2f} MiB")
+        else:
+            self.log.write(self.step, "snapshot refused", self.shelf.refused)
+
+    def _take_snapshot(self, asked: bool) -> bool:
+        """Keep the state as it is now; all that was heard has been read."""
+        begun = self.budget.begin()
+        if not asked and self.shelf.refused:
+            return False
+        optimizers = [o for o, ours in self.ear.ours.values() if ours]
+        more = []
+        for loader in list(self.ear.loaders.known):
+            more += [loader.generator, getattr(loader.sampler, "generator", None)]
+        kept = Snapshot(
+            self.step,
+            self.model,
+            optimizers,
+            list(self.ear.schedulers),
+            [g for g in more if g is not None],
+            self.book.copy(),
+            asked,
+        )
+        kept_it = self.shelf.add(kept)
+        self._touch("snapshots")
+        self.budget.end("snapshots", begun)
+        return kept_it
+
+    def _do_rewind(self, command: dict, asked: float) -> None:
+        kept = self.shelf.of(command["step"])
+        before, now = self.step, self._rate()
+        kept.restore()
+        self.book.rewind(kept.step, kept.book)
+        self.shelf.forget_after(kept.step)
+        for entry in self.log.entries:
+            if (
+                entry.step > kept.step
+                and not entry.undone
+                and not entry.what.startswith(("rewound", "paused"))
+            ):
+                entry.undone = True
+                entry.effect += "; undone by the rewind" if entry.effect else "undone by the rewind"
+        self.step = kept.step
+        effect = "weights, optimizer and generators restored"
+        if now is not None and self._rate() != now:
+            effect += f"; learning rate back to {rate(self._rate() or 0)}"
+        what = f"rewound from step {before} to snapshot {kept.step}"
+        self.log.write(before, what, effect, before, kept.step)
+        for job in self.budget.jobs.values():
+            job.last = min(job.last, kept.step)
+        self._touch("loss", "validation", "accuracy", "flow", "mistakes", "log", "snapshots", "rewound")
+        if not self.open:
+            self.say = f"The model holds the weights of step {kept.step}."
+
+    def _rate(self) -> float | None:
+        """The learning rate of the first group."""
+        main = self.ear.main
+        return (
+            float(main.param_groups[0]["lr"]) if main is not None and "lr" in main.param_groups[0] else None
+        )

@@ -1,0 +1,197 @@
+"""What a run knows: curves, counts and lists, all of bounded size.
+
+Invariant: numbers and small arrays only; no tensor, and nothing that grows with the number of steps beyond its bound.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from .curves import Curve
+from .mistakes import Mistakes
+from .predictions import Read
+from .tally import MOST, Tally, Window
+from .units import Units
+
+EPOCHS = 200
+CHECKS = 2000  # validations
+UNDONE = 8
+NEWEST = 100  # looks at the update / weight ratio
+
+
+class Check:
+    """One validation: the passes apart from training between two steps."""
+
+    def __init__(self, step: int, epoch: int) -> None:
+        self.step, self.epoch = step, epoch
+        self.tally: Tally | None = None
+        self.loss_sum, self.loss_count = 0.0, 0
+
+    def add(self, reads: list[Read], classes: int) -> None:
+        """Count what was read."""
+        if self.tally is None:
+            self.tally = Tally(classes)
+        for r in reads:
+            self.tally.add(r.labels, r.read)
+            if r.loss is not None:
+                self.loss_sum += float(r.loss.sum())
+                self.loss_count += int(np.size(r.loss))
+
+    def wire(self) -> dict[str, Any]:
+        """One point of the curve."""
+        return {
+            "step": self.step,
+            "epoch": self.epoch,
+            "loss": self.loss_sum / self.loss_count if self.loss_count else None,
+            "accuracy": None if self.tally is None else self.tally.accuracy,
+            "samples": 0 if self.tally is None else self.tally.samples,
+        }
+
+
+class Book:
+    """The run's memory.
+
+    Args:
+        names: the names of the classes, if they were given.
+    """
+
+    def __init__(self, names: list[str] | None = None) -> None:
+        self.names = names
+        self.classes = len(names) if names else 0
+        self.several = False  # each sample has several yes-or-no decisions
+        self.loss, self.recent = Curve(), deque(maxlen=20)
+        self.lr: Curve | None = None
+        self.flow: Curve | None = None
+        self.norms: np.ndarray | None = None  # the newest, by parameter
+        self.ratios: deque[np.ndarray] = deque(maxlen=NEWEST)
+        self.window = Window()
+        self.epoch: Tally | None = None
+        self.epoch_number = 0
+        self.epochs: list[dict[str, Any]] = []
+        self.checks: list[dict[str, Any]] = []
+        self.checked: Tally | None = None  # the newest validation
+        self.checked_before: Tally | None = None
+        self.undone: list[dict[str, Any]] = []
+        self.mistakes, self.units = Mistakes(), Units()
+
+    def meet(self, classes: int, several: bool) -> bool:
+        """Learn how many classes there are; False for a batch of another number."""
+        if not self.classes:
+            self.classes, self.several = classes, several
+        if self.epoch is None and classes <= self.classes:
+            self.epoch, self.several = Tally(self.classes), several
+        return classes <= self.classes
+
+    @property
+    def class_names(self) -> list[str]:
+        """A name for each class."""
+        if self.names:
+            return self.names
+        return [str(i) for i in range(self.classes)]
+
+    def count(self, reads: list[Read]) -> None:
+        """Count what was read of training."""
+        for r in reads:
+            assert self.epoch is not None
+            own = r.owners()
+            steps = np.array([s.step for s in r.sights])[own]
+            epochs = np.array([s.epoch for s in r.sights])[own]
+            for epoch in dict.fromkeys(s.epoch for s in r.sights):
+                part = slice(None) if r.sights[0].epoch == r.sights[-1].epoch else epochs == epoch
+                if epoch != self.epoch_number and len(steps[part]):
+                    self.end_epoch(int(steps[part][0]) - 1)
+                    self.epoch_number = epoch
+                self.epoch.add(r.labels[part], r.read[part])
+            self.window.add(steps, r.labels, r.read)
+
+    def end_epoch(self, step: int) -> None:
+        """Write down what an epoch came to, and begin the next."""
+        if self.epoch is not None and self.epoch.samples:
+            self.epochs.append(
+                {
+                    "epoch": self.epoch_number,
+                    "step": step,
+                    "right": self.epoch.right.astype(np.uint32),
+                    "seen": self.epoch.seen.astype(np.uint32),
+                }
+            )
+            self.epochs = self.epochs[-EPOCHS:]
+            self.epoch = Tally(self.classes)
+
+    def end_check(self, check: Check) -> bool:
+        """Write down a validation; False for one that saw nothing."""
+        if check.tally is None or not check.tally.samples:
+            return False
+        self.checks.append(check.wire())
+        if len(self.checks) > CHECKS:
+            del self.checks[1::2]
+        self.checked, self.checked_before = check.tally, self.checked
+        return True
+
+    def add_losses(self, steps: list[int], values: list[float]) -> None:
+        """Add to the curve."""
+        self.loss.add(steps, values)
+        self.recent.extend(values)
+
+    def add_rates(self, steps: list[int], values: list[list[float]]) -> None:
+        """Add learning rates, one by group."""
+        if self.lr is None:
+            self.lr = Curve(len(values[0]), 512)
+        rows = self.lr.rows
+        self.lr.add(steps, [[*v, *[np.nan] * rows][:rows] for v in values])
+
+    def add_norms(self, step: int, values: list[float]) -> None:
+        """Add the gradient norms of a step."""
+        if self.flow is None:
+            self.flow = Curve(len(values), 256)
+        self.norms = np.array(values)
+        self.flow.add([step], [values])
+
+    # ---- back and forth ----------------------------------------------------------------------------------------
+    def copy(self) -> Book:
+        """What a snapshot keeps of it: the curves and the counts."""
+        other = Book.__new__(Book)
+        other.loss, other.recent = self.loss.copy(), deque(self.recent, 20)
+        other.lr = None if self.lr is None else self.lr.copy()
+        other.epoch_number, other.epochs = self.epoch_number, list(self.epochs)
+        small = self.epoch is not None and self.classes <= MOST // 4
+        other.epoch = self.epoch.copy() if small and self.epoch is not None else None
+        other.checks = list(self.checks)
+        return other
+
+    @property
+    def nbytes(self) -> int:
+        """What a copy holds."""
+        held = self.loss.nbytes + (0 if self.lr is None else self.lr.nbytes)
+        return held + (0 if self.epoch is None else self.epoch.nbytes)
+
+    def rewind(self, step: int, kept: Book) -> None:
+        """Go back to what was known at a step; the curve that is undone stays, thinned, to be shown as such."""
+        lost = self.loss.after(step)
+        while lost.used - step // lost.width > 128:
+            lost = lost.restored()
+            lost._halve()
+        self.undone = [*self.undone, lost.wire(step + 1)][-UNDONE:]
+        self.loss, self.recent = kept.loss.restored(), deque(kept.recent, 20)
+        self.lr = None if kept.lr is None else kept.lr.restored()
+        if kept.epoch is not None:
+            self.epoch, self.epoch_number = kept.epoch.copy(), kept.epoch_number
+            self.epochs = list(kept.epochs)
+        self.checks = list(kept.checks)
+        if self.flow is not None:
+            self.flow = _until(self.flow, step)
+        self.window.forget_after(step)
+        self.mistakes.forget_after(step)
+
+
+def _until(curve: Curve, step: int) -> Curve:
+    """A curve without the columns that begin after a step."""
+    other = curve.copy()
+    used = min(other.used, step // other.width + 1)
+    for name in ("low", "high", "total", "count", "bad"):
+        setattr(other, name, getattr(other, name)[:used])
+    other.used = used
+    return other.restored()

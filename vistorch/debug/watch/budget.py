@@ -1,0 +1,115 @@
+"""What watching may cost: each kind of looking has a share of the loop's time, and waits when it has used it up.
+
+Time is measured around each piece of work; what cannot be measured without costing as much again (being told of a
+module's call) is counted and priced. Time in which the loop was held (a pause) is not the loop's.
+Invariant: no kind but the first look runs while it has spent more than its share; when all together have, each is held
+to as little as a tenth of it.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+CALL = 0.35e-6  # seconds to be told of an event that needs nothing done
+SHARE = 0.02  # what cannot be measured (caches that work elsewhere has filled) costs about as much again
+BRAKE = 1.25  # all together: so much of `share` before everything optional waits
+LEAST = 10  # but never longer than at a tenth of its own share: something is seen of the fastest loop
+
+
+class Job:
+    """One kind of looking: its share, how often at most, and what it has cost."""
+
+    __slots__ = ("cost", "every", "last", "share", "spent", "until")
+
+    def __init__(self, share: float, every: int) -> None:
+        self.share, self.every = share, every
+        self.cost, self.spent, self.last = 0.0, 0.0, -(1 << 60)
+        self.until = 0.0  # seconds of the loop before which there is nothing left of its share
+
+
+class Budget:
+    """Who may work now.
+
+    Args:
+        share: of the loop's time, for everything.
+        clock: seconds; another one in tests.
+
+    Example:
+        >>> from vistorch.debug.watch.budget import Budget
+        >>> now = [0.0]
+        >>> budget = Budget(0.1, clock=lambda: now[0])
+        >>> budget.job("norms", 0.5)
+        >>> budget.may("norms", step=1)
+        True
+        >>> budget.charge("norms", 1.0)
+        >>> now[0] = 10.0
+        >>> budget.may("norms", step=2)  # 1 s of 10 s is more than half of a tenth
+        False
+        >>> now[0] = 100.0
+        >>> budget.may("norms", step=3)
+        True
+    """
+
+    def __init__(self, share: float = SHARE, clock=perf_counter) -> None:
+        self.share, self.clock = share, clock
+        self.began, self.held, self.calls = clock(), 0.0, 0
+        self.charged = 0.0
+        self.jobs: dict[str, Job] = {}
+
+    def job(self, name: str, part: float, every: int = 1) -> None:
+        """Name a kind of looking.
+
+        Args:
+            name: its name.
+            part: of the whole share.
+            every: so many steps apart at least.
+        """
+        self.jobs[name] = Job(part * self.share, every)
+
+    def elapsed(self) -> float:
+        """Seconds the loop has run."""
+        return max(self.clock() - self.began - self.held, 1e-9)
+
+    def spent(self) -> float:
+        """Seconds spent on watching."""
+        return self.charged + self.calls * CALL
+
+    def overhead(self) -> float:
+        """The share of the loop's time that went into watching."""
+        return self.spent() / self.elapsed()
+
+    def may(self, name: str, step: int) -> bool:
+        """Whether this kind may look at this step; if so, it is taken to do so."""
+        j = self.jobs[name]
+        if 0 < step - j.last < j.every:
+            return False
+        if j.spent:
+            elapsed = self.elapsed()
+            if elapsed < j.until:
+                return False
+            own = (j.spent + j.cost) / j.share
+            j.until = max(own, min(self.spent() / (BRAKE * self.share), LEAST * own))
+            if elapsed < j.until:
+                return False
+        j.last = step
+        return True
+
+    def charge(self, name: str, seconds: float) -> None:
+        """Write down what it cost."""
+        j = self.jobs[name]
+        j.spent += seconds
+        self.charged += seconds
+        j.cost = seconds if not j.cost else 0.8 * j.cost + 0.2 * seconds
+
+    def begin(self) -> tuple[float, float]:
+        """A piece of work begins; give what this returns to `end`."""
+        return self.clock(), self.charged
+
+    def end(self, name: str, begun: tuple[float, float]) -> None:
+        """It is over: charge what it took, less what was charged inside it."""
+        start, charged = begun
+        self.charge(name, max(0.0, self.clock() - start - (self.charged - charged)))
+
+    def wire(self) -> dict[str, float]:
+        """Milliseconds spent, by kind."""
+        return {name: round(j.spent * 1000, 3) for name, j in self.jobs.items()}

@@ -1,0 +1,149 @@
+"""Commands: asked for from any thread, checked at once, acted on by the loop at its next step boundary.
+
+What is asked for is refused with a ValueError that says why; what was done is written into the log with its step.
+Invariant: nothing but the loop's own thread changes the model, the optimizer or a generator while the loop runs.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+MOST_LOG = 1000
+WAIT = 0.01  # seconds between two looks while the loop is held
+
+WORDS = {
+    "pause": (),
+    "step": (),
+    "resume": (),
+    "stop": (),
+    "lr": ("value", "group"),
+    "snapshot": (),
+    "rewind": ("step",),
+    "filters": ("name",),
+    "stepper": (),
+}
+
+
+class StopTraining(BaseException):
+    """Ends a loop whose run was told to stop; the run's `with` block keeps it to itself.
+
+    It is no Exception, so that a loop which catches those ends all the same.
+    """
+
+    def __init__(self, run: Any) -> None:
+        super().__init__("the training was stopped; the model is kept")
+        self.run = run
+
+
+@dataclass
+class Entry:
+    """One line of the log."""
+
+    number: int
+    step: int
+    what: str
+    effect: str = ""
+    before: Any = None
+    after: Any = None
+    at: float = 0.0
+    undone: bool = field(default=False)
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels."""
+        return {
+            "number": self.number,
+            "step": self.step,
+            "what": self.what,
+            "from": self.before,
+            "to": self.after,
+            "effect": self.effect,
+            "undone": self.undone,
+        }
+
+
+class Log:
+    """What was done to the run, oldest first; the first lines go when there are more than `MOST_LOG`."""
+
+    def __init__(self) -> None:
+        self.entries: deque[Entry] = deque(maxlen=MOST_LOG)
+        self.number = 0
+
+    def write(self, step: int, what: str, effect: str = "", before: Any = None, after: Any = None) -> Entry:
+        """Add a line."""
+        self.number += 1
+        self.entries.append(Entry(self.number, step, what, effect, before, after))
+        return self.entries[-1]
+
+
+def checked(message: Any) -> dict[str, Any]:
+    """A command as it may come from a page: known words, plain values; ValueError says what is wrong.
+
+    Args:
+        message: {"do": word, ...}.
+
+    Example:
+        >>> from vistorch.debug.watch.controls import checked
+        >>> checked({"do": "lr", "value": 0.1})
+        {'do': 'lr', 'value': 0.1, 'group': None}
+        >>> checked({"do": "lr", "value": -1})
+        Traceback (most recent call last):
+        ValueError: the learning rate must be a positive number, got -1
+    """
+    if not isinstance(message, dict) or not isinstance(message.get("do"), str):
+        raise ValueError('a command is {"do": word, ...}')
+    word = message["do"]
+    if word not in WORDS:
+        raise ValueError(f"unknown command {word[:40]!r}; known are: {', '.join(WORDS)}")
+    found: dict[str, Any] = {"do": word, **{name: message.get(name) for name in WORDS[word]}}
+    if word == "lr":
+        found["value"] = positive(found["value"])
+        group = found["group"]
+        if group is not None and (isinstance(group, bool) or not isinstance(group, int) or group < 0):
+            raise ValueError(f"a parameter group is a number from 0 on, got {group!r}")
+    if word == "rewind" and found["step"] is not None:
+        step = found["step"]
+        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < 2**53:
+            raise ValueError(f"a step is a number from 0 on, got {step!r}")
+    if word == "filters" and not isinstance(found["name"], str):
+        raise ValueError("filters are chosen by the name of a parameter")
+    return found
+
+
+def positive(value: Any) -> float:
+    """A learning rate: a positive, finite number."""
+    fine = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not fine or not math.isfinite(value) or value <= 0:
+        raise ValueError(f"the learning rate must be a positive number, got {value!r}")
+    return float(value)
+
+
+class Desk:
+    """Where commands wait for the loop."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[tuple[dict[str, Any], float]] = deque()
+        self.woken = threading.Condition()
+        self.paused = False
+        self.once = False  # one step, then hold again
+
+    def ask(self, command: dict[str, Any]) -> None:
+        """Queue a command; wakes a loop that is held."""
+        with self.woken:
+            self.waiting.append((command, perf_counter()))
+            self.woken.notify_all()
+
+    def take(self) -> tuple[dict[str, Any], float] | None:
+        """The next command, oldest first."""
+        with self.woken:
+            return self.waiting.popleft() if self.waiting else None
+
+    def wait(self) -> None:
+        """Wait for a command, or until it is time to look for clicks."""
+        with self.woken:
+            if not self.waiting:
+                self.woken.wait(WAIT)

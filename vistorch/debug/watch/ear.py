@@ -1,0 +1,335 @@
+"""What a run hears of the loop, and what it makes of it: steps, losses, batches, validations.
+
+A training step is read from the pass that is about to run (reading.py), so no op is heard; while the model is called
+apart from training, ops are, because there is no graph. Now and then one forward pass is listened to for its units.
+Invariant: what is heard is queued or copied at once, and read at a refresh; an error in here ends the watching, never
+the loop.
+"""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter
+from typing import Any
+
+from ...engine.events import Listener, hear
+from ...engine.graph import Leaf, version
+from ...engine.modes import mode
+from ...engine.places import CPU
+from ...engine.tensor import Tensor
+from .book import Check
+from .loaders import Loaders
+from .ops import Ops
+from .reading import Sight, sight_of
+from .units import Looking
+
+LARGE = 4 << 20  # bytes of scores that are read at once instead of kept for the refresh
+HELD = 32 << 20  # bytes of batches that wait for it
+
+
+class Ear(Listener):
+    """Listens for a run."""
+
+    def __init__(self, run: Any) -> None:
+        self.run, self.budget = run, run.budget
+        self.heard = run.budget.jobs["hear"]
+        self.root: Any = run.model
+        self.depth = 0
+        self.candidates: dict[int, Any] = {}
+        self.loaders = Loaders()
+        self.iteration: Any = None
+        self.thread = 0
+        self.inputs: Any = None
+        self.last: Any = None
+        self.apart = False  # the newest forward was no training
+        self.trains_in_eval = self.deaf = False
+        self.wants_last = True  # until a loss shows that it keeps its scores itself
+        self.ops = Ops(self)
+        self.looking: Looking | None = None
+        self.losses: list = []
+        self.sights: list[Sight] = []
+        self.held = 0
+        self.check: Check | None = None
+        self.check_sights: list[Sight] = []
+        self.approved: dict = {}
+        self.main: Any = None
+        self.ours: dict[int, tuple[Any, bool]] = {}
+        self.acts: dict[str, Any] = {
+            "step": self._step,
+            "step_end": self._step_end,
+            "loader": self._loader,
+            "loader_end": self.loaders.end,
+            "scheduler": self._scheduler,
+        }
+        if self.root is None:
+            self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
+        self.schedulers: list = []
+
+    # ---- events ------------------------------------------------------------------------------------------------
+    def phase(self, name: str, subject: Any, *details: Any) -> None:
+        """Follow the loop; most events are of inner modules and end here at once."""
+        self.budget.calls += 1
+        if subject is self.root:
+            if name == "forward":
+                self._guarded(self._forward, details)
+            elif name == "forward_end":
+                if self.deaf:
+                    self._hear_again()
+                if self.looking is not None or self.wants_last:
+                    self._guarded(self._forward_end, details[0])
+        elif (act := self.acts.get(name)) is not None:
+            act(subject, *details)
+
+    def _hear_again(self) -> None:
+        self.deaf = False
+        if hear.phase is None:
+            hear.phase = self.phase
+
+    def _step(self, optimizer: Any) -> None:
+        if self._is_ours(optimizer):
+            self._guarded(self.run._before_step, optimizer)
+
+    def _step_end(self, optimizer: Any) -> None:
+        if self._is_ours(optimizer) and optimizer is self.main and self._guarded(self._stepped, optimizer):
+            self.run._boundary()
+
+    def _loader(self, loader: Any, iterator: Any = None) -> None:
+        self.loaders.begin(loader, iterator)
+
+    def _scheduler(self, scheduler: Any) -> None:
+        if all(s is not scheduler for s in self.schedulers):
+            self.schedulers = [*self.schedulers[-7:], scheduler]
+
+    def _any_forward(self, module: Any, args: tuple, kwargs: dict) -> None:
+        """Before the root is known: the outermost module that has parameters may be it."""
+        if not self.depth and next(iter(module.parameters()), None) is not None:
+            self.candidates[id(module)] = module
+            self._guarded(self._forward, (args, kwargs))
+        self.depth += 1
+
+    def _any_forward_end(self, module: Any, result: Any) -> None:
+        self.depth = max(0, self.depth - 1)
+        if not self.depth and id(module) in self.candidates:
+            self._guarded(self._forward_end, result)
+
+    def backward(self, run: Any, outputs: tuple) -> None:
+        """A pass is about to start: its root is the loss, its newest nodes know logits and labels."""
+        if run.accumulate:
+            self._guarded(self._loss, run, outputs)
+            if self.run.at_backward is not None:
+                hook, self.run.at_backward = self.run.at_backward, None
+                hook(self.run, run, outputs)
+
+    def _guarded(self, act: Any, *given: Any) -> bool:
+        budget = self.budget
+        start, charged = perf_counter(), budget.charged
+        try:
+            act(*given)
+            return True
+        except Exception as error:
+            self.run._trouble(error)
+            return False
+        finally:
+            own = perf_counter() - start - (budget.charged - charged)
+            self.heard.spent += own
+            budget.charged += own
+
+    # ---- forward -----------------------------------------------------------------------------------------------
+    def _forward(self, details: tuple) -> None:
+        self.thread = threading.get_ident()
+        args, kwargs = details
+        t = args[0] if args else next(iter(kwargs.values()), None)
+        if isinstance(t, Tensor) and t._data.ndim > 2:
+            v = t._ver
+            if v is None:
+                v = version(t)
+            self.inputs = t._data, t._place, (v, v.n)
+        else:
+            self.inputs = None
+        self.last = None
+        self.apart = not mode.on or not (self._training() or self.trains_in_eval)
+        if self.apart:
+            if self.check is None:
+                self.check = Check(self.run.step, self.run.epoch)
+                self.ops.__enter__()
+            self._take_check()
+            self.run._tick()
+            return
+        if self.check is not None:
+            self.end_check()
+        if self.root is None:
+            return
+        if self.looking is None and self.budget.may("units", self.run.step):
+            self.looking = Looking(self.run.layer_paths, self.run.freight)
+            self.looking.__enter__()
+        elif hear.phase == self.phase:
+            # Nobody else listens, and inside the root nothing is of interest: its modules need not tell. That it has
+            # ended is told all the same, because a call asks once, at its beginning, whom to tell.
+            hear.phase, self.deaf = None, True
+
+    def _training(self) -> bool:
+        return (
+            self.root.training if self.root is not None else all(m.training for m in self.candidates.values())
+        )
+
+    def _forward_end(self, result: Any) -> None:
+        if isinstance(result, (tuple, list)):
+            result = next((t for t in result if isinstance(t, Tensor)), None)
+        elif isinstance(result, dict):
+            result = next((t for t in result.values() if isinstance(t, Tensor)), None)
+        # the array: a tensor would keep its graph
+        self.last = result._data if isinstance(result, Tensor) else None
+        if self.looking is not None:
+            looking, self.looking = self.looking, None
+            looking.__exit__()
+            if looking.found:
+                self.run.book.units.expect(looking.found)
+            self.budget.charge("units", looking.seconds)
+
+    # ---- training ----------------------------------------------------------------------------------------------
+    def _loss(self, run: Any, outputs: tuple) -> None:
+        out = outputs[0]
+        data = getattr(out, "_data", None)
+        if data is None or data.size != 1 or (self.thread and threading.get_ident() != self.thread):
+            return
+        if not self._reaches(run.order):
+            return
+        if self.apart and self.check is not None:  # who calls backward trains, whatever the mode
+            self.trains_in_eval, self.apart = True, False
+            self.ops.current = None
+            self.check_sights.clear()
+            self.check = None
+            self.ops.__exit__()
+        place = out._place
+        self.losses.append(float(data) if not place.kind and not place.simulated else (data.copy(), place))
+        sight = sight_of(run.order, self.last)
+        if sight is not None:
+            self.wants_last = not sight.logs
+            self._see(sight)
+        self.inputs = None
+
+    def _reaches(self, order: list) -> bool:
+        """Whether a pass comes to the model; where one of its leaves stands is remembered by form of graph."""
+        if self.root is None:
+            return True
+        key, own = (len(order), order[0].__class__), self.run.parameter_ids
+        at = self.approved.get(key, -1)
+        # another model's graph may have the same form: the leaf that was ours must be one of ours again
+        if at >= 0 and order[at].__class__ is Leaf and id(order[at].variable) in own:
+            return True
+        for i, n in enumerate(order):
+            if n.__class__ is Leaf and id(n.variable) in own:
+                self.approved[key] = i
+                return True
+        return False
+
+    def _see(self, sight: Sight) -> None:
+        """Keep a batch for the next refresh."""
+        self._epoch()
+        sight.step, sight.epoch = self.run.step + 1, self.run.epoch
+        self._dress(sight)
+        size = sight.scores.nbytes
+        if size > LARGE:
+            self.run._read_now(sight)
+            return
+        self.sights.append(sight)
+        self.held += size if sight.inputs is None else size + sight.inputs.nbytes
+        if self.held > HELD:
+            for old in self.sights[:-1]:
+                old.inputs = None
+            self.held = sum(s.nbytes for s in self.sights)
+            if self.held > HELD:
+                self.run._read_waiting()
+
+    def _dress(self, sight: Sight) -> None:
+        """Give a batch its inputs and indices, and copy what the loop may overwrite."""
+        if sight.place is CPU:
+            self._copied(sight)
+        else:
+            with sight.place:
+                self._copied(sight)
+        rows = len(sight.target)
+        if self.loaders.going:
+            now = self.loaders.now
+            sight.indices = None if now is None else now.batch(rows)
+        if self.inputs is not None:
+            given, place, when = self.inputs
+            if place is sight.place and len(given) == rows:
+                sight.inputs, sight.version = given, when
+
+    @staticmethod
+    def _copied(sight: Sight) -> None:
+        sight.target = sight.target.copy()
+        if not sight.logs:
+            sight.scores = sight.scores.copy()
+
+    def _epoch(self) -> None:
+        if not self.loaders.going:
+            return
+        now = self.loaders.now
+        if now is not self.iteration and now is not None:
+            self.iteration = now
+            self.run._next_epoch(now)
+
+    def _is_ours(self, optimizer: Any) -> bool:
+        """Whether an optimizer changes the model; the first that steps says where a step ends."""
+        known = self.ours.get(id(optimizer))
+        if known is None or known[0] is not optimizer:
+            held = {id(p) for g in optimizer.param_groups for p in g["params"]}
+            if self.root is None and self.run.optimizer in (None, optimizer):
+                self._find_root(held)
+            given = self.run.optimizer
+            ours = optimizer is given or (given is None and bool(held & self.run.parameter_ids))
+            known = self.ours[id(optimizer)] = (optimizer, ours)
+            if ours and self.main is None:
+                self.main = optimizer
+        return known[1]
+
+    def _find_root(self, held: set) -> None:
+        """The module that was called and holds most of what is optimized."""
+        found, most = None, 0
+        for m in self.candidates.values():
+            own = sum(id(p) in held for p in m.parameters())
+            if own > most:
+                found, most = m, own
+        if found is not None:
+            self.root = found
+            self.candidates.clear()
+            del self.acts["forward"], self.acts["forward_end"]
+            self.run._meet(found)
+
+    def _stepped(self, optimizer: Any) -> None:
+        self._epoch()
+        losses, self.losses = self.losses, []
+        self.run._after_step(optimizer, losses)
+
+    # ---- apart from training -----------------------------------------------------------------------------------
+    def _take_check(self) -> None:
+        """What was read of the last batch counts now that the next one comes."""
+        sight, self.ops.current = self.ops.current, None
+        if sight is not None:
+            self.check_sights.append(sight)
+
+    def end_check(self) -> None:
+        """Training goes on: a validation is over."""
+        if self.check is None:
+            return
+        self._take_check()
+        self.ops.__exit__()
+        check, self.check = self.check, None
+        self.run._end_check(check)
+
+    def close(self) -> None:
+        """Stop all listening."""
+        self.deaf = False
+        if self.looking is not None:
+            self.looking.__exit__()
+            self.looking = None
+        if self.check is not None:
+            try:
+                self.end_check()
+            finally:
+                self.check = None
+        self.__exit__()
+        self.inputs = self.last = None
+        self.candidates.clear()

@@ -1,0 +1,81 @@
+"""The weights of a chosen convolution beside their gradients, as 8-bit codes with one scale each.
+
+Invariant: both have the same order and the same places; a code c stands for (c - 128) / 127 of the scale.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .freight import Freight, Ticket
+
+MOST = 64  # filters that are shown
+DEEP = 16  # of their input channels
+
+
+def choices_of(model: Any) -> list[tuple[str, Any]]:
+    """The parameters that are filters: weights of two spatial axes."""
+    return [(n, p) for n, p in model.named_parameters() if p.ndim == 4 and p.shape[2] * p.shape[3] > 1]
+
+
+def coded(values: np.ndarray) -> dict[str, Any]:
+    """An array as codes and their scale."""
+    values = np.asarray(values, np.float64)
+    fine = np.isfinite(values)
+    scale = float(np.abs(values[fine]).max()) if fine.any() else 0.0
+    codes = np.where(fine, np.round(np.where(fine, values, 0) / (scale or 1) * 127) + 128, 0)
+    return {"codes": codes.astype(np.uint8), "scale": scale}
+
+
+class Filters:
+    """The filters of one parameter as they were at the newest look."""
+
+    def __init__(self, model: Any) -> None:
+        self.choices = choices_of(model)
+        self.chosen = self.choices[0][0] if self.choices else ""
+        self.step = 0
+        self.weight: Ticket | None = None
+        self.gradient: Ticket | None = None
+        self.shown: dict[str, Any] | None = None
+
+    def choose(self, name: str) -> None:
+        """Look at another parameter from now on."""
+        if name not in [n for n, _ in self.choices]:
+            known = ", ".join(n for n, _ in self.choices) or "none"
+            raise ValueError(f"no filters are called {name!r}; there are: {known}")
+        self.chosen, self.shown, self.weight, self.gradient = name, None, None, None
+
+    def look(self, step: int, freight: Freight) -> None:
+        """Copy the weights and their gradients, before the optimizer changes them."""
+        p = dict(self.choices).get(self.chosen)
+        if p is None or p._data.ndim != 4:
+            return
+        deep = p._data.shape[1] if p._data.shape[1] <= 4 else min(DEEP, p._data.shape[1])
+        with p._place:
+            self.weight = freight.put(p._data[:MOST, :deep].copy(), p._place)
+            g = p._grad
+            self.gradient = None if g is None else freight.put(g._data[:MOST, :deep].copy(), p._place)
+        self.step = step
+
+    def arrive(self) -> bool:
+        """Take in what is here; whether something was."""
+        if self.weight is None or self.weight.value is None:
+            return False
+        weight, self.weight = self.weight, None
+        gradient, self.gradient = self.gradient, None
+        self.shown = {
+            "step": self.step,
+            "weight": coded(weight.value),
+            "gradient": None if gradient is None or gradient.value is None else coded(gradient.value),
+        }
+        return True
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels."""
+        return {
+            "choices": [{"name": n, "shape": list(p.shape)} for n, p in self.choices],
+            "chosen": self.chosen,
+            **(self.shown or {"step": None, "weight": None, "gradient": None}),
+        }

@@ -1,0 +1,124 @@
+"""Gradient flow: how large the gradient of each parameter was in the last backward pass.
+
+The state that travels: { "title", "text", "rows": [ {"name","layer","shape","count","norm": number or null without a
+gradient,"mean": of |g|,"max": of |g|,"zeros": share of exact zeros,"bad": how many are not finite,"weight": norm,
+"relative": norm of the gradient / norm of the weight,"state","cure"} ], "says": [..] }
+
+Invariant: the record holds numbers; the model is only read.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..numbers import host, norm_of, plain
+from ..steps.words import count, number, shape
+from .cures import CURES, EXPLODED, VANISHED
+from .layers import owner_of
+
+
+@dataclass
+class FlowRecord:
+    """The gradients of one pass, by parameter, from the input to the output."""
+
+    kind: ClassVar[str] = "flow"
+
+    title: str
+    rows: list[dict[str, Any]]
+    says: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        """A table: norm, largest entry, share of zeros, norm against the weight's."""
+        table = [("parameter", "shape", "norm", "max", "zeros", "grad/weight", "")]
+        for r in self.rows:
+            if r["norm"] is None:
+                table.append((r["name"], shape(r["shape"]), "–", "–", "–", "–", r["state"]))
+                continue
+            relative = "–" if r["relative"] is None else number(r["relative"])
+            state = "" if r["state"] == "in range" else r["state"]
+            zeros = f"{100 * r['zeros']:.0f} %"
+            table.append(
+                (r["name"], shape(r["shape"]), number(r["norm"]), number(r["max"]), zeros, relative, state)
+            )
+        wide = [max(len(row[i]) for row in table) for i in range(7)]
+        lines = [
+            "  ".join(
+                f"{c:<{w}}" if i in (0, 1, 6) else f"{c:>{w}}"
+                for i, (c, w) in enumerate(zip(row, wide, strict=True))
+            )
+            for row in table
+        ]
+        cures = dict.fromkeys(f"{r['state']}: {r['cure']}" for r in self.rows if r["cure"])
+        return "\n".join([self.title, *[line.rstrip() for line in lines], *cures, *self.says])
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels; see the top of this file."""
+        return {"title": self.title, "text": self.text(), "rows": self.rows, "says": self.says}
+
+
+def flow(model: Any, title: str = "") -> FlowRecord:
+    """The gradient flow of the last backward pass: one row a parameter, in the model's order.
+
+    Args:
+        model: a module whose parameters have gradients.
+        title: what it is called.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.watch import flow
+        >>> net = vistorch.nn.Linear(2, 1, bias=False)
+        >>> net(vistorch.tensor([[3.0, 4.0]])).sum().backward()
+        >>> flow(net).rows[0]["norm"]
+        5.0
+    """
+    named = getattr(model, "named_parameters", None)
+    if named is None:
+        raise TypeError(f"flow() takes a module, not {type(model).__name__}")
+    rows, missing = [], 0
+    for name, p in named():
+        row = {"name": name, "layer": owner_of(name), "shape": list(p.shape), "count": p.numel()}
+        g = p._grad
+        if g is None:
+            missing += 1
+            state = "frozen" if not p.requires_grad else "no gradient"
+            row.update(norm=None, mean=None, max=None, zeros=None, bad=0, weight=None, relative=None)
+            rows.append({**row, "state": state, "cure": ""})
+            continue
+        d = plain(host(g._data))
+        with np.errstate(all="ignore"):
+            sizes = np.abs(d)
+            fine = np.isfinite(sizes)
+            norm, weight = norm_of(d), norm_of(plain(host(p._data)))
+            bad = int(fine.size - fine.sum())
+            kept = sizes[fine] if bad else sizes
+            row.update(
+                norm=norm,
+                mean=float(kept.mean(dtype=np.float64)) if kept.size else 0.0,
+                max=float(kept.max()) if kept.size else 0.0,
+                zeros=float((d == 0).mean()) if d.size else 0.0,
+                bad=bad,
+                weight=weight,
+                relative=norm / weight if weight > 0 and math.isfinite(norm) else None,
+            )
+        state = _state(norm, bad)
+        rows.append({**row, "state": state, "cure": CURES.get(state, "")})
+    says = []
+    if missing == len(rows):
+        says.append("No parameter has a gradient: call backward() first, or before zero_grad().")
+    elif missing:
+        says.append(f"{count(missing, 'parameter')} without a gradient.")
+    return FlowRecord(title or f"Gradient flow of {type(model).__name__}", rows, says)
+
+
+def _state(norm: float, bad: int) -> str:
+    if bad or not math.isfinite(norm):
+        return "not finite"
+    if norm == 0:
+        return "exactly zero"
+    if norm < VANISHED:
+        return "gradient vanishes"
+    return "gradient explodes" if norm > EXPLODED else "in range"

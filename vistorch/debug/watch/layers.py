@@ -1,0 +1,86 @@
+"""Sizes by parameter and layer: gradient norms, and how large a step is against the weights.
+
+Invariant: on a device nothing is waited for; the numbers come with the next refresh.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.places import CPU
+from ..numbers import norm_of
+from .freight import Freight, Ticket
+
+MOST = 256  # parameters that are looked at
+
+
+def owner_of(name: str) -> str:
+    """The layer a parameter belongs to: its name without the last part; "" for one of the root itself."""
+    return name.rpartition(".")[0]
+
+
+class Sizes:
+    """The parameters of a model, by name, and what is measured of them."""
+
+    def __init__(self, model: Any) -> None:
+        self.parameters = [(n, p) for n, p in model.named_parameters() if p.requires_grad][:MOST]
+        self.names = [n for n, _ in self.parameters]
+        self.layers = list(dict.fromkeys(owner_of(n) for n in self.names))
+        self.before: list | None = None
+
+    def norms(self, freight: Freight) -> list:
+        """The norm of each gradient now, as numbers or tickets; NaN where there is none."""
+        return [np.nan if p._grad is None else _norm(p._grad, freight) for _, p in self.parameters]
+
+    def keep(self) -> None:
+        """Copy the weights before a step."""
+        self.before = []
+        for _, p in self.parameters:
+            with p._place:
+                self.before.append(p._data.copy())
+
+    def ratios(self, freight: Freight) -> list:
+        """By parameter, the norms of what the step added and of the weights, as numbers or tickets."""
+        before, self.before = self.before or [], None
+        out = []
+        for (_, p), old in zip(self.parameters, before, strict=False):
+            d = p._data
+            if d.shape != old.shape:
+                out.append((np.nan, np.nan))
+                continue
+            with p._place:
+                out.append((_size(d - old, p._place, freight), _size(old, p._place, freight)))
+        return out
+
+    def by_layer(self, pairs: list[tuple[float, float]]) -> np.ndarray:
+        """The ratio of each layer: all its parameters together."""
+        total = np.zeros((len(self.layers), 2))
+        where = {name: i for i, name in enumerate(self.layers)}
+        for name, (added, weight) in zip(self.names, pairs, strict=False):
+            total[where[owner_of(name)]] += added * added, weight * weight
+        with np.errstate(all="ignore"):
+            return np.sqrt(total[:, 0] / total[:, 1])
+
+
+def _norm(g: Any, freight: Freight) -> float | Ticket:
+    d = getattr(g, "_data", None)
+    if d is None:
+        return np.nan
+    return _size(d, g._place, freight)
+
+
+def _size(d: Any, place: Any, freight: Freight) -> float | Ticket:
+    if place is CPU:
+        return norm_of(d)
+    with place:
+        wide = d.astype(np.float32) if d.dtype.itemsize < 4 else d
+        return freight.put((abs(wide) ** 2).sum() ** 0.5, place)
+
+
+def number(found: Any) -> float:
+    """A number, or what a ticket brought; NaN while it is under way."""
+    if isinstance(found, Ticket):
+        return np.nan if found.value is None else float(found.value)
+    return float(found)

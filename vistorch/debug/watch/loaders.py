@@ -1,0 +1,99 @@
+"""Which samples of the dataset are in the batch at hand, and which epoch it is.
+
+A loader's iterator takes indices from its sampler in the order it yields batches; an ear put between the two notes
+them. Invariant: the order, the generators and what the iterator yields are what they are without the ear.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from typing import Any
+
+AHEAD = 4096  # batches that workers may be ahead
+
+
+class _Ear:
+    """Passes a sampler's indices on and notes the newest."""
+
+    def __init__(self, indices: Any) -> None:
+        self.indices = iter(indices)
+        self.noted: deque = deque(maxlen=AHEAD)
+        self.taken = 0
+
+    def __iter__(self) -> _Ear:
+        return self
+
+    def __next__(self) -> Any:
+        index = next(self.indices)
+        self.noted.append(index)
+        self.taken += 1
+        return index
+
+    def of(self, number: int) -> Any:
+        """The index or indices of a batch; None if it is not known any more."""
+        at = number - (self.taken - len(self.noted))
+        return self.noted[at] if 0 <= at < len(self.noted) else None
+
+
+class Iteration:
+    """One pass over a loader, from its iterator to its end."""
+
+    def __init__(self, loader: Any, iterator: Any) -> None:
+        self.key = id(loader)
+        self.over = False
+        self.iterator = weakref.ref(iterator) if iterator is not None else lambda: None
+        self.ear: _Ear | None = None
+        self.length: int | None = None
+        self.size = getattr(loader, "batch_size", None)
+        if iterator is None:
+            return
+        streams = getattr(loader, "_dataset_kind", 0) != 0
+        if not streams and getattr(iterator, "_in_order", True):
+            self.ear = iterator._sampler_iter = _Ear(iterator._sampler_iter)
+        if not streams:
+            try:
+                self.length = len(loader)
+            except TypeError:
+                self.length = None
+
+    def batch(self, rows: int) -> list | None:
+        """The dataset's indices of the batch yielded last, if that has so many rows; None if they are not known."""
+        iterator = self.iterator()
+        if self.ear is None or iterator is None or not iterator._num_yielded:
+            return None
+        found = self.ear.of(iterator._num_yielded - 1)
+        if isinstance(found, int):
+            found = [found]
+        if not isinstance(found, (list, tuple)) or len(found) != rows:
+            return None
+        return list(found) if all(isinstance(i, int) for i in found) else None
+
+
+class Loaders:
+    """The iterations that are going on, the newest last."""
+
+    def __init__(self) -> None:
+        self.going: list[Iteration] = []
+        self.known: weakref.WeakSet = weakref.WeakSet()
+
+    def begin(self, loader: Any, iterator: Any) -> Iteration:
+        """A loader was asked for its batches."""
+        self.known.add(loader)
+        self.going = [one for one in self.going if not one.over and one.key != id(loader)]
+        self.going.append(Iteration(loader, iterator))
+        return self.going[-1]
+
+    def end(self, loader: Any) -> None:
+        """An iteration is over; None for one whose loader is gone."""
+        for one in self.going:
+            if loader is not None and one.key == id(loader):
+                one.over = True
+
+    @property
+    def now(self) -> Iteration | None:
+        """The newest that is not over; the newest of all where the last batch is still at work."""
+        for one in reversed(self.going):
+            if not one.over:
+                return one
+        return self.going[-1] if self.going else None

@@ -1,0 +1,180 @@
+"""The samples behind the cells of the confusion matrix: the newest few of each, as small pictures with their scores.
+
+What a batch was is known on the host only after a refresh, so on a device the pictures of the chosen samples are
+gathered there and cross with the next one.
+Invariant: at most `MOST` samples are kept, at most `EACH` of a cell; no batch is kept once its samples were chosen.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from ...engine.places import CPU
+from .freight import Freight, Ticket
+from .predictions import Read
+from .reading import CLASSES
+
+EACH = 8
+MOST = 512
+AT_ONCE = 4  # new samples of one refresh
+SIDE = 32
+TOP = 3
+
+
+class Mistake:
+    """One sample: its label, what it was read as, where and when, its best classes with scores, its picture."""
+
+    __slots__ = ("image", "index", "label", "number", "read", "step", "top", "where")
+
+    def __init__(self, label: int, read: int, step: int, index: int | None, where: str) -> None:
+        self.label, self.read, self.step, self.index, self.where = label, read, step, index, where
+        self.top: list[tuple[int, float]] = []
+        self.image: np.ndarray | None = None
+        self.number = 0
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels; the picture apart."""
+        return {
+            "label": self.label,
+            "read": self.read,
+            "step": self.step,
+            "index": self.index,
+            "where": self.where,
+            "top": [[c, round(p, 4)] for c, p in self.top],
+            "image": self.image,
+        }
+
+
+def picture_of(shape: tuple) -> bool:
+    """Whether an input of this shape is a batch of pictures."""
+    return (len(shape) == 4 and shape[1] in (1, 3, 4)) or (len(shape) == 3 and min(shape[1:]) >= 8)
+
+
+def small(image: np.ndarray, lo: float, hi: float) -> np.ndarray:
+    """A picture (C, H, W) or (H, W) as uint8 (h, w, C), no side longer than `SIDE`; larger ones are averaged."""
+    image = np.asarray(image, np.float32)
+    image = image[None] if image.ndim == 2 else image
+    step = max(1, -(-max(image.shape[1:]) // SIDE))
+    if step > 1:
+        c, h, w = image.shape
+        h, w = max(1, h // step), max(1, w // step)
+        image = image[:, : h * step, : w * step].reshape(c, h, step, w, step).mean((2, 4))
+    scaled = (image - lo) * (255.0 / (hi - lo) if hi > lo else 0.0)
+    return np.clip(np.nan_to_num(scaled), 0, 255).round().astype(np.uint8).transpose(1, 2, 0)
+
+
+class Mistakes:
+    """The newest misread samples, by cell."""
+
+    def __init__(self) -> None:
+        self.cells: dict[tuple[int, int, str], list[Mistake]] = {}
+        self.held = 0
+        self.number = 0  # of the newest
+        self.marks: deque[tuple[int, int]] = deque(maxlen=64)  # (version, number) of what was sent
+        self.coming: list[tuple[list[Mistake], Ticket | None, Ticket | None]] = []
+
+    def choose(self, reads: list[Read], freight: Freight, where: str) -> None:
+        """Take the newest misread samples of some batches.
+
+        Args:
+            reads: the batches, the newest last.
+            freight: brings pictures and scores.
+            where: "training" or "validation".
+        """
+        room = AT_ONCE
+        for r in reversed(reads):
+            if not room:
+                break
+            first = r.sights[0]
+            if first.kind != CLASSES or first.scores.ndim != 2 or not len(first.scores):
+                continue
+            wrong = np.flatnonzero(r.labels != r.read)[-room:]
+            if not len(wrong):
+                continue
+            room -= len(wrong)
+            own = r.owners()
+            starts = np.cumsum([0, *r.sizes])
+            rows = wrong if r.rows is None else r.rows[wrong]
+            for batch in dict.fromkeys(own[wrong].tolist()):
+                mine = own[wrong] == batch
+                self._ask(r, r.sights[batch], wrong[mine], rows[mine] - starts[batch], freight, where)
+
+    def _ask(self, r: Read, s: Any, wrong: Any, rows: np.ndarray, freight: Freight, where: str) -> None:
+        """Ask for scores and pictures of some rows of a batch."""
+        made = [
+            Mistake(int(r.labels[i]), int(r.read[i]), s.step, s.indices[k] if s.indices else None, where)
+            for i, k in zip(wrong, rows, strict=True)
+        ]
+        with s.place:
+            at = s.place.xp.asarray(rows)
+            scores = freight.put(s.scores[at], s.place)
+            given = s.inputs
+            if given is not None and (len(given) != len(s.scores) or not picture_of(given.shape)):
+                given = None
+            pictures = None if given is None else freight.put(given[at], s.place)
+        self.coming.append((made, scores, pictures))
+        if s.place is CPU:
+            self.arrive()
+
+    def arrive(self) -> None:
+        """Take in what has crossed."""
+        left = []
+        for made, scores, pictures in self.coming:
+            if scores is None or scores.value is None:
+                left.append((made, scores, pictures))
+                continue
+            rows = np.asarray(scores.value, np.float64)
+            with np.errstate(all="ignore"):
+                rows = np.exp(rows - rows.max(1, keepdims=True))
+                rows /= rows.sum(1, keepdims=True)
+            span, crossed = None, [] if pictures is None else pictures.value
+            if len(crossed):
+                real = crossed[np.isfinite(crossed)]
+                span = (float(real.min()), float(real.max())) if real.size else None
+            for i, m in enumerate(made):
+                best = np.argsort(-rows[i], kind="stable")[:TOP]
+                m.top = [(int(c), float(rows[i, c])) for c in best]
+                if span is not None:
+                    m.image = small(crossed[i], *span)
+                self._keep(m)
+        self.coming = left
+
+    def _keep(self, m: Mistake) -> None:
+        self.number += 1
+        m.number = self.number
+        cell = self.cells.setdefault((m.label, m.read, m.where), [])
+        cell.append(m)
+        self.held += 1
+        if len(cell) > EACH:
+            cell.pop(0)
+            self.held -= 1
+        while self.held > MOST:
+            oldest = min(self.cells, key=lambda k: self.cells[k][0].number)
+            self.cells[oldest].pop(0)
+            self.held -= 1
+            if not self.cells[oldest]:
+                del self.cells[oldest]
+
+    def forget_after(self, step: int) -> None:
+        """Drop what came after a step."""
+        for key in list(self.cells):
+            kept = [m for m in self.cells[key] if m.step <= step]
+            self.held -= len(self.cells[key]) - len(kept)
+            if kept:
+                self.cells[key] = kept
+            else:
+                del self.cells[key]
+
+    def wire(self, after: int = 0) -> list[dict[str, Any]]:
+        """What is newer than a number, oldest first."""
+        found = sorted((m for cell in self.cells.values() for m in cell), key=lambda m: m.number)
+        return [m.wire() for m in found if m.number > after]
+
+    def few(self, most: int) -> list[dict[str, Any]]:
+        """At most so many: the newest of each cell in turn, the cells with the newest first."""
+        cells = sorted(self.cells.values(), key=lambda cell: -cell[-1].number)
+        turns = [cell[-1 - turn] for turn in range(EACH) for cell in cells if turn < len(cell)]
+        return [m.wire() for m in sorted(turns[:most], key=lambda m: m.number)]

@@ -1,0 +1,160 @@
+"""From scores and targets to labels and predictions, many batches at once.
+
+Work on the arrays happens where they are; only labels, predictions and losses cross (see freight.py).
+Invariant: labels are class numbers from 0 to classes - 1; samples whose target does not count are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .freight import Freight
+from .reading import CHANCES, CLASSES, Sight
+
+MOST_ROWS = 65_536  # of one batch: a picture has a label for each pixel
+
+
+class Read:
+    """Neighbouring batches, read: labels and predictions of all their samples, one after the other.
+
+    `sizes` say how many rows each batch has; `rows` are the places of the samples among all rows (None: every row is
+    one), `loss` their losses if they were asked for.
+    """
+
+    __slots__ = ("labels", "loss", "read", "rows", "sights", "sizes")
+
+    def __init__(self, sights: list, sizes: Any, labels: Any, read: Any, loss: Any, rows: Any) -> None:
+        self.sights, self.sizes, self.labels, self.read = sights, sizes, labels, read
+        self.loss, self.rows = loss, rows
+
+    def owners(self) -> np.ndarray:
+        """The number of the batch each sample is in."""
+        own = np.repeat(np.arange(len(self.sights)), self.sizes)
+        return own if self.rows is None else own[self.rows]
+
+
+def classes_of(sight: Sight) -> int:
+    """How many classes the scores have."""
+    if sight.kind == CLASSES:
+        return int(sight.scores.shape[1])
+    many = sight.scores.ndim > 1 and sight.scores.shape[-1] > 1
+    return int(sight.scores.shape[-1]) if many else 2
+
+
+def is_several(sight: Sight) -> bool:
+    """Whether each sample has several yes-or-no decisions."""
+    return sight.kind != CLASSES and sight.scores.ndim > 1 and sight.scores.shape[-1] > 1
+
+
+def _queued(sight: Sight, with_loss: bool) -> tuple:
+    """Labels, predictions and losses as arrays where the scores are."""
+    xp = sight.place.xp
+    scores, target = sight.scores, sight.target
+    if sight.kind == CLASSES:
+        if scores.ndim > 2:
+            scores = xp.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1])
+            target = target.reshape(-1)
+            stride = -(-len(target) // MOST_ROWS)
+            scores, target = scores[::stride], target[::stride]
+        read = scores.argmax(1)
+        return target, read, _losses(xp, scores, target, sight.logs) if with_loss else None
+    yes = scores > (0.5 if sight.kind == CHANCES else 0)
+    real = target > 0.5
+    loss = _binary(xp, scores, target, sight.kind) if with_loss else None
+    if is_several(sight):
+        columns = scores.shape[-1]
+        labels = xp.broadcast_to(xp.arange(columns), scores.shape).reshape(-1)
+        # a wrong decision is taken for no other one
+        read = xp.where((yes == real).reshape(-1), labels, -1)
+        return labels, read, loss
+    return real.reshape(-1).astype(np.int64), yes.reshape(-1).astype(np.int64), loss
+
+
+def _losses(xp: Any, scores: Any, target: Any, logs: bool) -> Any:
+    """The negative log-probability of each sample's label."""
+    scores = scores.astype(np.float64)
+    if not logs:
+        top = scores.max(1, keepdims=True)
+        scores = scores - top - xp.log(xp.exp(scores - top).sum(1, keepdims=True))
+    at = xp.clip(target, 0, scores.shape[1] - 1)
+    return -xp.take_along_axis(scores, at.reshape(-1, 1), 1).reshape(-1)
+
+
+def _binary(xp: Any, scores: Any, target: Any, kind: str) -> Any:
+    scores, target = scores.reshape(-1).astype(np.float64), target.reshape(-1).astype(np.float64)
+    if kind == CHANCES:
+        near = xp.clip(scores, 1e-12, 1 - 1e-12)
+        return -(target * xp.log(near) + (1 - target) * xp.log(1 - near))
+    return xp.maximum(scores, 0) - scores * target + xp.log1p(xp.exp(-abs(scores)))
+
+
+def queue(sights: list[Sight], freight: Freight, with_loss: bool = False) -> list[tuple]:
+    """Have labels and predictions of some batches computed where they are, and brought.
+
+    Args:
+        sights: the batches.
+        freight: what brings them.
+        with_loss: the loss of each sample too.
+    """
+    out = []
+    for group in _groups(sights):
+        if len(group) > 1:
+            xp, first = group[0].place.xp, group[0]
+            with first.place:
+                joined = Sight(
+                    first.kind,
+                    xp.concatenate([s.scores for s in group]),
+                    xp.concatenate([s.target for s in group]),
+                    first.place,
+                    first.ignore,
+                    first.logs,
+                )
+        else:
+            joined = group[0]
+        with joined.place:
+            arrays = _queued(joined, with_loss)
+        tickets = [None if a is None else freight.put(a, joined.place) for a in arrays]
+        out.append((group, tickets))
+    return out
+
+
+def _groups(sights: list[Sight]) -> list[list[Sight]]:
+    """Batches that can be read together: neighbours of one form."""
+    groups: list[list[Sight]] = []
+    key = None
+    for s in sights:
+        plain = s.scores.ndim == 2 and s.kind == CLASSES
+        own = (
+            (s.place, s.scores.shape[1:], s.scores.dtype, s.target.dtype, s.ignore, s.logs) if plain else None
+        )
+        if own is not None and own == key:
+            groups[-1].append(s)
+        else:
+            groups.append([s])
+        key = own
+    return groups
+
+
+def arrived(queued: list[tuple], classes: int) -> list[Read]:
+    """What `queue` asked for, once it is here.
+
+    Args:
+        queued: what `queue` returned.
+        classes: how many classes there are.
+    """
+    out = []
+    for group, (labels, read, loss) in queued:
+        labels, read = labels.value.astype(np.int64), read.value.astype(np.int64)
+        loss = None if loss is None else loss.value
+        sizes = [len(s.target) for s in group] if len(group) > 1 else [len(labels)]
+        counts = (labels >= 0) & (labels < classes) & (labels != group[0].ignore) & (read < classes)
+        rows = None
+        if not counts.all():
+            rows = np.flatnonzero(counts)
+            if loss is not None and len(loss) == len(labels):
+                loss = loss[rows]
+            labels, read = labels[rows], read[rows]
+        out.append(Read(group, sizes, labels, read, loss, rows))
+    return out

@@ -1,0 +1,82 @@
+"""The record of a watched training, and how it reads.
+
+The state that travels (arrays are numpy arrays; null: not known, shown as "–", never 0):
+
+{ "version": number, "title",
+  "head": { "status": "waiting"|"running"|"paused"|"finished"|"stopped"|"interrupted"|"error", "say": sentence,
+    "error": null or {"kind","message","module","where","line","say"}, "step", "steps", "epoch", "epochs",
+    "epoch_steps", "batch", "speed": steps/s, "left": s, "seconds", "overhead": share, "cost": {kind: ms},
+    "device": "cpu", "memory": [used, total] bytes or null, "parameters": n, "loss": mean of 20,
+    "accuracy": share, "lr": [by group], "why": {command: why it cannot act now, "" where it can}, "says": [..] },
+  "classes": [names], "several": each sample has several yes-or-no decisions (then no confusion),
+  "loss": { "curve": Columns (1 row), "lr": Columns (a row a group) or null, "undone": [Columns] of rewound steps },
+  "validation": [ {"step","epoch","loss","accuracy","samples"} ],
+  "accuracy": { "window": Counts and "size": 1024, "epoch": Counts or null, "validation": Counts or null,
+      "before": Counts of the validation before, or null,
+      "epochs": [ {"epoch","step","right": u32,"seen": u32} ] },
+  "mistakes": { "whole": true, "after": number of the newest, "items": [ {"label","read","step","index": of the dataset
+      or null,"where": "training"|"validation","top": [[class, score] x 3],"image": u8 (h, w, 1|3|4) or null} ] },
+  "flow": { "names": [by parameter], "shapes", "columns": Columns (a row a parameter) or null, "now": f64 },
+  "health": { "band": [1e-4, 1e-2], "window": 1024, "flag": 0.25, "layers": [ {"name","parameters": n,
+      "ratio": newest,"mean": of 20,"low","high": of 100,"kind": ""|"rectifier"|"ends","units": u8 levels 0 to 10,
+      "dead": u8 mask,"saturated": u8 mask,"seen": samples,"state","cure"} ] },
+  "filters": { "choices": [{"name","shape"}], "chosen", "step", "weight": {"codes": u8,"scale"} or null, "gradient" },
+  "log": [ {"number","step","what","from","to","effect","undone"} ], newest last
+  "snapshots": { "steps": [..], "bytes", "budget" } }
+Columns = {"width": steps a column, a power of two, "from": first column, "low","high","mean": f32 (rows, columns), NaN
+  where nothing was, "bad": u8 how many were not finite}: column c holds steps c * width to (c + 1) * width - 1.
+Counts = {"right": u32,"seen": u32 by class,"pairs": u16 (n, 2) (label, read),"counts": u32 (n,)} (no pairs with more
+  than 1,000 classes).
+
+A delta (`Run.delta(since)`) has "version", "since", "head" and, of the others, the sections that changed since. In it
+Columns replace what the page has from column "from" on (all of it where "width" differs or "from" is 0), "mistakes"
+with "whole" false and "log" with "whole" false are added to what is there (`"log": {"whole", "items"}`), every other
+section replaces the one before. A page that was away asks for delta(0): everything.
+
+Invariant: `text` is stable: it holds no time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass
+class WatchRecord:
+    """A training, as it was known at one moment."""
+
+    kind: ClassVar[str] = "watch"
+
+    state: dict[str, Any]
+    said: str
+
+    def text(self) -> str:
+        """Status, loss and the table of classes."""
+        return self.said
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels; see the top of this file."""
+        return {**self.state, "text": self.said}
+
+    def save(self, path: Any) -> None:
+        """Write it to a file, which `vistorch.debug.watch.load` reads: a zip of JSON and arrays.
+
+        Args:
+            path: the file.
+        """
+        from .keeping import save
+
+        save(self, path)
+
+    def to_dataframe(self) -> Any:
+        """Steps, losses and learning rates as a pandas DataFrame."""
+        from .tables import to_dataframe
+
+        return to_dataframe(self.state)
+
+    def figure(self) -> Any:
+        """Loss and accuracy by class as a matplotlib Figure."""
+        from .tables import figure
+
+        return figure(self.state)

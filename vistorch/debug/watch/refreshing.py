@@ -1,0 +1,173 @@
+"""The refresh: what waits is read, with one transfer a device, and whoever shows the run is told.
+
+Invariant: between two refreshes nothing of a batch is computed by the run, and nothing is waited for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from math import nan
+from time import perf_counter
+from typing import Any
+
+from .book import Book, Check
+from .budget import Budget
+from .controls import StopTraining
+from .freight import Freight
+from .layers import number
+from .predictions import arrived, classes_of, is_several, queue
+from .reading import Sight
+
+REFRESH = 0.1
+SELDOM = 2.0  # seconds between refreshes, at most
+POLL = 1 / 30
+
+
+class Refreshing:
+    """The part of a run that reads what was heard."""
+
+    book: Book
+    budget: Budget
+    freight: Freight
+    batch: int | None
+    changed: dict[str, int]
+    ear: Any
+    filters: Any
+    marks: deque
+    next_poll: float
+    next_refresh: float
+    pace: deque
+    pending_losses: list[tuple[int, list]]
+    pending_norms: list[tuple[int, list]]
+    pending_rates: list[tuple[int, list]]
+    pending_ratios: list[list]
+    poll: Any
+    queued: list[tuple]
+    says: list[str]
+    sizes: Any
+    step: int
+    tell: Any
+    version: int
+
+    # ---- reading -----------------------------------------------------------------------------------------------
+    def _ready(self, sights: list[Sight]) -> list[Sight]:
+        return [s for s in sights if self.book.meet(classes_of(s), is_several(s))]
+
+    def _read_now(self, sight: Sight) -> None:
+        """A batch too large to keep: its predictions are queued, its scores let go."""
+        self.queued += queue(self._ready([sight]), self.freight)
+        sight.scores, sight.inputs = sight.scores[:0], None
+
+    def _read_waiting(self) -> None:
+        """Queue the predictions of all that waits."""
+        sights, self.ear.sights, self.ear.held = self.ear.sights, [], 0
+        if sights:
+            self.batch = self.batch or len(sights[-1].target)
+        for s in sights:
+            if not s.untouched():
+                s.inputs = None
+        self.queued += queue(self._ready(sights), self.freight)
+
+    def _read_check(self, check: Check) -> None:
+        sights, self.ear.check_sights = self.ear.check_sights, []
+        sights = self._ready(sights)
+        if not sights:
+            return
+        queued = queue(sights, self.freight, with_loss=True)
+        self.freight.send()
+        reads = arrived(queued, self.book.classes)
+        check.add(reads, self.book.classes)
+        self.book.mistakes.choose(reads, self.freight, "validation")
+        self._touch("mistakes")
+
+    def refresh(self, tell: bool = True) -> None:
+        """Read what waits, with one transfer a device; tell whoever shows it. The loop does so 10 times a second.
+
+        Args:
+            tell: whether to call `tell`.
+        """
+        begun = self.budget.begin()
+        self._read_waiting()
+        self.freight.send()
+        book, touched = self.book, ["head"]
+        before = book.mistakes.number
+        book.mistakes.arrive()
+        if self.queued:
+            reads = arrived(self.queued, book.classes)
+            self.queued = []
+            book.count(reads)
+            if self.budget.may("mistakes", self.step):
+                begun = self.budget.begin()
+                book.mistakes.choose(reads, self.freight, "training")
+                self.budget.end("mistakes", begun)
+            touched.append("accuracy")
+        if book.mistakes.number != before:
+            touched.append("mistakes")
+        if self.pending_losses:
+            steps, found = zip(*self.pending_losses, strict=True)
+            self.pending_losses = []
+            book.add_losses(list(steps), [sum(map(number, each)) / len(each) for each in found])
+            touched.append("loss")
+        if self.pending_rates:
+            steps, rates = zip(*self.pending_rates, strict=True)
+            self.pending_rates = []
+            book.add_rates(list(steps), [[nan if r is None else float(r) for r in each] for each in rates])
+            touched.append("loss")
+        touched += self._arrive()
+        self._touch(*touched)
+        self.marks.append((self.version, self.step))
+        self.pace.append((perf_counter() - self.budget.held, self.step))
+        if tell:
+            self._call(self.tell)
+        self.budget.end("refresh", begun)
+        if tell:
+            now = perf_counter()
+            each = min(now - begun[0], 2 * self.budget.jobs["refresh"].cost)  # the first take long
+            self.next_refresh = now + min(max(REFRESH, each * 4 / self.budget.share), SELDOM)
+
+    def _arrive(self) -> list[str]:
+        """What was measured of layers, units and filters and is here now."""
+        book, touched = self.book, []
+        if self.pending_norms:
+            for step, found in self.pending_norms:
+                book.add_norms(step, [number(x) for x in found])
+            self.pending_norms = []
+            touched += ["flow", "health"]
+        if self.pending_ratios and self.sizes is not None:
+            for found in self.pending_ratios:
+                book.ratios.append(self.sizes.by_layer([(number(a), number(w)) for a, w in found]))
+            self.pending_ratios = []
+            touched.append("health")
+        if book.units.coming and book.units.arrive():
+            touched.append("health")
+        if self.filters is not None and self.filters.arrive():
+            touched.append("filters")
+        return touched
+
+    def _touch(self, *sections: str) -> None:
+        self.version += 1
+        for name in sections:
+            self.changed[name] = self.version
+
+    def _call(self, what: Callable | None) -> None:
+        """Call what was injected; its errors are noted, never raised into the loop."""
+        if what is None:
+            return
+        try:
+            what(self)
+        except StopTraining:
+            raise
+        except Exception as error:
+            sentence = f"Showing failed: {type(error).__name__}: {error}"
+            if sentence not in self.says:
+                self.says.append(sentence)
+
+    def _poll(self, now: float) -> None:
+        if self.poll is not None and now >= self.next_poll:
+            try:
+                self.poll()
+            except Exception as error:
+                self.says.append(f"Clicks are not read any more: {type(error).__name__}: {error}")
+                self.poll = None
+            self.next_poll = perf_counter() + POLL

@@ -1,0 +1,354 @@
+"""`Run`: one training, watched from the first step to the last, with the controls that act on it.
+
+Invariant: while it is open, the model is changed by the loop and by what was asked for, at step boundaries, in the
+loop's thread; watching alone changes no number and draws from no generator.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ...engine.places import CPU
+from .acting import Acting
+from .book import Book, Check
+from .budget import SHARE, Budget
+from .controls import Desk, Log, StopTraining
+from .ear import Ear
+from .failure import told
+from .filters import Filters
+from .freight import Freight
+from .layers import Sizes
+from .reading import Sight
+from .record import WatchRecord
+from .refreshing import Refreshing
+from .showing import Showing
+from .snapshots import BUDGET, Shelf
+from .units import has_channels
+
+LOOK = 0.004  # seconds between two steps whose gradients are looked at, at least
+JOBS = (
+    ("hear", 1.0, 1),
+    ("refresh", 1.0, 1),
+    ("mistakes", 0.15, 1),
+    ("norms", 0.2, 1),
+    ("ratios", 0.12, 5),
+    ("units", 0.15, 10),
+    ("filters", 0.05, 20),
+    ("snapshots", 0.15, 100),
+)
+_open: weakref.WeakSet = weakref.WeakSet()
+
+
+class Run(Acting, Refreshing, Showing):
+    """A training that is watched; `watch` makes one."""
+
+    def __init__(
+        self,
+        model: Any = None,
+        optimizer: Any = None,
+        classes: Sequence[str] | None = None,
+        *,
+        steps: int | None = None,
+        epochs: int | None = None,
+        title: str = "",
+        share: float = SHARE,
+        snapshot_every: int | None = None,
+        snapshot_bytes: int = BUDGET,
+        poll: Callable[[], Any] | None = None,
+        tell: Callable[[Run], Any] | None = None,
+    ) -> None:
+        if isinstance(classes, str):
+            raise TypeError("classes must be a list of names, one for each class, not one string")
+        self.model, self.optimizer, self.title = model, optimizer, title
+        self.book = Book([str(c) for c in classes] if classes is not None else None)
+        self.total, self.epochs_total = steps, epochs
+        self.epoch, self.epoch_steps, self.batch = 0, None, None
+        self.step = 0
+        self.status, self.say = "waiting", ""
+        self.error: dict[str, Any] | None = None
+        self.says: list[str] = []
+        self.budget = Budget(share)
+        for name, part, every in JOBS:
+            self.budget.job(name, part, every)
+        self.snapshot_every = snapshot_every
+        if snapshot_every is not None:
+            self.budget.jobs["snapshots"].every = snapshot_every
+        self.freight, self.desk, self.log = Freight(), Desk(), Log()
+        self.shelf = Shelf(snapshot_bytes)
+        self.poll, self.tell = poll, tell
+        self.at_backward: Callable | None = None
+        self.opened = self.left_open = False
+        self.version = 0
+        self.changed: dict[str, int] = {}
+        self.marks: deque[tuple[int, int]] = deque(maxlen=512)  # (version, step)
+        self.pace: deque[tuple[float, int]] = deque(maxlen=32)
+        self.pending_losses: list[tuple[int, list]] = []
+        self.pending_rates: list[tuple[int, list]] = []
+        self.pending_norms: list[tuple[int, list]] = []
+        self.pending_ratios: list[list] = []
+        self.queued: list[tuple] = []
+        self.next_refresh = self.next_poll = self.next_look = 0.0
+        self.parameter_ids: set[int] = set()
+        self.layer_paths: dict[int, tuple[str, bool]] = {}
+        self.sizes: Sizes | None = None
+        self.filters: Filters | None = None
+        self.ear = Ear(self)
+        if model is not None:
+            self._meet(model)
+
+    # ---- opening and closing -----------------------------------------------------------------------------------
+    def __enter__(self) -> Run:
+        """Start to watch."""
+        if self.opened:
+            raise RuntimeError("a run is opened once: make a new one with watch(...)")
+        for other in list(_open):
+            if other.left_open and self.model is not None and other.model is self.model:
+                other._close("interrupted", "left open; closed by a new watch of the same model")
+        self.opened = True
+        self.budget.began = perf_counter()
+        self.ear.__enter__()
+        _open.add(self)
+        return self
+
+    def start(self) -> Run:
+        """Start without a `with` block; `close()` ends it, or a new watch of the same model does.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug.watch import watch
+            >>> run = watch(vistorch.nn.Linear(1, 1)).start()
+            >>> run.close()
+            >>> run.status
+            'finished'
+        """
+        self.__enter__()
+        self.left_open = True
+        return self
+
+    def close(self) -> None:
+        """Stop watching; harmless where it has stopped."""
+        self._close("finished" if self.step else "waiting", "")
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        """Stop watching; what a stop of this run raised ends here, all else goes on."""
+        if error is None:
+            self._close("finished", "")
+        elif isinstance(error, StopTraining):
+            self._close("stopped", f"Stopped after step {self.step}; the model is kept.")
+            return error.run is self
+        elif isinstance(error, KeyboardInterrupt):
+            self._close(
+                "interrupted",
+                f"Interrupted in step {self.step + 1}; shown: the last whole step, {self.step}.",
+            )
+        else:
+            self.error = told(error, self.model, self.step)
+            self._close("error", self.error["say"])
+        return False
+
+    @property
+    def open(self) -> bool:
+        """Whether it watches now."""
+        return self in _open
+
+    def _close(self, status: str, say: str) -> None:
+        if not self.open:
+            return
+        _open.discard(self)
+        self.left_open = False
+        try:
+            self.ear.close()
+            self.refresh(tell=False)
+            self.refresh(tell=False)  # what was asked of a device in the first
+        except Exception as failure:
+            self._trouble(failure)
+        finally:
+            self.freight.send()
+            self.ear.sights.clear()
+        if self.book.epoch is not None and status == "finished":
+            self.book.end_epoch(self.step)
+        self.ended = self.budget.elapsed(), self.budget.overhead()
+        self.status = "finished" if status == "waiting" else status
+        self.say = say or f"Finished after step {self.step}."
+        self._touch("head", "accuracy", "log")
+        self.desk.paused = False
+        self._call(self.tell)
+
+    # ---- what the ear asks for ---------------------------------------------------------------------------------
+    def _meet(self, model: Any) -> None:
+        """Get to know the model."""
+        self.model = model
+        self.sizes, self.filters = Sizes(model), Filters(model)
+        self.parameter_ids = {id(p) for p in model.parameters()}
+        self.layer_paths = {}
+        for path, m in model.named_modules():
+            own = [p for p in m._parameters.values() if p is not None]
+            if own:
+                self.layer_paths[id(m)] = path, has_channels(m, max(p.ndim for p in own))
+
+    def _before_step(self, optimizer: Any) -> None:
+        """Gradients are there, weights are not changed yet."""
+        if optimizer is not self.ear.main or self.sizes is None:
+            return
+        step, budget = self.step + 1, self.budget
+        now = perf_counter()
+        if now < self.next_look:
+            return
+        self.next_look = now + LOOK
+        if budget.may("norms", step):
+            begun = budget.begin()
+            self.pending_norms.append((step, self.sizes.norms(self.freight)))
+            budget.end("norms", begun)
+        if budget.may("ratios", step):
+            begin = perf_counter()
+            self.sizes.keep()
+            self.keeping = perf_counter() - begin
+        if self.filters is not None and self.filters.choices and budget.may("filters", step):
+            begun = budget.begin()
+            self.filters.look(step, self.freight)
+            budget.end("filters", begun)
+
+    def _after_step(self, optimizer: Any, losses: list) -> None:
+        """A step is whole."""
+        self.step += 1
+        if self.status == "waiting":
+            self.status = "running"
+        if self.sizes is not None and self.sizes.before is not None:
+            begin = perf_counter()
+            self.pending_ratios.append(self.sizes.ratios(self.freight))
+            self.budget.charge("ratios", self.keeping + perf_counter() - begin)
+        if losses:
+            if losses[0].__class__ is not float:
+                losses = [self.freight.put(*x) if isinstance(x, tuple) else x for x in losses]
+            self.pending_losses.append((self.step, losses))
+        self.pending_rates.append((self.step, [_rate(g.get("lr")) for g in optimizer.param_groups]))
+        if self.snapshot_every and self.budget.may("snapshots", self.step):
+            self.refresh(tell=False)
+            self._take_snapshot(asked=False)
+        if len(self.pending_losses) > 4096:
+            self.refresh()
+
+    def _next_epoch(self, iteration: Any) -> None:
+        self.epoch += 1
+        self.epoch_steps = iteration.length
+        if iteration.size:
+            self.batch = iteration.size
+
+    def _end_check(self, check: Check) -> None:
+        """A validation is over: read what is left of it."""
+        self._read_check(check)
+        if self.book.end_check(check):
+            self._touch("validation", "accuracy")
+
+    def _tick(self) -> None:
+        """Between two calls of a validation: refresh and look for clicks when it is time."""
+        now = perf_counter()
+        if now >= self.next_refresh or len(self.ear.check_sights) > 256:
+            if self.ear.check is not None:
+                self._read_check(self.ear.check)
+            self.refresh()
+        self._poll(now)
+
+    def _trouble(self, error: Exception) -> None:
+        """Watching failed: say so, and let the loop alone."""
+        self.says.append(f"Watching stopped: {type(error).__name__}: {error}")
+        self.failure = error
+        if self.open:
+            _open.discard(self)
+            self.ear.close()
+            self.status, self.say = "finished", self.says[-1]
+            self._touch("head")
+
+    # ---- numbers -----------------------------------------------------------------------------------------------
+    @property
+    def speed(self) -> float | None:
+        """Steps a second of late; None before there are any."""
+        if len(self.pace) < 2:
+            return None
+        (start, first), (end, last) = self.pace[0], self.pace[-1]
+        return (last - first) / (end - start) if end > start and last > first else None
+
+    @property
+    def steps(self) -> int | None:
+        """How many steps there will be, where that is known."""
+        if self.total is not None:
+            return self.total
+        if self.epochs_total is not None and self.epoch_steps:
+            return self.epochs_total * self.epoch_steps
+        return None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left, where that is known."""
+        if not self.open:
+            return 0.0
+        total, speed = self.steps, self.speed
+        return None if total is None or not speed else max(0.0, (total - self.step) / speed)
+
+    @property
+    def overhead(self) -> float:
+        """The share of the loop's time that went into watching, as measured."""
+        return self.budget.overhead() if self.open or not hasattr(self, "ended") else self.ended[1]
+
+    @property
+    def loss(self) -> float | None:
+        """The mean of the newest 20 losses; None before there are any."""
+        fine = [x for x in self.book.recent if math.isfinite(x)]
+        return float(np.mean(fine)) if fine else None
+
+    def observe(self, outputs: Any, labels: Any) -> None:
+        """Tell the run of a batch that it cannot see by itself: a loss of one's own, labels of another form.
+
+        Args:
+            outputs: scores, (N, classes), as a tensor or an array.
+            labels: class numbers, (N,).
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug.watch import watch
+            >>> net = vistorch.nn.Linear(2, 3)
+            >>> with watch(net) as run:
+            ...     run.observe(vistorch.eye(3), [0, 1, 1])
+            >>> run.accuracy()["seen"].tolist(), run.accuracy()["right"].tolist()
+            ([1, 2, 0], [1, 1, 0])
+        """
+        from ...engine.tensor import Tensor
+
+        scores, place = (
+            (outputs._data, outputs._place) if isinstance(outputs, Tensor) else (np.asarray(outputs), CPU)
+        )
+        if isinstance(labels, Tensor):
+            target = labels._data
+            if labels._place is not place:
+                raise ValueError(f"outputs are on {place.name}, labels on {labels._place.name}")
+        else:
+            with place:
+                target = place.xp.asarray(labels)
+        if scores.ndim != 2 or target.shape != scores.shape[:1] or target.dtype.kind not in "iu":
+            raise ValueError(
+                "observe takes scores (N, classes) and N class numbers, got shapes "
+                f"{tuple(scores.shape)} and {tuple(target.shape)} of {target.dtype}"
+            )
+        sight = Sight("classes", scores.copy(), target, place)
+        if self.ear.check is not None and self.ear.apart:
+            sight.step = self.step
+            self.ear._dress(sight)
+            self.ear.ops.current = sight
+        else:
+            self.ear._see(sight)
+
+    def record(self) -> WatchRecord:
+        """What is known now, as a record, with 32 of the misread samples: text, picture and page are made of it."""
+        return WatchRecord(self.shown(), self.text())
+
+
+def _rate(lr: Any) -> float | None:
+    """A learning rate as it is now: a tensor may be written later."""
+    return lr if lr.__class__ is float or lr is None else float(lr)

@@ -1,0 +1,301 @@
+"""What a run shows: its state, what changed since, and its words.
+
+Invariant: everything here only reads, and may be called from another thread than the loop's; a curve that is added to
+meanwhile may lack its newest column, no more.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ...engine.places import CPU
+from .controls import WORDS
+from .cures import HIGH, LOW, state_of
+from .layers import owner_of
+from .tally import WINDOW, Tally
+from .units import FLAG
+from .units import WINDOW as UNIT_WINDOW
+from .words import table_text
+
+STORED = 32  # pictures of samples in a record
+SECTIONS = ("loss", "validation", "accuracy", "mistakes", "flow", "health", "filters", "log", "snapshots")
+
+
+def memory_of(place: Any) -> list[int] | None:
+    """Bytes in use and in all, of a device; of the host, those of this process."""
+    if place is CPU or place.simulated:
+        try:
+            with open("/proc/self/statm") as file:
+                used = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            return [used, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+        except (OSError, ValueError, AttributeError):
+            return None
+    from ... import cuda
+
+    free, total = cuda.mem_get_info(place.index)
+    return [int(total - free), int(total)]
+
+
+class Showing:
+    """The part of a run that tells."""
+
+    book: Any
+    budget: Any
+    changed: dict
+    ear: Any
+    epoch: int
+    epoch_steps: Any
+    epochs_total: Any
+    error: Any
+    filters: Any
+    left: Any
+    log: Any
+    loss: Any
+    marks: Any
+    model: Any
+    open: Any
+    overhead: Any
+    batch: Any
+    parameter_ids: set
+    record: Any
+    say: str
+    says: list
+    shelf: Any
+    sizes: Any
+    speed: Any
+    status: str
+    step: int
+    steps: Any
+    title: str
+    version: int
+    why_not: Any
+
+    # ---- state -------------------------------------------------------------------------------------------------
+    def state(self) -> dict[str, Any]:
+        """Everything, as record.py says."""
+        return {
+            "version": self.version,
+            "title": self.title,
+            "head": self._head(),
+            "classes": list(self.book.class_names),
+            "several": self.book.several,
+            **{name: getattr(self, f"_{name}_state")(0) for name in SECTIONS},
+        }
+
+    def delta(self, since: int) -> dict[str, Any]:
+        """What changed since a version; see record.py.
+
+        Args:
+            since: the "version" of the state or delta that the page has; 0 for everything.
+        """
+        if since <= 0:
+            return {"since": 0, **self.state()}
+        whole = since < self.changed.get("rewound", 0)
+        version, out = self.version, {}
+        start = 0 if whole else self._step_of(since)
+        for name in SECTIONS:
+            if self.changed.get(name, 0) > since:
+                given = (0 if whole else since) if name in ("mistakes", "log") else start
+                out[name] = getattr(self, f"_{name}_state")(given)
+        out.update(version=version, since=since, head=self._head())
+        if self.changed.get("accuracy", 0) > since:
+            out["classes"], out["several"] = list(self.book.class_names), self.book.several
+        return out
+
+    def _step_of(self, version: int) -> int:
+        """The step a version was at; 0 where that is forgotten."""
+        for v, step in reversed(self.marks):
+            if v <= version:
+                return step
+        return 0
+
+    def _head(self) -> dict[str, Any]:
+        place = next((p._place for p in self.model.parameters()), CPU) if self.model is not None else CPU
+        tally = self.tally()
+        book = self.book
+        rates = None if book.lr is None else book.lr.mean()
+        return {
+            "status": self.status,
+            "say": self.say,
+            "error": self.error,
+            "step": self.step,
+            "steps": self.steps,
+            "epoch": self.epoch,
+            "epochs": self.epochs_total,
+            "epoch_steps": self.epoch_steps,
+            "batch": self.batch,
+            "speed": self.speed,
+            "left": self.left,
+            "seconds": self.budget.elapsed() if self.open else getattr(self, "ended", (0.0,))[0],
+            "overhead": self.overhead,
+            "cost": self.budget.wire(),
+            "device": place.name,
+            "memory": memory_of(place),
+            "parameters": sum(p.numel() for p in self.model.parameters()) if self.model is not None else 0,
+            "loss": self.loss,
+            "accuracy": None if tally is None else tally.accuracy,
+            "lr": None if rates is None or not len(rates) else [float(x) for x in rates[-1]],
+            "why": {word: self.why_not(word) for word in WORDS},
+            "says": list(self.says),
+        }
+
+    def _loss_state(self, since: int) -> dict[str, Any]:
+        lr = self.book.lr
+        return {
+            "curve": self.book.loss.wire(since),
+            "lr": None if lr is None else lr.wire(since),
+            "undone": self.book.undone,
+        }
+
+    def _validation_state(self, since: int) -> list[dict[str, Any]]:
+        return list(self.book.checks)
+
+    def _accuracy_state(self, since: int) -> dict[str, Any]:
+        book = self.book
+
+        def counts(tally: Tally | None) -> dict[str, Any] | None:
+            return None if tally is None else tally.wire()
+
+        window = book.window.tally(book.classes).wire() if book.classes else None
+        return {
+            "window": None if window is None else {**window, "size": WINDOW},
+            "epoch": counts(book.epoch),
+            "validation": counts(book.checked),
+            "before": counts(book.checked_before),
+            "epochs": list(book.epochs),
+        }
+
+    def _mistakes_state(self, since: int) -> dict[str, Any]:
+        mistakes = self.book.mistakes
+        after = next((n for v, n in reversed(mistakes.marks) if v <= since), 0) if since else 0
+        mistakes.marks.append((self.version, mistakes.number))
+        return {"whole": not since, "after": mistakes.number, "items": mistakes.wire(after)}
+
+    def shown(self) -> dict[str, Any]:
+        """The state with as many pictures of samples as a notebook should keep."""
+        state = self.state()
+        state["mistakes"]["items"] = self.book.mistakes.few(STORED)
+        return state
+
+    def _flow_state(self, since: int) -> dict[str, Any]:
+        sizes, flow = self.sizes, self.book.flow
+        return {
+            "names": [] if sizes is None else list(sizes.names),
+            "shapes": [] if sizes is None else [list(p.shape) for _, p in sizes.parameters],
+            "columns": None if flow is None else flow.wire(since),
+            "now": np.zeros(0) if self.book.norms is None else self.book.norms,
+        }
+
+    def _health_state(self, since: int) -> dict[str, Any]:
+        return {"band": [LOW, HIGH], "window": UNIT_WINDOW, "flag": FLAG, "layers": self.health()}
+
+    def _filters_state(self, since: int) -> dict[str, Any] | None:
+        return None if self.filters is None else self.filters.wire()
+
+    def _log_state(self, since: int) -> dict[str, Any]:
+        # a rewind changes older lines, so the log is short enough to be sent whole
+        return {"whole": True, "items": [entry.wire() for entry in self.log.entries]}
+
+    def _snapshots_state(self, since: int) -> dict[str, Any]:
+        return {"steps": self.shelf.steps, "bytes": self.shelf.nbytes, "budget": self.shelf.budget}
+
+    # ---- numbers -----------------------------------------------------------------------------------------------
+    def tally(self, of: str = "window") -> Tally | None:
+        """The counts by class: of the "window", the "epoch" or the "validation"; None where there are none.
+
+        Args:
+            of: which.
+        """
+        if of not in ("window", "epoch", "validation"):
+            raise ValueError(f'of must be "window", "epoch" or "validation", not {of!r}')
+        book = self.book
+        if of == "window":
+            return book.window.tally(book.classes) if book.classes and len(book.window.rows) else None
+        return book.epoch if of == "epoch" else book.checked
+
+    def accuracy(self, of: str = "window") -> dict[str, Any]:
+        """Accuracy by class.
+
+        Args:
+            of: "window" (the newest 1,024 samples of training), "epoch" or "validation".
+
+        Returns:
+            "classes", "right" and "seen" by class, and "accuracy", of all, or None.
+        """
+        tally = self.tally(of)
+        empty = np.zeros(self.book.classes, np.int64)
+        return {
+            "classes": list(self.book.class_names),
+            "right": empty if tally is None else tally.right.copy(),
+            "seen": empty if tally is None else tally.seen.copy(),
+            "accuracy": None if tally is None else tally.accuracy,
+        }
+
+    def confusion(self, of: str = "window") -> np.ndarray | None:
+        """The confusion matrix, rows the labels; None where there is none.
+
+        Args:
+            of: "window", "epoch" or "validation".
+        """
+        tally = self.tally(of)
+        return None if tally is None or tally.confusion is None else tally.confusion.copy()
+
+    def health(self) -> list[dict[str, Any]]:
+        """Each layer: the size of its steps, its units, what that means and what usually helps."""
+        if self.sizes is None:
+            return []
+        book, out = self.book, []
+        history = np.array(book.ratios) if book.ratios else np.zeros((0, len(self.sizes.layers)))
+        for i, name in enumerate(self.sizes.layers):
+            own = [j for j, n in enumerate(self.sizes.names) if owner_of(n) == name]
+            column = history[:, i]
+            known = len(column) > 0
+            norms = [] if book.norms is None else [book.norms[j] for j in own if not np.isnan(book.norms[j])]
+            activity = book.units.layers.get(name)
+            mean = float(column[-20:].mean()) if known else None
+            state, cure = state_of(mean, activity, max(norms) if norms else None)
+            out.append(
+                {
+                    "name": name or "(root)",
+                    "parameters": sum(self.sizes.parameters[j][1].numel() for j in own),
+                    "ratio": float(column[-1]) if known else None,
+                    "mean": mean,
+                    "low": float(column.min()) if known else None,
+                    "high": float(column.max()) if known else None,
+                    "kind": "" if activity is None else activity.kind,
+                    "units": None if activity is None else activity.levels(),
+                    "dead": None if activity is None else activity.dead().astype(np.uint8),
+                    "saturated": None if activity is None else activity.saturated().astype(np.uint8),
+                    "seen": 0 if activity is None else activity.seen,
+                    "state": state,
+                    "cure": cure,
+                }
+            )
+        return out
+
+    # ---- words -------------------------------------------------------------------------------------------------
+    def text(self) -> str:
+        """Status, loss, accuracy and the table of classes, the worst first; no times."""
+        return table_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Run: {self.status}, step {self.step}>"
+
+    def save(self, path: Any) -> None:
+        """Write what is known to a file: a zip of JSON and arrays, which `load` reads.
+
+        Args:
+            path: the file.
+        """
+        self.record().save(path)
+
+    def to_dataframe(self) -> Any:
+        """Steps, losses and learning rates as a pandas DataFrame; steps that were merged are one row."""
+        return self.record().to_dataframe()
+
+    def figure(self) -> Any:
+        """Loss and accuracy by class as a matplotlib Figure."""
+        return self.record().figure()

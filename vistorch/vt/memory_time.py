@@ -1,0 +1,76 @@
+"""`%vt memory` and `%%vt memory`: what is kept for backward, by node, over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .command import EXPRESSION, Asked, Command, Parser
+from .refusal import Refusal
+from .running import finish, run
+
+NAME = "memory"
+
+
+def memory(x: Any = None) -> Any:
+    """Show what the graph of a result keeps for backward, by node, over a pass forward and back.
+
+    Args:
+        x: a loss, or another result with history; or a list of such.
+
+    Returns:
+        A display: the peak, the curve, and a table of nodes, the largest first.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch import vt
+        >>> x = vistorch.ones(1000, requires_grad=True)
+        >>> vt.memory(x.exp().sin().sum()).record.peak["bytes"]
+        4000
+    """
+    from ..debug.timeline import memory as kept
+    from ..engine.tensor import Tensor
+    from ..widgets.display import Display
+
+    if x is None:
+        raise Refusal("say of what: type `%vt memory loss`, or `%%vt memory` on the first line of a cell")
+    given = [x] if isinstance(x, Tensor) else x
+    if not isinstance(given, (list, tuple)) or not all(isinstance(t, Tensor) for t in given) or not given:
+        raise Refusal(f"expected a result with history, got {type(x).__name__}: type `%vt memory loss`")
+    if not all(t.requires_grad for t in given):
+        raise Refusal("it has no history: it was computed from nothing that requires a gradient")
+    return Display(kept(given), NAME)
+
+
+def _cell(cell: str, asked: Asked, *, x: Any = None) -> Any:
+    """Run a cell and show what it kept."""
+    from ..debug.timeline import Timeline
+    from ..widgets.display import Display
+
+    if x is not None:
+        raise Refusal(
+            "`%%vt memory` watches its cell and takes nothing else: type `%vt memory loss` for a result"
+        )
+    with Timeline() as seen:
+        error = run(cell, asked.shell, "%%vt memory")
+    nothing = error is not None and not seen.account.tick
+    return finish(None if nothing else Display(seen.record(), NAME), error, asked.shell)
+
+
+def _arguments(parser: Parser) -> None:
+    parser.takes(
+        "x",
+        "a loss or another result; none where `%%vt memory` is a cell's first line and watches it run",
+        kind=EXPRESSION,
+        nargs="?",
+        metavar="EXPRESSION",
+    )
+
+
+COMMAND = Command(
+    name="memory",
+    summary="What is kept for backward over time; also %%vt memory",
+    line=memory,
+    cell=_cell,
+    arguments=_arguments,
+    examples=(("memory loss", "of the graph behind it, as if it were made and run back now"),),
+)

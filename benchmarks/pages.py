@@ -127,4 +127,4 @@ for _make, _kilobytes in ((graph, 250), (step, 250), (trace, 120), (memory, 120)
         "pages", f"saved output of %vt {_make.__name__}", saved(_make), base=told(_make), kilobytes=_kilobytes
     )
 if CHROMIUM and find_spec("playwright") is not None:
-    add("pages", "stepper: click to paint (50 ms)", clicked, base=clock(0.05), milliseconds=50)
+    add("pages", "stepper: click to paint (50 ms)", clicked, base=clock(0.05), milliseconds=50, waits=True)

@@ -86,7 +86,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         copy: True for a copy, False for an error where one would be needed.
 
     Example:
-        >>> import numpy, vistorch
+        >>> import vistorch
         >>> a = numpy.zeros(2)
         >>> vistorch.from_dlpack(a)[0] = 5
         >>> a
@@ -138,6 +138,12 @@ def to_dlpack(tensor: Tensor) -> Any:
 
     Args:
         tensor: the tensor.
+
+    Example:
+        >>> import vistorch
+        >>> capsule = vistorch.to_dlpack(vistorch.arange(3))
+        >>> vistorch.from_dlpack(capsule)
+        tensor([0, 1, 2])
     """
     return _export(tensor)
 

@@ -66,7 +66,9 @@ def reached(thing):
         return True
     if not hasattr(thing, "__name__"):  # an instance has the words of its class
         thing = type(thing)
-    title = thing.__module__ if isinstance(thing, type) else getattr(thing, "__globals__", {}).get("__name__", "")
+    title = (
+        thing.__module__ if isinstance(thing, type) else getattr(thing, "__globals__", {}).get("__name__", "")
+    )
     return any(thing is other for other in vars(sys.modules.get(str(title), sys)).values())
 
 

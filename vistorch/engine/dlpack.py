@@ -86,7 +86,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         copy: True for a copy, False for an error where one would be needed.
 
     Example:
-        >>> import vistorch
+        >>> import numpy, vistorch
         >>> a = numpy.zeros(2)
         >>> vistorch.from_dlpack(a)[0] = 5
         >>> a

@@ -61,18 +61,14 @@ def example_of(thing):
 
 
 def reached(thing):
-    """Whether `--doctest-modules` finds it: it stands in the file that it is from."""
+    """Whether `--doctest-modules` finds it: the file that it says it is from holds it."""
     if isinstance(thing, property):
         return True
     if inspect.ismethod(thing):  # it is run with the class that it stands in
         return reached(getattr(sys.modules[thing.__module__], thing.__qualname__.rpartition(".")[0], None))
     if not hasattr(thing, "__name__"):  # an instance has the words of its class
         thing = type(thing)
-    if isinstance(thing, type):
-        home = thing.__module__
-    else:
-        home = getattr(thing, "__globals__", {}).get("__name__", "")
-    return any(thing is other for other in vars(sys.modules.get(str(home), sys)).values())
+    return any(thing is other for other in vars(sys.modules.get(thing.__module__, sys)).values())
 
 
 def failures(title, doc):

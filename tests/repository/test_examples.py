@@ -15,12 +15,14 @@ import pytest
 import vistorch
 
 ROOMS = """
-    vistorch vistorch.nn vistorch.nn.functional vistorch.nn.init vistorch.nn.utils vistorch.nn.parallel
-    vistorch.optim vistorch.optim.lr_scheduler vistorch.autograd vistorch.autograd.functional vistorch.func
-    vistorch.utils.data vistorch.vision vistorch.vision.transforms vistorch.vision.datasets vistorch.vision.models
+    vistorch vistorch.nn vistorch.nn.functional vistorch.nn.init vistorch.nn.utils vistorch.nn.utils.prune
+    vistorch.nn.parallel vistorch.nn.grad vistorch.optim vistorch.optim.lr_scheduler
+    vistorch.autograd vistorch.autograd.functional vistorch.func vistorch.utils.data
+    vistorch.vision vistorch.vision.transforms vistorch.vision.transforms.functional vistorch.vision.datasets
+    vistorch.vision.models vistorch.vision.io vistorch.vision.utils
     vistorch.linalg vistorch.fft vistorch.special vistorch.signal.windows vistorch.distributions vistorch.random
-    vistorch.cuda vistorch.amp vistorch.multiprocessing vistorch.debug vistorch.debug.watch vistorch.vt
-    vistorch.testing
+    vistorch.cuda vistorch.accelerator vistorch.amp vistorch.multiprocessing
+    vistorch.debug vistorch.debug.watch vistorch.vt vistorch.testing
 """.split()
 TENSOR = "vistorch.Tensor"
 EXEMPT = {

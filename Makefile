@@ -40,8 +40,8 @@ $(LAB): $(BASE)
 bundles: $(TEST)
 	@$(BIN)/python js/front.py build
 
-lab: $(LAB) ## open JupyterLab on notebooks/
-	$(BIN)/python -m jupyter lab --notebook-dir=notebooks $(LAB_ARGS)
+lab: $(LAB) ## open JupyterLab on your own copies of the tutorials, in vistorch-tutorials/
+	$(BIN)/vistorch lab vistorch-tutorials $(LAB_ARGS)
 
 test: lint type fuzz notebooks vitest ui pytest ## everything that must be green before a merge
 

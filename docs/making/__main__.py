@@ -15,7 +15,9 @@ def main() -> int:
     try:
         from sphinx.cmd.build import main as sphinx
     except ImportError:
-        print("The site is built by Sphinx, which is not installed: pip install -e '.[docs]'", file=sys.stderr)
+        print(
+            "The site is built by Sphinx, which is not installed: pip install -e '.[docs]'", file=sys.stderr
+        )
         return 2
     began = time.perf_counter()
     sources.put_together(BUILT / "source")

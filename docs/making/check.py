@@ -20,7 +20,16 @@ FETCHES = {
     "embed": ("src",),
     "object": ("data",),
 }
-LINKS = {"stylesheet", "preload", "modulepreload", "preconnect", "dns-prefetch", "prefetch", "icon", "manifest"}
+LINKS = {
+    "stylesheet",
+    "preload",
+    "modulepreload",
+    "preconnect",
+    "dns-prefetch",
+    "prefetch",
+    "icon",
+    "manifest",
+}
 _ELSEWHERE = re.compile(r"^\s*(?:[a-z][a-z0-9+.-]*:)?//", re.I)
 _IN_STYLES = re.compile(r"@import\s+(?:url\()?\s*['\"]?([^'\")\s;]+)|url\(\s*['\"]?([^'\")]+)", re.I)
 

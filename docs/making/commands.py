@@ -22,7 +22,7 @@ x = vistorch.randn(5, 6)
 
 # Python that is run, and the expression whose display is shown; what a reader types is the command's first example.
 SESSIONS: dict[str, tuple[str, str]] = {
-    "show": (NET, "vt.show(net[0].weight, name=\"net[0].weight\")"),
+    "show": (NET, 'vt.show(net[0].weight, name="net[0].weight")'),
     "vars": (NET, "vt.vars()"),
     "graph": (NET + "loss = net(x).pow(2).mean()\n", "vt.graph(loss)"),
     "step": (NET + "loss = net(x).pow(2).mean()\n", "vt.step(loss)"),
@@ -51,7 +51,9 @@ def page(folder: Path) -> str:
         "In the notebook these views answer: the pictures below are what is left of them where no script runs."
     )
     rows = ["| command | what it does |", "| :-- | :-- |"]
-    rows += [f"| [`{one.typed}`](#command-{one.name}) | {_cell(one.summary)} |" for one in vt.COMMANDS.values()]
+    rows += [
+        f"| [`{one.typed}`](#command-{one.name}) | {_cell(one.summary)} |" for one in vt.COMMANDS.values()
+    ]
     parts = [head, "\n".join(rows)]
     parts += [_command(one, folder) for one in vt.COMMANDS.values()]
     return "\n\n".join(parts) + "\n"

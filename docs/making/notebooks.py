@@ -50,7 +50,9 @@ def title(path: Path) -> str:
         path: the notebook.
     """
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "markdown" and (found := re.search(r"^# (.+)$", _joined(cell["source"]), re.M)):
+        if cell["cell_type"] == "markdown" and (
+            found := re.search(r"^# (.+)$", _joined(cell["source"]), re.M)
+        ):
             return found[1].strip()
     return path.stem
 
@@ -115,7 +117,9 @@ def _printed(text: str) -> str:
     """Return printed text; where it is long, in a box."""
     if not text.strip():
         return ""
-    return _box(text, "output") if text.count("\n") > LONG else _fence("text", _ANSI.sub("", text), "vt-output")
+    return (
+        _box(text, "output") if text.count("\n") > LONG else _fence("text", _ANSI.sub("", text), "vt-output")
+    )
 
 
 def _box(text: str, says: str) -> str:

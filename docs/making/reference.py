@@ -80,8 +80,18 @@ def _functions(title: str, file: str) -> str:
     entries = [_entry(f"vistorch.{name}", thing) for name, thing in _on_shelf(file)]
     if file == "settings":
         vistorch = importlib.import_module("vistorch")
-        named = ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "device", "dtype", "Generator")
-        entries += [_class(f"vistorch.{name}", getattr(vistorch, name)) for name in (*named, "Size", "finfo", "iinfo")]
+        named = (
+            "no_grad",
+            "enable_grad",
+            "inference_mode",
+            "set_grad_enabled",
+            "device",
+            "dtype",
+            "Generator",
+        )
+        entries += [
+            _class(f"vistorch.{name}", getattr(vistorch, name)) for name in (*named, "Size", "finfo", "iinfo")
+        ]
     says = "Functions of `vistorch`; most are methods of a tensor too, and those with one array as a result have an "
     return _page(title, says + "in-place twin of the same name with an underscore.", entries)
 

@@ -25,7 +25,16 @@ FUNCTIONS = (
         "Types, devices, randomness and settings",
         "settings",
         ("engine/dtypes", "engine/device", "engine/modes", "engine/format", "engine/generators")
-        + ("engine/metadata", "engine/anomaly", "settings", "amp/", "random", "serialization/", "compiler", "jit"),
+        + (
+            "engine/metadata",
+            "engine/anomaly",
+            "settings",
+            "amp/",
+            "random",
+            "serialization/",
+            "compiler",
+            "jit",
+        ),
     ),
 )
 # What only says that PyTorch has it and vistorch does not, and what PyTorch has taken away.
@@ -34,7 +43,11 @@ LEFT_OUT = ("compat/said", "engine/ops/bygone/", "engine/inplace", "magics", "fu
 # Title, file of the page, modules.
 MODULES = (
     ("The notebook: vistorch.vt", "vt", ("vistorch.vt",)),
-    ("vistorch.autograd", "autograd", ("vistorch.autograd", "vistorch.autograd.functional", "vistorch.utils.checkpoint")),
+    (
+        "vistorch.autograd",
+        "autograd",
+        ("vistorch.autograd", "vistorch.autograd.functional", "vistorch.utils.checkpoint"),
+    ),
     ("vistorch.nn", "nn", ("vistorch.nn",)),
     ("vistorch.nn.functional", "nn-functional", ("vistorch.nn.functional",)),
     (
@@ -43,7 +56,11 @@ MODULES = (
         ("vistorch.nn.init", "vistorch.nn.utils", "vistorch.nn.utils.rnn", "vistorch.nn.utils.parametrize")
         + ("vistorch.nn.utils.prune", "vistorch.nn.parallel"),
     ),
-    ("vistorch.optim", "optim", ("vistorch.optim", "vistorch.optim.lr_scheduler", "vistorch.optim.swa_utils")),
+    (
+        "vistorch.optim",
+        "optim",
+        ("vistorch.optim", "vistorch.optim.lr_scheduler", "vistorch.optim.swa_utils"),
+    ),
     ("vistorch.utils.data", "data", ("vistorch.utils.data",)),
     (
         "vistorch.vision",
@@ -72,7 +89,12 @@ MODULES = (
     (
         "Views: vistorch.widgets",
         "widgets",
-        ("vistorch.widgets.display", "vistorch.widgets.live", "vistorch.widgets.array", "vistorch.widgets.graph")
+        (
+            "vistorch.widgets.display",
+            "vistorch.widgets.live",
+            "vistorch.widgets.array",
+            "vistorch.widgets.graph",
+        )
         + ("vistorch.widgets.steps", "vistorch.widgets.vars", "vistorch.widgets.pump"),
     ),
 )

@@ -51,7 +51,8 @@ def placed() -> dict[str, str]:
     """Return every page by hand: its file in the repository, its place on the site."""
     here = ROOT / "docs"
     own = {
-        path.relative_to(ROOT).as_posix(): path.relative_to(here).as_posix() for path in sorted(here.rglob("*.md"))
+        path.relative_to(ROOT).as_posix(): path.relative_to(here).as_posix()
+        for path in sorted(here.rglob("*.md"))
     }
     return {**own, **COPIED}
 

@@ -32,5 +32,6 @@ def test_a_wheel_carries_the_tutorials_and_the_pages(built):
 def test_a_source_distribution_carries_what_a_wheel_is_made_of(built):
     with tarfile.open(built[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"notebooks/00_first_steps.ipynb", "vistorch/tutorials/copies.py", "hatch_build.py"} <= names
+    assert {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} <= names
+    assert {"vistorch/tutorials/copies.py", "hatch_build.py"} <= names
     assert "vistorch/widgets/static/array.js" in names

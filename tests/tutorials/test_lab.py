@@ -13,6 +13,7 @@ from tests.ui import servers
 from vistorch import cli
 from vistorch.tutorials import copies, lab
 
+FIRST = copies.originals()[0].name
 # A program that stands where JupyterLab would, and says how it was called.
 SAYS = "import json, os, sys\nprint(json.dumps([sys.argv[1:], os.getcwd()]))\n"
 
@@ -31,21 +32,21 @@ def test_lab_is_opened_on_copies(tmp_path, pretended):
     done = vistorch("lab", cwd=tmp_path, env=pretended)
     assert done.returncode == 0, done.stderr
     mine = tmp_path / lab.FOLDER
-    assert (mine / "00_first_steps.ipynb").read_bytes() == copies.originals()[0].read_bytes()
+    assert (mine / FIRST).read_bytes() == copies.originals()[0].read_bytes()
     words, where = json.loads(done.stdout.splitlines()[-1])
     assert where == str(tmp_path)
     assert words == [
         f"--ServerApp.root_dir={mine}",
-        "--LabApp.default_url=/lab/tree/00_first_steps.ipynb",
+        f"--LabApp.default_url=/lab/tree/{FIRST}",
     ]
-    (mine / "00_first_steps.ipynb").write_text("my answers")
+    (mine / FIRST).write_text("my answers")
     again = vistorch("lab", lab.FOLDER, "--no-browser", "--port=8889", cwd=tmp_path, env=pretended)
     assert json.loads(again.stdout.splitlines()[-1])[0] == [
         f"--ServerApp.root_dir={mine}",
         "--no-browser",
         "--port=8889",
     ]
-    assert (mine / "00_first_steps.ipynb").read_text() == "my answers"
+    assert (mine / FIRST).read_text() == "my answers"
 
 
 def test_options_alone_mean_the_folder_of_that_name(tmp_path, pretended):
@@ -120,7 +121,7 @@ def test_a_server_answers_and_runs_in_the_folder(tmp_path):
                     break
                 except OSError:
                     time.sleep(0.25)
-            assert "00_first_steps.ipynb" in [one["name"] for one in listed["content"]]
+            assert FIRST in [one["name"] for one in listed["content"]]
         finally:
             process.terminate()
             process.wait(20)

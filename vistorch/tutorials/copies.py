@@ -63,8 +63,8 @@ def originals() -> list[Path]:
 
     Example:
         >>> from vistorch.tutorials.copies import originals
-        >>> originals()[0].name
-        '00_first_steps.ipynb'
+        >>> originals()[0].suffix
+        '.ipynb'
     """
     for folder in (PACKED, CHECKOUT):
         if found := sorted(folder.glob("[0-9]*.ipynb")):

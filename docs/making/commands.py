@@ -1,7 +1,8 @@
 """The page of the notebook's commands, made from the table that `%vt`, its help and its completion are made of.
 
-Each command that shows something has a session in `SESSIONS`: it is run when the site is built, and what it shows stands
-below it in both themes. Invariant: a command needs no session to be on the page, and a session that fails fails the build.
+Each command that shows something has a session in `SESSIONS`: it is run when the site is built, and what it shows
+stands below it in both themes.
+Invariant: a command needs no session to be on the page, and a session that fails fails the build.
 """
 
 from __future__ import annotations

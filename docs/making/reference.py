@@ -1,6 +1,6 @@
 """The reference: a page for each shelf, made from the docstrings of what is really there when it is imported.
 
-A generator of our own, because most functions are made from rows of a table: a tool that reads source text sees no `add`.
+A generator of our own: most functions are made from rows of a table, and a tool that reads source text sees no `add`.
 
 Invariant: the pages say nothing that a docstring does not; the same code gives the same pages.
 """

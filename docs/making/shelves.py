@@ -24,8 +24,12 @@ FUNCTIONS = (
     (
         "Types, devices, randomness and settings",
         "settings",
-        ("engine/dtypes", "engine/device", "engine/modes", "engine/format", "engine/generators")
-        + (
+        (
+            "engine/dtypes",
+            "engine/device",
+            "engine/modes",
+            "engine/format",
+            "engine/generators",
             "engine/metadata",
             "engine/anomaly",
             "settings",
@@ -53,8 +57,14 @@ MODULES = (
     (
         "vistorch.nn: initial values, utilities, parallel",
         "nn-more",
-        ("vistorch.nn.init", "vistorch.nn.utils", "vistorch.nn.utils.rnn", "vistorch.nn.utils.parametrize")
-        + ("vistorch.nn.utils.prune", "vistorch.nn.parallel"),
+        (
+            "vistorch.nn.init",
+            "vistorch.nn.utils",
+            "vistorch.nn.utils.rnn",
+            "vistorch.nn.utils.parametrize",
+            "vistorch.nn.utils.prune",
+            "vistorch.nn.parallel",
+        ),
     ),
     (
         "vistorch.optim",
@@ -65,8 +75,13 @@ MODULES = (
     (
         "vistorch.vision",
         "vision",
-        ("vistorch.vision.datasets", "vistorch.vision.transforms", "vistorch.vision.models")
-        + ("vistorch.vision.utils", "vistorch.vision.io"),
+        (
+            "vistorch.vision.datasets",
+            "vistorch.vision.transforms",
+            "vistorch.vision.models",
+            "vistorch.vision.utils",
+            "vistorch.vision.io",
+        ),
     ),
     ("vistorch.cuda", "cuda", ("vistorch.cuda",)),
     ("vistorch.amp", "amp", ("vistorch.amp",)),
@@ -83,8 +98,16 @@ MODULES = (
     (
         "Records: vistorch.debug",
         "debug",
-        ("vistorch.debug", "vistorch.debug.array", "vistorch.debug.graph", "vistorch.debug.steps")
-        + ("vistorch.debug.trace", "vistorch.debug.compare", "vistorch.debug.breaks", "vistorch.debug.watch"),
+        (
+            "vistorch.debug",
+            "vistorch.debug.array",
+            "vistorch.debug.graph",
+            "vistorch.debug.steps",
+            "vistorch.debug.trace",
+            "vistorch.debug.compare",
+            "vistorch.debug.breaks",
+            "vistorch.debug.watch",
+        ),
     ),
     (
         "Views: vistorch.widgets",
@@ -94,7 +117,9 @@ MODULES = (
             "vistorch.widgets.live",
             "vistorch.widgets.array",
             "vistorch.widgets.graph",
-        )
-        + ("vistorch.widgets.steps", "vistorch.widgets.vars", "vistorch.widgets.pump"),
+            "vistorch.widgets.steps",
+            "vistorch.widgets.vars",
+            "vistorch.widgets.pump",
+        ),
     ),
 )

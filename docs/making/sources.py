@@ -21,6 +21,15 @@ COPIED = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
 }
+# What a link means on the site whose target in the repository is no page: what the page is made from.
+MADE = {
+    "README.md": "index.md",
+    "docs/decisions": "decisions/index.md",
+    "notebooks": "tutorials/index.md",
+    "notebooks/README.md": "tutorials/index.md",
+    "vistorch/vt/__init__.py": "notebook-tools.md",
+    "vistorch/__init__.py": "reference/index.md",
+}
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 _FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
 
@@ -71,15 +80,9 @@ def relinked(text: str, file: str, pages: dict[str, str]) -> str:
         name = os.path.normpath(os.path.join(os.path.dirname(file), target)).replace(os.sep, "/")
         if not (ROOT / name).exists():
             raise FileNotFoundError(f"{file} links to {target}, and there is no {name}")
-        place = pages.get(name)
-        if name == "docs/decisions":
-            place = "decisions/index.md"
-        elif name.startswith("notebooks/") and name.endswith(".ipynb"):
+        place = pages.get(name) or MADE.get(name)
+        if name.startswith("notebooks/") and name.endswith(".ipynb"):
             place = f"tutorials/{Path(name).stem}.md"
-        elif name.startswith("notebooks"):
-            place = "tutorials/index.md"
-        elif name == "README.md":
-            place = "index.md"
         if place is None:
             return f"{says} (`{name}`)" if name not in says else says
         return f"[{says}]({os.path.relpath(place, os.path.dirname(pages[file]) or '.')}{anchor})"
@@ -95,8 +98,8 @@ def _tutorials(folder: Path) -> None:
     for path in paths:
         _write(folder / f"{path.stem}.md", notebooks.page(path, folder))
     text = (
-        "# Tutorials\n\nEach has one idea and takes about ten minutes. They are notebooks whose every output is a test. "
-        "Here they can be read; `vistorch lab` (or `make lab` in a clone) opens your own copies, to run and to change."
+        "# Tutorials\n\nEach has one idea and takes about ten minutes. They are notebooks whose outputs are tests. Here "
+        "they can be read; `vistorch lab` (or `make lab` in a clone) opens your own copies, to run and to change."
     )
     tree = "\n".join(["```{toctree}", ":maxdepth: 1", "", *(path.stem for path in paths), "```"])
     _write(folder / "index.md", f"{text}\n\n{tree}\n")

@@ -32,7 +32,9 @@ def test_the_stepper_at_a_node(notebook, page):
     # The card of an array below has rules of its own for a list of keys, and must not lend them to this one.
     expect(steps.locator(".vt-closer .vt-card")).to_be_visible()
     assert steps.locator(".vt-keys").evaluate("keys => getComputedStyle(keys).position") == "static"
-    page.add_style_tag(content=".jp-cell-toolbar { display: none !important }")  # JupyterLab's own, over the cell
+    page.add_style_tag(
+        content=".jp-cell-toolbar { display: none !important }"
+    )  # JupyterLab's own, over the cell
     page.mouse.move(0, 0)
     first, last = book.cell(0).bounding_box(), steps.locator(".vt-stepper").bounding_box()
     clip = {name: first[name] for name in ("x", "y", "width")}

@@ -1,7 +1,7 @@
 """The page of the notebook's commands, made from the table that `%vt`, its help and its completion are made of.
 
 Each command that shows something has a session in `SESSIONS`: it is run when the site is built, and what it shows
-stands below it in both themes.
+stands below it in both themes. A session for a command that is not there yet waits for it.
 Invariant: a command needs no session to be on the page, and a session that fails fails the build.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,20 @@ SESSIONS: dict[str, tuple[str, str]] = {
         "import vistorch\nfrom vistorch import vt\n\np = vistorch.tensor([0.5, 0.0, 0.2], requires_grad=True)\n"
         "with vt.trace() as found:\n    vistorch.where(p > 0, p * p.log(), 0.0).sum().backward()\n",
         "found",
+    ),
+    "watch": (
+        NET + "labels = vistorch.tensor([0, 1, 2, 3, 0])\n"
+        "optimizer = vistorch.optim.Adam(net.parameters(), lr=0.05)\n"
+        "with vt.watch(net) as run:\n    for _ in range(60):\n        optimizer.zero_grad()\n"
+        "        nn.functional.cross_entropy(net(x), labels).backward()\n        optimizer.step()\n",
+        "run",
+    ),
+    "flow": (NET + "net(x).pow(2).mean().backward()\n", "vt.flow(net)"),
+    "compare": (
+        NET + 'with vt.record("before") as before:\n    net(x).pow(2).mean().backward()\n'
+        "with vistorch.no_grad():\n    net[2].weight[0, 0] += 1\n"
+        'with vt.record("after") as after:\n    net(x).pow(2).mean().backward()\n',
+        "vt.compare(before, after)",
     ),
     "memory": (NET + "loss = net(x).pow(2).mean()\n", "vt.memory(loss)"),
     "device": ("from vistorch import vt\n", "vt.device()"),
@@ -63,9 +79,10 @@ def page(folder: Path) -> str:
 def _command(one: Any, folder: Path) -> str:
     """Return one command: its sentence, its examples, its options, what it shows."""
     sign = one.typed.partition("vt")[0]
-    wide = max(len(line) for line, _ in one.examples) + 3
-    typed = "\n".join(f"{sign}vt {line:<{wide}}# {says}".rstrip() for line, says in one.examples)
-    parts = [f"(command-{one.name})=\n## {one.typed}", f"{one.summary}.", f"```text\n{typed}\n```"]
+    parts = [f"(command-{one.name})=\n## {one.typed}", f"{one.summary}."]
+    parts.append(
+        "\n".join(["| for example | |", "| :-- | :-- |"] + [_example(sign, *pair) for pair in one.examples])
+    )
     actions = [*one.parser.positions, *one.parser.options.values()]
     if actions:
         rows = ["| what is typed | what it is |", "| :-- | :-- |"]
@@ -74,6 +91,11 @@ def _command(one: Any, folder: Path) -> str:
     if one.name in SESSIONS:
         parts.append(_shown(one.name, folder))
     return "\n\n".join(parts)
+
+
+def _example(sign: str, line: str, says: str) -> str:
+    """Return a row with a line that can be typed."""
+    return f"| `{_cell(f'{sign}vt {line}')}` | {_cell(says)} |"
 
 
 def _usage(action: argparse.Action) -> str:
@@ -88,16 +110,27 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def _run(code: str, expression: str, name: str) -> tuple[Any, str]:
+    """Run a session; return what is shown, and what was printed on the way."""
+    from vistorch.widgets.display import Display
+
+    names: dict[str, Any] = {"__name__": "__main__"}
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()):
+        exec(compile(code, f"<the session of {name}>", "exec"), names)
+        shown = eval(expression, names)
+        shown = getattr(shown, "display", shown)
+        if callable(getattr(shown, "record", None)):  # a run that was watched
+            shown = Display(shown.record(), name)
+    return shown, out.getvalue()
+
+
 def _shown(name: str, folder: Path) -> str:
     """Run a session; return its code and what it shows."""
     code, expression = SESSIONS[name]
-    names: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(code, f"<the session of {name}>", "exec"), names)
-    display = eval(expression, names)
-    display = getattr(display, "display", display)
+    display, said = _run(code, expression, name)
     parts = [f"As a function:\n\n```python\n{code}{expression}\n```"]
     if not hasattr(display, "picture"):
-        return "\n\n".join([*parts, f"```text\n{display}\n```"])
+        return "\n\n".join([*parts, f"```text\n{said}{display}\n```"])
     folder.joinpath("pictures").mkdir(parents=True, exist_ok=True)
     for theme in ("light", "dark"):
         mime, data = display.picture(theme)

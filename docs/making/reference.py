@@ -23,7 +23,7 @@ def pages() -> dict[str, str]:
     """Return every page of the reference by its path without a suffix."""
     made = {f"reference/{file}": _functions(title, file) for title, file, _ in shelves.FUNCTIONS}
     if left := _on_shelf("other"):
-        made["reference/other"] = _page("Other functions", "", [_entry(f"vistorch.{n}", t) for n, t in left])
+        made["reference/other"] = _page("Other functions", "", _twins(left))
     made["reference/tensor"] = _tensor()
     for title, file, names in shelves.MODULES:
         made[f"reference/{file}"] = _modules(title, names)
@@ -77,7 +77,7 @@ def _on_shelf(page: str) -> list[tuple[str, Any]]:
 
 
 def _functions(title: str, file: str) -> str:
-    entries = [_entry(f"vistorch.{name}", thing) for name, thing in _on_shelf(file)]
+    entries = _twins(_on_shelf(file))
     if file == "settings":
         vistorch = importlib.import_module("vistorch")
         named = (
@@ -94,6 +94,20 @@ def _functions(title: str, file: str) -> str:
         ]
     says = "Functions of `vistorch`; most are methods of a tensor too, and those with one array as a result have an "
     return _page(title, says + "in-place twin of the same name with an underscore.", entries)
+
+
+def _twins(found: list[tuple[str, Any]]) -> list[str]:
+    """Return the entries of functions; names of the same function, or of one described alike, share an entry."""
+    same: dict[tuple[str, str], list[tuple[str, Any]]] = {}
+    for name, thing in found:
+        same.setdefault((signature(thing, ""), inspect.getdoc(thing) or ""), []).append((name, thing))
+    entries = []
+    for (how, doc), those in same.items():
+        names = [name for name, _ in those]
+        head = "\n".join([*(f"(vistorch.{name})=" for name in names), f"## {escape(', '.join(names))}"])
+        calls = "\n".join(f"vistorch.{name}{how}" for name in names)
+        entries.append("\n\n".join([head, f"```python\n{calls}\n```", markdown(doc)]))
+    return entries
 
 
 def _tensor() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 
@@ -20,6 +21,7 @@ def main() -> int:
         )
         return 2
     began = time.perf_counter()
+    shutil.rmtree(BUILT / "html", ignore_errors=True)  # a page whose source is gone would stay
     sources.put_together(BUILT / "source")
     words = ["-b", "html", "-c", str(sources.ROOT / "docs"), "-W", "--keep-going", "-q", "-E", "-j", "2"]
     if code := sphinx([*words, "-d", str(BUILT / "doctrees"), str(BUILT / "source"), str(BUILT / "html")]):

@@ -190,7 +190,7 @@ def _index(made: dict[str, str]) -> str:
     """Return the page that leads to the others."""
     names = [path.removeprefix("reference/") for path in made]
     text = (
-        "Every public name with an example that runs: the examples are tests. The pages are made from the docstrings, "
+        "Every public name; the examples are tests. The pages are made from the docstrings, "
         "so `help(vistorch.add)` says the same.\n\nWhat PyTorch has and vistorch has not is on the page "
         "[what differs](../differences.md)."
     )

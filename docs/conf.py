@@ -30,6 +30,7 @@ html_static_path = ["looks"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
+html_show_search_summary = False  # it fetches whole pages, which a browser refuses a page opened as a file
 html_show_sourcelink = False
 html_show_sphinx = False
 html_last_updated_fmt = None

@@ -128,6 +128,8 @@ def load_ipython_extension(shell: Any) -> None:
     _add_formatter(shell, undo)
     if listening.start():
         undo.append(listening.stop)
+    shell.events.register("pre_run_cell", listening.renew)
+    undo.append(lambda: shell.events.unregister("pre_run_cell", listening.renew))
 
 
 def unload_ipython_extension(shell: Any) -> None:

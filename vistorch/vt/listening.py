@@ -5,6 +5,8 @@ Invariant: it listens from `%load_ext vistorch`, or from the first `vt.graph` or
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..debug.graph import Calls, Norms
 from ..debug.lines import Lines
 
@@ -29,6 +31,17 @@ def start() -> bool:
     for one in _ears.open:
         one.__enter__()
     return True
+
+
+def renew(info: Any = None) -> None:
+    """A cell begins: its first backward pass is looked at whatever the cells before it have cost.
+
+    Args:
+        info: what IPython tells of the cell.
+    """
+    for one in _ears.open:
+        if isinstance(one, Norms):
+            one.renew()
 
 
 def stop() -> None:

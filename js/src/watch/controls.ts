@@ -153,7 +153,7 @@ export function controls(view: View, keys: () => void): Controls {
     set.set("set the learning rate", "Set", "", why("lr"));
     field.disabled = Boolean(why("lr"));
     field.title = why("lr") || "learning rate  l";
-    snapshot.set("snapshot", "Snapshot", "snapshot", why("snapshot"));
+    snapshot.set("snapshot", "Snapshot", "", why("snapshot"));
     back.set("rewind", "Rewind to", "rewind", why("rewind"));
     stepper.set("open the stepper", "Stepper", "stepper", why("stepper"));
     const rates = head.lr ?? [];
@@ -172,7 +172,7 @@ export function controls(view: View, keys: () => void): Controls {
       shelf.replaceChildren(
         ...[...steps].reverse().map((at) => el("option", { value: String(at), text: `step ${count(at)}` })),
       );
-      if (!steps.length) shelf.append(el("option", { value: "", text: "no snapshot" }));
+      if (!steps.length) shelf.append(el("option", { value: "", text: "none yet" }));
       if (!newest && steps.map(String).includes(before)) shelf.value = before;
     }
     shelf.disabled = !steps.length || !view.live;

@@ -4,7 +4,7 @@ import { unpixel } from "../shared/colour";
 import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { count, shapeText } from "../shared/format";
 import { real } from "../shared/payload";
-import { power, short } from "./numbers";
+import { short } from "./numbers";
 import type { Coded } from "./types";
 import { type Part, unchanged, type View } from "./view";
 
@@ -138,7 +138,7 @@ export function filters(view: View): Part {
       const middle = y0 + Math.min(block, 120) / 2;
       g.fillText(name, LEFT - 12, middle - 8);
       g.fillStyle = ink2;
-      g.fillText(coded ? `±${power(real(coded.scale))}` : "none yet", LEFT - 12, middle + 8);
+      g.fillText(coded ? `±${short(real(coded.scale))}` : "none yet", LEFT - 12, middle + 8);
       for (let i = 0; i < n; i++) {
         const [fx, fy] = rgb ? [i % across, Math.floor(i / across)] : [i, 0];
         const x0 = LEFT + fx * each;

@@ -200,7 +200,7 @@ export function flow(view: View): Part {
       g,
       pins(state.log.items).filter((pin) => !pin.undone),
       x,
-      { left, right, top: 1, bottom, rows: 1 },
+      { right, top: 1, bottom, rows: 1 },
       { ink: ink2, faint: ink3, bg, text: ink2 },
     );
     drawSpot(g, all, cells);

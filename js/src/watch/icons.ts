@@ -7,7 +7,6 @@ const PATHS = {
   step: "M1 1l6 5-6 5zM9 1h2v10H9z",
   stop: "M2 2h8v8H2z",
   rewind: "M6 1L1 6l5 5zM11 1L6 6l5 5z",
-  snapshot: "M1 3h2.5l1-1.5h3l1 1.5H11v7.5H1zM6 4.6a2.2 2.2 0 1 0 .01 0z",
   stepper: "M1 2h4v3H1zM7 7h4v3H7zM2.5 5h1v3H7v1H2.5z",
   waiting: "M6 1a5 5 0 1 0 5 5",
   running: "M2 1l9 5-9 5z",

@@ -8,7 +8,7 @@ const MOST = 300;
 
 export function log(view: View): Part {
   const root = el("div.vt-log.vt-w-table", { role: "table", "aria-label": "log of the run" });
-  root.style.setProperty("--columns", "36px 72px minmax(140px, 1fr) minmax(0, 1.6fr)");
+  root.style.setProperty("--columns", "28px 56px minmax(120px, 1fr) minmax(0, 1.3fr)");
   const same = unchanged();
   const line = (cells: string[], role: string, kind: string): HTMLElement =>
     el("div", { class: `vt-w-tr ${kind}`, role: "row" }, ...cells.map((text) => el("span", { role, text })));

@@ -56,6 +56,7 @@ export function loss(view: View): Part {
       again();
     },
     signal,
+    "radio",
   );
   const look = tabs<"curve" | "table">(
     "loss as",
@@ -72,6 +73,7 @@ export function loss(view: View): Part {
       again();
     },
     signal,
+    "radio",
   );
   scale.mark("linear");
   look.mark("curve");
@@ -234,7 +236,7 @@ export function loss(view: View): Part {
       g,
       pins(state.log.items),
       x,
-      { left: LEFT, right: wide - RIGHT, top: 1, bottom: HIGH - FOOT, rows: 2 },
+      { right: wide - RIGHT, top: 1, bottom: HIGH - FOOT, rows: 2 },
       { ink: ink2, faint: ink3, bg, text: ink2 },
     );
     drawCursor(g, line, y, bottom);

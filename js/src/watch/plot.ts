@@ -1,7 +1,6 @@
 // What the two pictures over steps share: how far the axis goes, where a step stands, and the events beside it.
 
-import { rate } from "./numbers";
-import { roundUp } from "./numbers";
+import { rate, roundUp } from "./numbers";
 import type { Entry, State } from "./types";
 
 /** The last step of the axis: as many as there will be, else a round number that is reached seldom and only grows. */
@@ -46,48 +45,48 @@ export function drawPins(
   g: CanvasRenderingContext2D,
   all: Pin[],
   x: (step: number) => number,
-  box: { left: number; right: number; top: number; bottom: number; rows: number },
+  box: { right: number; top: number; bottom: number; rows: number },
   colours: { ink: string; faint: string; bg: string; text: string },
 ): void {
-  const ends = new Array<number>(box.rows).fill(-Infinity);
   const shown = all.slice(-24);
+  const taken: [number, number][][] = Array.from({ length: box.rows }, () => []);
+  const free = (row: number, from: number, to: number): boolean =>
+    (taken[row] ?? []).every(([a, b]) => to < a || from > b);
   g.save();
   g.textBaseline = "middle";
-  for (const pin of shown) {
+  g.lineWidth = 1;
+  const flags = shown.map((pin) => {
     const at = Math.round(x(pin.at)) + 0.5;
-    const lane = ends.findIndex((end) => at - 9 > end);
-    const row = lane < 0 ? box.rows - 1 : lane;
+    const half = Math.max(7, g.measureText(String(pin.number)).width / 2 + 3.5);
+    let row = taken.findIndex((_, k) => free(k, at - half, at + half));
+    if (row < 0) row = box.rows - 1;
+    taken[row]?.push([at - half - 2, at + half + 2]);
     const y = box.top + row * 17;
     g.strokeStyle = pin.undone ? colours.faint : colours.ink;
     g.setLineDash([2, 2]);
-    g.lineWidth = 1;
     g.beginPath();
     g.moveTo(at, y + 14);
     g.lineTo(at, box.bottom);
     g.stroke();
-    g.setLineDash([]);
-    const label = String(pin.number);
-    const wide = Math.max(14, g.measureText(label).width + 7);
+    return { pin, at, half, row, y };
+  });
+  g.setLineDash([]);
+  for (const { pin, at, half, row, y } of flags) {
     g.fillStyle = pin.undone ? colours.faint : colours.ink;
     g.beginPath();
-    g.roundRect(at - wide / 2, y, wide, 14, 3);
+    g.roundRect(at - half, y, 2 * half, 14, 3);
     g.fill();
     g.fillStyle = colours.bg;
     g.textAlign = "center";
-    g.fillText(label, at, y + 7.5);
-    ends[row] = at + wide / 2;
-    const next = shown.find((other) => other.number > pin.number && x(other.at) > at);
-    const room = Math.min(box.right, next && box.rows < 2 ? x(next.at) - 9 : box.right) - (at + wide / 2 + 4);
-    const words = g.measureText(pin.text).width;
-    if (box.rows > 1 && words <= room) {
-      const clear = shown.every((o) => o === pin || x(o.at) < at || x(o.at) - 9 > at + wide / 2 + 4 + words || o.at === pin.at);
-      if (clear) {
-        g.fillStyle = pin.undone ? colours.faint : colours.text;
-        g.textAlign = "left";
-        g.fillText(pin.text, at + wide / 2 + 4, y + 7.5);
-        ends[row] = at + wide / 2 + 6 + words;
-      }
-    }
+    g.fillText(String(pin.number), at, y + 7.5);
+    const [from, wide] = [at + half + 4, g.measureText(pin.text).width];
+    if (box.rows < 2 || from + wide > box.right || !free(row, from, from + wide)) continue;
+    taken[row]?.push([from, from + wide + 4]);
+    // A label may cross the line of a flag above it.
+    g.fillRect(from - 1, y, wide + 2, 14);
+    g.fillStyle = pin.undone ? colours.faint : colours.text;
+    g.textAlign = "left";
+    g.fillText(pin.text, from, y + 7.5);
   }
   g.restore();
 }

@@ -64,7 +64,7 @@ export function samples(view: View): Part {
       },
       m.image ? picture(m.image) : el("span.vt-w-picture.vt-w-blank", { text: "no picture" }),
       ...scores,
-      el("div.vt-w-where", { text: `${number}step ${m.step}` }),
+      el("div.vt-w-where", { text: number ? `${number}${m.step}` : `step ${m.step}` }),
     );
     made.set(m, one);
     return one;
@@ -100,7 +100,7 @@ export function samples(view: View): Part {
       cell[0] === cell[1]
         ? "Read rightly: only mistakes are kept."
         : shown.length
-          ? `newest ${shown.length} kept from ${where}, newest first: # dataset index`
+          ? `newest ${shown.length} kept from ${where}, newest first: # dataset index · step`
           : "No sample of this cell is kept.";
     if (!sameList(...shown)) strip.replaceChildren(...shown.map(sample));
   }

@@ -24,8 +24,8 @@ type Pane = "confusion" | "flow" | "health" | "filters" | "log" | "result";
 
 const PANES: [Pane, string][] = [
   ["confusion", "Confusion"],
-  ["flow", "Gradient flow"],
-  ["health", "Layer health"],
+  ["flow", "Gradient |flow"],
+  ["health", "Layer |health"],
   ["filters", "Filters"],
   ["log", "Log"],
   ["result", "Result"],
@@ -127,12 +127,12 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
   const [flags, entries] = [el("span.vt-w-count"), el("span.vt-w-count")];
   row.button("health").append(flags);
   row.button("log").append(entries);
-  const bodies = PANES.map(([key, text]) => {
+  const bodies = PANES.map(([key]) => {
     row.button(key).id = `${name}-${key}-tab`;
     row.button(key).setAttribute("aria-controls", `${name}-${key}`);
     return el(
       "div.vt-w-pane",
-      { role: "tabpanel", id: `${name}-${key}`, "aria-label": text, hidden: true },
+      { role: "tabpanel", id: `${name}-${key}`, "aria-labelledby": `${name}-${key}-tab`, hidden: true },
       panes[key].root,
     );
   });

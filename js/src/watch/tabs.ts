@@ -1,4 +1,4 @@
-// A row of tabs: arrows, Home and End walk it.
+// A row of tabs, or of choices that look alike: arrows, Home and End walk it.
 
 import { el, on } from "../shared/dom";
 
@@ -22,23 +22,28 @@ export function tabs<Key extends string>(
   all: Tab<Key>[],
   chosen: (key: Key) => void,
   signal: AbortSignal,
+  role: "tab" | "radio" = "tab",
 ): Tabs<Key> {
+  const chosenBy = role === "tab" ? "aria-selected" : "aria-checked";
   const buttons = new Map<Key, HTMLButtonElement>();
   for (const tab of all) {
     const made = el("button", {
       type: "button",
-      role: "tab",
+      role,
       "data-key": tab.key,
       "aria-label": tab.label ?? null,
       title: tab.tip ?? null,
-      "aria-selected": "false",
+      [chosenBy]: "false",
       tabindex: -1,
     });
-    made.append(el("span", { text: tab.text }));
+    // Before a bar stands what a narrow panel leaves out.
+    const [more, text] = tab.text.includes("|") ? tab.text.split("|") : ["", tab.text];
+    if (more) made.setAttribute("aria-label", `${more}${text}`);
+    made.append(...(more ? [el("span.vt-w-long", { text: more })] : []), el("span", { text: text ?? "" }));
     on(made, "click", () => chosen(tab.key), signal);
     buttons.set(tab.key, made);
   }
-  const root = el("div", { class: kind, role: "tablist", "aria-label": name }, ...buttons.values());
+  const root = el("div", { class: kind, role: role === "tab" ? "tablist" : "radiogroup", "aria-label": name }, ...buttons.values());
   on(
     root,
     "keydown",
@@ -60,7 +65,7 @@ export function tabs<Key extends string>(
     button: (key) => buttons.get(key) as HTMLElement,
     mark(key) {
       for (const [name, one] of buttons) {
-        one.setAttribute("aria-selected", String(name === key));
+        one.setAttribute(chosenBy, String(name === key));
         one.tabIndex = name === key ? 0 : -1;
       }
     },

@@ -56,15 +56,15 @@ class WatchView(Live):
         if run.open and perf_counter() - self.sent_at < APART:
             self.late = True
         else:
-            self._send(run)
+            self._give(run)
 
     def poll(self) -> None:
         """Look for clicks, and send what is late: a run calls this at the boundaries of its steps."""
         pump.pump()
         if self.late and self.run is not None and perf_counter() - self.sent_at >= APART:
-            self._send(self.run)
+            self._give(self.run)
 
-    def _send(self, run: Any) -> None:
+    def _give(self, run: Any) -> None:
         with self.sending:
             self.late = False
             if not run.open:

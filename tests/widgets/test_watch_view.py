@@ -93,7 +93,7 @@ def test_at_most_ten_a_second(shown):
         shown.view.tell(shown.run)  # somebody has a lot to say
     times = [t for (content, _), t in zip(shown.sent, shown.at, strict=True) if content["type"] == "delta"]
     assert len(times) >= 5
-    assert min(b - a for a, b in pairwise(times)) >= 0.099
+    assert min(b - a for a, b in pairwise(times)) >= 0.095
 
 
 def test_what_is_late_is_sent_at_a_later_boundary(shown):

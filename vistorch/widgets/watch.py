@@ -71,12 +71,13 @@ class WatchView(Live):
                 self.display = WatchKept(run.record(), self.display.name)
             if self.comm is None:
                 return
-            self.sent_at = perf_counter()
             state = run.delta(self.since)
             self.since = state["version"]
             if self.why and run.open:
                 _hindered(state["head"], self.why)
-            self.send({"type": "delta"}, [wire.pack("delta", state)])
+            packed = wire.pack("delta", state)
+            self.sent_at = perf_counter()
+            self.send({"type": "delta"}, [packed])
             if not run.open:  # a page that is opened later begins here; those that are open are not told
                 self._trait_values["payload"] = self.display.payload()
 

@@ -1,0 +1,416 @@
+// The loss over the steps: a smoothed line in its band of least and largest, validations, what a rewind has undone, and
+// the learning rate under it.
+
+import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
+import { count } from "../shared/format";
+import { band, type Range, range, smooth } from "./curve";
+import { loss as lossText, rate, short, ticks } from "./numbers";
+import { drawPins, pins, reach } from "./plot";
+import { tabs } from "./tabs";
+import type { Columns } from "./types";
+import { type Part, unchanged, type View } from "./view";
+
+const HIGH = 250;
+const [LEFT, RIGHT, TOP, LR, FOOT] = [36, 12, 44, 34, 18];
+
+const at = (columns: Columns | null, step: number, row = 0): number => {
+  if (!columns) return NaN;
+  const wide = columns.mean.shape[1] ?? 0;
+  const c = Math.floor(step / columns.width);
+  return c < wide ? (columns.mean.data[row * wide + c] as number) : NaN;
+};
+
+export function loss(view: View): Part {
+  const { signal, theme } = view;
+  const canvas = el("canvas.vt-w-plot", { tabindex: 0, role: "img" });
+  const room = el("div.vt-w-room", {}, canvas);
+  const big = el("b.vt-w-big");
+  const readout = el("span.vt-w-read");
+  const keys = el(
+    "span.vt-w-legend",
+    { "aria-hidden": "true" },
+    ...[
+      ["line", "mean"],
+      ["band", "min to max"],
+      ["ring", "validation"],
+      ["dash", "undone"],
+    ].map(([kind, text]) => el("span", { "data-kind": kind as string }, el("i"), text as string)),
+  );
+  const mean = keys.firstChild as HTMLElement;
+  const over = el("select.vt-w-small", { "aria-label": "smoothing" });
+  for (const n of [1, 5, 20, 50, 200])
+    over.append(el("option", { value: n, text: n === 1 ? "no smoothing" : `mean of ${n}` }));
+  over.value = "20";
+  let [log, table] = [false, false];
+  const scale = tabs<"linear" | "log">(
+    "scale of the loss",
+    "vt-w-seg",
+    [
+      { key: "linear", text: "linear" },
+      { key: "log", text: "log" },
+    ],
+    (key) => {
+      log = key === "log";
+      frame = null;
+      scale.mark(key);
+      again();
+    },
+    signal,
+    "radio",
+  );
+  const look = tabs<"curve" | "table">(
+    "loss as",
+    "vt-w-seg",
+    [
+      { key: "curve", text: "curve" },
+      { key: "table", text: "table" },
+    ],
+    (key) => {
+      table = key === "table";
+      look.mark(key);
+      room.hidden = table;
+      sheet.hidden = !table;
+      again();
+    },
+    signal,
+    "radio",
+  );
+  scale.mark("linear");
+  look.mark("curve");
+  const sheet = el("div.vt-w-sheet", { tabindex: 0, hidden: true });
+  const root = el(
+    "section.vt-w-part.vt-w-loss",
+    { "aria-label": "loss" },
+    el("div.vt-w-h", {}, el("span.vt-w-h3", { text: "Loss" }), big, el("span.vt-space"), over, scale.root, look.root),
+    el("div.vt-w-legends", {}, keys, readout),
+    room,
+    sheet,
+  );
+  let wide = 0;
+  let cursor: number | null = null; // a step
+  let frame: Range | null = null;
+  let last = 0;
+  const again = painter(draw, signal);
+  onWidth(room, (width) => {
+    wide = width;
+    draw();
+  }, signal);
+  on(over, "change", again, signal);
+  const x = (step: number): number => LEFT + (step / Math.max(1, last)) * (wide - LEFT - RIGHT);
+  on(canvas, "pointermove", (e) => {
+    cursor = Math.round(((e.offsetX - LEFT) / (wide - LEFT - RIGHT)) * last);
+    again();
+  }, signal);
+  const leave = (): void => {
+    cursor = null;
+    again();
+  };
+  on(canvas, "pointerleave", leave, signal);
+  on(canvas, "blur", leave, signal);
+  on(
+    canvas,
+    "keydown",
+    (e) => {
+      const now = cursor ?? view.state.head.step;
+      const leap = Math.max(1, Math.round(last / 100)) * (e.shiftKey ? 10 : 1);
+      const to = { ArrowLeft: now - leap, ArrowRight: now + leap, Home: 1, End: view.state.head.step }[e.key];
+      if (to === undefined) return;
+      cursor = Math.max(1, Math.min(view.state.head.step, to));
+      again();
+      e.preventDefault();
+      e.stopPropagation();
+    },
+    signal,
+  );
+
+  function draw(): void {
+    const { state } = view;
+    if (table) return drawTable();
+    const g = wide > LEFT + RIGHT + 20 ? prepare(canvas, wide, HIGH, ratio()) : null;
+    if (!g) return;
+    const { curve, lr, undone } = state.loss;
+    last = reach(state, last);
+    const perPixel = last / (wide - LEFT - RIGHT);
+    const line = smooth(curve, Number(over.value));
+    const all = band(curve, Math.max(3 * perPixel, 2));
+    const old = undone.map((one) => smooth(one, Number(over.value)));
+    frame = range(line, all, log, frame);
+    const { lo, hi } = frame;
+    const [top, bottom] = [TOP, HIGH - FOOT - LR];
+    const y = (v: number): number => {
+      const t = log ? Math.log(Math.max(v, lo) / lo) / Math.log(hi / lo) : (v - lo) / (hi - lo || 1);
+      return bottom - Math.max(0, Math.min(1.02, t)) * (bottom - top);
+    };
+    const [ink, ink2, ink3, hair, value, bg] = ["ink", "ink-2", "ink-3", "line", "value", "bg"].map((n) =>
+      theme.token(n),
+    ) as [string, string, string, string, string, string];
+    g.font = `11px ${theme.token("font") || "sans-serif"}`;
+    g.textBaseline = "middle";
+    g.lineJoin = "round";
+    // axes
+    g.strokeStyle = hair;
+    g.fillStyle = ink2;
+    g.textAlign = "right";
+    const marks = log
+      ? Array.from({ length: Math.round(Math.log10(hi / lo)) + 1 }, (_, i) => lo * 10 ** i)
+      : ticks(lo, hi, 6);
+    for (const v of marks) {
+      const h = Math.round(y(v)) + 0.5;
+      g.beginPath();
+      g.strokeStyle = v === 0 ? ink3 : hair;
+      g.moveTo(LEFT, h);
+      g.lineTo(wide - RIGHT, h);
+      g.stroke();
+      g.fillText(short(v), LEFT - 6, h);
+    }
+    steps(g, ink2, hair, top, HIGH - FOOT);
+    // band, then what was undone, then the line
+    g.fillStyle = value;
+    g.globalAlpha = 0.22;
+    g.beginPath();
+    all.at.forEach((step, i) => g.lineTo(x(step), y(all.high[i] as number)));
+    for (let i = all.at.length - 1; i >= 0; i--) g.lineTo(x(all.at[i] as number), y(all.low[i] as number));
+    g.fill();
+    g.globalAlpha = 1;
+    const trace = (values: Float64Array, columns: Columns): void => {
+      g.beginPath();
+      let pen = false;
+      for (let c = 0; c < values.length; c++) {
+        const v = values[c] as number;
+        if (v !== v) pen = false;
+        else {
+          const px = x((c + columns.from + 0.5) * columns.width);
+          if (pen) g.lineTo(px, y(v));
+          else g.moveTo(px, y(v));
+          pen = true;
+        }
+      }
+      g.stroke();
+    };
+    g.strokeStyle = ink3;
+    g.lineWidth = 1.2;
+    g.setLineDash([3, 2]);
+    old.forEach((values, i) => trace(values, undone[i] as Columns));
+    g.setLineDash([]);
+    g.strokeStyle = value;
+    g.lineWidth = 1.8;
+    trace(line, curve);
+    // not finite, and beyond the axis
+    g.textAlign = "center";
+    g.fillStyle = theme.token("bad");
+    const wideC = curve.bad.shape[1] ?? 0;
+    let crossed = -Infinity;
+    for (let c = 0; c < wideC; c++) {
+      if (!curve.bad.data[c]) continue;
+      const px = x((c + 0.5) * curve.width);
+      if (px - crossed < 9) continue;
+      crossed = px;
+      g.fillText("✕", px, top + 4);
+    }
+    if (frame.above) {
+      g.fillStyle = ink2;
+      const i = all.high.indexOf(frame.above);
+      const px = x(all.at[i] ?? 0);
+      g.textAlign = px > wide / 2 ? "right" : "left";
+      g.fillText(px > wide / 2 ? `up to ${short(frame.above)} ▲` : `▲ up to ${short(frame.above)}`, px, top - 7);
+    }
+    // validation
+    const checks = state.validation.filter((one) => one.loss !== null);
+    g.strokeStyle = ink;
+    g.lineWidth = 1;
+    g.globalAlpha = 0.5;
+    g.beginPath();
+    for (const one of checks) g.lineTo(x(one.step), y(one.loss as number));
+    g.stroke();
+    g.globalAlpha = 1;
+    g.lineWidth = 1.4;
+    g.fillStyle = bg;
+    for (const one of checks.length > 40 ? checks.slice(-1) : checks) {
+      g.beginPath();
+      g.arc(x(one.step), y(one.loss as number), 3, 0, 7);
+      g.fill();
+      g.stroke();
+    }
+    drawRate(g, lr, bottom, ink, ink2);
+    drawPins(
+      g,
+      pins(state.log.items),
+      x,
+      { right: wide - RIGHT, top: 1, bottom: HIGH - FOOT, rows: 2 },
+      { ink: ink2, faint: ink3, bg, text: ink2 },
+    );
+    drawCursor(g, line, y, bottom);
+    big.textContent = lossText(state.head.loss);
+    mean.lastChild && (mean.lastChild.textContent = over.value === "1" ? "each step" : `mean of ${over.value}`);
+    (keys.children[3] as HTMLElement).hidden = !undone.length;
+    (keys.children[2] as HTMLElement).hidden = !checks.length;
+    canvas.setAttribute(
+      "aria-label",
+      `loss, ${lossText(state.head.loss)} after step ${state.head.step}; arrows move the cursor, the table beside it holds the numbers`,
+    );
+  }
+
+  /** Steps and epochs under the picture. */
+  function steps(g: CanvasRenderingContext2D, ink: string, hair: string, top: number, bottom: number): void {
+    const { epoch_steps: each } = view.state.head;
+    const y = bottom + 10;
+    const epochs = each && last / each <= 8 && last / each >= 1 ? Math.ceil(last / each) : 0;
+    const marks = epochs ? Array.from({ length: epochs + 1 }, (_, k) => k * (each as number)) : ticks(0, last, 5);
+    g.fillStyle = ink;
+    g.strokeStyle = hair;
+    let end = -Infinity;
+    for (const step of marks) {
+      if (step > last) continue;
+      const px = Math.round(x(step)) + 0.5;
+      g.beginPath();
+      g.moveTo(px, top);
+      g.lineTo(px, bottom);
+      g.stroke();
+      const text = step ? count(step) : "step 0";
+      const size = g.measureText(text).width;
+      const start = step === 0 ? LEFT : Math.min(px - size / 2, wide - 2 - size);
+      if (start < end + 8) continue;
+      g.textAlign = "left";
+      g.fillText(text, start, y);
+      end = start + size;
+    }
+    if (!epochs) return;
+    g.textAlign = "center";
+    for (let k = 0; k < epochs; k++) {
+      const text = `epoch ${k + 1}`;
+      const room = x((k + 1) * (each as number)) - x(k * (each as number));
+      if (room > g.measureText(text).width + (k ? 44 : 76)) g.fillText(text, x((k + 0.5) * (each as number)) + (k ? 0 : 8), y);
+    }
+  }
+
+  /** The learning rate of each group, as steps, on a scale from the least to the largest. */
+  function drawRate(g: CanvasRenderingContext2D, lr: Columns | null, above: number, ink: string, ink2: string): void {
+    const [top, bottom] = [above + 14, above + LR - 6];
+    g.fillStyle = ink2;
+    g.textAlign = "right";
+    g.fillText("lr", LEFT - 6, (top + bottom) / 2);
+    if (!lr) return;
+    const n = lr.mean.shape[1] ?? 0;
+    const groups = Math.min(4, lr.mean.shape[0] ?? 0);
+    let [lo, hi] = [Infinity, 0];
+    for (let i = 0; i < groups * n; i++) {
+      const v = lr.mean.data[i] as number;
+      if (v > 0 && v < lo) lo = v;
+      if (v > hi) hi = v;
+    }
+    if (!(hi > 0)) return;
+    const y = (v: number): number => {
+      if (lo >= hi) return (top + bottom) / 2;
+      const t = Math.log(Math.max(v, lo) / lo) / Math.log(hi / lo);
+      return bottom - t * (bottom - top);
+    };
+    g.strokeStyle = ink2;
+    g.lineWidth = 1.4;
+    for (let row = 0; row < groups; row++) {
+      g.beginPath();
+      let [before, px, pen] = [NaN, 0, false];
+      for (let c = 0; c < n; c++) {
+        const v = lr.mean.data[row * n + c] as number;
+        if (v !== v) continue;
+        px = x((c + (pen ? 0 : 0.5)) * lr.width);
+        if (!pen) g.moveTo(px, y(v));
+        else if (v !== before) {
+          g.lineTo(px, y(before));
+          g.lineTo(px, y(v));
+        }
+        pen = true;
+        before = v;
+      }
+      if (!pen) continue;
+      px = Math.min(x(n * lr.width), x(view.state.head.step));
+      g.lineTo(px, y(before));
+      g.stroke();
+      if (row) continue;
+      const text = rate(before);
+      g.save();
+      g.font = `600 ${g.font}`;
+      g.fillStyle = ink;
+      const wideT = g.measureText(text).width;
+      const right = px + 6 + wideT < wide - RIGHT;
+      g.textAlign = right ? "left" : "right";
+      const h = y(before);
+      g.fillText(text, right ? px + 6 : wide - RIGHT, right ? h : h < above + 20 ? h + 9 : h - 8);
+      g.restore();
+    }
+  }
+
+  function drawCursor(g: CanvasRenderingContext2D, line: Float64Array, y: (v: number) => number, bottom: number): void {
+    const { curve, lr } = view.state.loss;
+    const step = cursor === null ? null : Math.max(1, Math.min(view.state.head.step, cursor));
+    root.classList.toggle("vt-w-reading", step !== null && view.state.head.step > 0);
+    if (step === null || !view.state.head.step) {
+      readout.textContent = "";
+      return;
+    }
+    const c = Math.floor(step / curve.width);
+    const [v, low, high] = [line[c] ?? NaN, curve.low.data[c] as number, curve.high.data[c] as number];
+    g.strokeStyle = theme.token("accent");
+    g.lineWidth = 1;
+    const px = Math.round(x(step)) + 0.5;
+    g.beginPath();
+    g.moveTo(px, TOP);
+    g.lineTo(px, bottom + LR);
+    g.stroke();
+    if (v === v) {
+      g.fillStyle = theme.token("accent");
+      g.beginPath();
+      g.arc(px, y(v), 3, 0, 7);
+      g.fill();
+    }
+    const own = low === low ? (low === high ? lossText(low) : `${lossText(low)} to ${lossText(high)}`) : "–";
+    const check = view.state.validation.find((one) => Math.abs(x(one.step) - px) < 4 && one.loss !== null);
+    const parts = [
+      curve.width === 1 ? `step ${count(step)}: ${own}` : `steps ${count(c * curve.width)} to ${count((c + 1) * curve.width - 1)}: ${own}`,
+      over.value === "1" || v !== v ? "" : `mean ${lossText(v)}`,
+      check ? `validation ${lossText(check.loss)}` : "",
+      lr && at(lr, step) === at(lr, step) ? `lr ${rate(at(lr, step))}` : "",
+    ];
+    readout.textContent = parts.filter(Boolean).join(" · ");
+  }
+
+  const sameTable = unchanged();
+  function drawTable(): void {
+    const { state } = view;
+    big.textContent = lossText(state.head.loss);
+    if (sameTable(Math.floor(state.head.step / 20), state.log.items.length, state.validation.length)) return;
+    const { curve, lr } = state.loss;
+    const n = curve.mean.shape[1] ?? 0;
+    const each = Math.max(1, Math.ceil(n / 60));
+    const heads = ["steps", "mean", "least", "largest", "learning rate", "validation"];
+    const rows: string[][] = [];
+    for (let start = 0; start < n; start += each) {
+      let [sum, known, low, high] = [0, 0, Infinity, -Infinity];
+      for (let c = start; c < Math.min(n, start + each); c++) {
+        const v = curve.mean.data[c] as number;
+        if (v !== v) continue;
+        sum += v;
+        known++;
+        low = Math.min(low, curve.low.data[c] as number);
+        high = Math.max(high, curve.high.data[c] as number);
+      }
+      if (!known) continue;
+      const [a, b] = [start * curve.width, Math.min(state.head.step, (start + each) * curve.width - 1)];
+      const check = state.validation.find((one) => one.step >= a && one.step <= b && one.loss !== null);
+      rows.push([
+        a >= b ? count(b) : `${count(Math.max(1, a))} to ${count(b)}`,
+        lossText(sum / known),
+        lossText(low),
+        lossText(high),
+        rate(at(lr, b)),
+        check ? lossText(check.loss) : "",
+      ]);
+    }
+    const line = (cells: string[], role: string): HTMLElement =>
+      el("div.vt-w-tr", { role: "row" }, ...cells.map((text) => el("span", { role, text })));
+    const body = el("div.vt-w-table", { role: "table", "aria-label": "loss by step" });
+    body.append(line(heads, "columnheader"), ...rows.reverse().map((cells) => line(cells, "cell")));
+    body.style.setProperty("--columns", "1.5fr repeat(3, 1fr) 1.3fr 1fr");
+    sheet.replaceChildren(body);
+  }
+  return { root, paint: draw };
+}

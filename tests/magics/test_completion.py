@@ -37,6 +37,7 @@ def test_commands(offered):
         "graph",
         "step",
         "break",
+        "flow",
         "compare",
         "memory",
         "device",

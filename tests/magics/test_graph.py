@@ -52,6 +52,33 @@ def test_the_first_pass_of_every_cell_is_looked_at(type_in):
     assert told == {"loss": True, "second": False, "third": True}
 
 
+LOOP = """
+heard = []
+for _ in range(30):
+    net(torch.ones(2, 4)).sum().backward()
+    heard.append(hear.op is not None)
+"""
+
+
+def test_a_loop_runs_alone_after_its_first_passes(type_in, shell):
+    type_in("import vistorch as torch\nfrom vistorch.engine.events import hear\nnet = torch.nn.Linear(4, 1)")
+    type_in(LOOP)
+    heard = shell.user_ns["heard"]
+    assert heard == [True] * 19 + [False] * 11  # the twentieth pass is the last one that is heard
+    assert shell.user_ns["hear"].backward is None
+    type_in("loss = net(torch.ones(2, 4)).sum()")  # the next cell is heard again
+    assert (
+        "line 1: loss = net"
+        in type_in("print(__import__('vistorch').vt.graph(loss).record.nodes[0].line)").out
+    )
+
+
+def test_calls_of_modules_without_a_pass_are_not_heard_forever(type_in, shell):
+    type_in("import vistorch as torch\nfrom vistorch.engine.events import hear\nnet = torch.nn.Identity()")
+    type_in("for _ in range(2100): net(1)\nquiet = hear.phase is None")
+    assert shell.user_ns["quiet"]
+
+
 def test_the_first_graph_says_that_lines_are_noted_from_now_on():
     x = vistorch.ones(2, requires_grad=True)
     y = x.exp().sum()

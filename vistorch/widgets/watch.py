@@ -56,27 +56,28 @@ class WatchView(Live):
         if run.open and perf_counter() - self.sent_at < APART:
             self.late = True
         else:
-            self._send(run)
+            self._give(run)
 
     def poll(self) -> None:
         """Look for clicks, and send what is late: a run calls this at the boundaries of its steps."""
         pump.pump()
         if self.late and self.run is not None and perf_counter() - self.sent_at >= APART:
-            self._send(self.run)
+            self._give(self.run)
 
-    def _send(self, run: Any) -> None:
+    def _give(self, run: Any) -> None:
         with self.sending:
             self.late = False
             if not run.open:
                 self.display = WatchKept(run.record(), self.display.name)
             if self.comm is None:
                 return
-            self.sent_at = perf_counter()
             state = run.delta(self.since)
             self.since = state["version"]
             if self.why and run.open:
                 _hindered(state["head"], self.why)
-            self.send({"type": "delta"}, [wire.pack("delta", state)])
+            packed = wire.pack("delta", state)
+            self.sent_at = perf_counter()
+            self.send({"type": "delta"}, [packed])
             if not run.open:  # a page that is opened later begins here; those that are open are not told
                 self._trait_values["payload"] = self.display.payload()
 

@@ -152,7 +152,14 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
       shown.forEach((read, j) => {
         const cell = cells[i]?.[j] as HTMLElement;
         const k = values[i]?.[j] ?? 0;
+        const name = `${label} ${read}`;
+        if (name === chosenCell || name === here) cell.setAttribute("aria-selected", String(name === chosenCell));
+        const index = name === focus ? 0 : -1;
+        if (cell.tabIndex !== index) cell.tabIndex = index;
+        if (cell.dataset["of"] === `${k} ${seen}`) return;
+        cell.dataset["of"] = `${k} ${seen}`;
         const share = seen ? k / seen : 0;
+        cell.title = k ? `${k} of ${seen}` : "";
         const text = k ? (share < 0.005 ? "<1" : String(Math.round(100 * share))) : "·";
         if (cell.textContent !== text) cell.textContent = text;
         const tint = String(Math.min(100, Math.round(200 * share)));
@@ -161,14 +168,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
           cell.style.setProperty("--tint", `${(Number(tint) * 0.62).toFixed(0)}%`);
         }
         cell.classList.toggle("vt-w-zero", !k);
-        const said = `${nameOf(state, label)} read as ${nameOf(state, read)}: ${k} of ${seen}`;
-        if (cell.title !== said) {
-          cell.title = said;
-          cell.setAttribute("aria-label", said);
-        }
-        const name = `${label} ${read}`;
-        if (name === chosenCell || name === here) cell.setAttribute("aria-selected", String(name === chosenCell));
-        cell.tabIndex = name === focus ? 0 : -1;
+        cell.setAttribute("aria-label", `${nameOf(state, label)} read as ${nameOf(state, read)}: ${k} of ${seen}`);
       });
     });
     here = chosenCell;

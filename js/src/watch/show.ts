@@ -195,14 +195,18 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
   function paint(): void {
     const { state } = view;
     const over = ["finished", "stopped", "interrupted", "error"].includes(state.head.status);
-    card.dataset["status"] = state.head.status;
-    row.button("result").hidden = !over;
     if (over && !opened) {
       opened = true;
       if (tally(state, "validation")) view.of = "validation";
       if (pane === "confusion" && !view.picked && view.live) return open("result");
     } else if (!over) opened = false;
     if (pane === "result" && !over) return open("confusion");
+    // Canvases first: text on a canvas makes the browser work out every style that was changed before it.
+    const drawn = pane === "flow" || pane === "filters";
+    curve.paint();
+    if (drawn) panes[pane].paint();
+    card.dataset["status"] = state.head.status;
+    row.button("result").hidden = !over;
     top.paint();
     hands.paint();
     byClass.paint();
@@ -214,8 +218,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     const said = state.head.says.join(" · ");
     if (notes.textContent !== said) notes.textContent = said;
     notes.hidden = !said;
-    curve.paint();
-    panes[pane].paint();
+    if (!drawn) panes[pane].paint();
     const bad = well.flagged();
     flags.textContent = bad === null ? "" : bad ? String(bad) : "ok";
     flags.dataset["kind"] = bad ? "warn" : "good";

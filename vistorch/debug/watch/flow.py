@@ -1,8 +1,9 @@
 """Gradient flow: how large the gradient of each parameter was in the last backward pass.
 
-The state that travels: { "title", "report", "verdict": a sentence, "scale": [lowest, highest] decade, "rows": [ {"name","layer","shape","count","norm": number or null without a
-gradient,"mean": of |g|,"max": of |g|,"zeros": share of exact zeros,"bad": how many are not finite,"weight": norm,
-"relative": norm of the gradient / norm of the weight,"state","cure"} ], "says": [..] }
+The state that travels: { "title", "report": the text, "verdict": a sentence, "scale": [lowest, highest decade],
+"rows": [ {"name","layer","shape","count","norm": number or null without a gradient,"mean": of |g|,"max": of |g|,
+"zeros": share of exact zeros,"bad": how many are not finite,"weight": norm,"relative": norm of the gradient / norm of
+the weight,"state","cure"} ], "says": [..] }
 
 Invariant: the record holds numbers; the model is only read.
 """

@@ -144,11 +144,12 @@ let live=false;
 for(const one of area.children){
 if(one===child)break;
 if([...one.querySelectorAll('.vt-watch')].some(panel=>!panel.closest('.vistorch-kept')))live=true;
-else if(one.querySelector('.jupyter-widgets')&&/^Error displaying widget/.test(one.textContent.trim()))
-one.style.display='none'}
+const gone=one.querySelector('.jupyter-widgets')&&/^(Loading|Error displaying) widget/.test(one.textContent.trim());
+if(gone||one.dataset.vistorchGone)one.style.display=gone?'none':'';
+if(gone)one.dataset.vistorchGone='1'}
 child.style.display=live?'none':''};
 look();
-new MutationObserver(look).observe(area,{childList:true,subtree:true})};
+new MutationObserver(look).observe(area,{childList:true,subtree:true,characterData:true})};
 const wait=()=>{
 const found=[...document.querySelectorAll('.vistorch-kept:not([data-seen])')];
 if(found.length)found.forEach(begin);

@@ -335,10 +335,13 @@ def test_sources_are_those_of_the_items(monkeypatch):
     gc.collect()
     assert weakref.ref(made.sources[2])() is not None
     made = make(net, Wish("net"))
-    assert [source is p for source, p in zip(made.sources[::2], net.parameters(), strict=True)] == [True] * 4
-    assert [source is p.grad for source, p in zip(made.sources[1::2], net.parameters(), strict=True)] == [
-        True
-    ] * 4
+    by_role = {role: [] for role in ("value", "gradient", "update")}
+    for item, source in zip(made.record.items, made.sources, strict=True):
+        by_role[item.role].append(source)
+    parameters = list(net.parameters())
+    assert [a is b for a, b in zip(by_role["value"], parameters, strict=True)] == [True] * 4
+    assert [a is b.grad for a, b in zip(by_role["gradient"], parameters, strict=True)] == [True] * 4
+    assert len(by_role["update"]) == 1  # of the one that was shown before the step
     things = {"a": [vistorch.ones(1), {"b": np.ones(2)}], "c": "text"}
     made = make(things, Wish("things"))
     assert made.sources[0] is things["a"][0] and made.sources[1] is things["a"][1]["b"]

@@ -57,7 +57,7 @@ describe("the panel", () => {
   });
 
   it("lists the classes, the worst first, hatched where few were seen", async () => {
-    const { all, one, tell } = open();
+    const { all, one } = open();
     const bar = (c: number) => one(`.vt-class[data-class="${c}"] .vt-bar`);
     expect(bar(0).getAttribute("aria-valuenow")).toBe("50");
     expect(bar(1).getAttribute("aria-valuenow")).toBe("90");

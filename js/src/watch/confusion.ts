@@ -3,6 +3,7 @@
 import { el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import { takenFor } from "./classes";
+import { brief } from "./numbers";
 import { nameOf, type Part, tally, unchanged, type View } from "./view";
 
 const MOST = 20; // classes that are shown: those that are mistaken most often
@@ -58,7 +59,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
         el(
           "span.vt-w-cmcol",
           { role: "columnheader", title: nameOf(state, c) },
-          el("span", { text: nameOf(state, c) }),
+          el("span", { text: brief(nameOf(state, c)) }),
         ),
       ),
       el("span.vt-w-cmseen", { role: "columnheader", text: "seen" }),
@@ -67,7 +68,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     ends = [];
     cells = [];
     const rows = shown.map((label) => {
-      const name = el("span.vt-w-cmname", { role: "rowheader", title: nameOf(state, label), text: nameOf(state, label) });
+      const name = el("span.vt-w-cmname", { role: "rowheader", title: nameOf(state, label), text: brief(nameOf(state, label)) });
       const line = shown.map((read) =>
         el("span.vt-w-cell", {
           role: "gridcell",
@@ -123,12 +124,14 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     const t = tally(state, view.of);
     const c = t?.counts;
     const has = c?.pairs && c.counts;
-    none.hidden = !state.several && (!t || Boolean(has));
+    none.hidden = !state.several && (t ? Boolean(has) : state.classes.length > 0);
     scroll.hidden = caption.hidden = !none.hidden;
     if (!none.hidden) {
       none.textContent = state.several
         ? "Each sample has several decisions: there is no confusion between classes."
-        : "No matrix was kept for this choice: look at another one above.";
+        : !t
+          ? "No class is known yet."
+          : "No matrix was kept for this choice: look at another one above.";
       return;
     }
     const n = t ? t.counts.seen.data.length : state.classes.length;

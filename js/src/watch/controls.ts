@@ -30,7 +30,7 @@ export function controls(view: View, keys: () => void): Controls {
   let held = ""; // what was asked, until something new is known
   let heldAt = -1;
 
-  const tell = (text: string, kind: "" | "wait" | "bad" | "done"): void => {
+  const tell = (text: string, kind: "" | "wait" | "bad" | "done" | "note"): void => {
     const bold = kind === "done" || kind === "bad" ? /^[^.]*?(?=[,.;:]\s|[.]?$)/.exec(text)?.[0] ?? "" : "";
     if (said.textContent === text && said.dataset["kind"] === kind) return;
     said.dataset["kind"] = kind;
@@ -184,10 +184,16 @@ export function controls(view: View, keys: () => void): Controls {
     if (said.dataset["kind"] === "bad" && heldAt === version) return;
     held = "";
     const bad = head.status === "error" || /refused$/.test(last?.what ?? "");
-    if (head.status !== "running" && head.say) tell(head.say, head.status === "error" ? "bad" : "done");
-    else if (last && head.status === "running")
-      tell(`${last.what[0]?.toUpperCase() ?? ""}${last.what.slice(1)} at step ${count(last.step)}${last.effect ? `; ${last.effect}` : ""}.`, bad ? "bad" : "done");
-    else tell(view.live ? IDLE : "", "");
+    let text = "";
+    if (head.status !== "running") text = head.say;
+    else if (last) {
+      const what = `${last.what[0]?.toUpperCase() ?? ""}${last.what.slice(1)}`;
+      text = `${what} at step ${count(last.step)}${last.effect ? `; ${last.effect}` : ""}.`;
+    }
+    // What hinders the panel has its place in this line: a block of its own would move all that is below.
+    const also = head.says.join(" ");
+    if (text) tell(also ? `${text} ${also}` : text, bad ? "bad" : "done");
+    else tell(also || (view.live ? IDLE : ""), also ? "note" : "");
   }
 
   function key(name: string): boolean {

@@ -136,13 +136,11 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
       panes[key].root,
     );
   });
-  const notes = el("div.vt-w-notes", { role: "status" });
   const card = el(
     "div.vt-card.vt-watch",
     { tabindex: 0, role: "group", "aria-label": "training", "data-lm-suppress-shortcuts": "true" },
     top.root,
     hands.root,
-    notes,
     el("div.vt-w-mainrow", {}, curve.root, byClass.root),
     row.root,
     el("div.vt-w-panes", {}, ...bodies),
@@ -215,9 +213,6 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
       followed = now;
       view.cell = worstCell(view);
     }
-    const said = state.head.says.join(" · ");
-    if (notes.textContent !== said) notes.textContent = said;
-    notes.hidden = !said;
     if (!drawn) panes[pane].paint();
     const bad = well.flagged();
     flags.textContent = bad === null ? "" : bad ? String(bad) : "ok";

@@ -28,8 +28,13 @@ export function controls(view: View, keys: () => void): Controls {
   const { signal } = view;
   const said = el("span.vt-said", { role: "status" });
   let held = ""; // what was asked, until something new is known
-  let heldAt = -1;
+  let heldAt = "";
 
+  /** What an answer stands for as long as it stays the same: what was done last, and the status. */
+  const mark = (): string => {
+    const { head, log } = view.state;
+    return `${log.items[log.items.length - 1]?.number ?? 0} ${head.status}`;
+  };
   const tell = (text: string, kind: "" | "wait" | "bad" | "done" | "note"): void => {
     const bold = kind === "done" || kind === "bad" ? /^[^.]*?(?=[,.;:]\s|[.]?$)/.exec(text)?.[0] ?? "" : "";
     if (said.textContent === text && said.dataset["kind"] === kind) return;
@@ -41,8 +46,8 @@ export function controls(view: View, keys: () => void): Controls {
     view.live ? (view.state.head.why[word] ?? "") : "No kernel answers: this is what was stored.";
 
   function control(key: string, does: () => void): Control {
-    const [mark, label] = [el("span.vt-w-mark"), el("span")];
-    const root = el("button.vt-w-do", { type: "button", "aria-keyshortcuts": key || null }, mark, label);
+    const [drawing, label] = [el("span.vt-w-mark"), el("span")];
+    const root = el("button.vt-w-do", { type: "button", "aria-keyshortcuts": key || null }, drawing, label);
     const same = unchanged();
     let reason = "";
     on(
@@ -52,7 +57,7 @@ export function controls(view: View, keys: () => void): Controls {
         if (!reason) return does();
         held = "";
         tell(`Not now. ${reason}`, "bad");
-        heldAt = view.state.version;
+        heldAt = mark();
       },
       signal,
     );
@@ -65,8 +70,8 @@ export function controls(view: View, keys: () => void): Controls {
         root.setAttribute("aria-disabled", String(Boolean(given)));
         root.title = given || (key ? `${name}  ${key}` : name);
         label.textContent = text;
-        mark.replaceChildren(...(sign ? [icon(sign)] : []));
-        mark.hidden = !sign;
+        drawing.replaceChildren(...(sign ? [icon(sign)] : []));
+        drawing.hidden = !sign;
       },
     };
   }
@@ -143,7 +148,7 @@ export function controls(view: View, keys: () => void): Controls {
   const sameGroups = unchanged();
 
   function paint(): void {
-    const { head, snapshots, log, version } = view.state;
+    const { head, snapshots, log } = view.state;
     const paused = head.status === "paused";
     if (paused) pause.set("resume", "Resume", "resume", why("resume"));
     else pause.set("pause", "Pause", "pause", why("pause"));
@@ -179,9 +184,10 @@ export function controls(view: View, keys: () => void): Controls {
     shelf.title = why("rewind") || "snapshots  r";
     // an answer stays until the loop has done something
     const last = log.items[log.items.length - 1];
-    const mark = last?.number ?? 0;
-    if (held && heldAt === mark) return tell(held, "wait");
-    if (said.dataset["kind"] === "bad" && heldAt === version) return;
+    if (heldAt === mark()) {
+      if (held) return tell(held, "wait");
+      if (said.dataset["kind"] === "bad") return;
+    }
     held = "";
     const bad = head.status === "error" || /refused$/.test(last?.what ?? "");
     let text = "";
@@ -217,7 +223,7 @@ export function controls(view: View, keys: () => void): Controls {
     key,
     asked(word) {
       held = `${word}: asked …`;
-      heldAt = view.state.log.items[view.state.log.items.length - 1]?.number ?? 0;
+      heldAt = mark();
       tell(held, "wait");
     },
     answered(word, say, no) {
@@ -226,7 +232,7 @@ export function controls(view: View, keys: () => void): Controls {
         return;
       }
       held = "";
-      heldAt = view.state.version;
+      heldAt = mark();
       if (word === "lr") refuse(say.replace(/^lr: /, ""));
       tell(say, "bad");
     },

@@ -99,10 +99,14 @@ describe("the curve", () => {
 
   it("reaches as far as the run will, or a round number that only grows", () => {
     expect(reach(run(), 0)).toBe(8);
-    const open = run({ head: head({ steps: null, step: 100 }) });
-    expect(reach(open, 0)).toBe(150);
-    expect(reach(open, 150)).toBe(150);
-    expect(reach(run({ head: head({ steps: null, step: 149 }) }), 150)).toBe(200);
+    const at = (step: number, steps: number | null = null) => run({ head: head({ steps, step }) });
+    expect(reach(at(100), 0)).toBe(150);
+    expect(reach(at(120), 150)).toBe(150);
+    expect(reach(at(149), 150)).toBe(300);
+    expect(reach(at(60), 200)).toBe(200);
+    expect(reach(at(21, 15_200), 0)).toBe(40); // a long run is seen from its first steps on
+    expect(reach(at(5100, 15_200), 8000)).toBe(15_200);
+    expect(reach(at(5, 900), 0)).toBe(900);
     expect(reach(run({ head: head({ steps: null, step: 77, status: "finished" }) }), 100)).toBe(77);
   });
 

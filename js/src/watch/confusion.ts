@@ -181,11 +181,12 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
   return { root, paint };
 }
 
-/** The cell to look at where nobody chose one: what the worst class is most often taken for. */
+/** The cell to look at where nobody chose one: what the worst class is most often taken for, of which a sample is kept. */
 export function worstCell(view: View): [number, number] | null {
   const t = tally(view.state, view.of);
   if (!t?.counts.pairs || !t.counts.counts) return null;
   const taken = takenFor(t.counts.seen.data.length, t.counts.pairs.data, t.counts.counts.data);
-  for (const c of view.order) if ((taken[c]?.[0] ?? -1) >= 0) return [c, (taken[c] as [number, number])[0]];
-  return null;
+  const cells = view.order.map((c): [number, number] => [c, taken[c]?.[0] ?? -1]).filter(([, read]) => read >= 0);
+  const kept = new Set(view.state.mistakes.items.map((m) => `${m.label} ${m.read}`));
+  return cells.find(([label, read]) => kept.has(`${label} ${read}`)) ?? cells[0] ?? null;
 }

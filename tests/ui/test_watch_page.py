@@ -40,6 +40,17 @@ window.ready = true;
 </script></body></html>"""
 FRAMES = "() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r))))"
 
+# What is kept of each cell of the matrix.
+SAMPLES = """async () => {
+  const said = [];
+  for (const cell of document.querySelectorAll(".vt-w-cell:not(.vt-w-zero, .vt-w-right)")) {
+    cell.click();
+    await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));
+    said.push(document.querySelector(".vt-samples").innerText);
+  }
+  return said.join("\\n");
+}"""
+
 
 class LeNet(nn.Module):
     def __init__(self):
@@ -146,6 +157,10 @@ def shown(page):
             "() => [document.querySelector('.vt-watch').innerText,"
             " [...document.querySelectorAll('.vt-watch canvas')].filter(c => c.offsetParent).map(c => c.toDataURL())]"
         )
+    page.get_by_role("tab", name="Confusion").click()
+    for of in ("window", "validation"):
+        page.get_by_role("tab", name=of).click()
+        found[of] = page.evaluate(SAMPLES), []
     return found
 
 

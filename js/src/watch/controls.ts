@@ -234,7 +234,7 @@ export function controls(view: View, keys: () => void): Controls {
       held = "";
       heldAt = mark();
       if (word === "lr") refuse(say.replace(/^lr: /, ""));
-      tell(say, "bad");
+      tell(say.replace(/^\w+: /, ""), "bad");
     },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { takenFor, worstFirst } from "../src/watch/classes";
-import { rowsOf } from "../src/watch/confusion";
+import { rowsOf, worstCell } from "../src/watch/confusion";
 import { band, range, smooth } from "../src/watch/curve";
 import { planOf } from "../src/watch/filters";
 import { columns, fits, log, merge, mistakes } from "../src/watch/merge";
@@ -183,5 +183,15 @@ describe("numbers", () => {
     expect(planOf([6, 3, 5, 5], 700)).toMatchObject({ rgb: true, across: 6, z: 14 });
     expect(planOf([16, 6, 5, 5], 700)).toMatchObject({ rgb: false, across: 16, z: 6 });
     expect(planOf([64, 16, 3, 3], 300).z).toBe(1);
+  });
+});
+
+describe("the cell that is looked at by itself", () => {
+  const view = (items = [mistake()], order = [0, 1]) => ({ state: run({ mistakes: { whole: true, after: 1, items } }), of: "window", order }) as never;
+
+  it("is of the worst class that has a sample to show", () => {
+    expect(worstCell(view())).toEqual([0, 1]);
+    expect(worstCell(view([mistake({ label: 1, read: 0 })]))).toEqual([1, 0]);
+    expect(worstCell(view([], [1, 0]))).toEqual([1, 0]);
   });
 });

@@ -153,6 +153,15 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     again();
   }
 
+  /** How often a cell of the matrix was seen. */
+  function times([label, read]: [number, number]): number {
+    const { pairs, counts } = tally(view.state, view.of)?.counts ?? {};
+    if (!pairs || !counts) return 0;
+    for (let i = 0; i < counts.data.length; i++)
+      if (pairs.data[2 * i] === label && pairs.data[2 * i + 1] === read) return counts.data[i] as number;
+    return 0;
+  }
+
   function open(key: Pane): void {
     pane = key;
     PANES.forEach(([one], i) => ((bodies[i] as HTMLElement).hidden = one !== key));
@@ -209,7 +218,8 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     hands.paint();
     byClass.paint();
     const now = performance.now();
-    if (!view.picked && (now - followed > FOLLOW || state.head.status !== "running")) {
+    const gone = now - followed > FOLLOW / 3 && view.cell !== null && !times(view.cell);
+    if (!view.picked && (now - followed > FOLLOW || gone || state.head.status !== "running")) {
       followed = now;
       view.cell = worstCell(view);
     }

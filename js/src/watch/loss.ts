@@ -67,6 +67,9 @@ export function loss(view: View): Part {
     ],
     (key) => {
       table = key === "table";
+      cursor = null;
+      readout.textContent = "";
+      root.classList.remove("vt-w-reading");
       look.mark(key);
       room.hidden = table;
       sheet.hidden = !table;
@@ -385,7 +388,7 @@ export function loss(view: View): Part {
     const { curve, lr } = state.loss;
     const n = curve.mean.shape[1] ?? 0;
     const each = Math.max(1, Math.ceil(n / 60));
-    const heads = ["steps", "mean", "least", "largest", "learning rate", "validation"];
+    const heads = ["steps", "mean", "least", "largest", "lr", "validation"];
     const rows: string[][] = [];
     for (let start = 0; start < n; start += each) {
       let [sum, known, low, high] = [0, 0, Infinity, -Infinity];
@@ -413,7 +416,7 @@ export function loss(view: View): Part {
       el("div.vt-w-tr", { role: "row" }, ...cells.map((text) => el("span", { role, text })));
     const body = el("div.vt-w-table", { role: "table", "aria-label": "loss by step" });
     body.append(line(heads, "columnheader"), ...rows.reverse().map((cells) => line(cells, "cell")));
-    body.style.setProperty("--columns", "1.5fr repeat(3, 1fr) 1.3fr 1fr");
+    body.style.setProperty("--columns", "1.5fr repeat(3, 1fr) 0.8fr 1.3fr");
     sheet.replaceChildren(body);
   }
   return { root, paint: draw };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { takenFor, worstFirst } from "../src/watch/classes";
-import { rowsOf } from "../src/watch/confusion";
+import { rowsOf, worstCell } from "../src/watch/confusion";
 import { band, range, smooth } from "../src/watch/curve";
 import { planOf } from "../src/watch/filters";
 import { columns, fits, log, merge, mistakes } from "../src/watch/merge";
@@ -99,10 +99,14 @@ describe("the curve", () => {
 
   it("reaches as far as the run will, or a round number that only grows", () => {
     expect(reach(run(), 0)).toBe(8);
-    const open = run({ head: head({ steps: null, step: 100 }) });
-    expect(reach(open, 0)).toBe(150);
-    expect(reach(open, 150)).toBe(150);
-    expect(reach(run({ head: head({ steps: null, step: 149 }) }), 150)).toBe(200);
+    const at = (step: number, steps: number | null = null) => run({ head: head({ steps, step }) });
+    expect(reach(at(100), 0)).toBe(150);
+    expect(reach(at(120), 150)).toBe(150);
+    expect(reach(at(149), 150)).toBe(300);
+    expect(reach(at(60), 200)).toBe(200);
+    expect(reach(at(21, 15_200), 0)).toBe(40); // a long run is seen from its first steps on
+    expect(reach(at(5100, 15_200), 8000)).toBe(15_200);
+    expect(reach(at(5, 900), 0)).toBe(900);
     expect(reach(run({ head: head({ steps: null, step: 77, status: "finished" }) }), 100)).toBe(77);
   });
 
@@ -179,5 +183,15 @@ describe("numbers", () => {
     expect(planOf([6, 3, 5, 5], 700)).toMatchObject({ rgb: true, across: 6, z: 14 });
     expect(planOf([16, 6, 5, 5], 700)).toMatchObject({ rgb: false, across: 16, z: 6 });
     expect(planOf([64, 16, 3, 3], 300).z).toBe(1);
+  });
+});
+
+describe("the cell that is looked at by itself", () => {
+  const view = (items = [mistake()], order = [0, 1]) => ({ state: run({ mistakes: { whole: true, after: 1, items } }), of: "window", order }) as never;
+
+  it("is of the worst class that has a sample to show", () => {
+    expect(worstCell(view())).toEqual([0, 1]);
+    expect(worstCell(view([mistake({ label: 1, read: 0 })]))).toEqual([1, 0]);
+    expect(worstCell(view([], [1, 0]))).toEqual([1, 0]);
   });
 });

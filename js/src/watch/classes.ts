@@ -2,7 +2,7 @@
 
 import { atEnd, el, on } from "../shared/dom";
 import { count } from "../shared/format";
-import { NONE, one } from "./numbers";
+import { brief, NONE, one } from "./numbers";
 import { tabs } from "./tabs";
 import { nameOf, type Of, type Part, tally, unchanged, type View } from "./view";
 
@@ -10,6 +10,7 @@ export const FEW = 20; // samples below which a share says little
 const PATIENCE = 1000;
 const MOST = 100; // rows
 const HIGH = 25;
+const NOTHING = "No class is known yet: labels are seen in cross_entropy, nll_loss and BCE, or told by run.observe.";
 
 interface Row {
   root: HTMLElement;
@@ -72,8 +73,8 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   const change = el("span.vt-w-c4", { text: "change" });
   const worst = el("button.vt-w-sort", { type: "button" });
   const list = el("div.vt-w-rows", { role: "rowgroup" });
-  const room = el("div.vt-w-classes", {}, list);
   const more = el("div.vt-note.vt-w-more");
+  const room = el("div.vt-w-classes", {}, list, more);
   const root = el(
     "section.vt-w-part.vt-w-accuracy",
     { "aria-label": "accuracy by class" },
@@ -92,7 +93,6 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       ),
       room,
     ),
-    more,
   );
   change.setAttribute("role", "columnheader");
   legend.setAttribute("role", "columnheader");
@@ -190,8 +190,8 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     change.title = t?.since ? `in points against the ${t.since}` : "";
     const taken = t?.counts.pairs && t.counts.counts ? takenFor(n, t.counts.pairs.data, t.counts.counts.data) : [];
     const shown = view.order.slice(0, MOST);
-    more.hidden = n <= MOST;
-    put(more, n > MOST ? `and ${count(n - MOST)} more classes` : "");
+    more.hidden = n > 0 && n <= MOST;
+    put(more, n ? `and ${count(n - MOST)} more classes` : NOTHING);
     if (list.childElementCount !== shown.length || shown.some((c) => !rows.get(c)?.root.isConnected)) {
       const focus = [...rows.values()].find((r) => r.root === document.activeElement);
       list.replaceChildren(...[...shown].sort((a, b) => a - b).map((c) => row(c).root));
@@ -202,7 +202,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       const r = row(c);
       const [k, of] = [right[c] as number, seen[c] as number];
       const share = of ? k / of : null;
-      put(r.name, nameOf(state, c));
+      put(r.name, brief(nameOf(state, c)));
       r.name.title = nameOf(state, c);
       if (r.place !== place) {
         r.root.style.transform = `translateY(${place * HIGH}px)`;
@@ -221,7 +221,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       put(r.seen, of ? `${count(k)} / ${count(of)}` : "none seen");
       const [wrong, times] = taken[c] ?? [-1, 0];
       // Room beside the fill for the word: the worst rows have it.
-      put(r.as, wrong >= 0 && place < 3 && share !== null && share < 0.6 && times > 1 ? `→ ${nameOf(state, wrong)}` : "");
+      put(r.as, wrong >= 0 && place < 3 && share !== null && share < 0.6 && times > 1 ? `→ ${brief(nameOf(state, wrong))}` : "");
       const then = t?.before?.seen.data[c] ? (t.before.right.data[c] as number) / (t.before.seen.data[c] as number) : null;
       r.tick.hidden = then === null;
       if (then !== null) r.tick.style.left = `${(100 * then).toFixed(2)}%`;

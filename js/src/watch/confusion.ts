@@ -3,6 +3,7 @@
 import { el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import { takenFor } from "./classes";
+import { brief } from "./numbers";
 import { nameOf, type Part, tally, unchanged, type View } from "./view";
 
 const MOST = 20; // classes that are shown: those that are mistaken most often
@@ -58,7 +59,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
         el(
           "span.vt-w-cmcol",
           { role: "columnheader", title: nameOf(state, c) },
-          el("span", { text: nameOf(state, c) }),
+          el("span", { text: brief(nameOf(state, c)) }),
         ),
       ),
       el("span.vt-w-cmseen", { role: "columnheader", text: "seen" }),
@@ -67,7 +68,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     ends = [];
     cells = [];
     const rows = shown.map((label) => {
-      const name = el("span.vt-w-cmname", { role: "rowheader", title: nameOf(state, label), text: nameOf(state, label) });
+      const name = el("span.vt-w-cmname", { role: "rowheader", title: nameOf(state, label), text: brief(nameOf(state, label)) });
       const line = shown.map((read) =>
         el("span.vt-w-cell", {
           role: "gridcell",
@@ -123,12 +124,14 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     const t = tally(state, view.of);
     const c = t?.counts;
     const has = c?.pairs && c.counts;
-    none.hidden = !state.several && (!t || Boolean(has));
+    none.hidden = !state.several && (t ? Boolean(has) : state.classes.length > 0);
     scroll.hidden = caption.hidden = !none.hidden;
     if (!none.hidden) {
       none.textContent = state.several
         ? "Each sample has several decisions: there is no confusion between classes."
-        : "No matrix was kept for this choice: look at another one above.";
+        : !t
+          ? "No class is known yet."
+          : "No matrix was kept for this choice: look at another one above.";
       return;
     }
     const n = t ? t.counts.seen.data.length : state.classes.length;
@@ -178,11 +181,19 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
   return { root, paint };
 }
 
-/** The cell to look at where nobody chose one: what the worst class is most often taken for. */
+/** The cell to look at where nobody chose one: of the worst class of which a sample is kept, what it is most often
+ * taken for with a sample to show; without any sample, what the worst class is most often taken for. */
 export function worstCell(view: View): [number, number] | null {
   const t = tally(view.state, view.of);
   if (!t?.counts.pairs || !t.counts.counts) return null;
-  const taken = takenFor(t.counts.seen.data.length, t.counts.pairs.data, t.counts.counts.data);
-  for (const c of view.order) if ((taken[c]?.[0] ?? -1) >= 0) return [c, (taken[c] as [number, number])[0]];
+  const [pairs, counts] = [t.counts.pairs.data, t.counts.counts.data];
+  const classes = t.counts.seen.data.length;
+  const kept = new Set(view.state.mistakes.items.map((m) => m.label * classes + m.read));
+  const shown = Array.from(counts, (n, i) => (kept.has((pairs[2 * i] as number) * classes + (pairs[2 * i + 1] as number)) ? n : 0));
+  for (const taken of [takenFor(classes, pairs, shown), takenFor(classes, pairs, counts)])
+    for (const c of view.order) {
+      const read = taken[c]?.[0] ?? -1;
+      if (read >= 0) return [c, read];
+    }
   return null;
 }

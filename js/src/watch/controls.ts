@@ -28,9 +28,14 @@ export function controls(view: View, keys: () => void): Controls {
   const { signal } = view;
   const said = el("span.vt-said", { role: "status" });
   let held = ""; // what was asked, until something new is known
-  let heldAt = -1;
+  let heldAt = "";
 
-  const tell = (text: string, kind: "" | "wait" | "bad" | "done"): void => {
+  /** What an answer stands for as long as it stays the same: what was done last, and the status. */
+  const mark = (): string => {
+    const { head, log } = view.state;
+    return `${log.items[log.items.length - 1]?.number ?? 0} ${head.status}`;
+  };
+  const tell = (text: string, kind: "" | "wait" | "bad" | "done" | "note"): void => {
     const bold = kind === "done" || kind === "bad" ? /^[^.]*?(?=[,.;:]\s|[.]?$)/.exec(text)?.[0] ?? "" : "";
     if (said.textContent === text && said.dataset["kind"] === kind) return;
     said.dataset["kind"] = kind;
@@ -41,8 +46,8 @@ export function controls(view: View, keys: () => void): Controls {
     view.live ? (view.state.head.why[word] ?? "") : "No kernel answers: this is what was stored.";
 
   function control(key: string, does: () => void): Control {
-    const [mark, label] = [el("span.vt-w-mark"), el("span")];
-    const root = el("button.vt-w-do", { type: "button", "aria-keyshortcuts": key || null }, mark, label);
+    const [drawing, label] = [el("span.vt-w-mark"), el("span")];
+    const root = el("button.vt-w-do", { type: "button", "aria-keyshortcuts": key || null }, drawing, label);
     const same = unchanged();
     let reason = "";
     on(
@@ -52,7 +57,7 @@ export function controls(view: View, keys: () => void): Controls {
         if (!reason) return does();
         held = "";
         tell(`Not now. ${reason}`, "bad");
-        heldAt = view.state.version;
+        heldAt = mark();
       },
       signal,
     );
@@ -65,8 +70,8 @@ export function controls(view: View, keys: () => void): Controls {
         root.setAttribute("aria-disabled", String(Boolean(given)));
         root.title = given || (key ? `${name}  ${key}` : name);
         label.textContent = text;
-        mark.replaceChildren(...(sign ? [icon(sign)] : []));
-        mark.hidden = !sign;
+        drawing.replaceChildren(...(sign ? [icon(sign)] : []));
+        drawing.hidden = !sign;
       },
     };
   }
@@ -143,7 +148,7 @@ export function controls(view: View, keys: () => void): Controls {
   const sameGroups = unchanged();
 
   function paint(): void {
-    const { head, snapshots, log, version } = view.state;
+    const { head, snapshots, log } = view.state;
     const paused = head.status === "paused";
     if (paused) pause.set("resume", "Resume", "resume", why("resume"));
     else pause.set("pause", "Pause", "pause", why("pause"));
@@ -179,15 +184,22 @@ export function controls(view: View, keys: () => void): Controls {
     shelf.title = why("rewind") || "snapshots  r";
     // an answer stays until the loop has done something
     const last = log.items[log.items.length - 1];
-    const mark = last?.number ?? 0;
-    if (held && heldAt === mark) return tell(held, "wait");
-    if (said.dataset["kind"] === "bad" && heldAt === version) return;
+    if (heldAt === mark()) {
+      if (held) return tell(held, "wait");
+      if (said.dataset["kind"] === "bad") return;
+    }
     held = "";
     const bad = head.status === "error" || /refused$/.test(last?.what ?? "");
-    if (head.status !== "running" && head.say) tell(head.say, head.status === "error" ? "bad" : "done");
-    else if (last && head.status === "running")
-      tell(`${last.what[0]?.toUpperCase() ?? ""}${last.what.slice(1)} at step ${count(last.step)}${last.effect ? `; ${last.effect}` : ""}.`, bad ? "bad" : "done");
-    else tell(view.live ? IDLE : "", "");
+    let text = "";
+    if (head.status !== "running") text = head.say;
+    else if (last) {
+      const what = `${last.what[0]?.toUpperCase() ?? ""}${last.what.slice(1)}`;
+      text = `${what} at step ${count(last.step)}${last.effect ? `; ${last.effect}` : ""}.`;
+    }
+    // What hinders the panel has its place in this line: a block of its own would move all that is below.
+    const also = head.says.join(" ");
+    if (text) tell(also ? `${text} ${also}` : text, bad ? "bad" : "done");
+    else tell(also || (view.live ? IDLE : ""), also ? "note" : "");
   }
 
   function key(name: string): boolean {
@@ -211,7 +223,7 @@ export function controls(view: View, keys: () => void): Controls {
     key,
     asked(word) {
       held = `${word}: asked …`;
-      heldAt = view.state.log.items[view.state.log.items.length - 1]?.number ?? 0;
+      heldAt = mark();
       tell(held, "wait");
     },
     answered(word, say, no) {
@@ -220,9 +232,9 @@ export function controls(view: View, keys: () => void): Controls {
         return;
       }
       held = "";
-      heldAt = view.state.version;
+      heldAt = mark();
       if (word === "lr") refuse(say.replace(/^lr: /, ""));
-      tell(say, "bad");
+      tell(say.replace(/^\w+: /, ""), "bad");
     },
   };
 }

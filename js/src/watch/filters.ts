@@ -122,9 +122,9 @@ export function filters(view: View): Part {
     if (!g) return;
     const of = f.choices.find((one) => one.name === f.chosen)?.shape ?? shape;
     const less = (of[0] ?? n) > n || (of[1] ?? deep) > deep;
-    words.textContent = `${rgb ? (deep === 3 ? "filters as RGB, grey is zero" : "one channel") : "a column is a filter, a row one of its inputs"}; both in the same order, each with its scale${
-      less ? `; the first ${count(n)} filters, ${count(deep)} inputs` : ""
-    }`;
+    const how = rgb ? (deep === 3 ? "as RGB, grey is zero" : "of one channel") : "column: filter, row: one of its inputs";
+    words.textContent = `${less ? `first ${count(n)}, ${count(deep)} inputs of each; ` : ""}${how}; both in the same order, each with its scale`;
+    words.title = words.textContent;
     g.font = `11px ${theme.token("font") || "sans-serif"}`;
     g.textBaseline = "middle";
     const [ink, ink2] = [theme.token("ink"), theme.token("ink-2")];

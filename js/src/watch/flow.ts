@@ -18,6 +18,9 @@ export interface Piece {
   bad: boolean;
 }
 
+const flagged = (norm = NaN): boolean => norm < VANISHED || norm > EXPLODED;
+const labelOf = (name: string, norm?: number): string => (flagged(norm) ? `▲ ${name}` : name);
+
 export function flow(view: View): Part {
   const { signal, theme } = view;
   const canvas = el("canvas", { role: "img", tabindex: 0 });
@@ -130,7 +133,7 @@ export function flow(view: View): Part {
     if (!g) return;
     const font = theme.token("font") || "sans-serif";
     g.font = `11px ${font}`;
-    left = Math.min(wide * 0.32, 12 + Math.max(40, ...names.slice(0, rows).map((name) => g.measureText(name).width)));
+    left = Math.min(wide * 0.32, 12 + Math.max(40, ...names.slice(0, rows).map((name, r) => g.measureText(labelOf(name, now.data[r])).width)));
     last = reach(state, last);
     const cells = columnsOf();
     const right = left + cells * CELL;
@@ -149,13 +152,14 @@ export function flow(view: View): Part {
     g.fillStyle = panel;
     g.fillRect(left, TOP, right - left, rows * ROW - 1);
     g.textBaseline = "middle";
+    g.lineWidth = 1;
     all.forEach((row, r) => {
       const y = TOP + r * ROW;
       const value = now.data[r] ?? NaN;
-      const flag = value < VANISHED || value > EXPLODED;
+      const flag = flagged(value);
       g.textAlign = "right";
       g.fillStyle = flag ? theme.token("warn") : ink;
-      g.fillText(cut(g, flag ? `▲ ${names[r]}` : (names[r] as string), left - 8), left - 6, y + ROW / 2);
+      g.fillText(cut(g, labelOf(names[r] as string, value), left - 8), left - 6, y + ROW / 2);
       g.fillText(short(value), wide - 4, y + ROW / 2);
       row.forEach((piece, c) => {
         if (!piece) return;

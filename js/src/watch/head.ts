@@ -35,9 +35,9 @@ export function head(view: View): Part {
   const done = el("i");
   const marks = el("span.vt-w-marks");
   const bar = el("div.vt-w-progress", { "aria-hidden": "true" }, done, marks);
-  const title = el("div.vt-w-title");
+  const name = el("div.vt-w-title");
   const stats = [step, epoch, pace, left, over, device].map((one) => one.root);
-  const root = el("div.vt-w-top", {}, title, el("div.vt-w-head", {}, pill, ...stats), bar);
+  const root = el("div.vt-w-top", {}, name, el("div.vt-w-head", {}, pill, ...stats), bar);
   const sameStatus = unchanged();
   const sameMarks = unchanged();
 
@@ -48,8 +48,8 @@ export function head(view: View): Part {
       word.textContent = h.status;
     }
     const over100 = h.overhead;
-    title.textContent = view.state.title;
-    title.hidden = !view.state.title;
+    name.textContent = view.state.title;
+    name.hidden = !view.state.title;
     step.put(count(h.step), h.steps ? ` of ${count(h.steps)}` : "");
     epoch.put(h.epoch ? count(h.epoch) : NONE, h.epoch && h.epochs ? ` of ${count(h.epochs)}` : "");
     pace.put(speed(h.speed), h.speed === null ? "" : " steps/s");
@@ -62,7 +62,8 @@ export function head(view: View): Part {
       .map(([name, ms]) => `${name} ${Number(ms).toFixed(1)} ms`)
       .join("\n");
     device.put(h.device, h.memory ? ` ${bytes(h.memory[0] ?? 0)} of ${bytes(h.memory[1] ?? 0)}` : "");
-    device.root.title = h.parameters ? `${count(h.parameters)} parameters` : "";
+    const title = h.parameters ? `${device.root.lastChild?.textContent}, ${count(h.parameters)} parameters` : "";
+    if (device.root.title !== title) device.root.title = title;
     done.style.transform = `scaleX(${h.steps ? Math.min(1, h.step / h.steps) : 0})`;
     bar.hidden = false;
     if (!sameMarks(h.steps, h.epoch_steps)) {

@@ -10,7 +10,7 @@ import { type Part, unchanged, type View } from "./view";
 
 const [LO, HI] = [-6, 0]; // powers of ten of the scale
 const MOST_UNITS = 512;
-const WIDE = 176;
+const WIDE = 160;
 
 const place = (value: number): number => Math.max(0.5, Math.min(99.5, (100 * (Math.log10(value) - LO)) / (HI - LO)));
 const of = (value: unknown): number => (value === null ? NaN : real(value));
@@ -49,7 +49,7 @@ export function health(view: View): Health {
       g.fillStyle = ramp[Math.max(2, Math.min(10, Math.round((levels[i] as number) * 0.8 + 2)))] as string;
       if (!dead) g.fillRect(x, y, w - gap, h);
       if (dead || full) {
-        g.strokeStyle = theme.token(dead ? "warn" : "miss");
+        g.strokeStyle = theme.token("warn");
         g.lineWidth = w > 3 ? 1.2 : 1;
         g.strokeRect(x + 0.6, y + 0.6, Math.max(0.8, w - gap - 1.2), h - 1.2);
       }
@@ -137,7 +137,7 @@ export function health(view: View): Health {
       }
       caption.textContent = h.layers.length
         ? `Green band: ${power(h.band[0], 1)} to ${power(h.band[1], 1)}, a rule of thumb; dot: mean of 20, line: range of 100. ` +
-          `Outlined unit: dead, no output in ${count(h.window)} samples; flagged from ${Math.round(100 * h.flag)} %.`
+          `Outlined unit: dead, no output in ${count(h.window)} samples, or filled and saturated; flagged from ${Math.round(100 * h.flag)} %.`
         : "No layer is known yet.";
     },
   };

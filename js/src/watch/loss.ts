@@ -4,14 +4,14 @@
 import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
 import { band, type Range, range, smooth } from "./curve";
-import { loss as lossText, rate, short, ticks } from "./numbers";
+import { loss as lossText, rate, short, tick, ticks } from "./numbers";
 import { drawPins, pins, reach } from "./plot";
 import { tabs } from "./tabs";
 import type { Columns } from "./types";
 import { type Part, unchanged, type View } from "./view";
 
 const HIGH = 250;
-const [LEFT, RIGHT, TOP, LR, FOOT] = [36, 12, 44, 34, 18];
+const [RIGHT, TOP, LR, FOOT] = [12, 44, 34, 18];
 
 const at = (columns: Columns | null, step: number, row = 0): number => {
   if (!columns) return NaN;
@@ -67,6 +67,9 @@ export function loss(view: View): Part {
     ],
     (key) => {
       table = key === "table";
+      cursor = null;
+      readout.textContent = "";
+      root.classList.remove("vt-w-reading");
       look.mark(key);
       room.hidden = table;
       sheet.hidden = !table;
@@ -87,6 +90,7 @@ export function loss(view: View): Part {
     sheet,
   );
   let wide = 0;
+  let left = 36; // wider where the numbers of the axis are
   let cursor: number | null = null; // a step
   let frame: Range | null = null;
   let last = 0;
@@ -96,9 +100,9 @@ export function loss(view: View): Part {
     draw();
   }, signal);
   on(over, "change", again, signal);
-  const x = (step: number): number => LEFT + (step / Math.max(1, last)) * (wide - LEFT - RIGHT);
+  const x = (step: number): number => left + (step / Math.max(1, last)) * (wide - left - RIGHT);
   on(canvas, "pointermove", (e) => {
-    cursor = Math.round(((e.offsetX - LEFT) / (wide - LEFT - RIGHT)) * last);
+    cursor = Math.round(((e.offsetX - left) / (wide - left - RIGHT)) * last);
     again();
   }, signal);
   const leave = (): void => {
@@ -123,14 +127,19 @@ export function loss(view: View): Part {
     signal,
   );
 
+  const marksOf = ({ lo, hi }: Range): number[] =>
+    log ? Array.from({ length: Math.round(Math.log10(hi / lo)) + 1 }, (_, i) => lo * 10 ** i) : ticks(lo, hi, 6);
+
   function draw(): void {
     const { state } = view;
     if (table) return drawTable();
-    const g = wide > LEFT + RIGHT + 20 ? prepare(canvas, wide, HIGH, ratio()) : null;
+    const g = wide > left + RIGHT + 20 ? prepare(canvas, wide, HIGH, ratio()) : null;
     if (!g) return;
     const { curve, lr, undone } = state.loss;
+    g.font = `11px ${theme.token("font") || "sans-serif"}`;
     last = reach(state, last);
-    const perPixel = last / (wide - LEFT - RIGHT);
+    left = Math.max(left, ...(frame ? marksOf(frame).map((v) => g.measureText(tick(v)).width + 10) : []));
+    const perPixel = last / (wide - left - RIGHT);
     const line = smooth(curve, Number(over.value));
     const all = band(curve, Math.max(3 * perPixel, 2));
     const old = undone.map((one) => smooth(one, Number(over.value)));
@@ -144,24 +153,22 @@ export function loss(view: View): Part {
     const [ink, ink2, ink3, hair, value, bg] = ["ink", "ink-2", "ink-3", "line", "value", "bg"].map((n) =>
       theme.token(n),
     ) as [string, string, string, string, string, string];
-    g.font = `11px ${theme.token("font") || "sans-serif"}`;
     g.textBaseline = "middle";
     g.lineJoin = "round";
+    g.lineWidth = 1; // a canvas that keeps its size keeps what was set before
     // axes
     g.strokeStyle = hair;
     g.fillStyle = ink2;
     g.textAlign = "right";
-    const marks = log
-      ? Array.from({ length: Math.round(Math.log10(hi / lo)) + 1 }, (_, i) => lo * 10 ** i)
-      : ticks(lo, hi, 6);
+    const marks = marksOf(frame);
     for (const v of marks) {
       const h = Math.round(y(v)) + 0.5;
       g.beginPath();
       g.strokeStyle = v === 0 ? ink3 : hair;
-      g.moveTo(LEFT, h);
+      g.moveTo(left, h);
       g.lineTo(wide - RIGHT, h);
       g.stroke();
-      g.fillText(short(v), LEFT - 6, h);
+      g.fillText(tick(v), left - 6, h);
     }
     steps(g, ink2, hair, top, HIGH - FOOT);
     // band, then what was undone, then the line
@@ -268,7 +275,7 @@ export function loss(view: View): Part {
       g.stroke();
       const text = step ? count(step) : "step 0";
       const size = g.measureText(text).width;
-      const start = step === 0 ? LEFT : Math.min(px - size / 2, wide - 2 - size);
+      const start = step === 0 ? left : Math.min(px - size / 2, wide - 2 - size);
       if (start < end + 8) continue;
       g.textAlign = "left";
       g.fillText(text, start, y);
@@ -288,7 +295,7 @@ export function loss(view: View): Part {
     const [top, bottom] = [above + 14, above + LR - 6];
     g.fillStyle = ink2;
     g.textAlign = "right";
-    g.fillText("lr", LEFT - 6, (top + bottom) / 2);
+    g.fillText("lr", left - 6, (top + bottom) / 2);
     if (!lr) return;
     const n = lr.mean.shape[1] ?? 0;
     const groups = Math.min(4, lr.mean.shape[0] ?? 0);
@@ -381,7 +388,7 @@ export function loss(view: View): Part {
     const { curve, lr } = state.loss;
     const n = curve.mean.shape[1] ?? 0;
     const each = Math.max(1, Math.ceil(n / 60));
-    const heads = ["steps", "mean", "least", "largest", "learning rate", "validation"];
+    const heads = ["steps", "mean", "least", "largest", "lr", "validation"];
     const rows: string[][] = [];
     for (let start = 0; start < n; start += each) {
       let [sum, known, low, high] = [0, 0, Infinity, -Infinity];
@@ -409,7 +416,7 @@ export function loss(view: View): Part {
       el("div.vt-w-tr", { role: "row" }, ...cells.map((text) => el("span", { role, text })));
     const body = el("div.vt-w-table", { role: "table", "aria-label": "loss by step" });
     body.append(line(heads, "columnheader"), ...rows.reverse().map((cells) => line(cells, "cell")));
-    body.style.setProperty("--columns", "1.5fr repeat(3, 1fr) 1.3fr 1fr");
+    body.style.setProperty("--columns", "1.5fr repeat(3, 1fr) 0.8fr 1.3fr");
     sheet.replaceChildren(body);
   }
   return { root, paint: draw };

@@ -11,7 +11,7 @@ export function loss(value: unknown): string {
   if (value === null || value === undefined) return NONE;
   if (!Number.isFinite(v)) return num(v);
   const size = Math.abs(v);
-  if (size && size < 0.001) return power(v);
+  if ((size && size < 0.001) || size >= 1e5) return power(v);
   return v.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3).replace("-", "−");
 }
 
@@ -36,6 +36,15 @@ export function rate(value: unknown): string {
   if (v === 0 || (Math.abs(v) >= 0.01 && Math.abs(v) < 10_000)) return String(Number(v.toPrecision(4)));
   return power(v, 4);
 }
+
+/** A tick of an axis: three digits. */
+export function tick(value: number): string {
+  const size = Math.abs(value);
+  return size && (size < 0.001 || size >= 1e5) ? power(value, 3) : String(Number(value.toPrecision(3)));
+}
+
+/** A name where there is little room: both of its ends tell more than its beginning alone. */
+export const brief = (name: string): string => (name.length > 12 ? `${name.slice(0, 4)}…${name.slice(-5)}` : name);
 
 export const one = (share: number | null): string => (share === null ? NONE : `${(100 * share).toFixed(1)} %`);
 

@@ -3,12 +3,16 @@
 import { rate, roundUp } from "./numbers";
 import type { Entry, State } from "./types";
 
-/** The last step of the axis: as many as there will be, else a round number that is reached seldom and only grows. */
+const SHORT = 1000; // steps of a run whose axis is whole from the start
+
+/** The last step of the axis: as many as there will be, in a long run once a third is done; before that, and where
+ * nobody knows, a round number that is reached seldom and only grows. */
 export function reach(state: State, before: number): number {
   const { steps, step } = state.head;
-  if (steps && steps >= step) return steps;
+  if (steps && steps >= step && steps <= Math.max(SHORT, 3 * step)) return steps;
   if (state.head.status !== "running" && state.head.status !== "paused" && step) return Math.max(step, 1);
-  return Math.max(step <= before * 0.98 ? before : 0, roundUp(Math.max(step, 20) * 1.15));
+  if (step <= before * 0.98 && before <= 30 * Math.max(step, 20)) return before;
+  return roundUp(Math.max(step, 20) * 1.5);
 }
 
 export interface Pin {

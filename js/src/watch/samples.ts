@@ -3,6 +3,7 @@
 import { el } from "../shared/dom";
 import { count, percent } from "../shared/format";
 import type { Nd } from "../shared/payload";
+import { brief } from "./numbers";
 import type { Mistake } from "./types";
 import { nameOf, type Part, tally, unchanged, type View } from "./view";
 
@@ -46,7 +47,7 @@ export function samples(view: View): Part {
       return el(
         "div.vt-w-score",
         { "data-kind": kind, title: kind === "true" ? `${name}, the label` : name },
-        el("span", { text: name }),
+        el("span", { text: brief(name) }),
         el("b", { text: p > 0.995 && p < 1 ? "> .99" : p.toFixed(2) }),
         bar,
       );

@@ -136,13 +136,11 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
       panes[key].root,
     );
   });
-  const notes = el("div.vt-w-notes", { role: "status" });
   const card = el(
     "div.vt-card.vt-watch",
     { tabindex: 0, role: "group", "aria-label": "training", "data-lm-suppress-shortcuts": "true" },
     top.root,
     hands.root,
-    notes,
     el("div.vt-w-mainrow", {}, curve.root, byClass.root),
     row.root,
     el("div.vt-w-panes", {}, ...bodies),
@@ -153,6 +151,15 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     view.cell = [label, read];
     view.picked = true;
     again();
+  }
+
+  /** How often a cell of the matrix was seen. */
+  function times([label, read]: [number, number]): number {
+    const { pairs, counts } = tally(view.state, view.of)?.counts ?? {};
+    if (!pairs || !counts) return 0;
+    for (let i = 0; i < counts.data.length; i++)
+      if (pairs.data[2 * i] === label && pairs.data[2 * i + 1] === read) return counts.data[i] as number;
+    return 0;
   }
 
   function open(key: Pane): void {
@@ -211,13 +218,11 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     hands.paint();
     byClass.paint();
     const now = performance.now();
-    if (!view.picked && (now - followed > FOLLOW || state.head.status !== "running")) {
+    const gone = now - followed > FOLLOW / 3 && view.cell !== null && !times(view.cell);
+    if (!view.picked && (now - followed > FOLLOW || gone || state.head.status !== "running")) {
       followed = now;
       view.cell = worstCell(view);
     }
-    const said = state.head.says.join(" · ");
-    if (notes.textContent !== said) notes.textContent = said;
-    notes.hidden = !said;
     if (!drawn) panes[pane].paint();
     const bad = well.flagged();
     flags.textContent = bad === null ? "" : bad ? String(bad) : "ok";

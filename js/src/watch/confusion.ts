@@ -4,7 +4,7 @@ import { el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import { takenFor } from "./classes";
 import { brief } from "./numbers";
-import { nameOf, type Part, tally, unchanged, type View } from "./view";
+import { nameOf, type Part, put, tally, unchanged, type View } from "./view";
 
 const MOST = 20; // classes that are shown: those that are mistaken most often
 
@@ -127,11 +127,11 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     none.hidden = !state.several && (t ? Boolean(has) : state.classes.length > 0);
     scroll.hidden = caption.hidden = !none.hidden;
     if (!none.hidden) {
-      none.textContent = state.several
+      put(none, state.several
         ? "Each sample has several decisions: there is no confusion between classes."
         : !t
           ? "No class is known yet."
-          : "No matrix was kept for this choice: look at another one above.";
+          : "No matrix was kept for this choice: look at another one above.");
       return;
     }
     const n = t ? t.counts.seen.data.length : state.classes.length;
@@ -150,7 +150,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     const focus = chosenCell || `${shown[0]} ${shown[0]}`;
     shown.forEach((label, i) => {
       const seen = c ? (c.seen.data[label] as number) : 0;
-      (ends[i] as HTMLElement).textContent = seen ? count(seen) : "–";
+      put(ends[i] as HTMLElement, seen ? count(seen) : "–");
       heads[i]?.classList.toggle("vt-w-on", view.cell?.[0] === label);
       shown.forEach((read, j) => {
         const cell = cells[i]?.[j] as HTMLElement;
@@ -164,7 +164,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
         const share = seen ? k / seen : 0;
         cell.title = k ? `${k} of ${seen}` : "";
         const text = k ? (share < 0.005 ? "<1" : String(Math.round(100 * share))) : "·";
-        if (cell.textContent !== text) cell.textContent = text;
+        put(cell, text);
         const tint = String(Math.min(100, Math.round(200 * share)));
         if (cell.dataset["tint"] !== tint) {
           cell.dataset["tint"] = tint;
@@ -176,7 +176,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     });
     here = chosenCell;
     const of = { window: "last 1,024 training samples", epoch: "training samples of this epoch", validation: "newest validation" };
-    note.textContent = `% of each row; ${of[view.of]}${n > shown.length ? `; ${shown.length} of ${count(n)} classes, those mistaken most often` : ""}`;
+    put(note, `% of each row; ${of[view.of]}${n > shown.length ? `; ${shown.length} of ${count(n)} classes, those mistaken most often` : ""}`);
   }
   return { root, paint };
 }

@@ -6,7 +6,7 @@ import { count } from "../shared/format";
 import { real } from "../shared/payload";
 import { NONE, power, short } from "./numbers";
 import type { Layer } from "./types";
-import { type Part, unchanged, type View } from "./view";
+import { type Part, put, unchanged, type View } from "./view";
 
 const [LO, HI] = [-6, 0]; // powers of ten of the scale
 const MOST_UNITS = 512;
@@ -93,24 +93,24 @@ export function health(view: View): Health {
           span.style.width = `${Math.max(0.5, b - a)}%`;
         }
         scale.title = known ? `mean of 20: ${power(mean)}, from ${power(low)} to ${power(high)} in 100` : "";
-        now.textContent = layer.ratio === null ? NONE : short(ratioNow);
+        put(now, layer.ratio === null ? NONE : short(ratioNow));
         const fine = layer.state === "in range";
         dot.classList.toggle("vt-w-warns", known && /step/.test(layer.state));
         const n = layer.units?.data.length ?? 0;
         const sum = (mask: Layer["dead"]): number => Array.from(mask?.data ?? []).reduce((k, v) => k + v, 0);
         const [gone, full] = [sum(layer.dead), sum(layer.saturated)];
-        dead.textContent = !layer.kind
+        put(dead, !layer.kind
           ? "no activation"
           : layer.seen
             ? layer.kind === "ends"
               ? `${full} of ${n} saturated`
               : `${gone} of ${n} dead`
-            : NONE;
+            : NONE);
         dead.classList.toggle("vt-note", !layer.kind || !(gone + full));
-        state.textContent = layer.ratio === null && fine ? NONE : fine ? "✓ in range" : `▲ ${layer.state}`;
+        put(state, layer.ratio === null && fine ? NONE : fine ? "✓ in range" : `▲ ${layer.state}`);
         state.dataset["kind"] = fine ? "good" : layer.state === "not finite" ? "bad" : "warn";
         if (layer.ratio === null && fine) state.dataset["kind"] = "";
-        cure.textContent = layer.cure;
+        put(cure, layer.cure);
         canvas.setAttribute("aria-label", `${n} units, ${gone} dead, ${full} saturated`);
         if (!sameUnits(layer.units, theme.token("ink"))) units(canvas, layer);
       },
@@ -135,10 +135,10 @@ export function health(view: View): Health {
         const top = el("div.vt-w-tr", { role: "row" }, ...heads.map((text) => el("span", { role: "columnheader", text })));
         body.replaceChildren(top, ...lines.map((line) => line.root));
       }
-      caption.textContent = h.layers.length
+      put(caption, h.layers.length
         ? `Green band: ${power(h.band[0], 1)} to ${power(h.band[1], 1)}, a rule of thumb; dot: mean of 20, line: range of 100. ` +
           `Outlined unit: dead, no output in ${count(h.window)} samples, or filled and saturated; flagged from ${Math.round(100 * h.flag)} %.`
-        : "No layer is known yet.";
+        : "No layer is known yet.");
     },
   };
 }

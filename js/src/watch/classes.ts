@@ -98,11 +98,16 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   let hovered = false;
   on(room, "pointerenter", () => void (hovered = true), signal);
   on(room, "pointerleave", () => void (hovered = false), signal);
-  on(worst, "click", () => {
-    byName = !byName;
-    sorted = -PATIENCE;
-    view.again();
-  }, signal);
+  on(
+    worst,
+    "click",
+    () => {
+      byName = !byName;
+      sorted = -PATIENCE;
+      view.again();
+    },
+    signal,
+  );
   atEnd(signal, () => clearTimeout(late));
   const sameCounts = unchanged();
 
@@ -180,7 +185,9 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     sort(byName ? Array.from({ length: n }, (_, c) => c) : worstFirst(right, seen));
     if (sameCounts(t?.counts.seen, t?.before?.seen, view.order, view.cell?.[0], state.classes, byName)) return;
     put(worst, byName ? "by number" : "worst first");
-    worst.title = byName ? "in the order of the classes: click for the worst first" : "click for the order of the classes";
+    worst.title = byName
+      ? "in the order of the classes: click for the worst first"
+      : "click for the order of the classes";
     put(legend, t?.since ?? "");
     legend.classList.toggle("vt-w-on", Boolean(t?.since));
     change.title = t?.since ? `in points against the ${t.since}` : "";
@@ -216,8 +223,13 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       put(r.seen, of ? `${count(k)} / ${count(of)}` : "none seen");
       const [wrong, times] = taken[c] ?? [-1, 0];
       // Room beside the fill for the word: the worst rows have it.
-      put(r.as, wrong >= 0 && place < 3 && share !== null && share < 0.6 && times > 1 ? `→ ${brief(nameOf(state, wrong))}` : "");
-      const then = t?.before?.seen.data[c] ? (t.before.right.data[c] as number) / (t.before.seen.data[c] as number) : null;
+      put(
+        r.as,
+        wrong >= 0 && place < 3 && share !== null && share < 0.6 && times > 1 ? `→ ${brief(nameOf(state, wrong))}` : "",
+      );
+      const then = t?.before?.seen.data[c]
+        ? (t.before.right.data[c] as number) / (t.before.seen.data[c] as number)
+        : null;
       r.tick.hidden = then === null;
       if (then !== null) r.tick.style.left = `${(100 * then).toFixed(2)}%`;
       const points = then === null || share === null ? null : Math.round(100 * share) - Math.round(100 * then);

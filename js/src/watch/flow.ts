@@ -63,17 +63,26 @@ export function flow(view: View): Part {
   const sameRamp = unchanged();
   let left = 84;
   const again = painter(draw, signal);
-  onWidth(box, (width) => {
-    wide = width;
-    draw();
-  }, signal);
+  onWidth(
+    box,
+    (width) => {
+      wide = width;
+      draw();
+    },
+    signal,
+  );
   const columnsOf = (): number => Math.max(1, Math.floor((wide - left - RIGHT) / CELL));
-  on(canvas, "pointermove", (e) => {
-    const row = Math.floor((e.offsetY - TOP) / ROW);
-    const column = Math.floor((e.offsetX - left) / CELL);
-    spot = row >= 0 && column >= 0 && column < columnsOf() ? [row, column] : null;
-    again();
-  }, signal);
+  on(
+    canvas,
+    "pointermove",
+    (e) => {
+      const row = Math.floor((e.offsetY - TOP) / ROW);
+      const column = Math.floor((e.offsetX - left) / CELL);
+      spot = row >= 0 && column >= 0 && column < columnsOf() ? [row, column] : null;
+      again();
+    },
+    signal,
+  );
   const leave = (): void => {
     spot = null;
     again();
@@ -88,7 +97,10 @@ export function flow(view: View): Part {
       const to = { ArrowUp: [r - 1, c], ArrowDown: [r + 1, c], ArrowLeft: [r, c - 1], ArrowRight: [r, c + 1] }[e.key];
       if (!to) return;
       const rows = view.state.flow.names.length;
-      spot = [Math.max(0, Math.min(rows - 1, to[0] as number)), Math.max(0, Math.min(columnsOf() - 1, to[1] as number))];
+      spot = [
+        Math.max(0, Math.min(rows - 1, to[0] as number)),
+        Math.max(0, Math.min(columnsOf() - 1, to[1] as number)),
+      ];
       again();
       e.preventDefault();
       e.stopPropagation();
@@ -128,14 +140,24 @@ export function flow(view: View): Part {
     const { state } = view;
     const { names, now } = state.flow;
     const rows = Math.min(MOST, names.length);
-    put(none, rows ? (names.length > rows ? `and ${count(names.length - rows)} more parameters` : "") : "No gradient has been seen yet.");
+    put(
+      none,
+      rows
+        ? names.length > rows
+          ? `and ${count(names.length - rows)} more parameters`
+          : ""
+        : "No gradient has been seen yet.",
+    );
     none.hidden = rows > 0 && names.length <= rows;
     const high = TOP + Math.max(1, rows) * ROW + FOOT;
     const g = wide > 200 ? prepare(canvas, wide, high, ratio()) : null;
     if (!g) return;
     const font = theme.token("font") || "sans-serif";
     g.font = `11px ${font}`;
-    left = Math.min(wide * 0.32, 12 + Math.max(40, ...names.slice(0, rows).map((name, r) => g.measureText(labelOf(name, now.data[r])).width)));
+    left = Math.min(
+      wide * 0.32,
+      12 + Math.max(40, ...names.slice(0, rows).map((name, r) => g.measureText(labelOf(name, now.data[r])).width)),
+    );
     last = reach(state, last);
     const cells = columnsOf();
     const right = left + cells * CELL;
@@ -150,7 +172,11 @@ export function flow(view: View): Part {
     const ramp = theme.ramp("ember", false, 64).map((one) => pixel(one));
     const pixels = new Uint32Array(cells * Math.max(1, rows));
     const [ink, ink2, ink3, panel, bg] = ["ink", "ink-2", "ink-3", "panel", "bg"].map((n) => theme.token(n)) as [
-      string, string, string, string, string,
+      string,
+      string,
+      string,
+      string,
+      string,
     ];
     g.fillStyle = panel;
     g.fillRect(left, TOP, right - left, rows * ROW - 1);
@@ -225,7 +251,10 @@ export function flow(view: View): Part {
     set(
       canvas,
       "aria-label",
-      `gradient norms now: ${names.slice(0, rows).map((name, r) => `${name} ${short(now.data[r] ?? NaN)}`).join(", ")}`,
+      `gradient norms now: ${names
+        .slice(0, rows)
+        .map((name, r) => `${name} ${short(now.data[r] ?? NaN)}`)
+        .join(", ")}`,
     );
   }
 

@@ -61,7 +61,15 @@ export function health(view: View): Health {
     if (had) return had;
     const [span, dot, now] = [el("i.vt-w-span"), el("i.vt-w-dot"), el("span.vt-w-end", { role: "cell" })];
     const bandMark = el("i.vt-w-green");
-    const scale = el("div.vt-w-band", {}, bandMark, span, dot, el("small", { text: "1e-4" }), el("small", { text: "1e-2" }));
+    const scale = el(
+      "div.vt-w-band",
+      {},
+      bandMark,
+      span,
+      dot,
+      el("small", { text: "1e-4" }),
+      el("small", { text: "1e-2" }),
+    );
     const canvas = el("canvas", { role: "img" });
     const [dead, state, cure] = [
       el("span.vt-w-dead", { role: "cell" }),
@@ -99,13 +107,16 @@ export function health(view: View): Health {
         const n = layer.units?.data.length ?? 0;
         const sum = (mask: Layer["dead"]): number => Array.from(mask?.data ?? []).reduce((k, v) => k + v, 0);
         const [gone, full] = [sum(layer.dead), sum(layer.saturated)];
-        put(dead, !layer.kind
-          ? "no activation"
-          : layer.seen
-            ? layer.kind === "ends"
-              ? `${full} of ${n} saturated`
-              : `${gone} of ${n} dead`
-            : NONE);
+        put(
+          dead,
+          !layer.kind
+            ? "no activation"
+            : layer.seen
+              ? layer.kind === "ends"
+                ? `${full} of ${n} saturated`
+                : `${gone} of ${n} dead`
+              : NONE,
+        );
         dead.classList.toggle("vt-note", !layer.kind || !(gone + full));
         put(state, layer.ratio === null && fine ? NONE : fine ? "✓ in range" : `▲ ${layer.state}`);
         state.dataset["kind"] = fine ? "good" : layer.state === "not finite" ? "bad" : "warn";
@@ -132,13 +143,22 @@ export function health(view: View): Health {
       const lines = h.layers.map((layer) => row(layer.name));
       h.layers.forEach((layer, i) => lines[i]?.put(layer));
       if (body.childElementCount !== lines.length + 1 || lines.some((line) => !line.root.isConnected)) {
-        const top = el("div.vt-w-tr", { role: "row" }, ...heads.map((text) => el("span", { role: "columnheader", text })));
+        const top = el(
+          "div.vt-w-tr",
+          { role: "row" },
+          ...heads.map((text) => el("span", { role: "columnheader", text })),
+        );
         body.replaceChildren(top, ...lines.map((line) => line.root));
       }
-      put(caption, h.layers.length
-        ? `Green band: ${power(h.band[0], 1)} to ${power(h.band[1], 1)}, a rule of thumb; dot: mean of 20, line: range of 100. ` +
-          `Outlined unit: dead, no output in ${count(h.window)} samples, or filled and saturated; flagged from ${Math.round(100 * h.flag)} %.`
-        : "No layer is known yet.");
+      put(
+        caption,
+        h.layers.length
+          ? `Green band: ${power(h.band[0], 1)} to ${power(h.band[1], 1)}, a rule of thumb; ` +
+              "dot: mean of 20, line: range of 100. " +
+              `Outlined unit: dead, no output in ${count(h.window)} samples, or filled and saturated; ` +
+              `flagged from ${Math.round(100 * h.flag)} %.`
+          : "No layer is known yet.",
+      );
     },
   };
 }

@@ -90,16 +90,25 @@ export function loss(view: View): Part {
   let frame: Range | null = null;
   let last = 0;
   const again = painter(draw, signal);
-  onWidth(room, (width) => {
-    wide = width;
-    draw();
-  }, signal);
+  onWidth(
+    room,
+    (width) => {
+      wide = width;
+      draw();
+    },
+    signal,
+  );
   on(over, "change", again, signal);
   const x = (step: number): number => left + (step / Math.max(1, last)) * (wide - left - RIGHT);
-  on(canvas, "pointermove", (e) => {
-    cursor = Math.round(((e.offsetX - left) / (wide - left - RIGHT)) * last);
-    again();
-  }, signal);
+  on(
+    canvas,
+    "pointermove",
+    (e) => {
+      cursor = Math.round(((e.offsetX - left) / (wide - left - RIGHT)) * last);
+      again();
+    },
+    signal,
+  );
   const leave = (): void => {
     cursor = null;
     again();
@@ -249,7 +258,8 @@ export function loss(view: View): Part {
     set(
       canvas,
       "aria-label",
-      `loss, ${lossText(state.head.loss)} after step ${state.head.step}; arrows move the cursor, the table beside it holds the numbers`,
+      `loss, ${lossText(state.head.loss)} after step ${state.head.step}; ` +
+        "arrows move the cursor, the table beside it holds the numbers",
     );
   }
 
@@ -282,7 +292,8 @@ export function loss(view: View): Part {
     for (let k = 0; k < epochs; k++) {
       const text = `epoch ${k + 1}`;
       const room = x((k + 1) * (each as number)) - x(k * (each as number));
-      if (room > g.measureText(text).width + (k ? 44 : 76)) g.fillText(text, x((k + 0.5) * (each as number)) + (k ? 0 : 8), y);
+      if (room > g.measureText(text).width + (k ? 44 : 76))
+        g.fillText(text, x((k + 0.5) * (each as number)) + (k ? 0 : 8), y);
     }
   }
 
@@ -312,7 +323,9 @@ export function loss(view: View): Part {
     const own = low === low ? (low === high ? lossText(low) : `${lossText(low)} to ${lossText(high)}`) : "–";
     const check = view.state.validation.find((one) => Math.abs(x(one.step) - px) < 4 && one.loss !== null);
     const parts = [
-      curve.width === 1 ? `step ${count(step)}: ${own}` : `steps ${count(c * curve.width)} to ${count((c + 1) * curve.width - 1)}: ${own}`,
+      curve.width === 1
+        ? `step ${count(step)}: ${own}`
+        : `steps ${count(c * curve.width)} to ${count((c + 1) * curve.width - 1)}: ${own}`,
       over.value === "1" || v !== v ? "" : `mean ${lossText(v)}`,
       check ? `validation ${lossText(check.loss)}` : "",
       lr && at(lr, step) === at(lr, step) ? `lr ${rate(at(lr, step))}` : "",

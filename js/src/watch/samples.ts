@@ -1,4 +1,4 @@
-// The samples behind a cell of the confusion matrix: picture, the best three classes with their scores, where it stands.
+// The samples behind a cell of the confusion matrix: picture, the best three classes with their scores, where each is.
 
 import { el } from "../shared/dom";
 import { count, percent } from "../shared/format";
@@ -27,7 +27,15 @@ function picture(image: Nd): HTMLElement {
 export function samples(view: View): Part {
   const [label, read, sum, share] = [el("b"), el("b.vt-w-miss"), el("span"), el("span.vt-note")];
   const of = el("span.vt-w-of", {}, sum, share);
-  const title = el("div.vt-w-h.vt-w-samplehead", {}, label, el("span", { text: "read as" }), read, el("span.vt-space"), of);
+  const title = el(
+    "div.vt-w-h.vt-w-samplehead",
+    {},
+    label,
+    el("span", { text: "read as" }),
+    read,
+    el("span.vt-space"),
+    of,
+  );
   const note = el("div.vt-w-caption");
   const strip = el("div.vt-w-strip");
   const root = el("div.vt-samples", { role: "region", "aria-label": "samples of the chosen cell" }, title, note, strip);
@@ -97,11 +105,14 @@ export function samples(view: View): Part {
     const there = mine.filter((m) => m.where === want);
     const shown = (there.length ? there : mine).slice(-MOST).reverse();
     const where = there.length ? want : (shown[0]?.where ?? want);
-    put(note, cell[0] === cell[1]
+    put(
+      note,
+      cell[0] === cell[1]
         ? "Read rightly: only mistakes are kept."
         : shown.length
           ? `newest ${shown.length} kept from ${where}, newest first: # dataset index · step`
-          : "No sample of this cell is kept.");
+          : "No sample of this cell is kept.",
+    );
     if (!sameList(...shown)) strip.replaceChildren(...shown.map(sample));
   }
   return { root, paint };

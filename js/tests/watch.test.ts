@@ -47,7 +47,15 @@ describe("a delta", () => {
   });
 
   it("adds lines of the log once", () => {
-    const line = (number: number) => ({ number, step: 1, what: "paused", from: null, to: null, effect: "", undone: false });
+    const line = (number: number) => ({
+      number,
+      step: 1,
+      what: "paused",
+      from: null,
+      to: null,
+      effect: "",
+      undone: false,
+    });
     const old = { whole: true, items: [line(1), line(2)] };
     expect(log(old, { whole: false, items: [line(2), line(3)] }).items.map((one) => one.number)).toEqual([1, 2, 3]);
     expect(log(old, { whole: true, items: [line(7)] }).items.map((one) => one.number)).toEqual([7]);
@@ -114,7 +122,15 @@ describe("the curve", () => {
     const line = { number: 1, step: 212, from: 1e-3, to: 3e-4, effect: "", undone: true };
     const found = pins([
       { ...line, what: "learning rate 1e-3 → 3e-4" },
-      { ...line, number: 2, step: 258, what: "rewound from step 258 to snapshot 200", from: 258, to: 200, undone: false },
+      {
+        ...line,
+        number: 2,
+        step: 258,
+        what: "rewound from step 258 to snapshot 200",
+        from: 258,
+        to: 200,
+        undone: false,
+      },
       { ...line, number: 3, what: "paused" },
       { ...line, number: 4, what: "rewind refused" },
     ]);
@@ -187,7 +203,8 @@ describe("numbers", () => {
 });
 
 describe("the cell that is looked at by itself", () => {
-  const view = (items = [mistake()], order = [0, 1]) => ({ state: run({ mistakes: { whole: true, after: 1, items } }), of: "window", order }) as never;
+  const view = (items = [mistake()], order = [0, 1]) =>
+    ({ state: run({ mistakes: { whole: true, after: 1, items } }), of: "window", order }) as never;
 
   it("is of the worst class that has a sample to show", () => {
     expect(worstCell(view())).toEqual([0, 1]);

@@ -167,6 +167,17 @@ describe("the array view", () => {
     expect(find(".vt-read").textContent).toMatch(/\[0, 1\]value0\.2500gradient0\.2500update0\.2500/);
   });
 
+  it("puts what belongs to a parameter into its row of a strip", async () => {
+    const roles = ["value", "gradient", "update"] as const;
+    const beside = roles.map((role) => item([2, 3], { name: "a", role }));
+    const { el } = await shown(state([...beside, item([2], { name: "b", role: "value" })], { layout: "strip" }));
+    const rows = [...el.querySelectorAll(".vt-row")];
+    expect(rows.map((row) => row.querySelectorAll(".vt-thumb").length)).toEqual([3, 1]);
+    expect(el.querySelector(".vt-strip .vt-meta")?.textContent).toBe("2 parameters: value, gradient, update");
+    (rows[0] as HTMLElement).click();
+    expect(el.querySelectorAll(".vt-view")).toHaveLength(3);
+  });
+
   it("folds a strip, one row at a time or all", async () => {
     const { el, find } = await shown(
       state([item([2, 3], { name: "a" }), item([], { name: "b" }), item([0], { name: "c" })], { layout: "strip" }),

@@ -84,12 +84,15 @@ class StepsRecord:
         return self.total
 
     def text(self) -> str:
-        """One line a step, and what each leaf received."""
+        """One line a step, what each leaf received, and where the pass stands if it has begun."""
         leaves = sum(n["leaf"] for n in self.nodes)
         out = [f"{self.title}: {count(self.count, 'step')}, {count(leaves, 'leaf', 'leaves')}"]
         wide = max((len(self._name(f["node"])) for f in self.frames), default=0)
         margin = len(str(self.count)) * 2 + 4
         for i, frame in enumerate(self.frames):
+            if i == self.at > 0:
+                reasons = list(dict.fromkeys(text for place, text in self.stops if place == i))
+                out.append(f"{'':{margin}}  == stands here{': ' if reasons else ''}{', '.join(reasons)}")
             place, name = f"{self.skipped + i + 1} of {self.count}", self._name(frame["node"])
             out.append(f"{place:>{margin}}  {name:<{wide}}  {frame['says']}".rstrip())
             for grad in frame["grads"]:

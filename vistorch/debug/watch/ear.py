@@ -30,6 +30,8 @@ HELD = 32 << 20  # bytes of batches that wait for it
 class Ear(Listener):
     """Listens for a run."""
 
+    first = True  # the graph is read before anybody runs the pass
+
     def __init__(self, run: Any) -> None:
         self.run, self.budget = run, run.budget
         self.heard = run.budget.jobs["hear"]

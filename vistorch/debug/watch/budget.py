@@ -54,6 +54,7 @@ class Budget:
         self.share, self.clock = share, clock
         self.began, self.held, self.calls = clock(), 0.0, 0
         self.charged = 0.0
+        self.heard = self.each = 0.0  # what the hooks of all steps took, and those of one of late
         self.jobs: dict[str, Job] = {}
 
     def job(self, name: str, part: float, every: int = 1) -> None:
@@ -66,13 +67,32 @@ class Budget:
         """
         self.jobs[name] = Job(part * self.share, every)
 
+    def stepped(self, seconds: float | None) -> None:
+        """A step has been heard of.
+
+        Args:
+            seconds: what its hooks took; None where that was not measured: as much as of late, then.
+        """
+        if seconds is not None:
+            # the first takes long and stands for itself; one that was interrupted does not stand for all the others
+            if not self.each:
+                self.each = seconds
+                self.heard += seconds
+                return
+            self.each = (
+                seconds
+                if self.each > 4 * seconds
+                else self.each + 0.2 * (min(seconds, 4 * self.each) - self.each)
+            )
+        self.heard += self.each
+
     def elapsed(self) -> float:
         """Seconds the loop has run."""
         return max(self.clock() - self.began - self.held, 1e-9)
 
     def spent(self) -> float:
         """Seconds spent on watching."""
-        return self.charged + self.calls * CALL
+        return self.charged + self.heard + self.calls * CALL
 
     def overhead(self) -> float:
         """The share of the loop's time that went into watching."""
@@ -112,4 +132,8 @@ class Budget:
 
     def wire(self) -> dict[str, float]:
         """Milliseconds spent, by kind."""
-        return {name: round(j.spent * 1000, 3) for name, j in self.jobs.items()}
+        hear = self.heard + self.calls * CALL
+        return {
+            name: round((j.spent + (hear if name == "hear" else 0.0)) * 1000, 3)
+            for name, j in self.jobs.items()
+        }

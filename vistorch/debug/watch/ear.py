@@ -25,6 +25,7 @@ from .units import Looking
 
 LARGE = 4 << 20  # bytes of scores that are read at once instead of kept for the refresh
 HELD = 32 << 20  # bytes of batches that wait for it
+TIMED = 16  # the hooks of one step in so many are timed: to look at the clock costs as much as they do
 
 
 class Ear(Listener):
@@ -32,7 +33,7 @@ class Ear(Listener):
 
     def __init__(self, run: Any) -> None:
         self.run, self.budget = run, run.budget
-        self.heard = run.budget.jobs["hear"]
+        self.timed, self.lap = True, 0.0  # whether the time of this step's hooks is taken, and how much it is
         self.root: Any = run.model
         self.depth = 0
         self.candidates: dict[int, Any] = {}
@@ -51,7 +52,7 @@ class Ear(Listener):
         self.held = 0
         self.check: Check | None = None
         self.check_sights: list[Sight] = []
-        self.approved: dict = {}
+        self.at = 0  # where in the newest pass a leaf of the model stood
         self.main: Any = None
         self.ours: dict[int, tuple[Any, bool]] = {}
         self.acts: dict[str, Any] = {
@@ -68,14 +69,15 @@ class Ear(Listener):
     # ---- events ------------------------------------------------------------------------------------------------
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow the loop; most events are of inner modules and end here at once."""
-        self.budget.calls += 1
         if subject is self.root:
             if name == "forward":
                 self._guarded(self._forward, details)
             elif name == "forward_end":
                 if self.deaf:
                     self._hear_again()
-                if self.looking is not None or self.wants_last:
+                if self.looking is not None:
+                    self._guarded(self._looked)
+                if self.wants_last:
                     self._guarded(self._forward_end, details[0])
         elif (act := self.acts.get(name)) is not None:
             act(subject, *details)
@@ -86,11 +88,16 @@ class Ear(Listener):
             hear.phase = self.phase
 
     def _step(self, optimizer: Any) -> None:
-        if self._is_ours(optimizer):
+        if self.run.looks and (optimizer is self.main or self._is_ours(optimizer)):
             self._guarded(self.run._before_step, optimizer)
 
     def _step_end(self, optimizer: Any) -> None:
-        if self._is_ours(optimizer) and optimizer is self.main and self._guarded(self._stepped, optimizer):
+        if optimizer is not self.main and not (self._is_ours(optimizer) and optimizer is self.main):
+            return
+        if self._guarded(self._stepped, optimizer):
+            self.budget.stepped(self.lap if self.timed else None)
+            step = self.run.step
+            self.timed, self.lap = step < 4 or not step % TIMED, 0.0
             self.run._boundary()
 
     def _loader(self, loader: Any, iterator: Any = None) -> None:
@@ -121,18 +128,19 @@ class Ear(Listener):
                 hook(self.run, run, outputs)
 
     def _guarded(self, act: Any, *given: Any) -> bool:
-        budget = self.budget
-        start, charged = perf_counter(), budget.charged
+        """Do it; an error ends the watching. Of one step in `TIMED` the time is taken, which stands for the others."""
         try:
-            act(*given)
+            if self.timed:
+                budget = self.budget
+                start, charged = perf_counter(), budget.charged
+                act(*given)
+                self.lap += perf_counter() - start - (budget.charged - charged)
+            else:
+                act(*given)
             return True
         except Exception as error:
             self.run._trouble(error)
             return False
-        finally:
-            own = perf_counter() - start - (budget.charged - charged)
-            self.heard.spent += own
-            budget.charged += own
 
     # ---- forward -----------------------------------------------------------------------------------------------
     def _forward(self, details: tuple) -> None:
@@ -143,23 +151,22 @@ class Ear(Listener):
             v = t._ver
             if v is None:
                 v = version(t)
-            self.inputs = t._data, t._place, (v, v.n)
+            self.inputs = t._data, t._place, v, v.n
         else:
             self.inputs = None
         self.last = None
-        self.apart = not mode.on or not (self._training() or self.trains_in_eval)
-        if self.apart:
-            if self.check is None:
-                self.check = Check(self.run.step, self.run.epoch)
-                self.ops.__enter__()
-            self._take_check()
-            self.run._tick()
+        if not mode.on or not (self._training() or self.trains_in_eval):
+            self.apart = True
+            begun = self.budget.begin()
+            self._forward_apart()
+            self.budget.end("hear", begun)
             return
+        self.apart = False
         if self.check is not None:
             self.end_check()
         if self.root is None:
             return
-        if self.looking is None and self.budget.may("units", self.run.step):
+        if self.run.looks and self.looking is None and self.budget.may("units", self.run.step):
             self.looking = Looking(self.run.layer_paths, self.run.freight)
             self.looking.__enter__()
         elif hear.phase == self.phase:
@@ -167,10 +174,16 @@ class Ear(Listener):
             # ended is told all the same, because a call asks once, at its beginning, whom to tell.
             hear.phase, self.deaf = None, True
 
+    def _forward_apart(self) -> None:
+        if self.check is None:
+            self.check = Check(self.run.step, self.run.epoch)
+            self.ops.__enter__()
+        self._take_check()
+        self.run._tick()
+
     def _training(self) -> bool:
-        return (
-            self.root.training if self.root is not None else all(m.training for m in self.candidates.values())
-        )
+        root = self.root
+        return root.training if root is not None else all(m.training for m in self.candidates.values())
 
     def _forward_end(self, result: Any) -> None:
         if isinstance(result, (tuple, list)):
@@ -179,12 +192,15 @@ class Ear(Listener):
             result = next((t for t in result.values() if isinstance(t, Tensor)), None)
         # the array: a tensor would keep its graph
         self.last = result._data if isinstance(result, Tensor) else None
-        if self.looking is not None:
-            looking, self.looking = self.looking, None
-            looking.__exit__()
-            if looking.found:
-                self.run.book.units.expect(looking.found)
-            self.budget.charge("units", looking.seconds)
+
+    def _looked(self) -> None:
+        """The forward pass that was listened to is over."""
+        looking, self.looking = self.looking, None
+        looking.__exit__()
+        if looking.found:
+            self.run.book.units.expect(looking.found)
+        self.budget.charge("units", looking.seconds)
+        self.lap += looking.seconds  # which was charged in here, but spent before
 
     # ---- training ----------------------------------------------------------------------------------------------
     def _loss(self, run: Any, outputs: tuple) -> None:
@@ -209,63 +225,61 @@ class Ear(Listener):
         self.inputs = None
 
     def _reaches(self, order: list) -> bool:
-        """Whether a pass comes to the model; where one of its leaves stands is remembered by form of graph."""
+        """Whether a pass comes to the model; where one of its leaves stood in the newest is looked at first."""
         if self.root is None:
             return True
-        key, own = (len(order), order[0].__class__), self.run.parameter_ids
-        at = self.approved.get(key, -1)
-        # another model's graph may have the same form: the leaf that was ours must be one of ours again
-        if at >= 0 and order[at].__class__ is Leaf and id(order[at].variable) in own:
-            return True
+        own, at = self.run.parameter_ids, self.at
+        if at < len(order):
+            n = order[at]
+            if n.__class__ is Leaf and id(n.variable) in own:
+                return True
         for i, n in enumerate(order):
             if n.__class__ is Leaf and id(n.variable) in own:
-                self.approved[key] = i
+                self.at = i
                 return True
         return False
 
     def _see(self, sight: Sight) -> None:
         """Keep a batch for the next refresh."""
-        self._epoch()
-        sight.step, sight.epoch = self.run.step + 1, self.run.epoch
+        run = self.run
+        if self.loaders.going:
+            self._epoch()
+        sight.step, sight.epoch = run.step + 1, run.epoch
         self._dress(sight)
         size = sight.scores.nbytes
         if size > LARGE:
-            self.run._read_now(sight)
+            run._read_now(sight)
             return
         self.sights.append(sight)
-        self.held += size if sight.inputs is None else size + sight.inputs.nbytes
-        if self.held > HELD:
+        held = self.held = self.held + (size if sight.inputs is None else size + sight.inputs.nbytes)
+        if held > HELD:
             for old in self.sights[:-1]:
                 old.inputs = None
             self.held = sum(s.nbytes for s in self.sights)
             if self.held > HELD:
-                self.run._read_waiting()
+                run._read_waiting()
 
     def _dress(self, sight: Sight) -> None:
         """Give a batch its inputs and indices, and copy what the loop may overwrite."""
-        if sight.place is CPU:
-            self._copied(sight)
+        place = sight.place
+        if place is CPU:
+            sight.target = sight.target.copy()
+            if not sight.logs:
+                sight.scores = sight.scores.copy()
         else:
-            with sight.place:
-                self._copied(sight)
+            with place:
+                sight.target = sight.target.copy()
+                if not sight.logs:
+                    sight.scores = sight.scores.copy()
         rows = len(sight.target)
         if self.loaders.going:
             now = self.loaders.now
             sight.indices = None if now is None else now.batch(rows)
-        if self.inputs is not None:
-            given, place, when = self.inputs
-            if place is sight.place and len(given) == rows:
-                sight.inputs, sight.version = given, when
-
-    @staticmethod
-    def _copied(sight: Sight) -> None:
-        sight.target = sight.target.copy()
-        if not sight.logs:
-            sight.scores = sight.scores.copy()
+        inputs = self.inputs
+        if inputs is not None and inputs[1] is place and len(inputs[0]) == rows:
+            sight.inputs, _, sight.version, sight.was = inputs
 
     def _epoch(self) -> None:
-        if not self.loaders.going:
-            return
         now = self.loaders.now
         if now is not self.iteration and now is not None:
             self.iteration = now
@@ -299,7 +313,8 @@ class Ear(Listener):
             self.run._meet(found)
 
     def _stepped(self, optimizer: Any) -> None:
-        self._epoch()
+        if self.loaders.going:
+            self._epoch()
         losses, self.losses = self.losses, []
         self.run._after_step(optimizer, losses)
 

@@ -38,7 +38,9 @@ class Ops(Listener):
         else:
             return
         if threading.get_ident() == self.ear.thread:
+            begun = self.ear.budget.begin()
             self.ear._guarded(look, name, ins, consts, outs)
+            self.ear.budget.end("hear", begun)
 
     def _loss(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         sight = sight_of_op(name, ins)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from math import nan
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +21,15 @@ from .reading import Sight
 REFRESH = 0.1
 SELDOM = 2.0  # seconds between refreshes, at most
 POLL = 1 / 30
+
+
+def _mean(losses: list) -> float:
+    """The loss of a step: of its passes, numbers or tickets."""
+    return (
+        losses[0]
+        if losses[0].__class__ is float and len(losses) == 1
+        else sum(map(number, losses)) / len(losses)
+    )
 
 
 class Refreshing:
@@ -64,9 +72,6 @@ class Refreshing:
         sights, self.ear.sights, self.ear.held = self.ear.sights, [], 0
         if sights:
             self.batch = self.batch or len(sights[-1].target)
-        for s in sights:
-            if not s.untouched():
-                s.inputs = None
         self.queued += queue(self._ready(sights), self.freight)
 
     def _read_check(self, check: Check) -> None:
@@ -98,21 +103,18 @@ class Refreshing:
             self.queued = []
             book.count(reads)
             if self.budget.may("mistakes", self.step):
-                begun = self.budget.begin()
+                within = self.budget.begin()
                 book.mistakes.choose(reads, self.freight, "training")
-                self.budget.end("mistakes", begun)
+                self.budget.end("mistakes", within)
             touched.append("accuracy")
         if book.mistakes.number != before:
             touched.append("mistakes")
         if self.pending_losses:
-            steps, found = zip(*self.pending_losses, strict=True)
-            self.pending_losses = []
-            book.add_losses(list(steps), [sum(map(number, each)) / len(each) for each in found])
+            pending, self.pending_losses = self.pending_losses, []
+            book.add_losses([step for step, _ in pending], [_mean(each) for _, each in pending])
             touched.append("loss")
-        if self.pending_rates:
-            steps, rates = zip(*self.pending_rates, strict=True)
-            self.pending_rates = []
-            book.add_rates(list(steps), [[nan if r is None else float(r) for r in each] for each in rates])
+        changes, self.pending_rates = self.pending_rates, []
+        if book.add_rates(changes, self.step):
             touched.append("loss")
         touched += self._arrive()
         self._touch(*touched)

@@ -49,6 +49,12 @@ class Acting:
     say: str
     step: int
     epoch: int
+    looks: bool
+    look_every: float
+    next_look: float
+    next_refresh: float
+    newest_rate: Any
+    poll: Any
     at_backward: Any
     stepper: Any = None
 

@@ -149,27 +149,22 @@ class Book:
             self.lr, self.rated = Curve(len(changes[0][1]), 512), changes[0][0] - 1
         if self.lr is None or step <= self.rated:
             return False
-        rows = self.lr.rows
-        given = (
-            [(self.rated + 1, self.rates), *changes]
-            if changes[:1] == [] or changes[0][0] > self.rated + 1
-            else changes
-        )
+        rows, first = self.lr.rows, self.rated + 1
+        given = changes if changes and changes[0][0] == first else [(first, self.rates), *changes]
         values = [
             [nan if r is None else float(r) for r in (*each, *[nan] * rows)[:rows]] for _, each in given
         ]
-        starts = np.array([s for s, _ in given])
-        counts = np.diff([*starts, step + 1])
-        self.lr.add(np.arange(self.rated + 1, step + 1), np.repeat(values, counts, 0))
+        counts = np.diff([at for at, _ in given] + [step + 1])
+        self.lr.add(np.arange(first, step + 1), np.repeat(values, counts, 0))
         self.rated, self.rates = step, given[-1][1]
         return True
 
-    def add_norms(self, step: int, values: list[float]) -> None:
-        """Add the gradient norms of a step."""
+    def add_norms(self, steps: list[int], values: list[list[float]]) -> None:
+        """Add the gradient norms of some steps."""
         if self.flow is None:
-            self.flow = Curve(len(values), 256)
-        self.norms = np.array(values)
-        self.flow.add([step], [values])
+            self.flow = Curve(len(values[0]), 256)
+        self.norms = np.array(values[-1])
+        self.flow.add(steps, values)
 
     # ---- back and forth ----------------------------------------------------------------------------------------
     def copy(self) -> Book:

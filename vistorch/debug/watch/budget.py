@@ -11,6 +11,9 @@ from __future__ import annotations
 from time import perf_counter
 
 CALL = 0.35e-6  # seconds to be told of an event that needs nothing done
+# What the loop loses to a hook, as a multiple of what the hook takes by its own clock: to be called costs too, and so
+# do the caches that it leaves to the loop. Measured: loops in pairs, with and without (benchmarks/watching.py).
+UNSEEN = 2.0
 SHARE = 0.02  # what cannot be measured (caches that work elsewhere has filled) costs about as much again
 BRAKE = 1.25  # all together: so much of `share` before everything optional waits
 LEAST = 10  # but never longer than at a tenth of its own share: something is seen of the fastest loop
@@ -67,24 +70,16 @@ class Budget:
         """
         self.jobs[name] = Job(part * self.share, every)
 
-    def stepped(self, seconds: float | None) -> None:
-        """A step has been heard of.
+    def stepped(self, seconds: float) -> None:
+        """What the hooks of one step took, which stands for those that follow.
 
         Args:
-            seconds: what its hooks took; None where that was not measured: as much as of late, then.
+            seconds: measured; one that was interrupted meanwhile does not stand for the others.
         """
-        if seconds is not None:
-            # the first takes long and stands for itself; one that was interrupted does not stand for all the others
-            if not self.each:
-                self.each = seconds
-                self.heard += seconds
-                return
-            self.each = (
-                seconds
-                if self.each > 4 * seconds
-                else self.each + 0.2 * (min(seconds, 4 * self.each) - self.each)
-            )
-        self.heard += self.each
+        if not self.each or self.each > 4 * seconds:
+            self.each = seconds
+        else:
+            self.each += 0.2 * (min(seconds, 4 * self.each) - self.each)
 
     def elapsed(self) -> float:
         """Seconds the loop has run."""
@@ -92,7 +87,7 @@ class Budget:
 
     def spent(self) -> float:
         """Seconds spent on watching."""
-        return self.charged + self.heard + self.calls * CALL
+        return self.charged + UNSEEN * self.heard + self.calls * CALL
 
     def overhead(self) -> float:
         """The share of the loop's time that went into watching."""
@@ -132,7 +127,7 @@ class Budget:
 
     def wire(self) -> dict[str, float]:
         """Milliseconds spent, by kind."""
-        hear = self.heard + self.calls * CALL
+        hear = UNSEEN * self.heard + self.calls * CALL
         return {
             name: round((j.spent + (hear if name == "hear" else 0.0)) * 1000, 3)
             for name, j in self.jobs.items()

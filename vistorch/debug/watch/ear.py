@@ -8,7 +8,7 @@ the loop.
 
 from __future__ import annotations
 
-import threading
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +20,7 @@ from ...engine.tensor import Tensor
 from .book import Check
 from .loaders import Loaders
 from .ops import Ops
-from .reading import Sight, sight_of
+from .reading import Sight, quick, sight_of
 from .units import Looking
 
 LARGE = 4 << 20  # bytes of scores that are read at once instead of kept for the refresh
@@ -71,21 +71,18 @@ class Ear(Listener):
         """Follow the loop; most events are of inner modules and end here at once."""
         if subject is self.root:
             if name == "forward":
-                self._guarded(self._forward, details)
+                self._guarded(self._forward, *details)
             elif name == "forward_end":
                 if self.deaf:
-                    self._hear_again()
+                    self.deaf = False
+                    if hear.phase is None:
+                        hear.phase = self.phase
                 if self.looking is not None:
                     self._guarded(self._looked)
                 if self.wants_last:
-                    self._guarded(self._forward_end, details[0])
+                    self._guarded(self._forward_end, *details)
         elif (act := self.acts.get(name)) is not None:
             act(subject, *details)
-
-    def _hear_again(self) -> None:
-        self.deaf = False
-        if hear.phase is None:
-            hear.phase = self.phase
 
     def _step(self, optimizer: Any) -> None:
         if self.run.looks and (optimizer is self.main or self._is_ours(optimizer)):
@@ -95,9 +92,6 @@ class Ear(Listener):
         if optimizer is not self.main and not (self._is_ours(optimizer) and optimizer is self.main):
             return
         if self._guarded(self._stepped, optimizer):
-            self.budget.stepped(self.lap if self.timed else None)
-            step = self.run.step
-            self.timed, self.lap = step < 4 or not step % TIMED, 0.0
             self.run._boundary()
 
     def _loader(self, loader: Any, iterator: Any = None) -> None:
@@ -111,7 +105,7 @@ class Ear(Listener):
         """Before the root is known: the outermost module that has parameters may be it."""
         if not self.depth and next(iter(module.parameters()), None) is not None:
             self.candidates[id(module)] = module
-            self._guarded(self._forward, (args, kwargs))
+            self._guarded(self._forward, args, kwargs)
         self.depth += 1
 
     def _any_forward_end(self, module: Any, result: Any) -> None:
@@ -122,7 +116,7 @@ class Ear(Listener):
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start: its root is the loss, its newest nodes know logits and labels."""
         if run.accumulate:
-            self._guarded(self._loss, run, outputs)
+            self._guarded(self._loss, run.order, outputs[0])
             if self.run.at_backward is not None:
                 hook, self.run.at_backward = self.run.at_backward, None
                 hook(self.run, run, outputs)
@@ -143,9 +137,7 @@ class Ear(Listener):
             return False
 
     # ---- forward -----------------------------------------------------------------------------------------------
-    def _forward(self, details: tuple) -> None:
-        self.thread = threading.get_ident()
-        args, kwargs = details
+    def _forward(self, args: tuple, kwargs: dict) -> None:
         t = args[0] if args else next(iter(kwargs.values()), None)
         if isinstance(t, Tensor) and t._data.ndim > 2:
             v = t._ver
@@ -156,7 +148,7 @@ class Ear(Listener):
             self.inputs = None
         self.last = None
         if not mode.on or not (self._training() or self.trains_in_eval):
-            self.apart = True
+            self.apart, self.thread = True, get_ident()
             begun = self.budget.begin()
             self._forward_apart()
             self.budget.end("hear", begun)
@@ -196,6 +188,7 @@ class Ear(Listener):
     def _looked(self) -> None:
         """The forward pass that was listened to is over."""
         looking, self.looking = self.looking, None
+        assert looking is not None
         looking.__exit__()
         if looking.found:
             self.run.book.units.expect(looking.found)
@@ -203,13 +196,16 @@ class Ear(Listener):
         self.lap += looking.seconds  # which was charged in here, but spent before
 
     # ---- training ----------------------------------------------------------------------------------------------
-    def _loss(self, run: Any, outputs: tuple) -> None:
-        out = outputs[0]
+    def _loss(self, order: list, out: Any) -> None:
         data = getattr(out, "_data", None)
-        if data is None or data.size != 1 or (self.thread and threading.get_ident() != self.thread):
+        if data is None or data.size != 1:
             return
-        if not self._reaches(run.order):
-            return
+        at = self.at
+        n: Any = order[at] if at < len(order) else None
+        # where a leaf of the model stood in the newest pass, one stands in most of the next
+        if n.__class__ is not Leaf or id(n.variable) not in self.run.parameter_ids:
+            if not self._reaches(order):
+                return
         if self.apart and self.check is not None:  # who calls backward trains, whatever the mode
             self.trains_in_eval, self.apart = True, False
             self.ops.current = None
@@ -217,22 +213,18 @@ class Ear(Listener):
             self.check = None
             self.ops.__exit__()
         place = out._place
-        self.losses.append(float(data) if not place.kind and not place.simulated else (data.copy(), place))
-        sight = sight_of(run.order, self.last)
+        self.losses.append(float(data) if place is CPU else (data.copy(), place))
+        sight = quick(order[0]) or sight_of(order, self.last)
         if sight is not None:
             self.wants_last = not sight.logs
             self._see(sight)
         self.inputs = None
 
     def _reaches(self, order: list) -> bool:
-        """Whether a pass comes to the model; where one of its leaves stood in the newest is looked at first."""
+        """Whether a pass comes to the model."""
         if self.root is None:
             return True
-        own, at = self.run.parameter_ids, self.at
-        if at < len(order):
-            n = order[at]
-            if n.__class__ is Leaf and id(n.variable) in own:
-                return True
+        own = self.run.parameter_ids
         for i, n in enumerate(order):
             if n.__class__ is Leaf and id(n.variable) in own:
                 self.at = i
@@ -316,7 +308,11 @@ class Ear(Listener):
         if self.loaders.going:
             self._epoch()
         losses, self.losses = self.losses, []
-        self.run._after_step(optimizer, losses)
+        step = self.run._after_step(optimizer, losses)
+        self.budget.heard += self.budget.each
+        if self.timed:
+            self.budget.stepped(self.lap)
+        self.timed, self.lap = step < 4 or not step % TIMED, 0.0
 
     # ---- apart from training -----------------------------------------------------------------------------------
     def _take_check(self) -> None:

@@ -60,7 +60,16 @@ class Refreshing:
 
     # ---- reading -----------------------------------------------------------------------------------------------
     def _ready(self, sights: list[Sight]) -> list[Sight]:
-        return [s for s in sights if self.book.meet(classes_of(s), is_several(s))]
+        """Those that have as many classes as the others."""
+        out, before = [], None
+        for s in sights:
+            # most have the form of the one before
+            if before is None or s.scores.shape != before.scores.shape or s.kind != before.kind:
+                if not self.book.meet(classes_of(s), is_several(s)):
+                    continue
+                before = s
+            out.append(s)
+        return out
 
     def _read_now(self, sight: Sight) -> None:
         """A batch too large to keep: its predictions are queued, its scores let go."""
@@ -132,9 +141,10 @@ class Refreshing:
         """What was measured of layers, units and filters and is here now."""
         book, touched = self.book, []
         if self.pending_norms:
-            for step, found in self.pending_norms:
-                book.add_norms(step, [number(x) for x in found])
-            self.pending_norms = []
+            pending, self.pending_norms = self.pending_norms, []
+            book.add_norms(
+                [step for step, _ in pending], [[number(x) for x in found] for _, found in pending]
+            )
             touched += ["flow", "health"]
         if self.pending_ratios and self.sizes is not None:
             for found in self.pending_ratios:

@@ -214,11 +214,9 @@ class Run(Acting, Refreshing, Showing):
             self.filters.look(step, self.freight)
             budget.end("filters", begun)
 
-    def _after_step(self, optimizer: Any, losses: list) -> None:
-        """A step is whole."""
-        self.step += 1
-        if self.status == "waiting":
-            self.status = "running"
+    def _after_step(self, optimizer: Any, losses: list) -> int:
+        """A step is whole; gives its number."""
+        step = self.step = self.step + 1
         if self.looks and self.sizes is not None and self.sizes.before is not None:
             begun = self.budget.begin()
             self.pending_ratios.append(self.sizes.ratios(self.freight))
@@ -226,17 +224,20 @@ class Run(Acting, Refreshing, Showing):
         if losses:
             if losses[0].__class__ is not float:
                 losses = [self.freight.put(*x) if isinstance(x, tuple) else x for x in losses]
-            self.pending_losses.append((self.step, losses))
+            self.pending_losses.append((step, losses))
         groups = optimizer.param_groups
         lr = groups[0].get("lr")
         if lr is not self.newest_rate or len(groups) > 1 or lr.__class__ is not float:
             self.newest_rate = lr
-            self.pending_rates.append((self.step, [_rate(g.get("lr")) for g in groups]))
-        if self.snapshot_every and self.budget.may("snapshots", self.step):
+            self.pending_rates.append((step, [_rate(g.get("lr")) for g in groups]))
+        if self.status == "waiting":
+            self.status = "running"
+        if self.snapshot_every and self.budget.may("snapshots", step):
             self.refresh(tell=False)
             self._take_snapshot(asked=False)
         if len(self.pending_losses) > 4096:
             self.refresh()
+        return step
 
     def _next_epoch(self, iteration: Any) -> None:
         self.epoch += 1

@@ -355,3 +355,100 @@ def test_scores_of_a_mistake():
         order = np.argsort(-chances[i], kind="stable")
         assert [c for c, _ in m["top"]] == order.tolist() and m["read"] == order[0]
         assert [p for _, p in m["top"]] == pytest.approx(chances[i][order], abs=1e-4)
+
+
+# ---- learning rates and definitions --------------------------------------------------------------------------------
+@pytest.mark.parametrize("groups", [1, 2])
+def test_each_step_has_its_learning_rate(groups):
+    net = small_net()
+    given = [net.parameters()] if groups == 1 else [net[0].parameters(), net[2].parameters()]
+    opt = optim.SGD([{"params": p, "lr": 0.1 * (i + 1)} for i, p in enumerate(given)], lr=0.1)
+    x, y = blobs(10)
+    real = []
+    with watch(net, opt, snapshot_every=0) as run:
+        for i in range(1, 41):
+            if i in (7, 8, 30):
+                for g in opt.param_groups:
+                    g["lr"] = g["lr"] / 2
+            real.append([g["lr"] for g in opt.param_groups])
+            if i % 9 == 0:
+                run.refresh()
+            if i == 20:
+                run.snapshot()
+            if i == 25:
+                run.rewind()
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+    kept = real[:20] + real[25:]  # the end of step 25 went back to the end of step 20
+    assert fine(run).step == len(kept) == 35
+    assert run.state()["loss"]["lr"]["mean"][:, 1:].T.tolist() == np.float32(kept).tolist()
+
+
+@pytest.mark.parametrize("logits", [True, False])
+def test_validation_of_yes_or_no(logits):
+    vistorch.manual_seed(0)
+    net = nn.Linear(4, 1)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    x, y = blobs(30)
+    y = (y > 0).float().reshape(-1, 1)
+    loss_of = nn.BCEWithLogitsLoss() if logits else lambda out, y: F.binary_cross_entropy(out.sigmoid(), y)
+    with watch(net, opt) as run:
+        for _ in range(3):
+            opt.zero_grad()
+            loss_of(net(x[:20]), y[:20]).backward()
+            opt.step()
+        net.eval()
+        with vistorch.no_grad():
+            total = sum(loss_of(net(x[i : i + 5]), y[i : i + 5]).item() * 5 for i in range(20, 30, 5))
+    out = net(x[20:])
+    check = fine(run).state()["validation"][0]
+    assert check["samples"] == 10 and check["loss"] == pytest.approx(total / 10, rel=1e-5)
+    assert check["accuracy"] == pytest.approx(((out > 0) == (y[20:] > 0.5)).float().mean().item())
+    assert len(run.book.window.rows) == 60 and run.tally("validation").samples == 10
+
+
+def test_what_is_observed_while_validating_is_validation():
+    net, opt, loop = small_training()
+    x, y = blobs(20, seed=1)
+    with watch(net, opt) as run:
+        loop(6)
+        net.eval()
+        with vistorch.no_grad():
+            out = net(x)
+            run.observe(out, y)
+    found = fine(run).state()["validation"]
+    assert [c["samples"] for c in found] == [20] and len(run.book.window.rows) == 60
+    assert found[0]["accuracy"] == pytest.approx((out.argmax(1) == y).float().mean().item())
+
+
+def test_inputs_of_a_validation_that_were_overwritten_are_not_shown():
+    net, (x, y) = conv_net(), pictures(12)
+    opt = optim.SGD(net.parameters(), lr=0.0)
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        run.refresh()
+        known = run.book.mistakes.number
+        net.eval()
+        with vistorch.no_grad():
+            F.cross_entropy(net(x), y)
+            x.zero_()
+    newer = [m for m in fine(run).book.mistakes.wire(known) if m["where"] == "validation"]
+    assert newer and all(m["image"] is None for m in newer)
+
+
+def test_precision_recall_and_accuracy_by_their_definitions():
+    rng = np.random.default_rng(4)
+    labels, scores = rng.integers(0, 5, 700), rng.normal(size=(700, 5))
+    scores[np.arange(700), labels] += rng.random(700) * 2
+    net = small_net(classes=5)
+    with watch(net) as run:
+        for i in range(0, 700, 70):
+            run.observe(scores[i : i + 70], labels[i : i + 70])
+    read, found, matrix = scores.argmax(1), fine(run).accuracy(), run.confusion()
+    for c in range(5):
+        both = np.sum((labels == c) & (read == c))
+        assert found["right"][c] / found["seen"][c] == both / np.sum(labels == c)  # recall
+        assert matrix[c, c] / matrix[:, c].sum() == both / np.sum(read == c)  # precision
+    assert found["accuracy"] == np.trace(matrix) / matrix.sum() == np.mean(labels == read)
+    assert (matrix.sum(1) == np.bincount(labels)).all() and (matrix.sum(0) == np.bincount(read)).all()

@@ -1,7 +1,9 @@
 """What watching may cost: each kind of looking has a share of the loop's time, and waits when it has used it up.
 
-Time is measured around each piece of work; what cannot be measured without costing as much again (being told of a
-module's call) is counted and priced. Time in which the loop was held (a pause) is not the loop's.
+Time is measured around each piece of work. What cannot be measured without costing as much again is priced: the hooks
+of one step in some stand for those of the others, a call that needs nothing done is counted. Time in which the loop was
+held (a pause) is not the loop's. All of it is wall time: where other programs take the processor, hooks are too short
+to be interrupted as often as the loop is, and the number comes out low.
 Invariant: no kind but the first look runs while it has spent more than its share; when all together have, each is held
 to as little as a tenth of it.
 """

@@ -421,6 +421,48 @@ def test_what_is_observed_while_validating_is_validation():
     assert found[0]["accuracy"] == pytest.approx((out.argmax(1) == y).float().mean().item())
 
 
+class Knows(nn.Module):
+    """A model that is given the labels too, or decides for itself."""
+
+    def __init__(self, how):
+        super().__init__()
+        self.net, self.how = small_net(), how
+
+    def forward(self, x, y=None):
+        out = self.net(x)
+        if self.training or self.how == "outside":
+            return out
+        return F.cross_entropy(out, y) if self.how == "loss" else out.argmax(1)
+
+
+@pytest.mark.parametrize("how", ["loss", "argmax", "outside"])
+def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are_not(how):
+    net = Knows(how)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    x, y = blobs(60, seed=2)
+    heard = []
+    net.net[1].register_forward_hook(lambda *_: heard.append(hear.op is not None))
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        heard.clear()
+        net.eval()
+        with vistorch.no_grad():
+            for i in range(0, 60, 10):
+                out, part = net(x[i : i + 10], y[i : i + 10]), y[i : i + 10]
+                if how == "argmax":
+                    (out == part).sum().item()
+                elif how == "outside":
+                    F.cross_entropy(out, part)
+        net.train()
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+    check = fine(run).state()["validation"][0]
+    assert check["samples"] == 60 and run.step == 2 and len(run.book.window.rows) == 120
+    inside = heard[:6]
+    assert inside == ([True] + [False] * 5 if how == "outside" else [True] * 6) and hear.op is None
+
+
 def test_inputs_of_a_validation_that_were_overwritten_are_not_shown():
     net, (x, y) = conv_net(), pictures(12)
     opt = optim.SGD(net.parameters(), lr=0.0)

@@ -74,15 +74,21 @@ class Ear(Listener):
                 self._guarded(self._forward, *details)
             elif name == "forward_end":
                 if self.deaf:
-                    self.deaf = False
-                    if hear.phase is None:
-                        hear.phase = self.phase
+                    self._hear_again()
+                self.ops.inside = False
                 if self.looking is not None:
                     self._guarded(self._looked)
                 if self.wants_last:
                     self._guarded(self._forward_end, *details)
         elif (act := self.acts.get(name)) is not None:
             act(subject, *details)
+
+    def _hear_again(self) -> None:
+        self.deaf = False
+        if hear.phase is None:
+            hear.phase = self.phase
+        if hear.op is None and self.check is not None:
+            hear.op = self.ops.op
 
     def _step(self, optimizer: Any) -> None:
         if self.run.looks and (optimizer is self.main or self._is_ours(optimizer)):
@@ -152,6 +158,11 @@ class Ear(Listener):
             begun = self.budget.begin()
             self._forward_apart()
             self.budget.end("hear", begun)
+            self.ops.inside = self.root is not None
+            if self.ops.outside and self.ops.inside and hear.op == self.ops.op and hear.phase == self.phase:
+                # who has labels outside the root has them there for the next batch too: inside, ops run as fast as
+                # they do when nobody listens
+                hear.op, hear.phase, self.deaf = None, None, True
             return
         self.apart = False
         if self.check is not None:
@@ -320,6 +331,8 @@ class Ear(Listener):
         sight, self.ops.current = self.ops.current, None
         if sight is not None:
             self.check_sights.append(sight)
+        else:
+            self.ops.outside = False
 
     def end_check(self) -> None:
         """Training goes on: a validation is over."""

@@ -126,8 +126,15 @@ def load_ipython_extension(shell: Any) -> None:
     if getattr(shell, "Completer", None) is not None:
         _add_to(shell.Completer.custom_matchers, matcher_for(shell), undo)
     _add_formatter(shell, undo)
+    shell.events.register("pre_run_cell", _listen)
+    undo.append(lambda: shell.events.unregister("pre_run_cell", _listen))
     if listening.start():
         undo.append(listening.stop)
+
+
+def _listen(info: Any = None) -> None:
+    """Before each cell: hear its first passes."""
+    listening.start()
 
 
 def unload_ipython_extension(shell: Any) -> None:

@@ -58,6 +58,7 @@ export const trace = (over: Partial<Traced> = {}): Traced => ({
   bound: null,
   error: null,
   says: [],
+  graph: null,
   source: {
     where: "In [8]",
     lines: [
@@ -152,12 +153,14 @@ export const kept = (over: Partial<Kept> = {}): Kept => ({
   opaque: 0,
   says: [],
   nodes: 3,
+  graph: null,
   alive: nd(Int32Array.from([0, 1, 3, 2, 1])),
   rows: [
     ["SinBackward0", 8000, 0, 2, 3],
     ["ExpBackward0", 4000, 0, 1, 4],
     ["MulBackward0", 0, 4000, 2, null],
-  ].map(([name, bytes, shared, born, freed]) => ({
+  ].map(([name, bytes, shared, born, freed], id) => ({
+    id,
     name: name as string,
     where: "In [2], line 3",
     module: "",

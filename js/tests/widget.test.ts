@@ -4,7 +4,11 @@ import type { Item, State } from "../src/array/types";
 import { fakeModel, item, layer, nd, pack, scale, state } from "./make";
 
 const realListen = EventTarget.prototype.addEventListener;
-const frames = () => new Promise((done) => setTimeout(done, 80));
+// Timers, and after them whole frames: on a busy machine a frame may come late.
+const frames = async () => {
+  await new Promise((done) => setTimeout(done, 80));
+  for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(done));
+};
 
 async function shown(one: State | Item, live = false) {
   const model = fakeModel(pack("array", "items" in one ? one : state([one])), live);
@@ -30,7 +34,7 @@ beforeEach(() => {
 describe("the array view", () => {
   it("says what it shows: name, meta, statistics, legend", async () => {
     const { el, find } = await shown(item([10, 84], { name: "fc3.weight", notes: ["requires grad"] }));
-    expect(find(".vt-head").textContent).toMatch(/fc3\.weight.*10 × 84.*float32.*cpu.*3\.3 kB.*requires grad/);
+    expect(find(".vt-head").textContent).toMatch(/fc3\.weight.*10 × 84.*float32.*cpu.*3\.4 kB.*requires grad/);
     expect(find(".vt-stats").textContent).toMatch(/min−1max2.*zero17 %.*NaN0/);
     expect(find(".vt-say").textContent).toBe("diverging around 0 · linear · ends at ±max |x|");
     expect(el.querySelector("table caption")?.textContent).toMatch(/fc3\.weight: 10 × 84/);
@@ -161,6 +165,17 @@ describe("the array view", () => {
     expect(el.querySelectorAll(".vt-view")).toHaveLength(3);
     await press("ArrowRight");
     expect(find(".vt-read").textContent).toMatch(/\[0, 1\]value0\.2500gradient0\.2500update0\.2500/);
+  });
+
+  it("puts what belongs to a parameter into its row of a strip", async () => {
+    const roles = ["value", "gradient", "update"] as const;
+    const beside = roles.map((role) => item([2, 3], { name: "a", role }));
+    const { el } = await shown(state([...beside, item([2], { name: "b", role: "value" })], { layout: "strip" }));
+    const rows = [...el.querySelectorAll(".vt-row")];
+    expect(rows.map((row) => row.querySelectorAll(".vt-thumb").length)).toEqual([3, 1]);
+    expect(el.querySelector(".vt-strip .vt-meta")?.textContent).toBe("2 parameters: value, gradient, update");
+    (rows[0] as HTMLElement).click();
+    expect(el.querySelectorAll(".vt-view")).toHaveLength(3);
   });
 
   it("folds a strip, one row at a time or all", async () => {

@@ -37,6 +37,7 @@ def test_commands(offered):
         "graph",
         "step",
         "break",
+        "flow",
         "compare",
         "memory",
         "device",
@@ -51,7 +52,7 @@ def test_commands(offered):
 
 def test_a_cell_s_first_line_offers_cell_commands_alone(offered):
     assert "show" not in offered("%%vt sh", "\nbody")
-    assert offered("%%vt ", "\nbody") == ["trace", "record", "memory"]
+    assert offered("%%vt ", "\nbody") == ["trace", "watch", "record", "memory"]
 
 
 def test_options(offered):

@@ -133,8 +133,10 @@ def test_no_gradient_says_how_to_get_one():
 
 
 def test_a_module_is_a_strip_with_named_axes():
-    record = vt.show(model(), name="net").record
-    assert record.layout == "strip"
+    net = model()
+    net.zero_grad()
+    record = vt.show(net, name="net").record
+    assert record.layout == "strip" and {item.role for item in record.items} == {""}
     assert [(item.name, item.dims) for item in record.items] == [
         ("0.weight", ("out", "in", "kh", "kw")),
         ("0.bias", ("out",)),
@@ -142,6 +144,36 @@ def test_a_module_is_a_strip_with_named_axes():
         ("2.bias", ("out",)),
     ]
     assert record.items[2].index == "net[2].weight"
+
+
+def test_a_module_has_gradients_and_updates_beside_its_parameters():
+    net = model()
+    shown = vt.show(net, name="net")
+    names = [name for name, _ in net.named_parameters()]
+    pairs = [(name, role) for name in names for role in ("value", "gradient")]
+    assert [(item.name, item.role) for item in shown.record.items] == pairs
+    assert "0.weight.grad  " in str(shown) and str(shown).endswith("after the next step of an optimizer")
+    before = net[2].bias.detach().clone()
+    vistorch.optim.SGD(net.parameters(), lr=1.0).step()
+    shown = vt.show(net, name="net")
+    roles = ("value", "gradient", "update")
+    assert [(item.name, item.role) for item in shown.record.items] == [(n, r) for n in names for r in roles]
+    value, gradient, update = shown.record.items[-3:]
+    assert value.layers[0].stats.max == pytest.approx(float(net[2].bias.detach().max()))
+    assert gradient.layers[0].stats.max == pytest.approx(float(net[2].bias.grad.max()))
+    assert update.layers[0].stats.max == pytest.approx(float((net[2].bias.detach() - before).max()))
+    assert (gradient.index, scale_of(gradient).map, scale_of(update).map) == (
+        "net[2].bias.grad",
+        "ember",
+        "tide",
+    )
+    assert "0.weight, update" in str(shown) and "no update" not in str(shown)
+
+
+def test_a_large_module_is_not_copied_at_each_step_for_being_shown():
+    net = vistorch.nn.Linear(3000, 1500)
+    net(vistorch.ones(1, 3000)).sum().backward()
+    assert "updates are kept for a parameter that is shown by itself" in str(vt.show(net, name="net"))
 
 
 @pytest.mark.parametrize("scale", ["clip", "max", "log", "fixed"])
@@ -303,7 +335,13 @@ def test_sources_are_those_of_the_items(monkeypatch):
     gc.collect()
     assert weakref.ref(made.sources[2])() is not None
     made = make(net, Wish("net"))
-    assert [source is p for source, p in zip(made.sources, net.parameters(), strict=True)] == [True] * 4
+    by_role = {role: [] for role in ("value", "gradient", "update")}
+    for item, source in zip(made.record.items, made.sources, strict=True):
+        by_role[item.role].append(source)
+    parameters = list(net.parameters())
+    assert [a is b for a, b in zip(by_role["value"], parameters, strict=True)] == [True] * 4
+    assert [a is b.grad for a, b in zip(by_role["gradient"], parameters, strict=True)] == [True] * 4
+    assert len(by_role["update"]) == 1  # of the one that was shown before the step
     things = {"a": [vistorch.ones(1), {"b": np.ones(2)}], "c": "text"}
     made = make(things, Wish("things"))
     assert made.sources[0] is things["a"][0] and made.sources[1] is things["a"][1]["b"]

@@ -72,6 +72,18 @@ def test_hands_and_keys(shown):
     page.wait_for_function("/copied|press/.test(document.querySelector('.vt-rp-told').textContent)")
 
 
+def test_a_node_of_the_graph_and_its_row_are_chosen_together(shown, shoot):
+    page = shown(findings.entropy())
+    node = page.locator(".vt-linked .vt-node", has_text="Where")
+    assert page.locator(".vt-linked .vt-found").count() == 5
+    node.scroll_into_view_if_needed()
+    node.click()
+    assert "where" in chosen(page)
+    page.locator(".vt-rp-body > .vt-rp-row", has_text="-p * p.log()").click()
+    assert "Mul" in page.locator(".vt-linked .vt-chosen").text_content()
+    shoot("linked")
+
+
 def test_tab_goes_through_all_of_it(shown):
     page = shown(findings.entropy())
     seen = []

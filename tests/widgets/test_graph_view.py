@@ -88,13 +88,27 @@ def test_a_node_is_looked_at_without_changing_a_gradient(asked, network):
     net, loss, _ = network
     relu = next(i for i, n in enumerate(record.nodes) if n.op == "Relu")
     content, buffers = ask(type="look", node=relu, page=True)
-    assert content == {"type": "looked", "id": 3} and len(buffers) == 2
-    assert len(ask(type="look", node=relu)[1]) == 1
+    assert (content["type"], content["id"], content["views"]) == ("looked", 3, 2)
+    assert len(buffers) == 3 and len(ask(type="look", node=relu)[1]) == 2  # the page comes once
+    [[name, told]] = content["numbers"]
+    assert name == "input" and "> 0]" in told and "=" in told
     assert all(p.grad is None for p in net.parameters())
     leaf = next(i for i, n in enumerate(record.nodes) if n.kind == "parameter")
     assert ask(type="look", node=leaf)[1]
     loss.backward()
     assert "second time" in ask(type="look", node=relu)[0].get("why", "second time")
+
+
+def test_each_picture_of_a_node_has_its_own_tiles(asked, network):
+    ask, record = asked
+    node = next(i for i, n in enumerate(record.nodes) if n.op == "Addmm")
+    content, _ = ask(type="look", node=node)
+    assert content["views"] > 2  # the bias, the input, the weight
+    parts = {"item": 0, "layer": 0, "start": [0, 0], "stop": [1, 1], "block": [1, 1]}
+    got = [ask(type="tile", view=v, **parts) for v in (0, 2)]
+    assert [c["view"] for c, _ in got] == [0, 2] and got[0][1] != got[1][1]
+    assert ask(type="tile", view=9, **parts)[0]["type"] == "refused"
+    assert ask(type="tile", view="0", **parts)[0]["type"] == "refused"
 
 
 def test_a_node_is_checked(asked):

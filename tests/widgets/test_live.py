@@ -105,13 +105,24 @@ def test_how_many_stay_open_is_bounded(pages):
 
 
 def test_a_cell_that_runs_again_closes_its_own(pages, monkeypatch):
-    monkeypatch.setattr("vistorch.widgets.live._cell", lambda: "cell-1")
-    first = ArrayView(Display(Record(item(np.eye(2)))), [None])
-    beside = ArrayView(Display(Record(item(np.eye(2)))), [None])
-    assert first.comm is not None  # not shown yet: the same run of the cell
+    def made(cell, run):
+        monkeypatch.setattr("vistorch.widgets.live._cell", lambda: (cell, run))
+        return ArrayView(Display(Record(item(np.eye(2)))), [None])
+
+    first, beside, other = made("cell-1", "run-1"), made("cell-1", "run-1"), made("cell-2", "run-1")
     first._repr_mimebundle_(), beside._repr_mimebundle_()
-    again = ArrayView(Display(Record(item(np.eye(2)))), [None])
-    assert first.comm is None and beside.comm is None and again.comm is not None
+    assert first.comm is not None  # the same run of the cell
+    again = made("cell-1", "run-2")
+    assert first.comm is None and beside.comm is None
+    assert again.comm is not None and other.comm is not None
+
+
+def test_a_view_that_a_cell_needs_is_not_closed_for_others(pages, monkeypatch):
+    busy = ArrayView(Display(Record(item(np.eye(2)))), [None])
+    monkeypatch.setattr(ArrayView, "busy", property(lambda self: self is busy))
+    made = [ArrayView(Display(Record(item(np.eye(2)))), [None]) for _ in range(OPEN + 1)]
+    assert busy.comm is not None and len(Live._open) == OPEN
+    assert [one.comm is None for one in made] == [True, True] + [False] * (OPEN - 1)
 
 
 def test_the_bundle_of_a_view(view):

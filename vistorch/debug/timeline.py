@@ -8,16 +8,17 @@ The state that travels, kind "memory":
   "leaves": bytes that leaves own of what is saved, "opaque": how many saved values only an unpack hook knows,
   "says": [...],
   "nodes": how many kept something, "alive": i32 array (how many do after each tick), "rows": at most 400 of them
-      [ {"name", "where": text, "module", "device", "bytes": what this node alone brought,
+      [ {"id", "name", "where": text, "module", "device", "bytes": what this node alone brought,
       "shared": what it keeps of memory that another row counts, "shapes": [[...], ...], "born": tick,
-      "freed": tick or null, "at_peak": bool} ], the largest first }
+      "freed": tick or null, "at_peak": bool} ], the largest first,
+  "graph": null or the state of a graph record, whose nodes have the `id` of their row }
 
 Invariant: memory that several nodes keep counts once, while any of them keeps it; what a leaf owns does not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from weakref import ref as ref_to
@@ -30,6 +31,7 @@ from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor
 from .breaks.modules import path_of
 from .driving import Driven
+from .graph.linked import linked, travelling
 from .lines import note_of
 from .memory import array_of, root_of
 from .source import line_of
@@ -40,7 +42,16 @@ ROWS = 400  # that travel
 
 @dataclass
 class MemoryRecord:
-    """What was kept for backward, over time."""
+    """What was kept for backward, over time.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Timeline
+        >>> with Timeline("a run") as memory:
+        ...     vistorch.ones(1000, requires_grad=True).exp().sum().backward()
+        >>> print(memory.record().text().splitlines()[0])
+        a run: at most 4000 B saved for backward after ExpBackward0
+    """
 
     kind: ClassVar[str] = "memory"
     replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it
@@ -55,6 +66,7 @@ class MemoryRecord:
     leaves: int = 0
     opaque: int = 0
     says: list[str] = field(default_factory=list)
+    graph: Any = None
 
     def text(self) -> str:
         """The peak, and the nodes that keep most."""
@@ -83,6 +95,7 @@ class MemoryRecord:
         return {
             **vars(self),
             "rows": self.rows[:ROWS],
+            "graph": travelling(self.graph),
             "nodes": len(self.rows),
             "alive": np.cumsum(change[:-1], dtype=np.int32),
             "report": self.text(),
@@ -137,6 +150,7 @@ class Account:
         self._kept[key] = len(self.rows), list(mine)
         self.rows.append(
             {
+                "id": len(self.rows),
                 "name": type(node).__name__,
                 "where": place,
                 "module": module,
@@ -150,6 +164,10 @@ class Account:
             }
         )
         self._change(device, sum(new.values()), type(node).__name__, place)
+
+    def row_of(self, node: Any) -> int:
+        """The row of a node, -1 if it keeps nothing."""
+        return self._kept.get(id(node), (-1,))[0]
 
     def release(self, key: int) -> None:
         """A node let go of what it saved."""
@@ -207,6 +225,7 @@ class Timeline(Driven):
 
     Args:
         title: what the run is called.
+        namespace: variables by name, for the names on the graph.
 
     Example:
         >>> import vistorch
@@ -219,13 +238,16 @@ class Timeline(Driven):
         (4000, [0.0, 4000.0, 4000.0, 4000.0, 4000.0, 4000.0, 0.0])
     """
 
-    def __init__(self, title: str = "memory") -> None:
+    def __init__(self, title: str = "memory", namespace: Mapping[str, Any] | None = None) -> None:
         self.title = title
         self.account = Account()
         self._nodes: dict[int, Any] = {}
         self._stack: list = []
         self._passes: list[list[int]] = []
         self._frees = True
+        self.namespace = namespace
+        self._graph: Any = None
+        self._drawn = 0  # bytes that were kept when it was
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow modules."""
@@ -260,6 +282,9 @@ class Timeline(Driven):
     def begin(self, run: Any) -> None:
         """A pass is about to start."""
         self._frees = run.free
+        if self.account.top > self._drawn:  # the graph of the pass that begins where most is kept
+            self._drawn = self.account.top
+            self._graph = linked(list(run.order), None, self.namespace, self.account.row_of)
         self._passes.append([self.account.tick + 1, self.account.tick + 1])
 
     def step(self, n: Any, entry: Any, pending: dict) -> None:
@@ -273,15 +298,20 @@ class Timeline(Driven):
 
     def record(self) -> MemoryRecord:
         """What was seen so far."""
-        return self.account.record(self.title, [list(p) for p in self._passes])
+        made = self.account.record(self.title, [list(p) for p in self._passes])
+        made.graph = self._graph
+        return made
 
 
-def memory(tensors: Tensor | Iterable[Tensor], title: str = "memory") -> MemoryRecord:
+def memory(
+    tensors: Tensor | Iterable[Tensor], title: str = "memory", namespace: Mapping[str, Any] | None = None
+) -> MemoryRecord:
     """What the graph below tensors keeps, as if it were made now and then run backward.
 
     Args:
         tensors: results with history.
         title: what is shown.
+        namespace: variables by name, for the names on the graph.
 
     Example:
         >>> import vistorch
@@ -311,7 +341,10 @@ def memory(tensors: Tensor | Iterable[Tensor], title: str = "memory") -> MemoryR
             module = note["row"].module
         account.hold(id(n), n, str(line_of(note.get("line")) or ""), module or "")
     first = account.tick + 1
+    graph = linked(order, None, namespace, account.row_of)
     for n in nodes:
         account.tick += 1
         account.release(id(n))
-    return account.record(title, [[first, account.tick]] if nodes else [])
+    made = account.record(title, [[first, account.tick]] if nodes else [])
+    made.graph = graph
+    return made

@@ -61,7 +61,8 @@ _lock = threading.Lock()
 class Listener:
     """Base of all listeners: give it methods named after the kinds it wants, then `with` it.
 
-    Several may listen at once, start and stop in any order; one that is entered twice is told twice.
+    Several may listen at once, start and stop in any order; one that is entered twice is told twice. One with `first`
+    is told before those that have not: it sees a pass before anybody who runs it.
 
     Example:
         >>> import vistorch
@@ -76,10 +77,12 @@ class Listener:
         exp
     """
 
+    first = False
+
     def __enter__(self) -> Any:
         """Start to listen."""
         with _lock:
-            _listeners.append(self)
+            _listeners.insert(0 if self.first else len(_listeners), self)
             _connect()
         return self
 

@@ -19,6 +19,7 @@ from . import (
     place,
     stepper,
     trace_cell,
+    watching,
 )
 from .alias import torch
 from .breaks import break_
@@ -35,6 +36,7 @@ from .place import device
 from .refusal import Refusal
 from .stepper import step
 from .trace_cell import trace
+from .watching import flow, watch
 
 # In the order of the overview.
 COMMANDS: dict[str, Command] = {
@@ -46,6 +48,8 @@ COMMANDS: dict[str, Command] = {
         stepper.COMMAND,
         breaks.COMMAND,
         trace_cell.COMMAND,
+        watching.COMMAND,
+        watching.FLOW,
         compare_runs.RECORD,
         compare_runs.COMPARE,
         memory_time.COMMAND,
@@ -67,6 +71,7 @@ __all__ = [
     "device",
     "doctor",
     "export",
+    "flow",
     "graph",
     "memory",
     "record",
@@ -75,4 +80,5 @@ __all__ = [
     "torch",
     "trace",
     "vars",
+    "watch",
 ]

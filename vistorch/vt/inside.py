@@ -7,18 +7,35 @@ has any more come from a pass that is walked to the node and taken back.
 from __future__ import annotations
 
 import weakref
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..debug import array as arrays
 from ..debug.check import check_node
 from ..debug.stepper import Stepper
 from ..debug.steps.forward import Forward
+from ..debug.steps.numbers import numbers_of
 from ..engine.backward import order_of
 from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor, wrap
 from .refusal import first_line
 
+FLOWS = 4  # gradients that a node sends, of which pictures are made
+
 GONE = "the graph is gone from the kernel: give its tensor a name and show it again"
+
+
+@dataclass
+class Looked:
+    """What is seen of a node.
+
+    Args:
+        views: displays and the arrays behind each.
+        numbers: for inputs of the node, the formula of their gradient with this node's numbers.
+    """
+
+    views: list[tuple[Any, list[Any]]]
+    numbers: list[list[str]] = field(default_factory=list)
 
 
 class Inside:
@@ -57,31 +74,47 @@ class Inside:
         """A node against finite differences."""
         return checked(self._find(number)[2])
 
-    def look(self, number: int) -> tuple[Any, list[Any]]:
-        """The display of a node's value and gradient."""
+    def look(self, number: int) -> Looked:
+        """A node's value beside the gradient that comes in, and what it sends to each of its inputs."""
         roots, nodes, node = self._find(number)
-        value = node.variable if node.__class__ is Leaf else Forward(nodes, roots).of(node)
-        gradient, why = self._gradient(roots, node)
-        name = self.names.get(id(value), "") if node.__class__ is Leaf else ""
-        shown, self.kept = opened(node, value, gradient, name, why)
-        return shown, self.kept
+        if node.__class__ is Leaf:
+            t = node.variable
+            gradient, why = (t._grad, "") if t._grad is not None else self._pass(roots, node)[1:]
+            found = Looked([opened(node, t, gradient, self.names.get(id(t), ""), why)])
+        else:
+            forward = Forward(nodes, roots)
+            frame, gradient, why = self._pass(roots, node)
+            found = Looked([opened(node, forward.of(node), gradient, "", why)])
+            for flow in frame.outgoing[:FLOWS] if frame is not None else ():
+                found.views.append(self._sent(node, flow, forward))
+            if frame is not None:
+                known = forward.known(node, frame.incoming if frame.hooked is None else frame.hooked)
+                told = [(f.input, numbers_of(known, f.input, f.gradient)) for f in frame.outgoing if known]
+                found.numbers = [[name, one.text] for name, one in told if one is not None]
+        self.kept = [sources for _, sources in found.views]
+        return found
 
-    def _gradient(self, roots: tuple[Tensor, ...], node: Any) -> tuple[Any, str]:
-        """The gradient that comes into a node, and why there is none."""
-        if node.__class__ is Leaf and node.variable._grad is not None:
-            return node.variable._grad, ""
+    def _sent(self, node: Any, flow: Any, forward: Forward) -> tuple[Any, list[Any]]:
+        """What a node sends to one of its inputs, beside that input's value where it is known."""
+        value = forward.inputs(node).get(flow.input)
+        if getattr(value, "shape", None) != flow.gradient.shape:
+            value = None
+        return opened(node, value, flow.gradient, f"to {flow.input}", "")
+
+    def _pass(self, roots: tuple[Tensor, ...], node: Any) -> tuple[Any, Any, str]:
+        """A node's step in a pass that is taken back, the gradient that came into it, and why there is none."""
         try:
             stepper = Stepper(roots[0] if len(roots) == 1 else roots, retain_graph=True)
         except RuntimeError as error:
-            return None, first_line(error)
+            return None, None, first_line(error)
         try:
             frame = stepper.run_to(node)
             found = None if frame is None else frame.incoming
         except Exception as error:
-            return None, first_line(error)
+            return None, None, first_line(error)
         finally:
             stepper.undo()
-        return (found[0] if isinstance(found, list) else found), ""
+        return frame, (found[0] if isinstance(found, list) else found), ""
 
 
 def checked(node: Any) -> tuple[bool, str]:

@@ -14,10 +14,11 @@ from typing import Any
 from ..debug import array as arrays
 from ..debug.array.axes import default_roles
 from ..debug.array.codes import EXACT_BYTES
-from ..debug.updates import last_update, remember
+from ..debug.updates import MOST, last_update, remember
 from ..engine.tensor import Tensor
 from .refusal import Refusal, either, first_line, perhaps
 
+KEPT = 16 << 20  # bytes of parameters that a step may copy for the sake of being shown
 SCALES = ("clip", "max", "log", "fixed")
 ROLES = ("rows", "cols", "across", "down", "slider", "channels")
 
@@ -154,11 +155,36 @@ def _several(x: Any, wish: Wish, sizes: dict[str, Any]) -> Made:
         if not parts:
             raise Refusal(f"nothing in {wish.name} has a gradient yet: it is there after backward()")
         x = parts
+    late = _remember(x) if hasattr(x, "named_parameters") else ""
     record = arrays.strip(x, **sizes)
     if wish.grad:
         for item in record.items:
             item.role = "gradient"
-    return Made(record, [parts.get(item.name) for item in record.items])
+        return Made(record, [parts.get(item.name) for item in record.items])
+    roles = {item.role for item in record.items}
+    if "gradient" in roles and "update" not in roles:
+        record.says.append(late)
+        record.shown += f"\n{late}"
+    return Made(record, [_part(parts.get(item.name), item.role) for item in record.items])
+
+
+def _part(part: Any, role: str) -> Any:
+    """Return what stands beside a parameter, or the parameter itself."""
+    if role == "gradient":
+        return _grad_or_none(part)
+    update = last_update(part) if role == "update" else None
+    return part if role != "update" else None if update is None else update._data
+
+
+def _remember(module: Any) -> str:
+    """Keep what the next steps add to a module's parameters, where that costs little; return what to say until then."""
+    parameters = list(module.parameters())
+    sizes = [getattr(p, "_data", None) for p in parameters]
+    if len(parameters) > MOST or sum(getattr(d, "nbytes", 0) for d in sizes) > KEPT:
+        return "updates are kept for a parameter that is shown by itself, not for so many"
+    for p in parameters:
+        remember(p)
+    return "no update seen yet: it is there after the next step of an optimizer"
 
 
 def _grad_or_none(x: Any) -> Any:

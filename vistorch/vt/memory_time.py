@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 from .command import EXPRESSION, Asked, Command, Parser
 from .refusal import Refusal
 from .running import finish, run
+from .trace_cell import around
 
 NAME = "memory"
+GONE = (
+    "the graph was freed by a backward pass: what its nodes kept is gone; run the forward pass again, "
+    "and look before backward()"
+)
 
 
-def memory(x: Any = None) -> Any:
+def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
     """Show what the graph of a result keeps for backward, by node, over a pass forward and back.
 
     Args:
         x: a loss, or another result with history; or a list of such.
+        namespace: variables by name, for the names on the graph; the notebook's, or the caller's.
 
     Returns:
         A display: the peak, the curve, and a table of nodes, the largest first.
@@ -28,6 +36,8 @@ def memory(x: Any = None) -> Any:
         4000
     """
     from ..debug.timeline import memory as kept
+    from ..engine.backward import order_of
+    from ..engine.graph import FREED, edge
     from ..engine.tensor import Tensor
     from ..widgets.display import Display
 
@@ -38,11 +48,14 @@ def memory(x: Any = None) -> Any:
         raise Refusal(f"expected a result with history, got {type(x).__name__}: type `%vt memory loss`")
     if not all(t.requires_grad for t in given):
         raise Refusal("it has no history: it was computed from nothing that requires a gradient")
-    return Display(kept(given), NAME)
+    known = around(sys._getframe(1)) if namespace is None else namespace
+    if any(getattr(n, "saved", None) is FREED for n in order_of(list({edge(t): None for t in given}))):
+        raise Refusal(GONE)
+    return Display(kept(given, namespace=known), NAME)
 
 
-def _cell(cell: str, asked: Asked, *, x: Any = None) -> Any:
-    """Run a cell and show what it kept."""
+def _cell(cell: str, asked: Asked, *, x: Any = None, namespace: Mapping[str, Any] | None = None) -> Any:
+    """Run a cell and show what it kept; names are those it leaves."""
     from ..debug.timeline import Timeline
     from ..widgets.display import Display
 
@@ -50,7 +63,7 @@ def _cell(cell: str, asked: Asked, *, x: Any = None) -> Any:
         raise Refusal(
             "`%%vt memory` watches its cell and takes nothing else: type `%vt memory loss` for a result"
         )
-    with Timeline() as seen:
+    with Timeline(namespace=namespace if asked.shell is None else asked.shell.user_ns) as seen:
         error = run(cell, asked.shell, "%%vt memory")
     nothing = error is not None and not seen.account.tick
     return finish(None if nothing else Display(seen.record(), NAME), error, asked.shell)
@@ -66,10 +79,15 @@ def _arguments(parser: Parser) -> None:
     )
 
 
+def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
+    return {"namespace": asked.namespace, **options}
+
+
 COMMAND = Command(
     name="memory",
     summary="What is kept for backward over time; also %%vt memory",
     line=memory,
+    prepare=_prepare,
     cell=_cell,
     arguments=_arguments,
     examples=(("memory loss", "of the graph behind it, as if it were made and run back now"),),

@@ -44,9 +44,9 @@ def read(command: Command, text: str, asked: Asked) -> dict[str, Any]:
     """
     arguments, loose = _apart(command, text)
     options = _check(command, arguments, _places(command, text, loose))
-    for action in command.parser.positions:
-        name, typed = action.dest, options[action.dest]
-        if command.parser.kinds[name] == EXPRESSION and typed is not None:
+    for name, kind in command.parser.kinds.items():
+        typed = options[name]
+        if kind == EXPRESSION and typed is not None:
             asked.texts[name] = typed
             options[name] = evaluate(typed, asked.namespace)
     return command.prepare(options, asked)
@@ -85,7 +85,8 @@ def _places(command: Command, text: str, loose: list[Word]) -> dict[str, str]:
         return {parser.positions[0].dest: _joined(text, loose)}
     if len(loose) > len(parser.positions):
         extra = loose[len(parser.positions)].text
-        raise Refusal(f"`{command.typed}` does not take {extra!r}: type `%vt {command.examples[0][0]}`")
+        sign = command.typed.partition("vt")[0]
+        raise Refusal(f"`{command.typed}` does not take {extra!r}: type `{sign}vt {command.examples[0][0]}`")
     given = {}
     for action, word in zip(parser.positions, loose, strict=False):
         is_code = parser.kinds[action.dest] == EXPRESSION

@@ -7,20 +7,23 @@ ends the whole cell too, and is shown once, after what was found.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from .refusal import Refusal
 
 
-def run(cell: str, shell: Any, first: str) -> BaseException | None:
+def run(
+    cell: str, shell: Any, first: str, ours: Callable[[BaseException], bool] = lambda error: False
+) -> BaseException | None:
     """Run a cell's text in the user's namespace; return the exception it ended with.
 
     Args:
         cell: all lines but the first.
         shell: the IPython shell.
         first: the line that was taken off, kept as a comment so that line numbers are those of the editor.
+        ours: whether an exception is one that the caller raised to end the cell: it is shown nowhere.
     """
     if shell is None:
         raise Refusal(
@@ -30,7 +33,7 @@ def run(cell: str, shell: Any, first: str) -> BaseException | None:
     with _as_outer(shell) as lines:
         result = shell.run_cell(body, store_history=False)
     error = result.error_before_exec or result.error_in_exec
-    if error is not None and lines:
+    if error is not None and lines and not ours(error):
         _show_as(shell, error, lines[-1])
     return error
 

@@ -20,7 +20,7 @@ from . import listening
 from .command import EXPRESSION, Asked, Command, Parser
 from .defaults import SWITCH, defaults
 from .graphs import _around, _tensors, leaves
-from .inside import checked, opened
+from .inside import Looked, checked, opened
 from .refusal import Refusal, first_line
 from .shell import has_front_end, shell_of_user
 
@@ -66,7 +66,7 @@ def step(
     """
     listening.start()
     around = _around(namespace, sys._getframe(1))
-    roots = _tensors(x)
+    roots = _tensors(x, "step")
     undone = _undo_open(roots)
     try:
         stepper = Stepper(roots[0] if len(roots) == 1 else roots, names=leaves(around))
@@ -209,8 +209,8 @@ class Walker:
         """A node against finite differences."""
         return checked(self.stepper.nodes[number])
 
-    def look(self, number: int) -> tuple[Any, list[Any]]:
-        """The display of a node's value and of the gradient that came into it, where it has run."""
+    def look(self, number: int) -> Looked:
+        """A node's value and the gradient that came into it, where it has run; the page has the rest."""
         from ..debug.steps.forward import Forward
 
         stepper, node = self.stepper, self.stepper.nodes[number]
@@ -218,7 +218,7 @@ class Walker:
         name = stepper.names.get(node.variable, "") if node.__class__ is Leaf else ""
         gradient = stepper.incoming(node) if not stepper.closed else None
         shown, self.kept = opened(node, value, gradient, name, "it has not come yet")
-        return shown, self.kept
+        return Looked([(shown, self.kept)])
 
 
 _open: weakref.WeakSet[Walker] = weakref.WeakSet()

@@ -26,7 +26,7 @@ class Tracing:
     def __init__(self, bound: float | None, namespace: dict[str, Any]) -> None:
         from ..debug.trace import Trace
 
-        self._trace = Trace(bound=bound, names=lambda leaf: find(leaf, namespace)[0])
+        self._trace = Trace(bound=bound, names=lambda leaf: find(leaf, namespace)[0], namespace=namespace)
         self._display: Any = None
 
     def __enter__(self) -> Tracing:

@@ -17,8 +17,8 @@ from .tiles import Tiles
 class Inside(Protocol):
     """What a view asks about nodes; `LookupError` with a sentence where there is nothing to answer."""
 
-    def look(self, node: int, /) -> tuple[Display, list[Any]]:
-        """The array view's display of a node's value and gradient, and the arrays behind it."""
+    def look(self, node: int, /) -> Any:
+        """What is seen of a node: `views`, displays with the arrays behind each, and `numbers`, (input, text)."""
         ...
 
     def check(self, node: int, /) -> tuple[bool, str]:
@@ -46,7 +46,7 @@ class NodeView(Live):
 
     def __init__(self, display: Display, graph: Any, nodes: int, inside: Inside) -> None:
         self.graph, self.nodes, self.inside = graph, nodes, inside
-        self.tiles: Tiles | None = None
+        self.tiles: list[Tiles] = []
         super().__init__(display)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> Any:
@@ -73,13 +73,16 @@ class NodeView(Live):
     def _look(self, message: dict[str, Any]) -> None:
         number, node = self._node(message)
         try:
-            shown, sources = self.inside.look(node)
+            found = self.inside.look(node)
         except LookupError as why:
             self.send({"type": "looked", "id": number, "why": _sentence(why)})
             return
-        self.tiles = Tiles(shown.state()["items"], sources)
-        page = [bundles.source(shown.record.kind).read_bytes()] if message.get("page") is True else []
-        self.send({"type": "looked", "id": number}, [shown.payload(), *page])
+        self.tiles = [Tiles(shown.state()["items"], sources) for shown, sources in found.views]
+        page = [bundles.source("array").read_bytes()] if message.get("page") is True else []
+        told = {"views": len(found.views), "numbers": found.numbers}
+        self.send(
+            {"type": "looked", "id": number, **told}, [shown.payload() for shown, _ in found.views] + page
+        )
 
     def _check(self, message: dict[str, Any]) -> None:
         number, node = self._node(message)
@@ -90,9 +93,11 @@ class NodeView(Live):
         self.send({"type": "checked", "id": number, "ok": good, "text": text})
 
     def _tile(self, message: dict[str, Any]) -> None:
-        if self.tiles is None:
+        if not self.tiles:
             raise Refused("no node is looked at")
-        self.send(*self.tiles.answer(message))
+        view = whole(message.get("view", 0), 0, len(self.tiles) - 1)
+        content, buffers = self.tiles[view].answer(message)
+        self.send({**content, "view": view}, buffers)
 
 
 class GraphView(NodeView):

@@ -44,13 +44,14 @@ def wholes(value: Any, length: int, low: int = 0, high: int = INTEGER) -> list[i
     return [whole(item, low, high) for item in value]
 
 
-def _cell() -> str | None:
-    """The cell that runs, as the front end names it; None where none is named."""
+def _cell() -> tuple[str, str] | None:
+    """The cell that runs, as the front end names it, and this run of it; None where none is named."""
     import IPython
 
     shell = IPython.get_ipython()
     try:
-        return shell.get_parent()["metadata"]["cellId"]  # type: ignore[union-attr]
+        parent = shell.get_parent()  # type: ignore[union-attr]
+        return parent["metadata"]["cellId"], parent["header"]["msg_id"]
     except (AttributeError, KeyError, TypeError):
         return None
 
@@ -65,7 +66,7 @@ class Live(anywidget.AnyWidget):
     live = traitlets.Bool(True).tag(sync=True)
 
     answers: ClassVar[dict[str, str]] = {"close": "_close"}
-    _open: ClassVar[OrderedDict[str, tuple[str | None, Live]]] = OrderedDict()
+    _open: ClassVar[OrderedDict[str, tuple[tuple[str, str] | None, Live]]] = OrderedDict()
 
     def __init__(self, display: Display, **more: Any) -> None:
         self.display = display
@@ -88,12 +89,21 @@ class Live(anywidget.AnyWidget):
     def _keep(self) -> None:
         cell = _cell()
         for owner, view in list(Live._open.values()):
-            if cell is not None and owner == cell and view._seen:
-                view.close()
-        while len(Live._open) >= OPEN:
-            next(iter(Live._open.values()))[1].close()
-        self._seen = False
+            if cell is not None and owner is not None and owner[0] == cell[0] and owner[1] != cell[1]:
+                view.replaced()
+        idle = [view for _, view in Live._open.values() if not view.busy]
+        for view in idle[: max(0, len(Live._open) - OPEN + 1)]:
+            view.close()
         Live._open[self.model_id] = (cell, self)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a running cell needs it: it is then not closed for others' sake."""
+        return False
+
+    def replaced(self) -> None:
+        """The cell that made it runs again."""
+        self.close()
 
     def close(self) -> None:
         """End the view: its page keeps what it has and asks no more."""
@@ -126,5 +136,4 @@ class Live(anywidget.AnyWidget):
         made = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
         data, meta = made if isinstance(made, tuple) else (made or {}, {})
         shown.add(self.display)
-        self._seen = True
         return {**data, **self.display.still()}, meta

@@ -18,15 +18,36 @@ export interface StripSetting {
 
 const THUMB = { width: 72, height: 22 };
 
-interface Row {
+interface Thumb {
   item: Item;
-  box: HTMLElement;
-  button: HTMLButtonElement;
   canvas: HTMLCanvasElement;
   sheet: Sheet;
+}
+
+interface Row {
+  /** Where its items begin among all. */
+  first: number;
+  thumbs: Thumb[];
+  box: HTMLElement;
+  button: HTMLButtonElement;
   open: AbortController | null;
   body: HTMLElement | null;
 }
+
+/** A parameter with what stands beside it: its gradient and update follow it under the same name. */
+export function groups(items: readonly Item[]): [number, Item[]][] {
+  const found: [number, Item[]][] = [];
+  items.forEach((item, i) => {
+    const group = found[found.length - 1]?.[1];
+    const beside = item.role === "gradient" || item.role === "update";
+    if (group && beside && group[0]?.name === item.name && group[0].role === "value") group.push(item);
+    else found.push([i, [item]]);
+  });
+  return found;
+}
+
+const counted = (items: number, rows: number): string =>
+  items === rows ? `${items} arrays` : `${rows} parameters: value, gradient, update`;
 
 export class Strip {
   readonly root: HTMLElement;
@@ -38,50 +59,55 @@ export class Strip {
   constructor(items: readonly Item[], setting: StripSetting) {
     this.#setting = setting;
     this.repaint = painter(() => this.#paint(), setting.signal);
-    this.#rows = items.map((item, i) => this.#row(item, i));
+    this.#rows = groups(items).map(([first, group]) => this.#row(group, first));
     this.#all = button(
       "button",
       "Unfold all",
       "",
       () => {
         const open = this.#rows.some((row) => !row.open);
-        this.#rows.forEach((row, i) => this.#fold(row, i, open));
+        for (const row of this.#rows) this.#fold(row, open);
       },
       setting.signal,
     );
     const bar = el(
       "div.vt-head",
       {},
-      el("span.vt-meta", {}, el("span", { text: `${items.length} arrays` })),
+      el("span.vt-meta", {}, el("span", { text: counted(items.length, this.#rows.length) })),
       el("span.vt-space"),
       this.#all,
     );
     this.root = el("div.vt-card.vt-strip", {}, bar, ...this.#rows.map((row) => row.box));
+    this.root.classList.toggle("vt-strip-beside", this.#rows.length < items.length);
     this.repaint();
   }
 
-  #row(item: Item, i: number): Row {
+  #row(group: readonly Item[], first: number): Row {
     const { signal } = this.#setting;
-    const sheet = new Sheet(item);
-    const canvas = el("canvas.vt-thumb", { "aria-hidden": "true" });
+    const thumbs = group.map((item) => ({
+      item,
+      sheet: new Sheet(item),
+      canvas: el("canvas.vt-thumb", { "aria-hidden": "true", title: group.length > 1 ? item.role : null }),
+    }));
+    const { item, sheet } = thumbs[0] as Thumb;
     const some = item.shape.includes(0) ? [] : facts(sheet, 3).slice(0, 4);
     const numbers = some.map(({ name, text }) => el("span.vt-fact", {}, el("i", { text: name }), text));
     const button = el(
       "button",
       { type: "button", class: "vt-row", "aria-expanded": "false" },
       glyph("fold"),
-      canvas,
+      thumbs.length > 1 ? el("span.vt-thumbs", {}, ...thumbs.map((one) => one.canvas)) : (thumbs[0] as Thumb).canvas,
       el("b.vt-name", { text: item.name, title: item.name }),
       el("span.vt-shape", { text: `${shapeText(item.shape)} ${item.dtype}` }),
       el("span.vt-facts", {}, ...numbers),
-      badPill(item) ?? el("span"),
+      group.map((one) => badPill(one)).find(Boolean) ?? el("span"),
     );
-    const row: Row = { item, box: el("div.vt-fold", {}, button), button, canvas, sheet, open: null, body: null };
-    on(button, "click", () => this.#fold(row, i, !row.open), signal);
+    const row: Row = { first, thumbs, box: el("div.vt-fold", {}, button), button, open: null, body: null };
+    on(button, "click", () => this.#fold(row, !row.open), signal);
     return row;
   }
 
-  #fold(row: Row, i: number, open: boolean): void {
+  #fold(row: Row, open: boolean): void {
     if (open === Boolean(row.open)) return;
     row.open?.abort();
     row.body?.remove();
@@ -90,7 +116,12 @@ export class Strip {
     if (open) {
       const until = (row.open = new AbortController());
       this.#setting.signal.addEventListener("abort", () => until.abort(), { once: true, signal: until.signal });
-      row.body = this.#setting.build([row.item], i, false, until.signal);
+      row.body = this.#setting.build(
+        row.thumbs.map((one) => one.item),
+        row.first,
+        false,
+        until.signal,
+      );
       row.box.append(row.body);
     }
     row.button.setAttribute("aria-expanded", String(open));
@@ -100,7 +131,7 @@ export class Strip {
   #paint(): void {
     const { theme } = this.#setting;
     const k = ratio();
-    for (const { item, canvas, sheet } of this.#rows) {
+    for (const { item, canvas, sheet } of this.#rows.flatMap((row) => row.thumbs)) {
       const pen = prepare(canvas, THUMB.width, THUMB.height, k);
       if (!pen || item.shape.includes(0)) continue;
       const pose = new Pose(item, false);

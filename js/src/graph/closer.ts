@@ -1,10 +1,12 @@
-// The array view of a node's value and gradient, below the graph: the kernel sends it when a node is looked at. The
+// What a node holds, below the graph: its value beside the gradient that comes in, the formula with its numbers, and
+// what it sends to each input. The kernel sends these when a node is looked at, each as a state of the array view; the
 // page of the array view travels with the first answer only.
 
 import { el } from "../shared/dom";
 import type { Model } from "../shared/model";
 import type { Raw } from "../shared/payload";
 import { load, type Widget } from "../vars/load";
+import { example } from "./inspect";
 import { type Kernel, refused } from "./kernel";
 
 export class Closer {
@@ -35,8 +37,10 @@ export class Closer {
       this.#kernel.ask(message, (answer, buffers) => {
         if (node !== this.#wanted || this.#signal.aborted) return;
         const why = refused(answer);
-        if (why || !buffers[0]) this.#say(`${name}: ${why || "nothing is known of its values"}`);
-        else void this.#show(buffers as [Raw, Raw?]);
+        if (why || !buffers[0]) return this.#say(`${name}: ${why || "nothing is known of its values"}`);
+        const views = Math.max(1, Number(answer.views) || 1);
+        if (buffers[views]) this.#page ??= load(buffers[views] as Raw);
+        void this.#show(buffers.slice(0, views), (answer.numbers ?? []) as [string, string][]);
       });
     }, 120);
   }
@@ -48,28 +52,47 @@ export class Closer {
     this.#note.textContent = text;
   }
 
-  async #show([payload, code]: [Raw, Raw?]): Promise<void> {
-    if (code) this.#page ??= load(code);
-    const { model } = this.#kernel;
+  async #show(payloads: Raw[], numbers: [string, string][]): Promise<void> {
     this.#shown?.abort();
     const one = (this.#shown = new AbortController());
     this.#signal.addEventListener("abort", () => one.abort(), { once: true, signal: one.signal });
-    const inner: Model = {
-      get: (name) => (name === "payload" ? payload : model.get(name)),
-      on: (event, heard) => model.on(event, heard),
-      off: (event, heard) => model.off(event, heard),
-      send: (message) => model.send?.(message),
-    };
     try {
       const view = await this.#page;
       if (one.signal.aborted || !view) return;
       this.root.hidden = false;
       this.#note.textContent = "";
-      const place = el("div");
-      view.render({ model: inner, el: place, signal: one.signal });
-      this.#place.replaceChildren(place);
+      const places = payloads.map((payload, number) => {
+        const place = el("div");
+        view.render({ model: part(this.#kernel.model, number, payload), el: place, signal: one.signal });
+        return place;
+      });
+      const told = numbers.map(([input, text]) => example(numbers.length > 1 ? input : "", text));
+      const [first, ...sent] = places;
+      this.#place.replaceChildren(
+        ...(first ? [first] : []),
+        ...(told.length ? [el("div.vt-note", { text: "the formula with this node's numbers" }), ...told] : []),
+        ...(sent.length ? [el("div.vt-note", { text: "what it sends, beside the value it is sent for" }), ...sent] : []),
+      );
     } catch (error) {
       this.#say(`This cannot be shown: ${(error as Error).message}`);
     }
   }
+}
+
+/** The model of one view among several: its payload, and of the answers those that are meant for it. */
+function part(model: Model, view: number, payload: Raw): Model {
+  const heard = new Map<unknown, (...given: never[]) => void>();
+  return {
+    get: (name) => (name === "payload" ? payload : model.get(name)),
+    on: (event, tell) => {
+      const mine = (...given: never[]): void => {
+        const content = given[0] as { view?: number } | undefined;
+        if (event !== "msg:custom" || (content?.view ?? 0) === view) tell(...given);
+      };
+      heard.set(tell, mine);
+      model.on(event, mine);
+    },
+    off: (event, tell) => model.off(event, heard.get(tell) ?? tell),
+    send: (message) => model.send?.({ ...(message as object), view }),
+  };
 }

@@ -1,5 +1,9 @@
 // How boxes look: the states of nodes as classes, and words cut to the room they have.
 
+import { sign } from "../shared/signs";
+import { MARKS } from "./record";
+import { svg } from "./svg";
+
 export type Stand = "" | "done" | "here" | "pending" | "never";
 
 export const COLUMN = 6.93;
@@ -16,4 +20,15 @@ export function dress(element: SVGGElement, stand: Stand, chosen: boolean, hit: 
   element.classList.toggle("vt-chosen", chosen);
   element.classList.toggle("vt-hit", hit);
   element.setAttribute("aria-pressed", String(chosen));
+}
+
+/** The mark of what a trace found in a box, of a closed group the worst within, at the corner at x and y. */
+export function found(worst: number, x: number, y: number): SVGGElement[] {
+  const name = MARKS[worst];
+  if (!name) return [];
+  const mark = sign(name, 16);
+  mark.setAttribute("x", String(x - 9));
+  mark.setAttribute("y", String(y - 7));
+  const ground = svg("circle", { cx: x - 1, cy: y + 1, r: 8.5 });
+  return [svg("g", { class: `vt-found vt-found-${name}` }, svg("title", { text: name }), ground, mark)];
 }

@@ -48,6 +48,13 @@ export function formulasOf(rules: Rule[]): HTMLElement | null {
   return el("div.vt-rules", { role: "group", "aria-label": "formulas" }, ...lines);
 }
 
+/** A formula with this node's numbers, of one input where there are several. */
+export const example = (input: string, text: string, note = ""): HTMLElement =>
+  el("div.vt-example", {
+    text: `${input ? `${input}: ` : ""}${text}`.replace(/(^|[\s(·])-(?=[\s\d(])/g, "$1−").replace(/e-(?=\d)/g, "e−"),
+    title: note,
+  });
+
 export interface Saved {
   name: string;
   text: string;

@@ -2,7 +2,7 @@
 // step (states of nodes, widths of edges, marks) is painted onto what stands there.
 
 import { bytes, num, shapeText } from "../shared/format";
-import { COLUMN, cut, dress, SAID, SMALL, type Stand } from "./dress";
+import { COLUMN, cut, dress, found, SAID, SMALL, type Stand } from "./dress";
 import { beside, inside, together } from "./flows";
 import { type Graph, GROUP, type Layout, NODE, ROOT, rows } from "./record";
 import { head, headAcross, svg, way, widthOf } from "./svg";
@@ -251,6 +251,7 @@ export class Picture {
         svg("text", { class: "vt-small vt-faint", x: x + w - 8, y: y + 16, "text-anchor": "end", text: right }),
         sign,
         diamond,
+        ...found(Math.max(0, ...members.map((node) => this.#graph.number(node, "mark") || 0)), x + w, y),
       );
     } else {
       const text = cut(`${bold}  ${plain}`, Math.floor((w - 16) / SMALL));

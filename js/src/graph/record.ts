@@ -39,7 +39,7 @@ export interface State {
   strings: string[];
   shapes: number[][];
   formulas: [string, string][][];
-  nodes: Record<"kind" | "step" | "group" | "shape" | "saved" | "shared" | "grad" | "formulas" | Words, Column>;
+  nodes: Record<"kind" | "step" | "group" | "shape" | "saved" | "shared" | "grad" | "formulas" | "mark" | "row" | Words, Column>;
   kept: Record<"node" | "name" | "shape" | "bytes" | "alias", Column>;
   edges: Record<"source" | "target" | "input" | "output" | "shape" | "norm" | "dead", Column>;
   groups: Group[];
@@ -52,6 +52,8 @@ export interface State {
 export const NODE = 0;
 export const GROUP = 1;
 export const ROOT = 2;
+/** What a trace found at a node, the worst last. */
+export const MARKS = ["", "healed", "propagated", "birth"] as const;
 export const KINDS = ["op", "parameter", "input", "constant", "failed"] as const;
 
 export interface Kept {
@@ -113,7 +115,7 @@ export class Graph {
     return this.state.strings[this.state.nodes[which].data[i] as number] ?? "";
   }
 
-  number(i: number, which: "step" | "group" | "saved" | "shared" | "grad"): number {
+  number(i: number, which: "step" | "group" | "saved" | "shared" | "grad" | "mark" | "row"): number {
     return this.state.nodes[which].data[i] as number;
   }
 

@@ -1,5 +1,6 @@
 // Memory over time: the peak in a sentence, the curve, and every node that keeps something, the largest first.
 
+import { Linked } from "../graph/linked";
 import { button, el } from "../shared/dom";
 import { count, percent, shapeText } from "../shared/format";
 import type { Frame } from "../shared/page";
@@ -14,7 +15,7 @@ const ORDERS: [Order, string][] = [
   ["freed", "as they were freed"],
 ];
 
-export function show(state: State, { root, signal }: Frame): () => void {
+export function show(state: State, { root, model, signal }: Frame): () => void {
   const facts = [`${count(state.nodes)} ${state.nodes === 1 ? "node keeps" : "nodes keep"} something`];
   if (state.leaves) facts.push(`${size(state.leaves)} of parameters not counted`);
   const made = card("memory", state.title, facts, state.report, signal);
@@ -91,7 +92,10 @@ export function show(state: State, { root, signal }: Frame): () => void {
       },
     ],
     state.rows,
-    (row) => curve.life(row.born, row.freed ?? last + 1),
+    (row) => {
+      curve.life(row.born, row.freed ?? last + 1);
+      picture?.choose(row.id);
+    },
     signal,
   );
   const lines = [...nodes.root.querySelectorAll<HTMLElement>(".vt-rp-body > .vt-rp-row")];
@@ -100,6 +104,16 @@ export function show(state: State, { root, signal }: Frame): () => void {
     (tick) => state.rows.forEach((row, i) => lines[i]?.classList.toggle("vt-me-gone", !alive(row, tick))),
     signal,
   );
+
+  const picture = state.graph
+    ? new Linked(state.graph, "the graph that keeps it: a click on an op finds its row", model, signal, (id) => {
+        const index = state.rows.findIndex((row) => row.id === id);
+        const row = state.rows[index];
+        if (!row) return;
+        nodes.choose(index);
+        curve.life(row.born, row.freed ?? last + 1);
+      })
+    : null;
 
   let order: Order = "bytes";
   const turns = ORDERS.map(([by, words]) =>
@@ -134,6 +148,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
         ? [el("div.vt-note", { text: `${count(state.nodes - state.rows.length)} smaller nodes are not listed` })]
         : []),
     ),
+    ...(picture ? [picture.root] : []),
     foot(
       [["peak", "the peak"]],
       [

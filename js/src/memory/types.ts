@@ -1,8 +1,10 @@
 // The record "memory" as it arrives; vistorch/debug/timeline.py says what it means.
 
+import type { State as GraphState } from "../graph/record";
 import type { Nd } from "../shared/payload";
 
 export interface Row {
+  id: number;
   name: string;
   where: string;
   module: string;
@@ -29,4 +31,5 @@ export interface State {
   nodes: number;
   alive: Nd;
   rows: Row[];
+  graph: GraphState | null;
 }

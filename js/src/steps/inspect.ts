@@ -4,7 +4,7 @@ import { el } from "../shared/dom";
 import { num, shapeText } from "../shared/format";
 import type { Theme } from "../shared/theme";
 import { heat, normOf, scaleLine, tells, type Value } from "../graph/heat";
-import { formulasOf, headOf, savedOf, section, sourceOf } from "../graph/inspect";
+import { example, formulasOf, headOf, savedOf, section, sourceOf } from "../graph/inspect";
 import type { Course } from "./course";
 import type { Outgoing, StepFrame, StepNode } from "./types";
 
@@ -58,10 +58,7 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
     }));
   const numbers = main.outgoing.filter((out) => out.numbers);
   const told = numbers.map((out) =>
-    el("div.vt-example", {
-      text: `${main.outgoing.length > 1 ? `${out.input}: ` : ""}${out.numbers?.text ?? ""}`.replace(/(^|[\s(·])-(?=[\s\d(])/g, "$1−").replace(/e-(?=\d)/g, "e−"),
-      title: out.numbers?.note ?? "",
-    }),
+    example(main.outgoing.length > 1 ? out.input : "", out.numbers?.text ?? "", out.numbers?.note ?? ""),
   );
   if (!node.leaf) parts.push(section("What this node does", null, formulasOf(rules), ...told, checked));
   main.incoming.forEach((ref, i) => {

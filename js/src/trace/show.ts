@@ -1,5 +1,6 @@
 // A trace: the sentence, the lines with the birth marked, every op with its marks, and the bad values from close by.
 
+import { Linked } from "../graph/linked";
 import { button, el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import type { Frame } from "../shared/page";
@@ -20,7 +21,7 @@ function mark(told: Mark | null): (Node | string)[] {
 const good = (row: Row): boolean =>
   [row.forward, row.backward].every((one) => one === null || one.state === "clean");
 
-export function show(state: State, { root, signal }: Frame): () => void {
+export function show(state: State, { root, model, signal }: Frame): () => void {
   const births = state.first ? [state.first, ...state.births] : [];
   const wrong = state.rows.some((row) => !good(row));
   const facts = [`${many(state.forward, "op")} forward`, `${state.backward} back`];
@@ -66,6 +67,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
   }
   function follow(row: Row | undefined): void {
     source?.here(row && state.source ? lineOf(row, state.source) : null);
+    picture?.choose(row?.id ?? -1);
   }
 
   ops = listing<Row>(
@@ -87,11 +89,24 @@ export function show(state: State, { root, signal }: Frame): () => void {
     state.rows,
     (row) => {
       follow(row);
-      const birth = births.findIndex((one) => one.row === row.id);
-      if (birth >= 0) look(birth);
+      closer(row);
     },
     signal,
   );
+  function closer(row: Row): void {
+    const birth = births.findIndex((one) => one.row === row.id);
+    if (birth >= 0) look(birth);
+  }
+  const picture = state.graph
+    ? new Linked(state.graph, "the graph of its backward pass, with what was found at each op", model, signal, (id) => {
+        const index = state.rows.findIndex((row) => row.id === id);
+        const row = state.rows[index];
+        if (!row) return;
+        ops?.choose(index);
+        source?.here(state.source ? lineOf(row, state.source) : null);
+        closer(row);
+      })
+    : null;
 
   const evidence = el("div");
   if (source) evidence.append(source.root);
@@ -101,8 +116,10 @@ export function show(state: State, { root, signal }: Frame): () => void {
     main.append(side);
     const at = state.rows.findIndex((row) => row.id === births[0]?.row);
     ops.choose(at);
+    picture?.choose(births[0]?.row ?? -1);
   } else main.classList.add("vt-rp-alone");
   evidence.append(main);
+  if (picture) evidence.append(picture.root);
   made.root.append(evidence);
   if (state.rows.length > 12 && wrong) made.tools.append(only(state, ops, signal));
   if (!wrong && !state.error) {

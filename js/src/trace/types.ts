@@ -1,5 +1,6 @@
 // The record "trace" as it arrives; vistorch/debug/trace/record.py says what it means.
 
+import type { State as GraphState } from "../graph/record";
 import type { Nd } from "../shared/payload";
 
 export type StateName = "clean" | "birth" | "propagated" | "healed";
@@ -71,5 +72,6 @@ export interface State {
   rows: Row[];
   first: Birth | null;
   births: Birth[];
+  graph: GraphState | null;
   leaves: { name: string; nan: number; posinf: number; neginf: number; beyond: number; size: number }[];
 }

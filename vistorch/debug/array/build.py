@@ -18,6 +18,7 @@ from .state import ArrayRecord, Item
 from .words import table
 
 SHOWN = 24  # so many items of a strip are drawn
+BESIDE = 30  # and so many where gradients and updates stand beside the values, with less for each
 STRIP_BYTES = 28_000  # for all of a strip: its scales and counts take as much again
 LEAST = 1_200  # bytes that even the smallest share of a budget is
 UNSET: Any = object()
@@ -129,6 +130,9 @@ def strip(
 ) -> ArrayRecord:
     """The record of several arrays: of a dict or list, also nested, or the parameters of a module.
 
+    After a backward pass a module's parameters have their gradients and last updates beside them, as items of the same
+    name with the roles "gradient" and "update" that follow the value.
+
     Args:
         things: the dict, list or module.
         name: what it is called.
@@ -144,29 +148,38 @@ def strip(
         [('weight', 'layer.weight', (2, 3), ('out', 'in')), ('bias', 'layer.bias', (2,), ('out',))]
     """
     says: list[str] = []
+    drawn = SHOWN
     if hasattr(things, "named_parameters"):
-        parts = list(_of_module(things, index))
+        parts = [one for part in _of_module(things, index) for one in _with_others(*part)]
+        if any(role for *_, role, _ in parts):
+            drawn = BESIDE
+            parts = [(path, written, dims, role or "value", x) for path, written, dims, role, x in parts]
     else:
         skipped: list[str] = []
-        parts = list(_of_container(things, "", index, skipped))
+        found = _of_container(things, "", index, skipped)
+        parts = [(path, written, dims, "", x) for path, written, dims, x in found]
         if skipped:
             more = f" and {len(skipped) - 5} more" if len(skipped) > 5 else ""
             says.append(f"not shown, because they are no arrays: {', '.join(skipped[:5])}{more}")
     sources: list[Source] = []
     kept = []
-    for path, written, dims, x in parts:
+    for path, written, dims, role, x in parts:
         try:
             sources.append(source_of(x, text=False))
-            kept.append((path, written, dims))
+            sources[-1].parameter = sources[-1].parameter or role != ""
+            kept.append((path, written, dims, role))
         except (TypeError, ValueError, RuntimeError) as why:
             says.append(f"{path}: {why}")
-    shares = _shares([s.data.size * s.data.dtype.itemsize for s in sources[:SHOWN]], budget)
+    while 0 < drawn < len(kept) and kept[drawn][3] in ("gradient", "update"):
+        drawn -= 1  # not a value without what belongs to it
+    sizes = (budget // 3, LEAST // 4) if any(role for *_, role in kept) else (budget, LEAST)
+    shares = _shares([s.data.size * s.data.dtype.itemsize for s in sources[:drawn]], *sizes)
     items: list[Item] = []
-    for i, (source, (path, written, dims)) in enumerate(zip(sources, kept, strict=True)):
-        share = shares[i] if i < SHOWN else LEAST
-        items.append(make_item(source, Wishes(path, written, "", dims, budget=share), cells=i < SHOWN))
-    if len(items) > SHOWN:
-        says.append(f"the first {SHOWN} of {len(items)} are drawn")
+    for i, (source, (path, written, dims, role)) in enumerate(zip(sources, kept, strict=True)):
+        share = shares[i] if i < drawn else LEAST
+        items.append(make_item(source, Wishes(path, written, role, dims, budget=share), cells=i < drawn))
+    if len(items) > drawn:
+        says.append(f"the first {drawn} of {len(items)} are drawn")
     return ArrayRecord("strip", name, table(items, says), items, size, says)
 
 
@@ -181,6 +194,18 @@ def _of_module(module: Any, index: str) -> Iterator[tuple[str, str, Any, Any]]:
             dims = None
         written = "".join([f"[{part}]" if part.isdigit() else f".{part}" for part in path.split(".")])
         yield path, index + written, dims, p
+
+
+def _with_others(path: str, written: str, dims: Any, p: Any) -> Iterator[tuple[str, str, Any, str, Any]]:
+    """A parameter, its gradient and its last update, as far as there are any."""
+    from ..updates import last_update
+
+    yield path, written, dims, "", p
+    grad, update = p.grad, last_update(p)
+    if grad is not None:
+        yield path, f"{written}.grad", dims, "gradient", grad
+    if update is not None and tuple(update.shape) == tuple(p.shape):
+        yield path, "update", dims, "update", update
 
 
 def _of_container(
@@ -206,13 +231,13 @@ def _of_container(
             skipped.append(here)
 
 
-def _shares(needs: list[int], budget: int) -> list[int]:
+def _shares(needs: list[int], budget: int, least: int = LEAST) -> list[int]:
     """What each gets of a budget: what it needs, or an equal share of what the small ones leave."""
     shares = [0] * len(needs)
     left = budget
     order = sorted(range(len(needs)), key=needs.__getitem__)
     for i, which in enumerate(order):
         share = left // (len(order) - i)
-        shares[which] = max(LEAST, min(needs[which], share))
+        shares[which] = max(least, min(needs[which], share))
         left -= min(needs[which], share)
     return shares

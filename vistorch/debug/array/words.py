@@ -59,7 +59,8 @@ def _row(item: Item) -> tuple[str, ...]:
         if n
     ]
     shape = TIMES.join(map(str, item.shape)) or "scalar"
-    return (" ".join(item.name.split()), shape, item.dtype, *numbers, ", ".join(bad))
+    name = " ".join(item.name.split()) + {"gradient": ".grad", "update": ", update"}.get(item.role, "")
+    return (name, shape, item.dtype, *numbers, ", ".join(bad))
 
 
 def _number(value: Any) -> str:

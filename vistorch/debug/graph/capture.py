@@ -21,7 +21,7 @@ from .calls import Call, Found
 from .groups import Groups
 from .names import Names, line_text
 from .norms import norms_of
-from .record import GraphRecord
+from .record import MARKS, GraphRecord
 from .saved import inputs_without_gradient, kept_by
 from .words import number_text, shape_text
 
@@ -175,6 +175,8 @@ class Source:
             place = call.around()[0].place  # at least where the outermost module was called
         told = [(f.input, f.latex) for f in formulas_of(n)]
         name = n.name()
+        row = note_of(n).get("row")  # of a trace that looked at it
+        found = () if row is None else [m for m in (row.state, row.back) if m in MARKS]
         return self.builder.node(
             "op",
             short(name),
@@ -189,6 +191,8 @@ class Source:
             line=line_text(place),
             formulas=tuple([(i, latex) for i, latex in told if latex]),
             kept=kept,
+            mark=max(found, key=MARKS.index, default=""),
+            row=-1 if row is None else row.index,
         )
 
     def _edges(self, n: Any) -> None:

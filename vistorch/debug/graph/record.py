@@ -13,6 +13,8 @@ What `wire()` gives (kind "graph"); every text is data, every `[i]` into `string
   not known), `formulas` i32, and numbers in `strings`: `op`, `name` (PyTorch's grad_fn name), `label` (variable or
   parameter), `bold` and `plain` (what stands in its box, cut to its width), `dtype`, `device`, `line`, `says`, `chip`
   (not empty: a view that has no box, this sign rides on the way to its parameter).
+  Where a trace or an account of memory has looked: `mark` u8 (0 nothing or clean, 1 healed, 2 propagated, 3 birth of a
+  bad value) and `row` i32 (its row there, -1).
 - `kept`: columns `node` i32, `name` (string), `shape`, `bytes` i64, `alias` u8: what each node saved.
 - `edges`: columns `source`, `target` i32 (nodes), `input` (string: which input of the op), `output` i32 (which output
   of the target), `shape` i32, `norm` f64 (of the gradient that flowed; nan if not known), `dead` u8 (none flows).
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from .scene import Scene
 
 KINDS = ("op", "parameter", "input", "constant", "failed")
+MARKS = ("", "healed", "propagated", "birth")
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class GraphNode:
         grad: norm of a leaf's gradient.
         chip: set for a view of a parameter that rides on the way to it: the sign that is drawn there.
         says: a sentence about it.
+        mark: one of `MARKS`: what a trace found here.
+        row: number of its row in the record that goes with the graph, -1 if there is none.
     """
 
     kind: str
@@ -92,6 +97,8 @@ class GraphNode:
     grad: float | None = None
     chip: str = ""
     says: str = ""
+    mark: str = ""
+    row: int = -1
 
 
 @dataclass(frozen=True)

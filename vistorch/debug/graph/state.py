@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .labels import fitted, labels_of, scale_of, sizes_of
-from .record import KINDS
+from .record import KINDS, MARKS
 from .words import count_text
 
 BYTES = 64_000  # of all layouts before they are packed
@@ -55,6 +55,8 @@ def state(record: Any) -> dict[str, Any]:
             "shared": _array([n.shared for n in nodes], np.int64),
             "grad": _array([_norm(n.grad) for n in nodes], np.float64),
             "formulas": _array([formulas(n.formulas) for n in nodes]),
+            "mark": _array([MARKS.index(n.mark) for n in nodes], np.uint8),
+            "row": _array([n.row for n in nodes]),
             "bold": _array([text(label.bold) for label in labels]),
             "plain": _array([text(label.plain) for label in labels]),
             **{

@@ -84,7 +84,7 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
         rows.append(
             (
                 str(n.step or "×"),
-                indent + name,
+                indent + name + (f"  ! {n.mark}" if n.mark else ""),
                 shape_text(n.shape) if n.kind == "op" else n.says,
                 bytes_text(n.saved) if n.saved else "",
                 "" if flow is None else number_text(flow, 3),

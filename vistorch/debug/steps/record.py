@@ -45,7 +45,18 @@ from .words import count
 
 @dataclass
 class StepsRecord:
-    """What a pass did, step by step."""
+    """What a pass did, step by step.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Stepper
+        >>> from vistorch.debug.steps import record
+        >>> x = vistorch.tensor(3.0, requires_grad=True)
+        >>> print(record(Stepper(x * 2, names={x: "x"})).text())
+        backward(): 1 step, 1 leaf
+        1 of 1  MulBackward0  1 · 2 = 2
+                -> x.grad: 0 + 2
+    """
 
     kind: ClassVar[str] = "steps"
     replaces_text: ClassVar[bool] = True  # a page of it says all that the text does
@@ -73,12 +84,15 @@ class StepsRecord:
         return self.total
 
     def text(self) -> str:
-        """One line a step, and what each leaf received."""
+        """One line a step, what each leaf received, and where the pass stands if it has begun."""
         leaves = sum(n["leaf"] for n in self.nodes)
         out = [f"{self.title}: {count(self.count, 'step')}, {count(leaves, 'leaf', 'leaves')}"]
         wide = max((len(self._name(f["node"])) for f in self.frames), default=0)
         margin = len(str(self.count)) * 2 + 4
         for i, frame in enumerate(self.frames):
+            if i == self.at > 0:
+                reasons = list(dict.fromkeys(text for place, text in self.stops if place == i))
+                out.append(f"{'':{margin}}  == stands here{': ' if reasons else ''}{', '.join(reasons)}")
             place, name = f"{self.skipped + i + 1} of {self.count}", self._name(frame["node"])
             out.append(f"{place:>{margin}}  {name:<{wide}}  {frame['says']}".rstrip())
             for grad in frame["grads"]:

@@ -45,6 +45,8 @@ def build(trace: Trace) -> TraceRecord:
         error=trace.error,
     )
     made.leaves = _leaves(trace)
+    if births or any(r.state not in ("", "clean") or r.back not in ("", "clean") for r in trace.rows):
+        made.graph = trace.graph
     if first is not None:
         made.first = _told(*first)
         made.births = [_told(*b) for b in births[1:9]]

@@ -14,6 +14,7 @@ The state that travels:
       "at": i32 array (one row of indices each, the first 64), "which": u8 array (0 NaN, 1 +inf, 2 -inf, 3 beyond the
       bound), "count", "size", "inputs": [Table], "outputs": [Table]},
   "births": the same for each birth but the first, at most 8,
+  "graph": null or the state of a graph record, whose nodes have the `id` of their row and a mark,
   "leaves": [{"name", "nan", "posinf", "neginf", "beyond", "size"}] whose gradients are bad }
 Mark = {"state": "clean"|"birth"|"propagated"|"healed", "nan", "posinf", "neginf", "beyond", "size",
   "text": "2 of 6 -inf"; of a birth in backward how it came ("0 · -inf = nan"); of a clean number its value}
@@ -28,6 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ..graph.linked import travelling
 from ..steps.words import count, number, shape
 
 STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "healed": "healed", "": "-"}
@@ -35,7 +37,18 @@ STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "heale
 
 @dataclass
 class TraceRecord:
-    """What was found of bad values."""
+    """What was found of bad values.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Trace
+        >>> x = vistorch.zeros(1, requires_grad=True)
+        >>> with Trace() as trace:
+        ...     y = x.log()
+        >>> record = trace.record()
+        >>> record.first["op"], record.first["pass"]
+        ('log', 'forward')
+    """
 
     kind: ClassVar[str] = "trace"
     replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it
@@ -55,6 +68,7 @@ class TraceRecord:
     births: list[dict[str, Any]] = field(default_factory=list)
     leaves: list[dict[str, Any]] = field(default_factory=list)
     says: list[str] = field(default_factory=list)
+    graph: Any = None
 
     def text(self) -> str:
         """The sentence, the lines with their marks, the ops, and the values around the first bad one."""
@@ -96,7 +110,8 @@ class TraceRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {k: v for k, v in vars(self).items() if k != "seconds"} | {"report": self.text()}
+        told = {k: v for k, v in vars(self).items() if k != "seconds"}
+        return {**told, "graph": travelling(self.graph), "report": self.text()}
 
 
 def _table(role: str, t: dict[str, Any]) -> list[str]:

@@ -11,13 +11,17 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 
+from ...engine.backward import order_of
 from ...engine.tensor import Tensor
+from ..graph.last import capture_last
+from ..graph.linked import linked
+from ..graph.record import GraphRecord
 from ..numbers import host, plain
 from ..source import segment_of
 from ..steps.forward import Forward
@@ -40,6 +44,7 @@ class Trace(Recorder):
     Args:
         bound: also an absolute value above this is bad.
         names: what leaves are called: a dict from tensors, or a function of a tensor.
+        namespace: variables by name, for the names on the graph.
 
     Example:
         >>> import vistorch
@@ -53,10 +58,17 @@ class Trace(Recorder):
     """
 
     def __init__(
-        self, *, bound: float | None = None, names: dict | Callable[[Any], str | None] | None = None
+        self,
+        *,
+        bound: float | None = None,
+        names: dict | Callable[[Any], str | None] | None = None,
+        namespace: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(bound=bound)
-        self.names = names
+        self.names, self.namespace = names, namespace
+        self.graph: GraphRecord | None = None  # of the first pass with something bad in it
+        self._run: Any = None
+        self._worst: Any = lambda: None  # the newest node with a bad result, weakly
         self.back_order: list[Row] = []
         self.births = 0
         self.seconds = 0.0
@@ -80,12 +92,22 @@ class Trace(Recorder):
         if error is not None:
             self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self.ended = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+            if self.graph is None:
+                try:
+                    self.graph = capture_last(error, self._given_names(), namespace=self.namespace)
+                except ValueError:  # the exception came from no op
+                    pass
 
     def record(self) -> TraceRecord:
         """What was found, as a record."""
         from .build import build
 
+        if self.graph is None and (node := self._worst()) is not None:
+            self.graph = linked(order_of([node]), self._given_names(), self.namespace)
         return build(self)
+
+    def _given_names(self) -> Any:
+        return None if callable(self.names) else self.names
 
     def called(self, tensor: Any) -> str:
         """What a leaf is called."""
@@ -107,6 +129,9 @@ class Trace(Recorder):
             row.state = "healed"
             return
         row.state = "propagated" if bad_in or given else "birth"
+        node = next((t._node for t in outs if t._node is not None), None)
+        if node is not None:
+            self._worst = weakref.ref(node)
         if placed:
             if nan and not any(np.isnan(plain(host(t._data))).any() for t in wrong):
                 row.state = "birth"
@@ -168,6 +193,18 @@ class Trace(Recorder):
         row.facts = facts
 
     # ---- backward ---------------------------------------------------------------------------------------------
+    def begin(self, run: Any) -> None:
+        """A pass is about to start."""
+        super().begin(run)
+        self._run = run
+
+    def end(self) -> None:
+        """A pass is over: if something bad was in it, its graph is kept."""
+        super().end()
+        run, self._run = self._run, None
+        if self.graph is None and self.births:
+            self.graph = linked(list(run.order), self._given_names(), self.namespace)
+
     def ran(self, row: Row) -> None:
         """Keep the order of the pass."""
         self.back_order.append(row)

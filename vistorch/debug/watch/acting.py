@@ -204,9 +204,11 @@ class Acting:
         finally:
             self.budget.held += perf_counter() - begin
 
-    def _hold(self) -> None:
+    def _hold(self, late: str = "") -> None:
         self.desk.paused = True
-        self.status, self.say = "paused", f"Paused after step {self.step}."
+        self.status = "paused"
+        self.say = f"Paused after step {self.step}{late}. The loop waits at the step boundary."
+        self._touch("log")
         self.refresh()
 
     def _act(self, command: dict[str, Any], asked: float) -> None:
@@ -224,8 +226,7 @@ class Acting:
         if not self.desk.paused:
             late = f"{(perf_counter() - asked) * 1000:.0f} ms after the click"
             self.log.write(self.step, "paused", late)
-            self._hold()
-            self.say = f"Paused after step {self.step}, {late}. The loop waits at the step boundary."
+            self._hold(f", {late}")
 
     def _do_resume(self, command: dict, asked: float) -> None:
         if self.desk.paused:

@@ -61,6 +61,7 @@ class Book:
 
     def __init__(self, names: list[str] | None = None) -> None:
         self.names = names
+        self.found: list[str] | None = None  # the names that the data has
         self.classes = len(names) if names else 0
         self.several = False  # each sample has several yes-or-no decisions
         self.loss, self.recent = Curve(), deque(maxlen=20)
@@ -92,6 +93,8 @@ class Book:
         """A name for each class."""
         if self.names:
             return self.names
+        if self.found and len(self.found) == self.classes:
+            return self.found
         return [str(i) for i in range(self.classes)]
 
     def count(self, reads: list[Read]) -> None:

@@ -31,6 +31,8 @@ TIMED = 16  # the hooks of one step in so many are timed: to look at the clock c
 class Ear(Listener):
     """Listens for a run."""
 
+    first = True  # the graph is read before anybody runs the pass
+
     def __init__(self, run: Any) -> None:
         self.run, self.budget = run, run.budget
         self.timed, self.lap = True, 0.0  # whether the time of this step's hooks is taken, and how much it is

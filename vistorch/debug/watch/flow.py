@@ -1,8 +1,9 @@
 """Gradient flow: how large the gradient of each parameter was in the last backward pass.
 
-The state that travels: { "title", "text", "rows": [ {"name","layer","shape","count","norm": number or null without a
-gradient,"mean": of |g|,"max": of |g|,"zeros": share of exact zeros,"bad": how many are not finite,"weight": norm,
-"relative": norm of the gradient / norm of the weight,"state","cure"} ], "says": [..] }
+The state that travels: { "title", "report": the text, "verdict": a sentence, "scale": [lowest, highest decade],
+"rows": [ {"name","layer","shape","count","norm": number or null without a gradient,"mean": of |g|,"max": of |g|,
+"zeros": share of exact zeros,"bad": how many are not finite,"weight": norm,"relative": norm of the gradient / norm of
+the weight,"state","cure"} ], "says": [..] }
 
 Invariant: the record holds numbers; the model is only read.
 """
@@ -26,6 +27,7 @@ class FlowRecord:
     """The gradients of one pass, by parameter, from the input to the output."""
 
     kind: ClassVar[str] = "flow"
+    replaces_text: ClassVar[bool] = True  # the page's table says all that the text does
 
     title: str
     rows: list[dict[str, Any]]
@@ -57,7 +59,14 @@ class FlowRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        return {"title": self.title, "text": self.text(), "rows": self.rows, "says": self.says}
+        return {
+            "title": self.title,
+            "report": self.text(),
+            "verdict": verdict_of(self.rows),
+            "scale": list(scale_of(self.rows)),
+            "rows": self.rows,
+            "says": self.says,
+        }
 
 
 def flow(model: Any, title: str = "") -> FlowRecord:
@@ -122,3 +131,34 @@ def _state(norm: float, bad: int) -> str:
     if norm < VANISHED:
         return "gradient vanishes"
     return "gradient explodes" if norm > EXPLODED else "in range"
+
+
+def scale_of(rows: list[dict[str, Any]]) -> tuple[int, int]:
+    """The whole decades that hold every norm and every largest entry.
+
+    Example:
+        >>> from vistorch.debug.watch.flow import scale_of
+        >>> scale_of([{"norm": 0.5, "max": 0.02}, {"norm": None, "max": None}])
+        (-2, 0)
+    """
+    known = [v for r in rows for v in (r["norm"], r["max"]) if v is not None and math.isfinite(v) and v > 0]
+    low = math.floor(math.log10(min(known))) if known else -1
+    high = math.ceil(math.log10(max(known))) if known else 0
+    return low, max(high, low + 1)
+
+
+def verdict_of(rows: list[dict[str, Any]]) -> str:
+    """One sentence: what is wrong with how many, or that nothing is."""
+    states: dict[str, int] = {}
+    for row in rows:
+        if row["cure"]:
+            states[row["state"]] = states.get(row["state"], 0) + 1
+        elif row["state"] == "exactly zero":
+            states["gradient is exactly zero"] = states.get("gradient is exactly zero", 0) + 1
+    seen = sum(row["norm"] is not None for row in rows)
+    if not seen:
+        return "No parameter has a gradient."
+    if not states:
+        return f"Every gradient of {count(seen, 'parameter')} is in range."
+    said = "; ".join(f"{state} in {n} of {len(rows)}" for state, n in states.items())
+    return f"{said[0].upper()}{said[1:]}."

@@ -36,6 +36,21 @@ class _Ear:
         return self.noted[at] if 0 <= at < len(self.noted) else None
 
 
+def names_of(dataset: Any) -> list[str] | None:
+    """The names of a dataset's classes, where it has some: also of one that is a part of another.
+
+    Args:
+        dataset: the dataset.
+    """
+    for _ in range(8):
+        found = getattr(dataset, "classes", None)
+        if found is not None:
+            fine = isinstance(found, (list, tuple)) and all(isinstance(one, str) for one in found)
+            return list(found) if fine else None
+        dataset = getattr(dataset, "dataset", None)
+    return None
+
+
 class Iteration:
     """One pass over a loader, from its iterator to its end."""
 
@@ -46,6 +61,7 @@ class Iteration:
         self.ear: _Ear | None = None
         self.length: int | None = None
         self.size = getattr(loader, "batch_size", None)
+        self.names = names_of(getattr(loader, "dataset", None))
         if iterator is None:
             return
         streams = getattr(loader, "_dataset_kind", 0) != 0

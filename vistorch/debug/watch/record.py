@@ -47,6 +47,7 @@ class WatchRecord:
     """A training, as it was known at one moment."""
 
     kind: ClassVar[str] = "watch"
+    replaces_text: ClassVar[bool] = True  # the panel says all that the text does
 
     state: dict[str, Any]
     said: str

@@ -111,14 +111,18 @@ class Run(Acting, Refreshing, Showing):
         """Start to watch."""
         if self.opened:
             raise RuntimeError("a run is opened once: make a new one with watch(...)")
-        for other in list(_open):
-            if other.left_open and self.model is not None and other.model is self.model:
-                other._close("interrupted", "left open; closed by a new watch of the same model")
+        self._close_others()
         self.opened = True
         self.budget.began = perf_counter()
         self.ear.__enter__()
         _open.add(self)
         return self
+
+    def _close_others(self) -> None:
+        """End the runs of the same model that nobody closed."""
+        for other in list(_open):
+            if other.left_open and other is not self and self.model is not None and other.model is self.model:
+                other._close("interrupted", "left open; closed by a new watch of the same model")
 
     def start(self) -> Run:
         """Start without a `with` block; `close()` ends it, or a new watch of the same model does.
@@ -188,6 +192,8 @@ class Run(Acting, Refreshing, Showing):
     def _meet(self, model: Any) -> None:
         """Get to know the model."""
         self.model = model
+        if self.opened:  # found while it trains
+            self._close_others()
         self.sizes, self.filters = Sizes(model), Filters(model)
         self.parameter_ids = {id(p) for p in model.parameters()}
         self.layer_paths = {}
@@ -242,6 +248,7 @@ class Run(Acting, Refreshing, Showing):
     def _next_epoch(self, iteration: Any) -> None:
         self.epoch += 1
         self.epoch_steps = iteration.length
+        self.book.found = iteration.names or self.book.found
         if iteration.size:
             self.batch = iteration.size
 
@@ -269,6 +276,7 @@ class Run(Acting, Refreshing, Showing):
             self.ear.close()
             self.status, self.say = "finished", self.says[-1]
             self._touch("head")
+            self._call(self.tell)
 
     # ---- numbers -----------------------------------------------------------------------------------------------
     @property

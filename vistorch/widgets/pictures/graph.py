@@ -9,9 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 from ...debug.graph.labels import GROUP, GUTTER, NODE, ROOT, SMALL, about, fitted, scale_of, width_of
+from ...debug.graph.record import MARKS
 from ...debug.graph.state import summary
 from ...debug.graph.words import cells, cut, number_text
 from .ink import COLOURS, MONO, SANS, clean, halo, head, number, tag, way, words
+from .signs import sign
 
 __all__ = ["MIME", "paint", "svg"]
 
@@ -26,7 +28,12 @@ TITLES = 700  # boxes; above this many, they have no tooltips
 
 class _Drawing:
     def __init__(self, record: Any, theme: str) -> None:
-        self.record, self.scene, self.colour = record, record.scene, COLOURS[theme]
+        self.record, self.scene, self.colour, self.theme = record, record.scene, COLOURS[theme], theme
+        self.found: dict[tuple[int, int], str] = {}  # by box: the worst that a trace found in it
+        hidden = record.tree.shown(record.open) if any(n.mark for n in record.nodes) else ()
+        for i, closed in enumerate(hidden):
+            key, mark = (GROUP, closed) if closed >= 0 else (NODE, i), record.nodes[i].mark
+            self.found[key] = max(self.found.get(key, ""), mark, key=MARKS.index)
         self.scale = scale_of(record)
         self.frames: list[str] = []
         self.lines: list[str] = []
@@ -172,6 +179,9 @@ class _Drawing:
         parts.append(
             words(r.right - 8, r.y + 16, label.right, fill=c["ink2"], font_size=11, text_anchor="end")
         )
+        found = self.found.get((shown.what, shown.number))
+        if found:
+            parts.append(sign(found, r.right - 1, r.y + 1, self.theme))
         self.boxes.append(tag("g", self._about(shown) + "".join(parts)))
 
     def _leaf(self, shown: Any, node: Any) -> None:

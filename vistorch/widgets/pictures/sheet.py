@@ -6,50 +6,17 @@ Invariant: every text is cleaned of what XML does not know and escaped, and noth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import cos, pi, sin
 from typing import Any
 
 from ...debug.graph.words import cells, cut
 from .ink import COLOURS, MONO, SANS, clean, number, tag, words
+from .signs import MORE, SIGNS
 
 WIDTH = 760
 PAD = 12
 LETTER = 7.25  # of the monospace at 12 px
 SMALL = 6.65  # at 11 px
 TEXT = 6.5  # of the sentence's letters, on the wide side
-MORE = {
-    "light": {
-        "good": "#23703f",
-        "warn": "#8f5400",
-        "accent": "#2563d0",
-        "chosen": "#e7effc",
-        "onbad": "#ffffff",
-    },
-    "dark": {
-        "good": "#6cc48b",
-        "warn": "#e0ab4a",
-        "accent": "#7fadff",
-        "chosen": "#1f2d47",
-        "onbad": "#1a0d0b",
-    },
-}
-STAR = "M" + "L".join(
-    f"{number(7 + r * sin(i * pi / 8))} {number(7 - r * cos(i * pi / 8))}"
-    for i in range(16)
-    for r in [3.6 if i % 2 else 6.6]
-)
-SIGNS = {  # the path, its colour, whether it is a line
-    "birth": (f"{STAR}z", "bad", False),
-    "propagated": ("M12 7a5 5 0 1 1-10 0a5 5 0 1 1 10 0z", "bad", True),
-    "healed": ("M13 7a6 6 0 1 1-12 0a6 6 0 1 1 12 0zM7 4.2v5.6M4.2 7h5.6", "good", True),
-    "clean": ("M9.4 7a2.4 2.4 0 1 1-4.8 0a2.4 2.4 0 1 1 4.8 0z", "ink3", False),
-    "fine": ("M2 7.4l3.4 3.6 6.6-8", "good", True),
-    "failed": ("M2.5 2.5l9 9m0-9l-9 9", "bad", True),
-    "own": ("M7 1l6 11.5h-12z", "warn", False),
-    "inherited": ("M7 2l5 9.5h-10z", "warn", True),
-    "differs": ("M2.5 5h9M2.5 9h9M9.6 2l-5 10", "warn", True),
-    "only": ("M7 1.5v11M1.5 7h11", "warn", True),
-}
 
 
 class Sheet:

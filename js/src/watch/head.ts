@@ -1,0 +1,82 @@
+// The head: where the run is, in a word with a sign and seven numbers, and how far it has come.
+
+import { el } from "../shared/dom";
+import { bytes, count } from "../shared/format";
+import { icon } from "./icons";
+import { clock, NONE, one, speed } from "./numbers";
+import type { Part, View } from "./view";
+import { unchanged } from "./view";
+
+/** A label over a number; the number is strong, what stands after it is not. */
+function stat(label: string, name = ""): { root: HTMLElement; put(strong: string, rest?: string): void } {
+  const [a, b] = [el("b"), el("span")];
+  const value = el("div", { class: name ? `vt-w-value ${name}` : "vt-w-value" }, a, b);
+  return {
+    root: el("div.vt-w-stat", {}, el("div.vt-w-label", { text: label }), value),
+    put(strong, rest = "") {
+      if (a.textContent !== strong) a.textContent = strong;
+      if (b.textContent !== rest) b.textContent = rest;
+    },
+  };
+}
+
+export function head(view: View): Part {
+  const word = el("span.vt-status");
+  const sign = el("span.vt-w-sign");
+  const pill = el("div.vt-w-pill", { role: "status" }, sign, word);
+  const [step, epoch, pace, left, over, device] = [
+    stat("step", "vt-step"),
+    stat("epoch"),
+    stat("speed"),
+    stat("time left"),
+    stat("overhead", "vt-overhead"),
+    stat("device, memory"),
+  ];
+  const done = el("i");
+  const marks = el("span.vt-w-marks");
+  const bar = el("div.vt-w-progress", { "aria-hidden": "true" }, done, marks);
+  const name = el("div.vt-w-title");
+  const stats = [step, epoch, pace, left, over, device].map((one) => one.root);
+  const root = el("div.vt-w-top", {}, name, el("div.vt-w-head", {}, pill, ...stats), bar);
+  const sameStatus = unchanged();
+  const sameMarks = unchanged();
+
+  function paint(): void {
+    const { head: h } = view.state;
+    if (!sameStatus(h.status)) {
+      sign.replaceChildren(icon(h.status));
+      word.textContent = h.status;
+    }
+    const over100 = h.overhead;
+    name.textContent = view.state.title;
+    name.hidden = !view.state.title;
+    step.put(count(h.step), h.steps ? ` of ${count(h.steps)}` : "");
+    epoch.put(h.epoch ? count(h.epoch) : NONE, h.epoch && h.epochs ? ` of ${count(h.epochs)}` : "");
+    pace.put(speed(h.speed), h.speed === null ? "" : " steps/s");
+    const open = h.status === "running" || h.status === "waiting";
+    if (open) left.put(h.left === null ? NONE : clock(h.left));
+    else if (h.status === "paused") left.put("paused");
+    else left.put("took", ` ${clock(h.seconds)}`);
+    over.put(h.step || over100 ? one(over100) : NONE);
+    over.root.title = Object.entries(h.cost)
+      .map(([name, ms]) => `${name} ${Number(ms).toFixed(1)} ms`)
+      .join("\n");
+    device.put(h.device, h.memory ? ` ${bytes(h.memory[0] ?? 0)} of ${bytes(h.memory[1] ?? 0)}` : "");
+    const title = h.parameters ? `${device.root.lastChild?.textContent}, ${count(h.parameters)} parameters` : "";
+    if (device.root.title !== title) device.root.title = title;
+    done.style.transform = `scaleX(${h.steps ? Math.min(1, h.step / h.steps) : 0})`;
+    bar.hidden = false;
+    if (!sameMarks(h.steps, h.epoch_steps)) {
+      const inner = h.steps && h.epoch_steps ? Math.ceil(h.steps / h.epoch_steps) - 1 : 0;
+      marks.replaceChildren();
+      if (inner > 0 && inner < 50) {
+        for (let k = 1; k <= inner; k++) {
+          const mark = el("b");
+          mark.style.left = `${(100 * k * (h.epoch_steps ?? 0)) / (h.steps ?? 1)}%`;
+          marks.append(mark);
+        }
+      }
+    }
+  }
+  return { root, paint };
+}

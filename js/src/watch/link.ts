@@ -1,0 +1,59 @@
+// The way to the kernel and back: commands with a number and their answers, deltas, and asking for everything where the
+// page has missed one.
+
+import { hear, type Model } from "../shared/model";
+import { type Raw, unpack } from "../shared/payload";
+import { fits } from "./merge";
+import type { Delta, State } from "./types";
+
+const PATIENCE = 1000; // between two questions for everything
+
+interface Message {
+  type?: unknown;
+  id?: unknown;
+  say?: unknown;
+  why?: unknown;
+}
+
+export interface Link {
+  live: boolean;
+  /** Send a command; its answer comes as a sentence. */
+  send(word: string, fields: Record<string, unknown>, answered: (say: string, refused: boolean) => void): void;
+}
+
+/** Listen to the kernel; `came` gets each delta that fits onto the state of the moment. */
+export function link(model: Model, state: () => State, came: (delta: Delta) => void, signal: AbortSignal): Link {
+  const live = model.get("live") === true && Boolean(model.send);
+  const waiting = new Map<number, (say: string, refused: boolean) => void>();
+  let number = 1;
+  let asked = -PATIENCE;
+  const everything = (): void => {
+    if (performance.now() - asked < PATIENCE) return;
+    asked = performance.now();
+    model.send?.({ type: "all", id: number++ });
+  };
+  const heard = (message: Message | null, buffers?: Raw[]): void => {
+    if (!message || typeof message !== "object") return;
+    if (message.type === "delta" && buffers?.[0]) {
+      const delta = unpack(buffers[0]).state as Delta;
+      if (fits(state(), delta)) came(delta);
+      else everything();
+      return;
+    }
+    if (message.type !== "asked" && message.type !== "refused") return;
+    const refused = message.type === "refused";
+    waiting.get(message.id as number)?.(String((refused ? message.why : message.say) ?? ""), refused);
+    waiting.delete(message.id as number);
+  };
+  hear(model, "msg:custom", heard as (...given: never[]) => void, signal);
+  // What the model holds is as old as its first payload; a view that is opened later has missed what came since.
+  if (live) everything();
+  return {
+    live,
+    send(word, fields, answered) {
+      const id = number++;
+      waiting.set(id, answered);
+      model.send?.({ type: "do", id, do: word, ...fields });
+    },
+  };
+}

@@ -1,0 +1,151 @@
+// The state of a watched training, as `vistorch/debug/watch/record.py` writes it. null is what is not known.
+
+import type { Nd } from "../shared/payload";
+
+/** Values by step, thinned: column c holds the steps from c * width on; rows by columns, NaN where nothing was. */
+export interface Columns {
+  width: number;
+  from: number;
+  low: Nd;
+  high: Nd;
+  mean: Nd;
+  bad: Nd;
+}
+
+export interface Counts {
+  right: Nd;
+  seen: Nd;
+  pairs?: Nd;
+  counts?: Nd;
+  size?: number;
+}
+
+export interface Epoch {
+  epoch: number;
+  step: number;
+  right: Nd;
+  seen: Nd;
+}
+
+export interface Check {
+  step: number;
+  epoch: number;
+  loss: number | null;
+  accuracy: number | null;
+  samples: number;
+}
+
+export type Status = "waiting" | "running" | "paused" | "finished" | "stopped" | "interrupted" | "error";
+
+export interface Head {
+  status: Status;
+  say: string;
+  error: { kind: string; message: string; say: string } | null;
+  step: number;
+  steps: number | null;
+  epoch: number;
+  epochs: number | null;
+  epoch_steps: number | null;
+  batch: number | null;
+  speed: number | null;
+  left: number | null;
+  seconds: number;
+  overhead: number | null;
+  cost: Record<string, unknown>;
+  device: string;
+  memory: number[] | null;
+  parameters: number;
+  loss: unknown;
+  accuracy: number | null;
+  lr: unknown[] | null;
+  why: Record<string, string>;
+  says: string[];
+}
+
+export interface Mistake {
+  label: number;
+  read: number;
+  step: number;
+  index: number | null;
+  where: "training" | "validation";
+  top: [number, number][];
+  image: Nd | null;
+}
+
+export interface Layer {
+  name: string;
+  parameters: number;
+  ratio: unknown;
+  mean: unknown;
+  low: unknown;
+  high: unknown;
+  kind: "" | "rectifier" | "ends";
+  units: Nd | null;
+  dead: Nd | null;
+  saturated: Nd | null;
+  seen: number;
+  state: string;
+  cure: string;
+}
+
+export interface Coded {
+  codes: Nd;
+  scale: unknown;
+}
+
+export interface Filters {
+  choices: { name: string; shape: number[] }[];
+  chosen: string;
+  step: number | null;
+  weight: Coded | null;
+  gradient: Coded | null;
+}
+
+export interface Entry {
+  number: number;
+  step: number;
+  what: string;
+  from: unknown;
+  to: unknown;
+  effect: string;
+  undone: boolean;
+}
+
+export interface Log {
+  whole: boolean;
+  items: Entry[];
+}
+
+export interface Mistakes {
+  whole: boolean;
+  after: number;
+  items: Mistake[];
+}
+
+export interface State {
+  version: number;
+  title: string;
+  head: Head;
+  classes: string[];
+  several: boolean;
+  loss: { curve: Columns; lr: Columns | null; undone: Columns[] };
+  validation: Check[];
+  accuracy: {
+    window: Counts | null;
+    epoch: Counts | null;
+    validation: Counts | null;
+    before: Counts | null;
+    epochs: Epoch[];
+  };
+  mistakes: Mistakes;
+  flow: { names: string[]; shapes: number[][]; columns: Columns | null; now: Nd };
+  health: { band: [number, number]; window: number; flag: number; layers: Layer[] };
+  filters: Filters | null;
+  log: Log;
+  snapshots: { steps: number[]; bytes: number; budget: number };
+}
+
+export interface Delta extends Partial<State> {
+  version: number;
+  since: number;
+}

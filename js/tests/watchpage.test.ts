@@ -1,0 +1,265 @@
+import { describe, expect, it, vi } from "vitest";
+import widget from "../src/watch";
+import type { State } from "../src/watch/types";
+import { fakeModel, pack } from "./make";
+import { counts, delta, head, mistake, run } from "./watching";
+
+const frame = (): Promise<void> =>
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
+
+function open(state: State = run(), live = true) {
+  HTMLCanvasElement.prototype.getContext = vi.fn(() => null) as never;
+  const model = fakeModel(pack("watch", state), live);
+  const el = document.createElement("div");
+  document.body.replaceChildren(el);
+  const end = widget.render({ model, el });
+  const one = (what: string) => el.querySelector(what) as HTMLElement;
+  return {
+    model,
+    el,
+    end,
+    one,
+    all: (what: string) => [...el.querySelectorAll(what)] as HTMLElement[],
+    button: (name: string) => one(`button[aria-label="${name}"]`),
+    tell: async (over: Parameters<typeof delta>[0]) => {
+      const bytes = pack("delta", delta(over));
+      model.fire("msg:custom", { type: "delta" }, [new DataView(bytes.buffer)]);
+      await frame();
+    },
+    sent: () => model.send.mock.calls.map(([message]) => message as Record<string, unknown>),
+    key: (target: HTMLElement, name: string) =>
+      target.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true })),
+  };
+}
+
+describe("the panel", () => {
+  it("says where the run is", () => {
+    const { one } = open();
+    expect(one(".vt-status").textContent).toBe("running");
+    expect(one(".vt-step").textContent).toBe("4 of 8");
+    expect(one(".vt-overhead").textContent).toBe("1.8 %");
+  });
+
+  it("shows what a delta brings, in the next frame", async () => {
+    const { one, tell } = open();
+    await tell({ head: head({ step: 5, steps: null, status: "paused", say: "Paused after step 5." }) });
+    expect(one(".vt-step").textContent).toBe("5");
+    expect(one(".vt-status").textContent).toBe("paused");
+    expect(one(".vt-said").textContent).toBe("Paused after step 5.");
+  });
+
+  it("asks for everything when it is opened, and where it has missed a delta", async () => {
+    const { sent, tell, one } = open();
+    expect(sent()).toEqual([{ type: "all", id: 1 }]);
+    vi.spyOn(performance, "now").mockReturnValue(performance.now() + 5000);
+    await tell({ since: 9, version: 10, head: head({ step: 7 }) });
+    expect(one(".vt-step").textContent).toBe("4 of 8");
+    expect(sent()[1]).toMatchObject({ type: "all" });
+  });
+
+  it("lists the classes, the worst first, hatched where few were seen", async () => {
+    const { all, one } = open();
+    const bar = (c: number) => one(`.vt-class[data-class="${c}"] .vt-bar`);
+    expect(bar(0).getAttribute("aria-valuenow")).toBe("50");
+    expect(bar(1).getAttribute("aria-valuenow")).toBe("90");
+    expect(one('.vt-class[data-class="0"]').style.transform).toBe("translateY(0px)");
+    expect(one('.vt-class[data-class="0"]').textContent).toContain("▲ 25");
+    expect(bar(0).classList).not.toContain("vt-w-few");
+    (one('[role="tab"][data-key="epoch"]') as HTMLButtonElement).click();
+    await frame();
+    expect(bar(0).classList).toContain("vt-w-few");
+    expect(all(".vt-class")).toHaveLength(2);
+  });
+
+  it("changes the order of the classes once a second at most", async () => {
+    const { one, tell } = open();
+    const first = () => (one('.vt-class[data-class="0"]').style.transform === "translateY(0px)" ? 0 : 1);
+    const clock = vi.spyOn(performance, "now");
+    let version = 3;
+    const swap = (now: number, right: number) => {
+      clock.mockReturnValue(now);
+      const window = counts([
+        [right, 40 - right],
+        [20, 20],
+      ]);
+      return tell({ since: version, version: ++version, accuracy: { ...run().accuracy, window } });
+    };
+    await swap(1_000_000, 39);
+    expect(first()).toBe(1);
+    await swap(1_000_400, 1);
+    expect(first()).toBe(1);
+    expect(one('.vt-class[data-class="0"] .vt-bar').getAttribute("aria-valuenow")).toBe("3"); // bars move at once
+    await swap(1_001_001, 2);
+    expect(first()).toBe(0);
+  });
+
+  it("opens the samples of a cell", async () => {
+    const { one, all } = open();
+    one('.vt-confusion [data-label="0"][data-read="1"]').click();
+    await frame();
+    expect(one(".vt-samples").textContent).toContain("cat");
+    expect(all(".vt-sample")).toHaveLength(1);
+    expect(all(".vt-sample canvas")).toHaveLength(1);
+    expect(one(".vt-sample").textContent).toBe("dog0.70cat0.30#17 · 3");
+    one('.vt-confusion [data-label="1"][data-read="0"]').click();
+    await frame();
+    expect(all(".vt-sample")).toHaveLength(0);
+    expect(one(".vt-samples").textContent).toContain("No sample of this cell is kept.");
+  });
+
+  it("walks the matrix by keys", async () => {
+    const { one, key } = open();
+    const cell = one('.vt-confusion [data-label="0"][data-read="1"]');
+    cell.focus();
+    key(cell, "ArrowDown");
+    expect((document.activeElement as HTMLElement).dataset).toMatchObject({ label: "1", read: "1" });
+    key(document.activeElement as HTMLElement, "Enter");
+    await frame();
+    expect(one(".vt-samples").textContent).toContain("Read rightly");
+  });
+
+  it("takes names and labels for text", async () => {
+    const bad = '<img src=x onerror="alert(1)">';
+    const state = run({ classes: [bad, "dog"], title: bad });
+    state.flow.names = [bad, bad];
+    state.health.layers[0]!.name = bad;
+    state.log.items = [{ number: 1, step: 1, what: bad, from: null, to: null, effect: bad, undone: false }];
+    state.head.says = [bad];
+    const { one, all } = open(state);
+    for (const key of ["flow", "health", "filters", "log"]) {
+      (one(`[role="tab"][data-key="${key}"]`) as HTMLButtonElement).click();
+      await frame();
+    }
+    expect(all("img")).toHaveLength(0);
+    expect(one(".vt-log").textContent).toContain(bad);
+  });
+
+  it("tells of layers: how many are not in range, and what helps", async () => {
+    const { one } = open();
+    expect(one('[data-key="health"]').textContent).toContain("1");
+    one('[data-key="health"]').click();
+    await frame();
+    const text = one(".vt-w-layers").textContent ?? "";
+    expect(text).toContain("1 of 2 dead");
+    expect(text).toContain("▲ dead units");
+    expect(text).toContain("Lower the learning rate.");
+    expect(text).toContain("no activation");
+  });
+
+  it("opens the table of results by itself when the run is over", async () => {
+    const { one, tell } = open();
+    const tab = one('[data-key="result"]');
+    expect(tab.hidden).toBe(true);
+    await tell({ head: head({ status: "finished", say: "Finished after step 4." }) });
+    await frame();
+    expect(tab.hidden).toBe(false);
+    expect(tab.getAttribute("aria-selected")).toBe("true");
+    expect(one(".vt-w-result").textContent).toContain("cat20 / 4050.0 %83.3 %25 %dog (20)");
+  });
+
+  it("leaves no listener behind", () => {
+    const { model, end, el } = open();
+    expect(model.listeners()).toBe(2);
+    end();
+    expect(model.listeners()).toBe(0);
+    expect(el.querySelector(".vt-watch")).toBeNull();
+  });
+});
+
+describe("the controls", () => {
+  it("ask at once and say what came of it", async () => {
+    const { button, model, one, sent, tell } = open();
+    button("pause").click();
+    const asked = sent().at(-1) as { id: number };
+    expect(asked).toMatchObject({ type: "do", do: "pause" });
+    model.fire("msg:custom", { type: "asked", id: asked.id, say: "asked; acts at the next step" });
+    expect(one(".vt-said").textContent).toBe("asked; acts at the next step");
+    const items = [
+      { number: 1, step: 5, what: "paused", from: null, to: null, effect: "9 ms after the click", undone: false },
+    ];
+    await tell({
+      head: head({
+        status: "paused",
+        step: 5,
+        say: "Paused after step 5, 9 ms after the click.",
+        why: { pause: "It is paused.", step: "", resume: "" },
+      }),
+      log: { whole: true, items },
+    });
+    expect(one(".vt-said").textContent).toBe("Paused after step 5, 9 ms after the click.");
+    expect(one(".vt-status").textContent).toBe("paused");
+    button("resume").click();
+    expect(sent().at(-1)).toMatchObject({ do: "resume" });
+    button("one step").click();
+    expect(sent().at(-1)).toMatchObject({ do: "step" });
+  });
+
+  it("say why they cannot act, and then ask for nothing", () => {
+    const { button, sent, one } = open();
+    const step = button("one step");
+    expect(step.getAttribute("aria-disabled")).toBe("true");
+    expect(step.title).toBe("Only when paused.");
+    const before = sent().length;
+    step.click();
+    expect(sent()).toHaveLength(before);
+    expect(one(".vt-said").textContent).toBe("Not now. Only when paused.");
+  });
+
+  it("set the learning rate, and refuse beside the field what is no positive number", async () => {
+    const { el, key, one, sent, model, tell } = open();
+    const field = el.querySelector("label input") as HTMLInputElement;
+    expect(field.value).toBe("1e-3");
+    for (const bad of ["", "-1", "fast", "0"]) {
+      field.value = bad;
+      key(field, "Enter");
+      expect(one(".vt-refused").textContent).toBe("needs a positive number");
+    }
+    expect(sent()).toHaveLength(1);
+    field.value = "3e-4";
+    field.dispatchEvent(new Event("input"));
+    expect(one(".vt-refused").textContent).toBe("");
+    key(field, "Enter");
+    const asked = sent().at(-1) as { id: number };
+    expect(asked).toMatchObject({ do: "lr", value: 3e-4 });
+    model.fire("msg:custom", { type: "refused", id: asked.id, why: "lr: the run is over" });
+    expect(one(".vt-refused").textContent).toBe("the run is over");
+    await tell({ head: head({ lr: [0.5] }) });
+    expect(field.value).toBe("0.5");
+  });
+
+  it("go back to a chosen snapshot", () => {
+    const { button, el, sent } = open();
+    const shelf = el.querySelector('select[aria-label="snapshot to go back to"]') as HTMLSelectElement;
+    expect([...shelf.options].map((one) => one.text)).toEqual(["step 3", "step 1"]);
+    shelf.value = "1";
+    button("rewind").click();
+    expect(sent().at(-1)).toMatchObject({ do: "rewind", step: 1 });
+  });
+
+  it("have keys, which fields keep for themselves", () => {
+    const { one, key, sent, el } = open();
+    const card = one(".vt-watch");
+    key(card, "p");
+    expect(sent().at(-1)).toMatchObject({ do: "pause" });
+    key(card, "l");
+    expect(document.activeElement).toBe(el.querySelector("label input"));
+    const before = sent().length;
+    key(el.querySelector("label input") as HTMLElement, "p");
+    expect(sent()).toHaveLength(before);
+    key(card, "r");
+    expect((document.activeElement as HTMLElement).tagName).toBe("SELECT");
+    key(card, "?");
+    expect(one('[role="dialog"]').hidden).toBe(false);
+    key(one('[role="dialog"]'), "Escape");
+    expect(one('[role="dialog"]').hidden).toBe(true);
+    key(card, "4");
+    expect(one('[data-key="filters"]').getAttribute("aria-selected")).toBe("true");
+  });
+
+  it("are away where no kernel answers", () => {
+    const { one, model, key } = open(run({ mistakes: { whole: true, after: 1, items: [mistake()] } }), false);
+    expect(one(".vt-w-controls").hidden).toBe(true);
+    key(one(".vt-watch"), "p");
+    expect(model.send).not.toHaveBeenCalled();
+  });
+});

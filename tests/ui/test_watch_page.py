@@ -1,0 +1,368 @@
+"""The panel of a training: in a file with no kernel behind it, and fed with the deltas of a real run."""
+
+import base64
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+import vistorch
+import vistorch.nn.functional as F
+from vistorch import nn, optim
+from vistorch.debug.watch import watch
+from vistorch.utils.data import DataLoader
+from vistorch.vision.datasets import Shapes
+from vistorch.vision.transforms import ToTensor
+from vistorch.widgets import bundles, standalone, wire
+
+MARKUP = "<img src=x onerror=alert(1)>"
+HARNESS = """<!doctype html><html><head><meta charset="utf-8"></head><body style="margin:0"><div id="host"></div>
+<script type="module">
+const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+const url = URL.createObjectURL(new Blob([bytes(%(code)s)], {type: "text/javascript"}));
+const page = (await import(url)).default;
+const heard = new Map(), held = {payload: bytes(%(payload)s), live: true};
+window.sent = [];
+window.listeners = () => [...heard.values()].reduce((n, one) => n + one.size, 0);
+window.tell = (message, text) => {
+  const buffers = text ? [new DataView(bytes(text).buffer)] : [];
+  for (const f of [...(heard.get("msg:custom") ?? [])]) f(message, buffers);
+};
+const model = {
+  get: name => held[name],
+  on(event, f) { heard.set(event, (heard.get(event) ?? new Set()).add(f)); },
+  off(event, f) { heard.get(event)?.delete(f); },
+  send(message) { sent.push(message); },
+};
+window.ended = new AbortController();
+await page.render({model, el: document.getElementById("host"), signal: ended.signal});
+window.ready = true;
+</script></body></html>"""
+FRAMES = "() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r))))"
+
+# What is kept of each cell of the matrix.
+SAMPLES = """async () => {
+  const said = [];
+  for (const cell of document.querySelectorAll(".vt-w-cell:not(.vt-w-zero, .vt-w-right)")) {
+    cell.click();
+    await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));
+    said.push(document.querySelector(".vt-samples").innerText);
+  }
+  return said.join("\\n");
+}"""
+
+
+class LeNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(3, 6, 5), nn.Conv2d(6, 16, 5)
+        self.fc1, self.fc2, self.fc3 = nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.conv1(x)), 2)
+        x = F.max_pool2d(F.relu(self.conv2(x)), 2).flatten(1)
+        return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
+
+
+class Recorded:
+    """A run of 60 steps with a rewind: its first state, its deltas, its state in the middle, paused and at the end."""
+
+    def __init__(self):
+        vistorch.manual_seed(0)
+        train, test = Shapes(transform=ToTensor(), length=320), Shapes(None, False, ToTensor(), length=80)
+        net = LeNet()
+        optimizer = optim.Adam(net.parameters(), lr=2e-3)
+        self.deltas, self.states, asked, held = [], {}, set(), []
+
+        def tell(run):
+            held.append(run.delta(held[-1]["version"] if held else 0))
+            self.deltas.append(wire.pack("delta", held[-1]))
+            if run.status == "paused":
+                self.states["paused"] = wire.pack("watch", run.record().wire())
+                run.resume()
+
+        def poll():
+            for at, what in ((25, run.pause), (32, lambda: run.set_lr(1e-2)), (38, run.rewind)):
+                if run.step >= at and at not in asked:
+                    asked.add(at)
+                    what()
+
+        with watch(
+            net, optimizer, classes=train.classes, epochs=3, tell=tell, share=0.9, snapshot_every=0
+        ) as run:
+            self.states["waiting"] = wire.pack("watch", run.record().wire())
+            for _ in range(3):
+                for x, y in DataLoader(train, batch_size=16, shuffle=True):
+                    optimizer.zero_grad()
+                    F.cross_entropy(net(x), y).backward()
+                    optimizer.step()
+                    if run.step == 30:
+                        run.snapshot()
+                    poll()
+                    if run.step % 2 == 0:
+                        run.refresh()
+                with vistorch.no_grad():
+                    net.eval()
+                    for x, y in DataLoader(test, batch_size=40):
+                        F.cross_entropy(net(x), y)
+                    net.train()
+                self.states["running"] = wire.pack("watch", run.record().wire())
+        self.run = run
+        self.states["finished"] = wire.pack("watch", run.record().wire())
+        self.whole = wire.pack("watch", run.state())
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return Recorded()
+
+
+@pytest.fixture
+def live(page, tmp_path):
+    """`live(payload)` opens a panel whose model counts listeners and keeps what the page sends."""
+
+    def show(payload, width=900):
+        code = bundles.source("watch").read_bytes()
+        html = HARNESS % {
+            "code": json.dumps(base64.b64encode(code).decode()),
+            "payload": json.dumps(base64.b64encode(payload).decode()),
+        }
+        (tmp_path / "live.html").write_text(html, encoding="utf-8")
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto((tmp_path / "live.html").as_uri())
+        page.wait_for_function("window.ready")
+        return page
+
+    return show
+
+
+def tell(page, *deltas):
+    for delta in deltas:
+        page.evaluate("text => tell({type: 'delta'}, text)", base64.b64encode(delta).decode())
+    page.evaluate(FRAMES)
+
+
+def stored(payload):
+    return standalone.document("a run", standalone.fragment("watch", payload))
+
+
+def shown(page):
+    """What a panel says and draws, tab by tab: every text, and the pixels of every picture."""
+    found = {}
+    for tab in ("Confusion", "Gradient flow", "Layer health", "Filters", "Log", "Result"):
+        page.get_by_role("tab", name=tab).click()
+        page.evaluate(FRAMES)
+        page.evaluate(FRAMES)
+        found[tab] = page.evaluate(
+            "() => [document.querySelector('.vt-watch').innerText,"
+            " [...document.querySelectorAll('.vt-watch canvas')].filter(c => c.offsetParent).map(c => c.toDataURL())]"
+        )
+    page.get_by_role("tab", name="Confusion").click()
+    for of in ("window", "validation"):
+        page.get_by_role("tab", name=of).click()
+        found[of] = page.evaluate(SAMPLES), []
+    return found
+
+
+def test_a_stored_run_shows_with_no_kernel(recorded, standalone, shoot, theme):
+    page = standalone(stored(recorded.states["finished"]), theme)
+    page.set_viewport_size({"width": 960, "height": 900})
+    expect(page.locator(".vt-status")).to_have_text("finished")
+    expect(page.locator(".vt-step")).to_have_text(f"{recorded.run.step} of {recorded.run.steps}")
+    expect(page.locator(".vt-class")).to_have_count(10)
+    expect(page.get_by_role("button", name="pause")).to_have_count(0)
+    shoot(theme)
+    page.set_viewport_size({"width": 420, "height": 900})
+    page.evaluate(FRAMES)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    shoot(f"{theme}-narrow")
+
+
+def test_classes_say_what_the_run_counted(recorded, standalone):
+    page = standalone(stored(recorded.states["finished"]))
+    for of in ("window", "validation"):
+        page.get_by_role("tab", name=of).click()
+        page.evaluate(FRAMES)
+        said = recorded.run.accuracy(of)
+        shares = [
+            r / s if s else 2 for r, s in zip(said["right"].tolist(), said["seen"].tolist(), strict=True)
+        ]
+        for c, share in enumerate(shares):
+            bar = page.locator(f'.vt-class[data-class="{c}"] .vt-bar')
+            now = bar.get_attribute("aria-valuenow")
+            assert (now is None) if share > 1 else abs(int(now) - 100 * share) <= 0.5 + 1e-9
+            few = 0 < said["seen"][c] < 20
+            assert ("vt-w-few" in bar.get_attribute("class")) == few
+        tops = [page.locator(f'.vt-class[data-class="{c}"]').bounding_box()["y"] for c in range(10)]
+        assert sorted(range(10), key=tops.__getitem__) == sorted(range(10), key=lambda c: (shares[c], c))
+
+
+def test_a_cell_opens_its_samples_by_click_and_keys(recorded, standalone):
+    page = standalone(stored(recorded.whole))
+    page.get_by_role("tab", name="window").click()
+    kept = [m for m in recorded.run.book.mistakes.wire() if m["where"] == "training"]
+    one = kept[-1]
+    mine = [m for m in kept if (m["label"], m["read"]) == (one["label"], one["read"])]
+    cell = page.locator(f'[role=gridcell][data-label="{one["label"]}"][data-read="{one["read"]}"]')
+    cell.click()
+    expect(cell).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".vt-sample")).to_have_count(len(mine))
+    expect(page.locator(".vt-sample").first).to_contain_text(f"#{one['index']}")
+    for c, score in one["top"]:
+        expect(page.locator(".vt-sample").first).to_contain_text(recorded.run.book.class_names[c])
+        expect(page.locator(".vt-sample").first).to_contain_text(f"{score:.2f}")
+    pixel = page.locator(".vt-sample canvas").first.evaluate(
+        "c => [c.width, c.height, ...c.getContext('2d').getImageData(5, 7, 1, 1).data]"
+    )
+    assert pixel == [32, 32, *one["image"][7, 5].tolist(), 255]
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    focused = page.evaluate("({...document.activeElement.dataset})")
+    assert (int(focused["label"]), int(focused["read"])) == (
+        min(9, one["label"] + 1),
+        min(9, one["read"] + 1),
+    )
+    page.keyboard.press("Enter")
+    expect(page.locator(".vt-w-cell[aria-selected=true]")).to_have_attribute("data-label", focused["label"])
+
+
+def test_deltas_end_where_the_whole_run_does(recorded, live, standalone):
+    page = live(recorded.states["waiting"])
+    expect(page.locator(".vt-status")).to_have_text("waiting")
+    assert len(recorded.deltas) > 20
+    tell(page, *recorded.deltas)
+    expect(page.locator(".vt-status")).to_have_text("finished")
+    by_deltas = shown(page)
+    assert [m["type"] for m in page.evaluate("sent")] == ["all"]
+    page = live(recorded.whole)
+    at_once = shown(page)
+    for tab, (text, pictures) in at_once.items():
+        # What the process held in memory differs from one moment to the next.
+        def same(said):
+            return [line for line in said.splitlines() if " of " not in line or "MB" not in line]
+
+        assert same(by_deltas[tab][0]) == same(text)
+        assert by_deltas[tab][1] == pictures
+
+
+def test_a_page_that_missed_a_delta_asks_for_everything(recorded, live):
+    page = live(recorded.states["waiting"])
+    page.wait_for_timeout(1100)
+    tell(page, *recorded.deltas[10:14])
+    assert [m["type"] for m in page.evaluate("sent")] == ["all", "all"]
+    expect(page.locator(".vt-status")).to_have_text("waiting")
+    everything = wire.pack("delta", recorded.run.delta(0))
+    tell(page, everything)
+    expect(page.locator(".vt-status")).to_have_text("finished")
+
+
+def test_controls_ask_and_say_why_they_cannot(recorded, live, shoot):
+    page = live(recorded.states["running"])
+    pause, step = page.get_by_role("button", name="pause"), page.get_by_role("button", name="one step")
+    expect(step).to_be_disabled()
+    expect(step).to_have_attribute("title", "Only when paused.")
+    pause.click()
+    expect(page.locator(".vt-said")).to_contain_text("asked")
+    asked = page.evaluate("sent.at(-1)")
+    assert asked["type"] == "do" and asked["do"] == "pause"
+    page.evaluate("id => tell({type: 'asked', id, say: 'asked; acts at the next step'})", asked["id"])
+    expect(page.locator(".vt-said")).to_have_text("asked; acts at the next step")
+    page = live(recorded.states["paused"], 760)
+    expect(page.locator(".vt-status")).to_have_text("paused")
+    expect(page.locator(".vt-said")).to_contain_text("Paused after step 2")
+    page.locator(".vt-watch").focus()
+    page.keyboard.press("s")
+    assert page.evaluate("sent.at(-1).do") == "step"
+    page.keyboard.press("p")
+    assert page.evaluate("sent.at(-1).do") == "resume"
+    page.keyboard.press("l")
+    page.keyboard.type("-3")
+    page.keyboard.press("Enter")
+    expect(page.locator(".vt-refused")).to_have_text("needs a positive number")
+    page.get_by_label("learning rate", exact=True).fill("3e-4")
+    page.keyboard.press("Enter")
+    asked = page.evaluate("sent.at(-1)")
+    assert (asked["do"], asked["value"]) == ("lr", 3e-4)
+    page.evaluate("id => tell({type: 'refused', id, why: 'lr: the run is over'})", asked["id"])
+    expect(page.locator(".vt-refused")).to_have_text("the run is over")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    shoot("keys")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_nothing_jumps_from_the_first_state_to_the_last(recorded, live):
+    page = live(recorded.states["waiting"])
+    places = """() => Object.fromEntries(['.vt-w-controls', '.vt-w-line', '.vt-w-loss', '.vt-w-accuracy',
+      '.vt-w-tabs', '.vt-w-panes', '.vt-watch'].map(what => {
+        const box = document.querySelector(what).getBoundingClientRect();
+        return [what, [box.x, box.y, box.width, box.height]];
+      }))"""
+    before = page.evaluate(places)
+    for delta in recorded.deltas:
+        tell(page, delta)
+        assert page.evaluate(places) == before
+
+
+def test_curve_and_flow_tell_what_stands_under_the_pointer(recorded, standalone):
+    page = standalone(stored(recorded.states["finished"]))
+    plot = page.locator(".vt-w-plot")
+    plot.hover(position={"x": 150, "y": 120})
+    expect(page.locator(".vt-w-loss .vt-w-read")).to_contain_text("step ")
+    plot.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    expect(page.locator(".vt-w-loss .vt-w-read")).to_contain_text(f"step {recorded.run.step}")
+    page.mouse.move(5, 5)
+    page.get_by_role("radio", name="table").click()
+    expect(page.locator(".vt-w-sheet")).to_contain_text("largest")
+    page.get_by_role("tab", name="Gradient flow").click()
+    page.locator(".vt-w-flow canvas").first.hover(position={"x": 150, "y": 30})
+    expect(page.locator(".vt-w-flow .vt-w-read")).to_contain_text("conv1.weight, step")
+
+
+def test_no_listener_is_left_when_the_page_goes(recorded, live):
+    page = live(recorded.states["running"])
+    assert page.evaluate("listeners()") == 2
+    tell(page, recorded.deltas[-1])
+    page.evaluate("ended.abort()")
+    assert page.evaluate("listeners()") == 0
+    expect(page.locator(".vt-watch")).to_have_count(0)
+    page.keyboard.press("p")
+    assert [m["type"] for m in page.evaluate("sent")] == ["all"]
+
+
+def test_names_with_markup_are_text(standalone, page):
+    executed = []
+    page.on("dialog", lambda dialog: (executed.append(dialog.message), dialog.dismiss()))
+    net = nn.Sequential(nn.Linear(2, 2))
+    optimizer = optim.SGD(net.parameters(), lr=0.1)
+    with watch(net, optimizer, classes=[MARKUP, "dog"], title=MARKUP) as run:
+        for _ in range(3):
+            optimizer.zero_grad()
+            F.cross_entropy(net(vistorch.eye(2)), vistorch.tensor([0, 1])).backward()
+            optimizer.step()
+    page = standalone(stored(wire.pack("watch", run.record().wire())))
+    expect(page.locator(".vt-watch")).to_contain_text(MARKUP)
+    for tab in ("Gradient flow", "Layer health", "Filters", "Log", "Result"):
+        page.get_by_role("tab", name=tab).click()
+    assert page.locator(".vt-watch img").count() == 0
+    assert not executed
+
+
+def test_a_delta_costs_little(recorded, live):
+    page = live(recorded.states["waiting"])
+    client = page.context.new_cdp_session(page)
+    client.send("Performance.enable")
+
+    def script():
+        named = {m["name"]: m["value"] for m in client.send("Performance.getMetrics")["metrics"]}
+        return named["ScriptDuration"]
+
+    begin = script()
+    for delta in recorded.deltas:
+        tell(page, delta)
+    each = 1000 * (script() - begin) / len(recorded.deltas)
+    assert each < 25, f"{each:.1f} ms of script a delta"

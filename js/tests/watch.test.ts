@@ -76,6 +76,8 @@ describe("a delta", () => {
     expect(fits(run(), delta({ since: 0 }))).toBe(true);
     expect(fits(run(), delta({ since: 4, version: 5 }))).toBe(false);
     expect(merge(run(), delta({ since: 1, version: 2, head: head({ step: 1 }) })).head.step).toBe(4); // late: known already
+    const again = merge(run(), delta({ since: 3, version: 3, head: head({ speed: 99 }), validation: [] }));
+    expect([again.head.speed, again.version]).toEqual([99, 3]);
     expect(merge(run(), delta({ since: 0, version: 9, head: head({ step: 9 }) })).version).toBe(9);
   });
 });

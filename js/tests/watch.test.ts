@@ -76,6 +76,8 @@ describe("a delta", () => {
     expect(fits(run(), delta({ since: 0 }))).toBe(true);
     expect(fits(run(), delta({ since: 4, version: 5 }))).toBe(false);
     expect(merge(run(), delta({ since: 1, version: 2, head: head({ step: 1 }) })).head.step).toBe(4); // late: known already
+    const again = merge(run(), delta({ since: 3, version: 3, head: head({ speed: 99 }), validation: [] }));
+    expect([again.head.speed, again.version]).toEqual([99, 3]);
     expect(merge(run(), delta({ since: 0, version: 9, head: head({ step: 9 }) })).version).toBe(9);
   });
 });
@@ -92,6 +94,7 @@ describe("the curve", () => {
     expect(Math.max(...all.high)).toBe(9);
     expect(Math.min(...all.low)).toBe(-5);
     expect(all.at.length).toBe(3);
+    expect(all.at.at(-1)).toBe(5.5); // columns of one step stand at their step
   });
 
   it("has an axis that cuts a lone peak and says so, and does not shrink at once", () => {

@@ -199,6 +199,41 @@ def test_the_last_state_stays_when_the_notebook_is_opened_again(book, page, shoo
     shoot("reopened", made.output(1))
 
 
+def test_a_page_that_is_loaded_again_takes_the_running_training_up(book, page):
+    made = book()
+    panel = panel_of(made)
+    expect(panel.locator(".vt-class")).to_have_count(10, timeout=20_000)
+    made.save()
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    stood = number_of(panel)
+    page.reload(wait_until="domcontentloaded")
+    expect(page.locator(".vt-watch")).to_be_visible(timeout=30_000)
+    expect(panel.locator(".vt-status")).to_have_text(re.compile("running", re.I))
+    page.wait_for_function(
+        "(stood) => Number(document.querySelector('.vt-watch .vt-step').textContent.split(' of ')[0]"
+        ".replace(/\\D/g, '')) > stood",
+        arg=stood,
+    )
+    press(panel, "stop and keep")
+    expect(panel.locator(".vt-status")).to_have_text(re.compile("stopped", re.I))
+
+
+def test_a_converted_notebook_shows_the_last_state(book, page, standalone):
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    made = book(SHORT)
+    made.run(1)
+    made.save()
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    read = nbformat.read(made.path(), as_version=4)
+    whole, _ = HTMLExporter(template_name="basic").from_notebook_node(read)
+    page.console.allow("requirejs|require is not defined|Failed to load|MathJax")
+    shown = standalone(whole)
+    expect(shown.locator(".vt-watch:visible")).to_have_count(1)
+    expect(shown.locator(".vt-watch .vt-status")).to_have_text(re.compile("finished", re.I))
+
+
 ENDS = {
     "error": ("\n        if run.step == 20: raise ValueError('no more')", "error"),
     "interrupt": ("", "interrupted"),

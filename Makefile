@@ -13,11 +13,12 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.made-base
 TEST := $(VENV)/.made-test
 LAB := $(VENV)/.made-lab
+DOCS := $(VENV)/.made-docs
 
 # One order, also under -j: pytest comes last, so that its closing line ends the run.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz bench js notebooks clean
+.PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz bench js notebooks docs pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -36,14 +37,18 @@ $(LAB): $(BASE)
 	$(BIN)/python -m pip install --quiet --editable '.[lab]'
 	@touch $@
 
+$(DOCS): $(TEST)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
 # Takes a moment where nothing has changed; an install has built them already.
 bundles: $(TEST)
 	@$(BIN)/python js/front.py build
 
-lab: $(LAB) ## open JupyterLab on notebooks/
-	$(BIN)/python -m jupyter lab --notebook-dir=notebooks $(LAB_ARGS)
+lab: $(LAB) ## open JupyterLab on your own copies of the tutorials, in vistorch-tutorials/
+	$(BIN)/vistorch lab vistorch-tutorials $(LAB_ARGS)
 
-test: lint type fuzz notebooks vitest ui pytest ## everything that must be green before a merge
+test: lint type docs fuzz notebooks vitest ui pytest ## everything that must be green before a merge
 
 pytest: bundles ## the tests and the examples in the docstrings of vistorch
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) vistorch tests
@@ -82,6 +87,13 @@ notebooks: $(TEST) ## run every notebook and compare its outputs
 	else \
 		echo "There are no notebooks yet: nothing to run."; \
 	fi
+
+docs: $(DOCS) ## build the site into build/docs/html; warnings are errors
+	$(BIN)/python -m docs.making
+
+pictures: bundles ## make the pictures of README.md anew, by the test that draws them
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m ui tests/ui/test_pictures.py
+	cp tests/ui/artefacts/readme-stepper.png docs/pictures/stepper.png
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The step of packaging that makes the widgets' bundles.
+"""The step of packaging that makes the widgets' bundles, and puts the tutorials into the package.
 
 `pip install` works where there is no node: then, and only if a bundle is missing or stale, the build asks pip for a
 node of its own. A source distribution carries its bundles and needs none.
@@ -30,7 +30,10 @@ class FrontEnd(BuildHookInterface):
         return [] if front.is_fresh() or front.system_node() else [front.NODE_WHEEL]
 
     def initialize(self, version, build_data):
-        """Build what is stale."""
+        """Build what is stale; let a wheel carry the notebooks, which in a clone lie outside of the package."""
         front = front_end()
         if not front.is_fresh() and front.build():
             raise RuntimeError("The front end could not be built; the lines above say why.")
+        if self.target_name == "wheel" and version != "editable":
+            for path in sorted(Path(self.root, "notebooks").glob("[0-9]*.ipynb")):
+                build_data["force_include"][str(path)] = f"vistorch/tutorials/notebooks/{path.name}"

@@ -28,6 +28,7 @@ FAMILIES = (
     "loading",
     "pictures",
     "graphs",
+    "pages",
 )
 
 
@@ -43,6 +44,7 @@ class Row:
     base: Callable[[ModuleType], Callable[[], object]] | None = None
     milliseconds: float | None = None
     kilobytes: float | None = None
+    waits: bool = False
 
     @property
     def key(self):
@@ -53,14 +55,26 @@ class Row:
 ROWS: dict[str, Row] = {}
 
 
-def add(family, name, prepare, *, budget=None, memory=False, base=None, milliseconds=None, kilobytes=None):
+def add(
+    family,
+    name,
+    prepare,
+    *,
+    budget=None,
+    memory=False,
+    base=None,
+    milliseconds=None,
+    kilobytes=None,
+    waits=False,
+):
     """Put a row into the table; `memory` asks for its peak memory, each time in a process of its own.
 
     With `base`, the row holds the library against itself: `base(lib)` is what `prepare(lib)` is compared with, and
     torch has no part in it. `milliseconds` is a budget for one call, whatever the ratio; with `kilobytes`, a budget
-    too, both sides return the bytes that they made.
+    too, both sides return the bytes that they made. A row that `waits` for another process is timed by the wall's
+    clock, all others by the processor's.
     """
-    row = Row(family, name, prepare, budget, memory, base, milliseconds, kilobytes)
+    row = Row(family, name, prepare, budget, memory, base, milliseconds, kilobytes, waits)
     if row.key in ROWS:
         raise ValueError(f"there are two rows called {row.key}")
     ROWS[row.key] = row

@@ -34,12 +34,28 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Whether there is a CUDA device."""
+    """Whether there is a CUDA device.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.accelerator.is_available()
+        True
+        >>> vistorch.cuda.simulate(None)
+    """
     return cuda.is_available()
 
 
 def device_count() -> int:
-    """How many there are."""
+    """How many there are.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> vistorch.accelerator.device_count()
+        2
+        >>> vistorch.cuda.simulate(None)
+    """
     return cuda.device_count() if cuda.is_available() else 0
 
 
@@ -71,13 +87,35 @@ def _index(device: Any) -> int | None:
 
 
 def current_device_index() -> int:
-    """The index of the current device."""
+    """The index of the current device.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> with vistorch.accelerator.device_index(1):
+        ...     vistorch.accelerator.current_device_index()
+        1
+        >>> vistorch.cuda.simulate(None)
+    """
     _needed()
     return cuda.current_device()
 
 
 def set_device_index(device: Any, /) -> None:
-    """Make a device the current one."""
+    """Make a device the current one.
+
+    Args:
+        device: the device or its index.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> vistorch.accelerator.set_device_index(1)
+        >>> vistorch.accelerator.current_device_index()
+        1
+        >>> vistorch.accelerator.set_device_index(0)
+        >>> vistorch.cuda.simulate(None)
+    """
     _needed()
     cuda.set_device(_index(device))
 
@@ -86,19 +124,54 @@ current_device_idx, set_device_idx = current_device_index, set_device_index
 
 
 def current_stream(device: Any = None, /) -> Any:
-    """The stream in use."""
+    """The stream in use.
+
+    Args:
+        device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.accelerator.current_stream() == vistorch.cuda.default_stream()
+        True
+        >>> vistorch.cuda.simulate(None)
+    """
     _needed()
     return cuda.current_stream(_index(device))
 
 
 def set_stream(stream: Any) -> None:
-    """Use a stream from here on."""
+    """Use a stream from here on.
+
+    Args:
+        stream: the stream.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> before, side = vistorch.accelerator.current_stream(), vistorch.cuda.Stream()
+        >>> vistorch.accelerator.set_stream(side)
+        >>> vistorch.accelerator.current_stream() == side
+        True
+        >>> vistorch.accelerator.set_stream(before)
+        >>> vistorch.cuda.simulate(None)
+    """
     _needed()
     cuda.set_stream(stream)
 
 
 def synchronize(device: Any = None, /) -> None:
-    """Wait for all work on a device."""
+    """Wait for all work on a device.
+
+    Args:
+        device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.accelerator.synchronize()
+        >>> vistorch.cuda.simulate(None)
+    """
     _needed()
     cuda.synchronize(_index(device))
 
@@ -108,6 +181,14 @@ class device_index:
 
     Args:
         device: its index; None changes nothing.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> with vistorch.accelerator.device_index(1):
+        ...     vistorch.ones(1, device="cuda").device
+        device(type='cuda', index=1)
+        >>> vistorch.cuda.simulate(None)
     """
 
     def __init__(self, device: int | None, /) -> None:
@@ -145,6 +226,13 @@ get_device_capability = _of_memory("get_device_capability")
 
 
 def empty_cache() -> None:
-    """Give unused memory back."""
+    """Give unused memory back.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.accelerator.empty_cache()
+        >>> vistorch.cuda.simulate(None)
+    """
     _needed()
     cuda.empty_cache()

@@ -2,6 +2,7 @@
 
 Invariant: a program is not imitated but run, by Python itself, in a fresh interpreter that takes the place of this
 one: exit codes, tracebacks, signals, `sys.argv`, `sys.path` and `__main__` are Python's own.
+JupyterLab is such a program too.
 """
 
 from __future__ import annotations
@@ -18,13 +19,22 @@ USAGE = """\
 usage: vistorch run script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
+       vistorch lab [folder] [options of jupyter lab]
+       vistorch doctor
 
-Run a PyTorch program on vistorch, unchanged: `import torch` and `import torchvision` give vistorch, in the
-program and in every process that it starts.
+run     Run a PyTorch program on vistorch, unchanged: `import torch` and `import torchvision` give vistorch, in
+        the program and in every process that it starts.
+lab     Open JupyterLab on your own copies of the tutorials, in the folder vistorch-tutorials if none is named.
+        What you have changed there is never overwritten; a notebook that you delete comes back.
+doctor  Say which versions, devices and parts of Jupyter are here, what is missing, and what mends it; the exit
+        code is 1 if something is wrong.
 
 options:
   -h, --help  show this text
   --version   show the version"""
+
+
+COMMANDS = ("run", "lab", "doctor")
 
 
 class Refusal(Exception):
@@ -38,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         arguments: the words after the command's name; those of this process if not given.
 
     Returns:
-        The exit code. `run` does not return: the program takes this process over.
+        The exit code. `run` and `lab` do not return: the program takes this process over.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
@@ -50,18 +60,47 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _do(words: list[str]) -> int:
     first = words[0] if words else None
-    if first in ("-h", "--help") or words[:2] in (["run", "-h"], ["run", "--help"]):
+    if first in ("-h", "--help") or (first in COMMANDS and words[1:2] in (["-h"], ["--help"])):
         print(USAGE)
     elif first == "--version":
         print(f"vistorch {__version__}")
     elif first == "run":
         _check(words[1:])
-        _become(words[1:])
+        os.environ.update(environment())
+        _become([sys.executable, *subprocess._args_from_interpreter_flags(), *words[1:]])  # type: ignore[attr-defined]
+    elif first == "lab":
+        _become(_lab(words[1:]))
+    elif first == "doctor":
+        return _doctor(words[1:])
     elif first is None:
-        raise Refusal("say what to do: `vistorch run script.py` runs a PyTorch program.")
+        raise Refusal("say what to do: `vistorch run script.py` runs a PyTorch program; `vistorch --help`.")
     else:
-        raise Refusal(f"there is no command {first!r}; `vistorch run script.py` runs a PyTorch program.")
+        raise Refusal(
+            f"there is no command {first!r}; `vistorch run script.py` runs a PyTorch program, "
+            "`vistorch lab` opens the tutorials, `vistorch doctor` says what is missing."
+        )
     return 0
+
+
+def _lab(words: list[str]) -> list[str]:
+    """Copy the tutorials; return the command that opens them."""
+    from .tutorials import copies, lab
+
+    try:
+        return lab.command_of(words)
+    except copies.Refusal as refusal:
+        raise Refusal(str(refusal)) from None
+
+
+def _doctor(words: list[str]) -> int:
+    """Print what is here and what is wrong."""
+    from .debug.doctor import examine
+
+    if words:
+        raise Refusal(f"`vistorch doctor` takes no {words[0]!r}: it looks at everything.")
+    record = examine()
+    print(record.text())
+    return 1 if record.wrong else 0
 
 
 def _check(words: list[str]) -> None:
@@ -82,10 +121,8 @@ def _check(words: list[str]) -> None:
         raise Refusal("`vistorch run` needs Python's environment: leave out its options -E, -I and -S.")
 
 
-def _become(words: list[str]) -> NoReturn:
-    """Give this process to the program."""
-    os.environ.update(environment())
-    command = [sys.executable, *subprocess._args_from_interpreter_flags(), *words]  # type: ignore[attr-defined]
+def _become(command: list[str]) -> NoReturn:
+    """Give this process to a program."""
     sys.stdout.flush()
     sys.stderr.flush()
     if os.name == "nt":  # there, exec returns to the shell while the program runs on

@@ -107,12 +107,33 @@ is_tracing = is_scripting
 
 
 def fork(func: Callable, *args: Any, **kwargs: Any) -> Any:
-    """Call the function at once; `wait` gives what it gave."""
+    """Call the function at once; `wait` gives what it gave.
+
+    Args:
+        func: what to call.
+        *args: its arguments.
+        **kwargs: more of them.
+
+    Example:
+        >>> import vistorch
+        >>> future = vistorch.jit.fork(lambda x: x + 1, 2)
+        >>> vistorch.jit.wait(future)
+        3
+    """
     return func(*args, **kwargs)
 
 
 def wait(future: Any) -> Any:
-    """What `fork` gave."""
+    """What `fork` gave.
+
+    Args:
+        future: what `fork` returned.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.jit.wait(vistorch.jit.fork(sum, [1, 2]))
+        3
+    """
     return future
 
 

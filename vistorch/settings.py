@@ -54,9 +54,11 @@ def set_num_threads(int: int) -> None:
 
     Example:
         >>> import vistorch
+        >>> before = vistorch.get_num_threads()
         >>> vistorch.set_num_threads(1)
         >>> vistorch.get_num_threads()
         1
+        >>> vistorch.set_num_threads(before)
     """
     _now.threads = _positive("set_num_threads", int)
     for pool in _pools():
@@ -64,7 +66,13 @@ def set_num_threads(int: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads BLAS may use."""
+    """How many threads BLAS may use.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.get_num_threads() >= 1
+        True
+    """
     if _now.threads is not None:
         return _now.threads
     pools = [pool.num_threads for pool in _pools()]
@@ -77,7 +85,18 @@ def _cores() -> int:
 
 
 def set_num_interop_threads(int: int) -> None:
-    """Remembered only: ops here run one after another. As in PyTorch, it may be set once."""
+    """Remembered only: ops here run one after another. As in PyTorch, it may be set once.
+
+    Args:
+        int: the number.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_num_interop_threads(0)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: set_num_interop_threads expects a positive integer
+    """
     number = _positive("set_num_interop_threads", int)
     if _now.interop is not None:
         raise RuntimeError(
@@ -88,7 +107,13 @@ def set_num_interop_threads(int: int) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` was told, or the number of cores."""
+    """What `set_num_interop_threads` was told, or the number of cores.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.get_num_interop_threads() >= 1
+        True
+    """
     return _now.interop if _now.interop is not None else os.cpu_count() or 1
 
 
@@ -98,6 +123,13 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     Args:
         mode: whether results must be the same from run to run.
         warn_only: warn rather than raise.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.use_deterministic_algorithms(True)
+        >>> vistorch.are_deterministic_algorithms_enabled()
+        True
+        >>> vistorch.use_deterministic_algorithms(False)
     """
     if not isinstance(mode, bool):
         raise TypeError(
@@ -108,17 +140,42 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was told."""
+    """What `use_deterministic_algorithms` was told.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.are_deterministic_algorithms_enabled()
+        False
+    """
     return _now.deterministic > 0
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was told to warn only."""
+    """Whether `use_deterministic_algorithms` was told to warn only.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.use_deterministic_algorithms(True, warn_only=True)
+        >>> vistorch.is_deterministic_algorithms_warn_only_enabled()
+        True
+        >>> vistorch.use_deterministic_algorithms(False)
+    """
     return _now.deterministic == 1
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """The same switch by number or word: 0 "default", 1 "warn", 2 "error"."""
+    """The same switch by number or word: 0 "default", 1 "warn", 2 "error".
+
+    Args:
+        debug_mode: the number or the word.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_deterministic_debug_mode("warn")
+        >>> vistorch.get_deterministic_debug_mode()
+        1
+        >>> vistorch.set_deterministic_debug_mode("default")
+    """
     if not isinstance(debug_mode, int | str):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     if isinstance(debug_mode, str) and debug_mode not in _MODES:
@@ -132,7 +189,13 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """0, 1 or 2."""
+    """0, 1 or 2.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.get_deterministic_debug_mode()
+        0
+    """
     return _now.deterministic
 
 
@@ -141,6 +204,13 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     Args:
         precision: "highest", "high" or "medium".
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_float32_matmul_precision("high")
+        >>> vistorch.get_float32_matmul_precision()
+        'high'
+        >>> vistorch.set_float32_matmul_precision("highest")
     """
     if not isinstance(precision, str):
         raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
@@ -155,26 +225,58 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was told; "highest" if nothing."""
+    """What `set_float32_matmul_precision` was told; "highest" if nothing.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.get_float32_matmul_precision()
+        'highest'
+    """
     return _now.matmul
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """False: numpy keeps denormal numbers, and this cannot be changed."""
+    """False: numpy keeps denormal numbers, and this cannot be changed.
+
+    Args:
+        mode: what is wanted.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_flush_denormal(True)
+        False
+    """
     if not isinstance(mode, bool):
         raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
     return False
 
 
 def set_warn_always(b: bool) -> None:
-    """Remembered: warnings here follow Python's own filters."""
+    """Remembered: warnings here follow Python's own filters.
+
+    Args:
+        b: what is wanted.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_warn_always(True)
+        >>> vistorch.is_warn_always_enabled()
+        True
+        >>> vistorch.set_warn_always(False)
+    """
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _now.warn_always = b
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` was told."""
+    """What `set_warn_always` was told.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_warn_always_enabled()
+        False
+    """
     return _now.warn_always
 
 
@@ -190,7 +292,16 @@ def is_storage(obj: object) -> bool:
 
 
 def get_device_module(device: Any = None) -> Any:
-    """The module of a kind of device: `vistorch.cuda` or `vistorch.cpu`."""
+    """The module of a kind of device: `vistorch.cuda` or `vistorch.cpu`.
+
+    Args:
+        device: a device or the name of a kind; without it, the kind that is used first.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.get_device_module("cuda") is vistorch.cuda
+        True
+    """
     if device is None:
         name = "cuda" if importlib.import_module("vistorch.cuda").is_available() else "cpu"
     else:
@@ -204,12 +315,24 @@ def get_device_module(device: Any = None) -> Any:
 
 
 def compiled_with_cxx11_abi() -> bool:
-    """True, as PyTorch says since 2.6; nothing here is compiled."""
+    """True, as PyTorch says since 2.6; nothing here is compiled.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.compiled_with_cxx11_abi()
+        True
+    """
     return True
 
 
 def is_vulkan_available() -> bool:
-    """False: nothing here runs on Vulkan."""
+    """False: nothing here runs on Vulkan.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_vulkan_available()
+        False
+    """
     return False
 
 
@@ -219,6 +342,13 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
     Args:
         mode: whether to look for where a bad gradient was made.
         check_nan: whether to refuse gradients that are not numbers.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_anomaly_enabled(True)
+        >>> vistorch.is_anomaly_enabled()
+        True
+        >>> vistorch.set_anomaly_enabled(False)
     """
     from .engine.anomaly import set_detect_anomaly
 

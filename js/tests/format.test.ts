@@ -46,7 +46,7 @@ describe("numbers", () => {
 
 describe("sizes", () => {
   it("bytes in steps of 1024", () => {
-    expect([4, 3360, 40320, 4000000, 2 ** 33].map(bytes)).toEqual(["4 B", "3.3 kB", "39 kB", "3.8 MB", "8.0 GB"]);
+    expect([4, 3360, 40320, 4000000, 2 ** 33].map(bytes)).toEqual(["4 B", "3.4 kB", "40 kB", "4.0 MB", "8.6 GB"]);
   });
 
   it("shares never round to nothing or to all", () => {

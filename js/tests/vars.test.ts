@@ -77,6 +77,15 @@ describe("the table of names", () => {
     expect(lines()[0]?.children[1]?.textContent).toBe("w2");
   });
 
+  it("has a column of notes where a row has one", () => {
+    expect(shown(false).el.querySelector(".vt-says")).toBeNull();
+    const model = fakeModel(pack("vars", { title: "", rows: [row("x"), row("y", { says: "view of x" })] }));
+    const el = document.createElement("div");
+    widget.render({ model, el, signal: new AbortController().signal });
+    expect([...el.querySelectorAll("th.vt-says")].map((one) => one.textContent)).toEqual(["note"]);
+    expect([...el.querySelectorAll("td.vt-says")].map((one) => one.textContent)).toEqual(["", "view of x"]);
+  });
+
   it("without a kernel says what to type", () => {
     const { lines, note, model } = shown(false);
     lines()[2]?.click();

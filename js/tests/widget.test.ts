@@ -30,7 +30,7 @@ beforeEach(() => {
 describe("the array view", () => {
   it("says what it shows: name, meta, statistics, legend", async () => {
     const { el, find } = await shown(item([10, 84], { name: "fc3.weight", notes: ["requires grad"] }));
-    expect(find(".vt-head").textContent).toMatch(/fc3\.weight.*10 × 84.*float32.*cpu.*3\.3 kB.*requires grad/);
+    expect(find(".vt-head").textContent).toMatch(/fc3\.weight.*10 × 84.*float32.*cpu.*3\.4 kB.*requires grad/);
     expect(find(".vt-stats").textContent).toMatch(/min−1max2.*zero17 %.*NaN0/);
     expect(find(".vt-say").textContent).toBe("diverging around 0 · linear · ends at ±max |x|");
     expect(el.querySelector("table caption")?.textContent).toMatch(/fc3\.weight: 10 × 84/);

@@ -1,6 +1,8 @@
 """Each line of `%vt doctor` says ok, or what is wrong and what to type."""
 
+import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,9 @@ import vistorch
 from vistorch.compat import alias_torch, unalias_torch
 from vistorch.debug import doctor
 from vistorch.debug.doctor import KNOW, OK, WRONG, Doctor, Finding, examine
+
+ROOT = Path(__file__).parents[2]
+COMING = {"watch", "flow"}  # pages that are being written
 
 
 def finding(about, shell=None):
@@ -78,10 +83,34 @@ def test_subshells():
 @pytest.mark.parametrize(("release", "says"), [("", "not installed"), ("0.8.1", "0.8.1 is too old")])
 def test_widgets_that_are_missing_or_old(monkeypatch, release, says):
     versions(monkeypatch, anywidget=release)
-    one = finding("anywidget")
+    one = finding("anywidget", notebook())
     assert one.state == WRONG
     assert one.says.startswith(says)
     assert one.type_this.startswith("%pip install ")
+
+
+def test_in_a_terminal_it_says_what_is_typed_in_a_terminal(monkeypatch):
+    named = "anywidget ipywidgets jupyterlab notebook jupyterlab_widgets ipykernel".split()
+    versions(monkeypatch, **dict.fromkeys(named, ""))
+    monkeypatch.setattr("vistorch.engine.kernels.simulated.complaint", lambda: "four is no number")
+    for shell, sign in ((None, f"{sys.executable} -m pip install "), (notebook(), "%pip install ")):
+        found = {one.about: one for one in examine(shell).findings}
+        assert found["anywidget"].type_this == f"{sign}anywidget"
+        assert any("%" in one.type_this for one in found.values()) == (shell is not None)
+    found = {one.about: one for one in examine().findings}
+    assert found["front end"].type_this == f"{sys.executable} -m pip install jupyterlab"
+    assert found["ipykernel"].type_this == f"{sys.executable} -m pip install ipykernel"
+    versions(monkeypatch, ipykernel="7.0.1")
+    assert finding("ipykernel").type_this == f'{sys.executable} -m pip install "ipykernel>=7.1"'
+
+
+def test_why_there_is_no_cuda(monkeypatch):
+    monkeypatch.setattr(doctor.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(doctor.os.path, "exists", lambda path: True)
+    one = finding("CUDA")
+    assert one.state == WRONG
+    assert one.says.startswith("not available: ")
+    assert "cupy is not installed" in one.says and "vistorch[cuda13]" in one.says
 
 
 def test_pages(monkeypatch, tmp_path):
@@ -89,10 +118,14 @@ def test_pages(monkeypatch, tmp_path):
     (tmp_path / "vistorch" / "widgets" / "static").mkdir(parents=True)
     monkeypatch.setattr(doctor, "STATIC", tmp_path / "vistorch" / "widgets" / "static")
     one = finding("pages")
-    assert (one.state, one.type_this) == (WRONG, "make js")
+    assert (one.state, one.type_this) == (WRONG, "make bundles")
     for page in doctor.PAGES:
         (doctor.STATIC / f"{page}.js").write_text("x" * 2000)
-    assert finding("pages").says == "array 2 kB, vars 2 kB"
+    assert finding("pages").says == ", ".join(f"{page} 2 kB" for page in doctor.PAGES)
+
+
+def test_every_page_is_looked_at():
+    assert {path.stem for path in (ROOT / "js" / "src").glob("*.ts")} - {"css.d"} <= {*doctor.PAGES, *COMING}
 
 
 def test_a_front_end_without_widgets(monkeypatch):

@@ -94,7 +94,7 @@ def test_open_names_a_module():
 def test_what_has_no_graph_is_refused_in_one_line(sentence, type_in, command):
     type_in(SETUP)
     assert "does not require grad" in sentence(f"%vt {command} torch.ones(2)")
-    assert "a graph belongs to a tensor, and this is a int" in sentence(f"%vt {command} 3")
+    assert f"a tensor, and this is of type int: type %vt {command} loss" in sentence(f"%vt {command} 3")
     assert "name the tensor" in sentence(f"%vt {command} []")
     assert sentence(f"%vt {command} lost").startswith(
         "NameError: name 'lost' is not defined; did you mean loss"

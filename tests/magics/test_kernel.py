@@ -114,6 +114,17 @@ def test_a_tensor_shows_itself_and_its_text_is_pytorch_s(kernel):
     assert result["content"]["data"]["text/plain"] == "tensor([[0., 1., 2.],\n        [3., 4., 5.]])"
 
 
+def test_a_value_without_a_name_is_called_what_it_can_be_called(kernel):
+    kernel.run("from vistorch.widgets.display import shown\nx = vistorch.ones(2)")
+    (result,), _ = kernel.run("x * 3")
+    name = f"Out[{result['content']['execution_count']}]"
+    assert kernel.text(f"print(shown.last.name, {name})") == f"{name} tensor([3., 3.])\n"
+    kernel.run("x")
+    assert kernel.text("print(shown.last.name)") == "x\n"
+    kernel.run("display(x * 3)")  # kept nowhere
+    assert kernel.text("print(shown.last.name)") == "x\n"
+
+
 def test_a_parameter_shows_itself_too(kernel):
     shown, _ = kernel.run("nn.Linear(2, 2).weight")
     assert PICTURE <= set(shown[0]["content"]["data"])

@@ -127,6 +127,16 @@ def test_a_module_under_two_names():
     assert found["model"].says == "the same as net"
 
 
+def test_a_view_larger_than_its_base():
+    row = vistorch.arange(5)
+    found = rows(tall=row.expand(9, 5), row=row, windows=row.unfold(0, 2, 1))
+    assert {name: one.says for name, one in found.items()} == {
+        "tall": "view of row",
+        "row": "",
+        "windows": "view of row",
+    }
+
+
 def test_the_title_counts_memory_once():
     x = vistorch.ones(1000)
     assert survey({"x": x, "y": x[:500], "a": x.numpy()}).title == "3 names, 4,000 bytes"

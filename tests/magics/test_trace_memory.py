@@ -36,6 +36,11 @@ def test_one_line_each(sentence, type_in):
     assert (
         sentence("%vt memory x") == "it has no history: it was computed from nothing that requires a gradient"
     )
+    type_in("y = x.requires_grad_().exp().sum()\ny.backward()")
+    assert sentence("%vt memory y") == (
+        "the graph was freed by a backward pass: what its nodes kept is gone; run the forward pass again, "
+        "and look before backward()"
+    )
     assert sentence("%vt memory 3").startswith("expected a result with history, got int")
     assert sentence("%vt memory []").startswith("expected a result with history, got list")
     assert sentence("%%vt memory x\nx").startswith("`%%vt memory` watches its cell and takes nothing else")

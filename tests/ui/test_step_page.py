@@ -79,6 +79,18 @@ def test_a_network_is_stepped_with_mouse_keys_and_slider(standalone, theme, shoo
     expect(position).to_have_text("step 1 of 5")
 
 
+def test_the_keys_stand_in_the_bar_and_cover_nothing(standalone):
+    """Also beside a tensor's page, whose styles are in the same document."""
+    page = standalone(vt.show(vistorch.randn(3, 4)).html() + network().html())
+    page.set_viewport_size({"width": 1000, "height": 900})
+    page.locator(".vt-transport").wait_for()
+    bar, keys, run = (
+        page.locator(part).bounding_box() for part in (".vt-transport", ".vt-keys", ".vt-transport .vt-run")
+    )
+    assert bar["y"] <= keys["y"] and keys["y"] + keys["height"] <= bar["y"] + bar["height"]
+    assert keys["x"] >= run["x"] + run["width"]
+
+
 def test_a_run_stops_before_breakpoints_and_then_goes_past_them(standalone):
     page = standalone(network("ReluBackward0").document())
     run, position, told = page.locator(".vt-run"), page.locator(".vt-pos"), page.locator(".vt-stop")

@@ -145,6 +145,17 @@ def custom_fwd(
         fwd: the method; without it, a decorator is given.
         device_type: "cuda" or "cpu".
         cast_inputs: cast the inputs to this type and run without casts; None lets `forward` run as called.
+
+    Example:
+        >>> import vistorch
+        >>> class Twice(vistorch.autograd.Function):
+        ...     @staticmethod
+        ...     @vistorch.amp.custom_fwd(device_type="cpu", cast_inputs=vistorch.float32)
+        ...     def forward(ctx, x):
+        ...         return x + x
+        >>> with vistorch.autocast("cpu"):
+        ...     Twice.apply(vistorch.ones(1, dtype=vistorch.bfloat16)).dtype
+        vistorch.float32
     """
     kind = _device_type(device_type)
     if fwd is None:
@@ -172,6 +183,26 @@ def custom_bwd(bwd: Callable | None = None, *, device_type: str) -> Callable:
     Args:
         bwd: the method; without it, a decorator is given.
         device_type: "cuda" or "cpu".
+
+    Example:
+        >>> import vistorch
+        >>> class Product(vistorch.autograd.Function):
+        ...     @staticmethod
+        ...     @vistorch.amp.custom_fwd(device_type="cpu")
+        ...     def forward(ctx, x, w):
+        ...         ctx.save_for_backward(w)
+        ...         return x @ w
+        ...     @staticmethod
+        ...     @vistorch.amp.custom_bwd(device_type="cpu")
+        ...     def backward(ctx, g):
+        ...         (w,) = ctx.saved_tensors
+        ...         print("casting as in forward:", vistorch.is_autocast_enabled("cpu"))
+        ...         return g @ w.T, None
+        >>> x, w = vistorch.ones(1, 2, requires_grad=True), vistorch.ones(2, 1)
+        >>> with vistorch.autocast("cpu"):
+        ...     y = Product.apply(x, w)
+        >>> y.float().backward()
+        casting as in forward: True
     """
     kind = _device_type(device_type)
     if bwd is None:

@@ -78,7 +78,19 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
-    """Switch casting on or off for this thread: `with autocast(...)` is the way to do so for a while."""
+    """Switch casting on or off for this thread: `with autocast(...)` is the way to do so for a while.
+
+    Args:
+        device_type: "cpu" or "cuda".
+        enabled: whether to cast. With one argument alone it is this one, for CUDA.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_autocast_enabled("cpu", True)
+        >>> (vistorch.ones(2, 2) @ vistorch.ones(2, 2)).dtype
+        vistorch.bfloat16
+        >>> vistorch.set_autocast_enabled("cpu", False)
+    """
     if enabled is None:
         device_type, enabled = "cuda", device_type
     name = kind(device_type)
@@ -117,7 +129,19 @@ def get_autocast_dtype(device_type: str) -> dtype:
 
 
 def set_autocast_dtype(device_type: str, dtype: dtype) -> None:
-    """Choose what floats become on a kind of device, in this thread."""
+    """Choose what floats become on a kind of device, in this thread.
+
+    Args:
+        device_type: "cpu" or "cuda".
+        dtype: bfloat16 or float16.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_autocast_dtype("cpu", vistorch.float16)
+        >>> vistorch.get_autocast_dtype("cpu")
+        vistorch.float16
+        >>> vistorch.set_autocast_dtype("cpu", vistorch.bfloat16)
+    """
     name = kind(device_type)
     others = tuple(pair for pair in thread.dtypes if pair[0] != name)
     if (name, dtype) not in thread.dtypes:
@@ -126,28 +150,66 @@ def set_autocast_dtype(device_type: str, dtype: dtype) -> None:
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether the cast of a parameter is kept until the region ends."""
+    """Whether the cast of a parameter is kept until the region ends.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_autocast_cache_enabled()
+        True
+    """
     return thread.caching
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Whether to keep casts of parameters."""
+    """Whether to keep casts of parameters.
+
+    Args:
+        enabled: whether to.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.set_autocast_cache_enabled(False)
+        >>> vistorch.is_autocast_cache_enabled()
+        False
+        >>> vistorch.set_autocast_cache_enabled(True)
+    """
     thread.caching = bool(enabled)
 
 
 def clear_autocast_cache() -> None:
-    """Forget the casts of parameters."""
+    """Forget the casts of parameters.
+
+    Example:
+        >>> import vistorch
+        >>> weight = vistorch.ones(2, 2, requires_grad=True)
+        >>> with vistorch.autocast("cpu"):
+        ...     out = vistorch.ones(2, 2) @ weight
+        ...     vistorch.clear_autocast_cache()  # the next product casts `weight` again
+    """
     thread.cache = None
 
 
 def autocast_increment_nesting() -> int:
-    """One region more is open in this thread; gives how many are."""
+    """One region more is open in this thread; gives how many are.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.autocast_increment_nesting(), vistorch.autocast_decrement_nesting()
+        (1, 0)
+    """
     thread.nesting += 1
     return thread.nesting
 
 
 def autocast_decrement_nesting() -> int:
-    """One region less is open in this thread; gives how many are."""
+    """One region less is open in this thread; gives how many are.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.autocast("cpu"):
+        ...     vistorch.autocast_increment_nesting(), vistorch.autocast_decrement_nesting()
+        (2, 1)
+    """
     thread.nesting -= 1
     return thread.nesting
 
@@ -187,36 +249,92 @@ def _deprecated(old: str, new: str) -> None:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """PyTorch's older name of `is_autocast_enabled("cpu")`."""
+    """PyTorch's older name of `is_autocast_enabled("cpu")`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with vistorch.autocast("cpu"), warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.is_autocast_cpu_enabled()
+        True
+    """
     _deprecated("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """PyTorch's older name of `set_autocast_enabled("cpu", ...)`."""
+    """PyTorch's older name of `set_autocast_enabled("cpu", ...)`.
+
+    Args:
+        enabled: whether to cast.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.set_autocast_cpu_enabled(False)
+        >>> vistorch.is_autocast_enabled("cpu")
+        False
+    """
     _deprecated("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
 def get_autocast_cpu_dtype() -> dtype:
-    """PyTorch's older name of `get_autocast_dtype("cpu")`."""
+    """PyTorch's older name of `get_autocast_dtype("cpu")`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.get_autocast_cpu_dtype()
+        vistorch.bfloat16
+    """
     _deprecated("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def set_autocast_cpu_dtype(dtype: dtype) -> None:
-    """PyTorch's older name of `set_autocast_dtype("cpu", ...)`."""
+    """PyTorch's older name of `set_autocast_dtype("cpu", ...)`.
+
+    Args:
+        dtype: bfloat16 or float16.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.set_autocast_cpu_dtype(vistorch.bfloat16)
+    """
     _deprecated("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 
 def get_autocast_gpu_dtype() -> dtype:
-    """PyTorch's older name of `get_autocast_dtype("cuda")`."""
+    """PyTorch's older name of `get_autocast_dtype("cuda")`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.get_autocast_gpu_dtype()
+        vistorch.float16
+    """
     _deprecated("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype: dtype) -> None:
-    """PyTorch's older name of `set_autocast_dtype("cuda", ...)`."""
+    """PyTorch's older name of `set_autocast_dtype("cuda", ...)`.
+
+    Args:
+        dtype: float16 or bfloat16.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.set_autocast_gpu_dtype(vistorch.float16)
+    """
     _deprecated("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)

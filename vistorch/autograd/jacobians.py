@@ -26,7 +26,17 @@ UNDEFINED = 'Please look at "Notes about undefined output gradients" in "tools/a
 
 
 class GradcheckError(RuntimeError):
-    """What `gradcheck` and `gradgradcheck` raise when a gradient is wrong."""
+    """What `gradcheck` and `gradgradcheck` raise when a gradient is wrong.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(2, dtype=vistorch.float64, requires_grad=True)
+        >>> try:
+        ...     vistorch.autograd.gradcheck(lambda x: x.detach() * x, x)
+        ... except vistorch.autograd.GradcheckError as error:
+        ...     print(str(error).splitlines()[0])
+        Jacobian mismatch for output 0 with respect to input 0,
+    """
 
 
 def as_tuple(value: Any) -> tuple:

@@ -36,6 +36,17 @@ def unbuilt(room: str, why: str, functions: str = "", classes: str = "") -> dict
     return made
 
 
+_DOC = """Not built: {why}
+
+Example:
+    >>> import {room}
+    >>> {room}.{name}()
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: {room}.{name} is not built: {why}
+"""
+
+
 def refusal(name: str, why: str) -> NotImplementedError:
     """The error of a name that is not built."""
     return NotImplementedError(f"{name} is not built: {why}")
@@ -47,7 +58,7 @@ def _function(room: str, name: str, why: str) -> Callable:
 
     call.__name__ = call.__qualname__ = name
     call.__module__ = room
-    call.__doc__ = f"Not built: {why}"
+    call.__doc__ = _DOC.format(room=room, name=name, why=why)
     return call
 
 
@@ -55,4 +66,8 @@ def _class(room: str, name: str, why: str) -> type:
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
         raise refusal(f"{room}.{name}", why)
 
-    return type(name, (), {"__init__": start, "__module__": room, "__doc__": f"Not built: {why}"})
+    return type(
+        name,
+        (),
+        {"__init__": start, "__module__": room, "__doc__": _DOC.format(room=room, name=name, why=why)},
+    )

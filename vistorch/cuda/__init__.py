@@ -65,16 +65,33 @@ _GRAPHS = ("CUDAGraph", "graph", "graph_pool_handle", "make_graphed_callables")
 
 
 def ipc_collect() -> None:
-    """Nothing to collect: memory that is shared with other processes is freed when the last of them lets go."""
+    """Nothing to collect: memory that is shared with other processes is freed when the last of them lets go.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.ipc_collect()
+    """
 
 
 def is_current_stream_capturing() -> bool:
-    """False: nothing is captured here."""
+    """False: nothing is captured here.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.is_current_stream_capturing()
+        False
+    """
     return False
 
 
 def is_tf32_supported() -> bool:
-    """False: float32 products are full float32 here."""
+    """False: float32 products are full float32 here.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.is_tf32_supported()
+        False
+    """
     return False
 
 

@@ -12,7 +12,16 @@ from ..engine.kernels import simulated
 
 
 class Diagnosis(NamedTuple):
-    """What `diagnose` says: is CUDA usable, how many devices were found, and why or why not."""
+    """What `diagnose` says: is CUDA usable, how many devices were found, and why or why not.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> found = vistorch.cuda.diagnose()
+        >>> found.ok, found.count
+        (True, 2)
+        >>> vistorch.cuda.simulate(None)
+    """
 
     ok: bool
     count: int  # pyright: ignore[reportIncompatibleMethodOverride]  (hides tuple.count, which nobody asks)
@@ -101,12 +110,30 @@ def device_count() -> int:
 
 
 def init() -> None:
-    """Start CUDA, which otherwise happens by itself at the first use; raise why if it cannot be used."""
+    """Start CUDA, which otherwise happens by itself at the first use; raise why if it cannot be used.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.init()
+        >>> vistorch.cuda.is_initialized()
+        True
+        >>> vistorch.cuda.simulate(None)
+    """
     places.cuda_place(probe.current_index())
 
 
 def is_initialized() -> bool:
-    """Say whether a CUDA device, real or simulated, has been used."""
+    """Say whether a CUDA device, real or simulated, has been used.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> x = vistorch.ones(2, device="cuda")
+        >>> vistorch.cuda.is_initialized()
+        True
+        >>> vistorch.cuda.simulate(None)
+    """
     return places.cuda_in_use()
 
 
@@ -128,6 +155,15 @@ def set_device(device: Any) -> None:
 
     Args:
         device: a CUDA device, its string, or its index.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> vistorch.cuda.set_device(1)
+        >>> vistorch.ones(2, device="cuda").device
+        device(type='cuda', index=1)
+        >>> vistorch.cuda.set_device(0)
+        >>> vistorch.cuda.simulate(None)
     """
     index = index_of(device)
     if index >= 0:
@@ -171,6 +207,15 @@ class device_of(device):
 
     Args:
         obj: a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> x = vistorch.ones(2, device="cuda:1")
+        >>> with vistorch.cuda.device_of(x):
+        ...     vistorch.cuda.current_device()
+        1
+        >>> vistorch.cuda.simulate(None)
     """
 
     def __init__(self, obj: Any):
@@ -182,6 +227,13 @@ def synchronize(device: Any = None) -> None:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> y = vistorch.ones(2, device="cuda") * 2
+        >>> vistorch.cuda.synchronize()  # a clock read now would show the work, not only its start
+        >>> vistorch.cuda.simulate(None)
     """
     index = existing_index(device)
     if not simulated.count():
@@ -210,6 +262,13 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.get_device_capability()
+        (0, 0)
+        >>> vistorch.cuda.simulate(None)
     """
     properties = get_device_properties(device)
     return properties.major, properties.minor
@@ -220,6 +279,13 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.get_device_properties(0).name
+        'Simulated CUDA device 0 (numpy on the CPU, no speed claimed)'
+        >>> vistorch.cuda.simulate(None)
     """
     index = existing_index(device)
     if simulated.count():
@@ -244,6 +310,13 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
     Args:
         device: the device that reads.
         peer_device: the device that is read.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> vistorch.cuda.can_device_access_peer(0, 1)
+        False
+        >>> vistorch.cuda.simulate(None)
     """
     reads, owns = existing_index(device), existing_index(peer_device)
     if simulated.count():

@@ -18,6 +18,14 @@ def memory_allocated(device: Any = None) -> int:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> x = vistorch.ones(1000, device="cuda")
+        >>> vistorch.cuda.memory_allocated()  # simulated: the bytes are the host's
+        0
+        >>> vistorch.cuda.simulate(None)
     """
     return _asked(device, "used_bytes")
 
@@ -27,6 +35,14 @@ def memory_reserved(device: Any = None) -> int:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> x = vistorch.ones(1000, device="cuda")
+        >>> vistorch.cuda.memory_reserved()  # simulated: the bytes are the host's
+        0
+        >>> vistorch.cuda.simulate(None)
     """
     return _asked(device, "total_bytes")
 
@@ -39,6 +55,14 @@ def max_memory_allocated(device: Any = None) -> int:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> x = vistorch.ones(1000, device="cuda")
+        >>> vistorch.cuda.max_memory_allocated()  # simulated: the bytes are the host's
+        0
+        >>> vistorch.cuda.simulate(None)
     """
     return _peak(device, 0)
 
@@ -48,6 +72,14 @@ def max_memory_reserved(device: Any = None) -> int:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> x = vistorch.ones(1000, device="cuda")
+        >>> vistorch.cuda.max_memory_reserved()  # simulated: the bytes are the host's
+        0
+        >>> vistorch.cuda.simulate(None)
     """
     return _peak(device, 1)
 
@@ -57,6 +89,14 @@ def reset_peak_memory_stats(device: Any = None) -> None:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.reset_peak_memory_stats()
+        >>> vistorch.cuda.max_memory_allocated()
+        0
+        >>> vistorch.cuda.simulate(None)
     """
     index = existing_index(device)
     if not simulated.count():
@@ -69,6 +109,14 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> free, total = vistorch.cuda.mem_get_info()
+        >>> 0 < free <= total
+        True
+        >>> vistorch.cuda.simulate(None)
     """
     index = existing_index(device)
     if simulated.count():
@@ -78,7 +126,12 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 
 def empty_cache() -> None:
-    """Give the free blocks of the memory pools back to the driver; does nothing where no real one is used."""
+    """Give the free blocks of the memory pools back to the driver; does nothing where no real one is used.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.empty_cache()
+    """
     if places.real_in_use():
         import cupy
 

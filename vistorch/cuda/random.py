@@ -44,6 +44,17 @@ def manual_seed_all(seed: int) -> None:
 
     Args:
         seed: a whole number.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> before = vistorch.cuda.initial_seed()
+        >>> vistorch.cuda.manual_seed_all(7)
+        >>> with vistorch.cuda.device(1):
+        ...     vistorch.cuda.initial_seed()
+        7
+        >>> vistorch.cuda.manual_seed_all(before)
+        >>> vistorch.cuda.simulate(None)
     """
     global _of_all
     _of_all = int(seed)
@@ -54,17 +65,51 @@ def manual_seed_all(seed: int) -> None:
 
 
 def seed() -> None:
-    """Seed the generator of the current CUDA device with a random number."""
+    """Seed the generator of the current CUDA device with a random number.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> before = vistorch.cuda.initial_seed()
+        >>> vistorch.cuda.seed()
+        >>> vistorch.cuda.initial_seed() == before
+        False
+        >>> vistorch.cuda.manual_seed(before)
+        >>> vistorch.cuda.simulate(None)
+    """
     manual_seed(secrets.randbits(53))
 
 
 def seed_all() -> None:
-    """Seed the generators of all CUDA devices with one random number."""
+    """Seed the generators of all CUDA devices with one random number.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> before = vistorch.cuda.initial_seed()
+        >>> vistorch.cuda.seed_all()
+        >>> first, second = vistorch.rand(3, device="cuda:0"), vistorch.rand(3, device="cuda:1")
+        >>> vistorch.equal(first.cpu(), second.cpu())
+        True
+        >>> vistorch.cuda.manual_seed_all(before)
+        >>> vistorch.cuda.simulate(None)
+    """
     manual_seed_all(secrets.randbits(53))
 
 
 def initial_seed() -> int:
-    """Return the seed of the current CUDA device."""
+    """Return the seed of the current CUDA device.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> before = vistorch.cuda.initial_seed()
+        >>> vistorch.cuda.manual_seed(3)
+        >>> vistorch.cuda.initial_seed()
+        3
+        >>> vistorch.cuda.manual_seed(before)
+        >>> vistorch.cuda.simulate(None)
+    """
     return seed_of(probe.current_index())
 
 
@@ -78,6 +123,13 @@ def get_rng_state(device: Any = "cuda") -> Tensor:
 
     Args:
         device: the device.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.get_rng_state().dtype
+        vistorch.uint8
+        >>> vistorch.cuda.simulate(None)
     """
     return _generator(device).get_state()
 
@@ -88,12 +140,30 @@ def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
     Args:
         new_state: what `get_rng_state` returned.
         device: the device.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> state = vistorch.cuda.get_rng_state()
+        >>> first = vistorch.rand(3, device="cuda")
+        >>> vistorch.cuda.set_rng_state(state)
+        >>> vistorch.equal(first, vistorch.rand(3, device="cuda"))
+        True
+        >>> vistorch.cuda.simulate(None)
     """
     _generator(device).set_state(new_state)
 
 
 def get_rng_state_all() -> list[Tensor]:
-    """Return the states of the generators of all CUDA devices."""
+    """Return the states of the generators of all CUDA devices.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> len(vistorch.cuda.get_rng_state_all())
+        2
+        >>> vistorch.cuda.simulate(None)
+    """
     found = probe.find()
     return [get_rng_state(index) for index in range(found.number if found.ok else 0)]
 
@@ -103,6 +173,16 @@ def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
 
     Args:
         new_states: what `get_rng_state_all` returned.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> states = vistorch.cuda.get_rng_state_all()
+        >>> first = vistorch.rand(3, device="cuda:1")
+        >>> vistorch.cuda.set_rng_state_all(states)
+        >>> vistorch.equal(first, vistorch.rand(3, device="cuda:1"))
+        True
+        >>> vistorch.cuda.simulate(None)
     """
     for index, state in enumerate(new_states):
         set_rng_state(state, index)

@@ -42,6 +42,13 @@ def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.memory_stats_as_nested_dict()["allocated_bytes"]
+        {'all': {'current': 0, 'peak': 0}}
+        >>> vistorch.cuda.simulate(None)
     """
     whole: dict[str, Any] = {}
     for name, number in memory_stats(device).items():
@@ -56,6 +63,13 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     Args:
         device: the device, or None for the current one.
         abbreviated: changes nothing.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> print(vistorch.cuda.memory_summary().splitlines()[1])
+        allocated bytes               0              0
+        >>> vistorch.cuda.simulate(None)
     """
     rows = [f"{'':<16} {'now':>14} {'at most':>14}"]
     for name, (now, most) in _KINDS.items():
@@ -68,6 +82,10 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.reset_accumulated_memory_stats()
     """
 
 
@@ -83,7 +101,20 @@ def _older(name: str, new: str, then: Callable) -> Callable:
         return then(device)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"PyTorch's older name of `{new}`."
+    call.__doc__ = f"""PyTorch's older name of `{new}`.
+
+    Args:
+        device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> vistorch.cuda.simulate(1)
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     print(vistorch.cuda.{name}())
+        {"None" if name.startswith("reset") else 0}
+        >>> vistorch.cuda.simulate(None)
+    """
     return call
 
 

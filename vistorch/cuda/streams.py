@@ -202,6 +202,15 @@ class StreamContext:
 
     Args:
         stream: the stream.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> side = vistorch.cuda.Stream()
+        >>> with vistorch.cuda.StreamContext(side):
+        ...     vistorch.cuda.current_stream() == side
+        True
+        >>> vistorch.cuda.simulate(None)
     """
 
     def __init__(self, stream: Stream | None):
@@ -227,6 +236,15 @@ def stream(stream: Stream | None) -> StreamContext:
 
     Args:
         stream: the stream.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> side = vistorch.cuda.Stream()
+        >>> with vistorch.cuda.stream(side):
+        ...     y = vistorch.ones(2, device="cuda") * 2
+        >>> vistorch.cuda.current_stream().wait_stream(side)  # before `y` is read here
+        >>> vistorch.cuda.simulate(None)
     """
     return StreamContext(stream)
 
@@ -236,6 +254,16 @@ def set_stream(stream: Stream | None) -> None:
 
     Args:
         stream: the stream.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> before, side = vistorch.cuda.current_stream(), vistorch.cuda.Stream()
+        >>> vistorch.cuda.set_stream(side)
+        >>> vistorch.cuda.current_stream() == side
+        True
+        >>> vistorch.cuda.set_stream(before)
+        >>> vistorch.cuda.simulate(None)
     """
     if stream is None:
         return
@@ -251,6 +279,13 @@ def current_stream(device: Any = None) -> Stream:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.current_stream() == vistorch.cuda.default_stream()
+        True
+        >>> vistorch.cuda.simulate(None)
     """
     index = existing_index(device)
     if simulated.count():
@@ -265,6 +300,13 @@ def default_stream(device: Any = None) -> Stream:
 
     Args:
         device: the device, or None for the current one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> vistorch.cuda.default_stream(1).device
+        device(type='cuda', index=1)
+        >>> vistorch.cuda.simulate(None)
     """
     index = existing_index(device)
     if simulated.count():

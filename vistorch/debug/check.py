@@ -39,6 +39,14 @@ class Check:
 
     `at` says where: "its inputs", "its inputs as they are now" (they were written since), or "a random point".
     `per_input` has None for an input that needs no gradient.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import check_node
+        >>> x = vistorch.tensor([0.5, 2.0], requires_grad=True)
+        >>> check = check_node((x * x).grad_fn)
+        >>> check.ok, check.error < 1e-5, len(check.per_input)
+        (True, True, 2)
     """
 
     error: float

@@ -45,6 +45,11 @@ class Operand:
 
     `broadcast`: the dims of the output along which this input repeats; () if it fits as it is; None for an output, a
     number, or an op that does not broadcast. `finite`: whether all elements are; None if nobody asked or it cannot be.
+
+    Example:
+        >>> from vistorch.debug import Operand
+        >>> Operand("input", (2, 3), "float32", "cpu").shape
+        (2, 3)
     """
 
     name: str
@@ -58,7 +63,20 @@ class Operand:
 
 @dataclass(frozen=True)
 class Operation:
-    """One op that ran. `module` is the path of the module it ran in, where one is known."""
+    """One op that ran. `module` is the path of the module it ran in, where one is known.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import describe
+        >>> from vistorch.engine.events import Listener
+        >>> class Tell(Listener):
+        ...     def op(self, *told):
+        ...         operation = describe(*told)
+        ...         print(operation.name, operation.broadcasts)
+        >>> with Tell():
+        ...     _ = vistorch.ones(2, 3) * vistorch.ones(3)
+        mul True
+    """
 
     name: str
     line: Line | None

@@ -1,6 +1,7 @@
 """What may be wrong between a notebook and vistorch, as a record: each line says ok, what is wrong, what to type.
 
-It asks only what can be asked without changing anything: versions, modules that are loaded, devices, files.
+It asks only what can be asked without changing anything: versions, modules that are loaded, devices, files. What it
+says to type is typed where it was asked: a magic in a notebook, a command of the system in a terminal.
 Invariant: nothing here raises, and IPython is looked at only where a shell was handed in.
 """
 
@@ -17,9 +18,11 @@ from typing import Any, ClassVar
 from .._version import __version__
 
 OK, WRONG, KNOW = "ok", "wrong", "note"
+GOOD_KERNEL = "ipykernel>=7.1"
+SEVEN = "7.0 raises LookupError when a trait is set from a thread, so live views break"
 MARKS = {OK: "ok  ", WRONG: "!!  ", KNOW: "--  "}
 STATIC = Path(__file__).parents[1] / "widgets" / "static"
-PAGES = ("array", "vars")
+PAGES = ("array", "compare", "graph", "memory", "steps", "trace", "vars")
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,8 @@ def examine(shell: Any = None) -> Doctor:
         _widgets,
         _pages,
         _front,
+        _tutorials,
+        _cpu,
         _cuda,
         _simulated,
         _trust,
@@ -112,17 +117,26 @@ def numbers(release: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def pip(what: str, shell: Any) -> str:
+    """Return what installs something where it was asked: in a cell, or in a terminal for this interpreter."""
+    wanted = f'"{what}"' if any(char in what for char in "<>[") else what
+    if shell is not None:
+        return f"%pip install {wanted}"
+    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    return f"{python} -m pip install {wanted}"
+
+
 def _versions(shell: Any) -> list[Finding]:
     import numpy
 
     python = f"Python {platform.python_version()} on {platform.system()}"
     said = f"vistorch {__version__}, numpy {numpy.__version__}, {python}"
-    return [Finding("versions", OK, said)]
+    return [Finding("versions", OK, said), Finding("python", OK, sys.executable)]
 
 
 def _kernel(shell: Any) -> list[Finding]:
     if shell is None:
-        return [Finding("kernel", KNOW, "plain Python: displays are text; functions of vistorch.vt work")]
+        return _kernel_of_the_environment()
     release = version("ipython")
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
@@ -130,11 +144,29 @@ def _kernel(shell: Any) -> list[Finding]:
     own = version("ipykernel")
     where = f"IPython {release}, {type(kernel).__module__.partition('.')[0]} {own}".rstrip()
     if own and numbers(own) == (7, 0):
-        said = f"{where}: 7.0 raises LookupError when a trait is set from a thread, so live views break"
-        return [Finding("kernel", WRONG, said, '%pip install "ipykernel>=7.1", then restart the kernel')]
+        said = f"{where}: {SEVEN}"
+        return [Finding("kernel", WRONG, said, f"{pip(GOOD_KERNEL, shell)}, then restart the kernel")]
     if own and numbers(own) < (6, 29):
-        return [Finding("kernel", WRONG, f"{where}: older than 6.29", '%pip install "ipykernel>=7.1"')]
+        return [Finding("kernel", WRONG, f"{where}: older than 6.29", pip(GOOD_KERNEL, shell))]
     return [Finding("kernel", OK, where)]
+
+
+def _kernel_of_the_environment() -> list[Finding]:
+    """Look, outside of IPython, at the kernel that a notebook of this environment would get."""
+    said, own = (
+        "plain Python here: displays are text, and the functions of vistorch.vt work",
+        version("ipykernel"),
+    )
+    here = Finding("kernel", KNOW, said)
+    if not own:
+        return [
+            here,
+            Finding("ipykernel", WRONG, "not installed: no notebook runs here", pip("ipykernel", None)),
+        ]
+    if numbers(own) == (7, 0) or numbers(own) < (6, 29):
+        why = SEVEN if numbers(own) == (7, 0) else "older than 6.29"
+        return [here, Finding("ipykernel", WRONG, f"{own}: {why}", pip(GOOD_KERNEL, None))]
+    return [here, Finding("ipykernel", OK, f"{own}, with IPython {version('ipython') or 'missing'}")]
 
 
 def _clicks(shell: Any) -> list[Finding]:
@@ -152,11 +184,11 @@ def _widgets(shell: Any) -> list[Finding]:
         release = version(name)
         if not release:
             findings.append(
-                Finding(name, WRONG, "not installed: live views cannot be shown", f"%pip install {name}")
+                Finding(name, WRONG, "not installed: live views cannot be shown", pip(name, shell))
             )
         elif numbers(release) < least:
             wanted = ".".join(map(str, least))
-            findings.append(Finding(name, WRONG, f"{release} is too old", f'%pip install "{name}>={wanted}"'))
+            findings.append(Finding(name, WRONG, f"{release} is too old", pip(f"{name}>={wanted}", shell)))
         else:
             findings.append(Finding(name, OK, release))
     return findings
@@ -167,7 +199,8 @@ def _pages(shell: Any) -> list[Finding]:
     missing = [page for page, path in sizes.items() if not path.is_file()]
     if missing:
         said = f"not built: {', '.join(missing)}; pictures show, but do not zoom"
-        mend = "make js" if (STATIC.parents[2] / "js").is_dir() else "%pip install --force-reinstall vistorch"
+        again = pip("--force-reinstall vistorch", shell)
+        mend = "make bundles" if (STATIC.parents[2] / "js").is_dir() else again
         return [Finding("pages", WRONG, said, mend)]
     return [
         Finding(
@@ -179,9 +212,10 @@ def _pages(shell: Any) -> list[Finding]:
 
 
 def _front(shell: Any) -> list[Finding]:
-    if getattr(shell, "kernel", None) is None:
-        return []
     there = [f"{name} {version(name)}" for name in ("jupyterlab", "notebook") if version(name)]
+    if getattr(shell, "kernel", None) is None and not version("jupyterlab"):
+        said = f"{there[0]}, no JupyterLab" if there else "no JupyterLab and no Notebook in this environment"
+        return [Finding("front end", KNOW, f"{said}: `vistorch lab` needs it", pip("jupyterlab", shell))]
     if not there:
         return [
             Finding(
@@ -190,8 +224,31 @@ def _front(shell: Any) -> list[Finding]:
         ]
     if not version("jupyterlab_widgets"):
         said = f"{', '.join(there)}, without jupyterlab_widgets: live views stay empty"
-        return [Finding("front end", WRONG, said, "%pip install jupyterlab_widgets, then restart the server")]
+        mend = f"{pip('jupyterlab_widgets', shell)}, then restart the server"
+        return [Finding("front end", WRONG, said, mend)]
     return [Finding("front end", OK, ", ".join(there))]
+
+
+def _tutorials(shell: Any) -> list[Finding]:
+    from ..tutorials import copies
+
+    try:
+        number = len(copies.originals())
+    except copies.Refusal as refusal:
+        return [Finding("tutorials", KNOW, str(refusal).rstrip("."))]
+    said = f"{number} notebook{'s' * (number > 1)}"
+    typed = (
+        "!vistorch lab" if shell is not None and getattr(shell, "kernel", None) is None else "vistorch lab"
+    )
+    return [Finding("tutorials", OK, said, "" if getattr(shell, "kernel", None) else typed)]
+
+
+def _cpu(shell: Any) -> list[Finding]:
+    from ..engine.device import get_default_device
+
+    able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processors = f"cpu with {able} processor{'s' * (able > 1)}"
+    return [Finding("devices", OK, f"{processors}; new tensors go to {get_default_device()}")]
 
 
 def _cuda(shell: Any) -> list[Finding]:
@@ -206,21 +263,26 @@ def _cuda(shell: Any) -> list[Finding]:
         return [
             Finding("CUDA", OK, f"{names} through cupy {getattr(sys.modules.get('cupy'), '__version__', '')}")
         ]
+    pretend = "%vt device simulate 4" if shell is not None else "export VISTORCH_SIMULATED_CUDA=4"
     if util.find_spec("cupy") is None and not os.path.exists("/dev/nvidia0"):
-        return [Finding("CUDA", KNOW, "no cupy, no NVIDIA device: the CPU is used", "%vt device simulate 4")]
-    return [Finding("CUDA", WRONG, found.reason, "%vt device simulate 4, to go on without a GPU")]
+        said = "not available: no cupy and no NVIDIA device; the CPU is used, or simulated devices"
+        return [Finding("CUDA", KNOW, said, pretend)]
+    return [Finding("CUDA", WRONG, f"not available: {found.reason}", f"{pretend}, to go on without a GPU")]
 
 
 def _simulated(shell: Any) -> list[Finding]:
     from ..engine.kernels import simulated
 
+    plain = shell is None
     if complaint := simulated.complaint():
-        return [Finding("simulated", WRONG, complaint, "%vt device simulate 4")]
+        mend = "export VISTORCH_SIMULATED_CUDA=4" if plain else "%vt device simulate 4"
+        return [Finding("simulated", WRONG, complaint, mend)]
     number = simulated.count()
     if not number:
         return []
     said = f"{number} CUDA device{'s' * (number > 1)}: numpy on the CPU, no speed claimed"
-    return [Finding("simulated", KNOW, said, "%vt device simulate 0, to end it")]
+    end = "unset VISTORCH_SIMULATED_CUDA" if plain else "%vt device simulate 0"
+    return [Finding("simulated", KNOW, said, f"{end}, to end it")]
 
 
 def _trust(shell: Any) -> list[Finding]:
@@ -237,14 +299,16 @@ def _alias(shell: Any) -> list[Finding]:
 
     own = sys.modules.get("torch")
     real = own is not None and getattr(own, "__name__", "") == "torch"
+    plain = shell is None
     if is_aliased():
-        return [Finding("import torch", OK, "gives vistorch", "%vt torch off, to end it")]
+        return [Finding("import torch", OK, "gives vistorch", "" if plain else "%vt torch off, to end it")]
     if real:
         return [
             Finding("import torch", OK, f"gives PyTorch {getattr(own, '__version__', '')}, already imported")
         ]
     there = "gives PyTorch" if util.find_spec("torch") is not None else "fails: PyTorch is not installed"
-    return [Finding("import torch", OK, there, "%vt torch on, to let it give vistorch")]
+    turn = "vistorch run script.py" if plain else "%vt torch on"
+    return [Finding("import torch", OK, there, f"{turn}, to let it give vistorch")]
 
 
 def _memory(shell: Any) -> list[Finding]:
@@ -259,7 +323,8 @@ def _memory(shell: Any) -> list[Finding]:
         return [Finding("memory", KNOW, "the system does not say")]
     if total and free < total // 20:
         said = f"{', '.join(parts)}: little is left"
-        return [Finding("memory", WRONG, said, "%vt vars --sort bytes, and `del` what is large")]
+        mend = "%vt vars --sort bytes, and `del` what is large" if shell else "end what you do not need"
+        return [Finding("memory", WRONG, said, mend)]
     return [Finding("memory", OK, ", ".join(parts))]
 
 

@@ -8,7 +8,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Formula:
-    """How one input's gradient follows from the output's: `latex` is None where the row has none."""
+    r"""How one input's gradient follows from the output's: `latex` is None where the row has none.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import formulas_of
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> print(formulas_of(x.exp().grad_fn)[0])
+        grad input = \bar x = \bar y\, e^x
+    """
 
     input: str
     latex: str | None
@@ -20,7 +28,18 @@ class Formula:
 
 
 def formulas_of(node: Any) -> list[Formula]:
-    """One formula per input of a node, in the order of its edges."""
+    """One formula per input of a node, in the order of its edges.
+
+    Args:
+        node: a recorded node, such as a tensor's `grad_fn`.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import formulas_of
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> [(formula.input, formula.reads) for formula in formulas_of((x * x).grad_fn)]
+        [('input', ('other',)), ('other', ('input',))]
+    """
     rule = node.rule
     if rule is None:
         return [Formula(f"input {i}", None, ()) for i in range(len(node.edges))]

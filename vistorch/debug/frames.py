@@ -21,6 +21,14 @@ class Flow:
     """What one step sent along one edge: from input `input` of its node to node number `to`, output `output`.
 
     `before` is what already waited there, or None; `to` is None for a node that this pass does not run.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Stepper
+        >>> x = vistorch.tensor(3.0, requires_grad=True)
+        >>> frame = Stepper(x * 2).step()
+        >>> frame.outgoing[0].input, frame.outgoing[0].gradient
+        ('input', tensor(2.))
     """
 
     input: str
@@ -37,6 +45,14 @@ class Frame:
 
     `hooked` is what hooks made of `incoming`, None where there are none. For a node with several outputs both are
     lists. `accumulated` is a leaf's `.grad` before and after. `label` is a leaf's name, if one is known.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Stepper
+        >>> x = vistorch.tensor(3.0, requires_grad=True)
+        >>> frame = Stepper(x * 2).step()
+        >>> frame.index, frame.count, frame.name, frame.incoming
+        (0, 2, 'MulBackward0', tensor(1.))
     """
 
     index: int

@@ -17,7 +17,16 @@ from .source import Line, line_of
 
 @dataclass(frozen=True)
 class Cut:
-    """One place where a history ended: `kind` as in the vocabulary of events, the tensor's shape, the line."""
+    """One place where a history ended: `kind` as in the vocabulary of events, the tensor's shape, the line.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Lines
+        >>> with Lines() as lines:
+        ...     y = vistorch.ones(2, requires_grad=True).detach()
+        >>> [(cut.kind, cut.shape) for cut in lines.cuts]
+        [('detach', (2,))]
+    """
 
     kind: str
     shape: tuple[int, ...] | None
@@ -112,7 +121,18 @@ class Lines(Listener):
 
 @dataclass(frozen=True)
 class Overwritten:
-    """The two lines behind "modified by an inplace operation": who saved, who wrote last; None if nobody listened."""
+    """The two lines behind "modified by an inplace operation": who saved, who wrote last; None if nobody listened.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Lines, overwritten
+        >>> with Lines():
+        ...     y = vistorch.ones(2, requires_grad=True).exp()
+        ...     _ = y.detach().zero_()
+        >>> found = overwritten(y.grad_fn, y.grad_fn.saved[0])
+        >>> found.saved is None, found.written is None
+        (False, False)
+    """
 
     saved: Line | None
     written: Line | None
@@ -124,6 +144,16 @@ def overwritten(node: Any, entry: Any) -> Overwritten:
     Args:
         node: the node that saved it.
         entry: one of `node.saved`.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Lines, overwritten
+        >>> with Lines():
+        ...     y = vistorch.ones(2, requires_grad=True).exp()
+        ...     _ = y.detach().zero_()
+        >>> found = overwritten(y.grad_fn, y.grad_fn.saved[0])
+        >>> found.written.line - found.saved.line
+        1
     """
     if isinstance(entry, Promoted) or (isinstance(entry, tuple) and isinstance(entry[0], tuple)):
         return overwritten(node, entry.saved if isinstance(entry, Promoted) else entry[0])
@@ -134,7 +164,19 @@ def overwritten(node: Any, entry: Any) -> Overwritten:
 
 
 def note_of(node: Any) -> dict:
-    """What was noted at a node; empty if nobody listened when it was made."""
+    """What was noted at a node; empty if nobody listened when it was made.
+
+    Args:
+        node: a recorded node, such as a tensor's `grad_fn`.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Lines, note_of
+        >>> with Lines():
+        ...     y = vistorch.ones(2, requires_grad=True) * 2
+        >>> "line" in note_of(y.grad_fn)
+        True
+    """
     try:
         return type(node).note.__get__(node)  # past `__getattr__`, which a custom function's node has
     except AttributeError:

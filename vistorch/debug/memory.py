@@ -23,6 +23,14 @@ class GraphBytes:
 
     A memory that several nodes keep is in the share of each, and once in `total`. `opaque` counts saved values of which
     only an unpack hook knows how large they are.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import graph_bytes
+        >>> y = vistorch.ones(10, requires_grad=True).exp()
+        >>> kept = graph_bytes(y)
+        >>> kept.total, kept.per_node[y.grad_fn], kept.opaque
+        (40, 40, 0)
     """
 
     total: int

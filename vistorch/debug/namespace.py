@@ -146,12 +146,17 @@ def _look(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
 def _rows(found: list[tuple[str, Any, str]]) -> list[Row]:
     """Make the rows, without what takes time; say which names share memory."""
     rows = [_row(name, value, kind) for name, value, kind in found]
-    first: dict[int, int] = {}  # an owner of memory -> the row that shows most of it
+    # an owner of memory -> the row that others are views of: one that is none itself, and shows most
+    first: dict[int, int] = {}
+    rank = [
+        (kind == "module" or not _is_view(value), row.nbytes)
+        for row, (_, value, kind) in zip(rows, found, strict=True)
+    ]
     roots = [None if kind == "module" else owner(_raw(value)) for _, value, kind in found]
     for index, root in enumerate(roots):
         if root is not None:
             best = first.setdefault(id(root), index)
-            if rows[index].nbytes > rows[best].nbytes:
+            if rank[index] > rank[best]:
                 first[id(root)] = index
     for index, root in enumerate(roots):
         best = index if root is None else first[id(root)]

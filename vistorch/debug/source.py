@@ -17,7 +17,13 @@ _CELL = re.compile(r"<ipython-input-(\d+)-")
 
 @dataclass(frozen=True)
 class Line:
-    """One line of somebody's source: `cell` is its execution number when it stands in a notebook cell."""
+    """One line of somebody's source: `cell` is its execution number when it stands in a notebook cell.
+
+    Example:
+        >>> from vistorch.debug import Line
+        >>> print(Line("train.py", 12, "step", "loss.backward()"))
+        train.py:12: loss.backward()
+    """
 
     file: str
     line: int
@@ -31,7 +37,17 @@ class Line:
 
 
 def line_of(place: tuple[CodeType, int] | None) -> Line | None:
-    """The line behind what `events.where()` gave."""
+    """The line behind what `events.where()` gave.
+
+    Args:
+        place: a function's code and the number of an instruction; None if nobody looked.
+
+    Example:
+        >>> from vistorch.debug import line_of
+        >>> code = line_of.__code__
+        >>> line_of((code, 0)).function
+        'line_of'
+    """
     if place is None:
         return None
     code, instruction = place

@@ -42,7 +42,16 @@ ROWS = 400  # that travel
 
 @dataclass
 class MemoryRecord:
-    """What was kept for backward, over time."""
+    """What was kept for backward, over time.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Timeline
+        >>> with Timeline("a run") as memory:
+        ...     vistorch.ones(1000, requires_grad=True).exp().sum().backward()
+        >>> print(memory.record().text().splitlines()[0])
+        a run: at most 4000 B saved for backward after ExpBackward0
+    """
 
     kind: ClassVar[str] = "memory"
     replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it

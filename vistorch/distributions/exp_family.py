@@ -19,6 +19,11 @@ class ExponentialFamily(Family):
     """A distribution with density exp(<t(x), theta> - F(theta) + k(x)).
 
     A subclass gives `_natural_params` (theta), `_log_normalizer` (F) and `_mean_carrier_measure` (the mean of k).
+
+    Example:
+        >>> from vistorch.distributions import ExponentialFamily, Gamma, Laplace
+        >>> issubclass(Gamma, ExponentialFamily), issubclass(Laplace, ExponentialFamily)
+        (True, False)
     """
 
     _natural_params: Any = not_given("Theta.")

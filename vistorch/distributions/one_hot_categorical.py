@@ -95,6 +95,15 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         probs: the probabilities, or numbers in proportion to them.
         logits: their logarithms up to a constant in each row, instead of `probs`.
         validate_args: whether parameters and samples are checked; without it, the default.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import OneHotCategoricalStraightThrough
+        >>> logits = vistorch.zeros(3, requires_grad=True)
+        >>> sample = OneHotCategoricalStraightThrough(logits=logits).rsample()
+        >>> sample[0].backward()
+        >>> logits.grad
+        tensor([ 0.2222, -0.1111, -0.1111])
     """
 
     has_rsample = True

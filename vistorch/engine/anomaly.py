@@ -154,10 +154,22 @@ def _set(on: bool, check_nan: bool) -> None:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly mode is on."""
+    """Whether anomaly mode is on.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_anomaly_enabled()
+        False
+    """
     return mode.anomaly
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly mode also looks for NaN."""
+    """Whether anomaly mode also looks for NaN.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_anomaly_check_nan_enabled()
+        True
+    """
     return mode.anomaly_nan

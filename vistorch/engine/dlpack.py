@@ -138,6 +138,12 @@ def to_dlpack(tensor: Tensor) -> Any:
 
     Args:
         tensor: the tensor.
+
+    Example:
+        >>> import vistorch
+        >>> capsule = vistorch.to_dlpack(vistorch.arange(3))
+        >>> vistorch.from_dlpack(capsule)
+        tensor([0, 1, 2])
     """
     return _export(tensor)
 

@@ -175,11 +175,23 @@ def devices(a: Any, b: Any, func: str = "") -> str:
 
 
 class OutOfMemoryError(RuntimeError):
-    """A CUDA device has no memory left for an array."""
+    """A CUDA device has no memory left for an array.
+
+    Example:
+        >>> import vistorch
+        >>> issubclass(vistorch.OutOfMemoryError, RuntimeError)
+        True
+    """
 
 
 class AcceleratorError(RuntimeError):
-    """Something went wrong on a CUDA device."""
+    """Something went wrong on a CUDA device.
+
+    Example:
+        >>> import vistorch
+        >>> issubclass(vistorch.AcceleratorError, RuntimeError)
+        True
+    """
 
 
 OutOfMemoryError.__module__ = AcceleratorError.__module__ = "vistorch"

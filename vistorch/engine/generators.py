@@ -128,7 +128,14 @@ def manual_seed(seed: Any) -> Generator:
 
 
 def seed() -> int:
-    """Start unpredictable default streams and return their seed."""
+    """Start unpredictable default streams and return their seed.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.random.fork_rng():
+        ...     vistorch.seed() == vistorch.initial_seed()
+        True
+    """
     number = default_generator.seed()
     manual_seed(number)
     return number
@@ -165,6 +172,14 @@ def set_rng_state(new_state: Tensor) -> None:
 
     Args:
         new_state: the state.
+
+    Example:
+        >>> import vistorch
+        >>> state = vistorch.get_rng_state()
+        >>> first = vistorch.rand(3)
+        >>> vistorch.set_rng_state(state)
+        >>> vistorch.equal(first, vistorch.rand(3))
+        True
     """
     default_generator.set_state(new_state)
 

@@ -1,4 +1,4 @@
-"""What one can ask of a tensor without touching its elements: sizes, strides, kind, place, memory.
+"""What one can ask of a tensor without touching its elements: sizes, strides, memory.
 
 Invariant: nothing here copies an element or tells a listener anything.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from . import dims, dtypes, errors
+from . import dims, errors
 from .aliases import share
 from .face import METHODS, public
-from .layout import RANKS, axes_last, contiguous_format, strided
+from .layout import RANKS, axes_last, contiguous_format
 from .size import size_of
 from .storage import UntypedStorage, owner, start
 from .tensor import Tensor
@@ -19,13 +19,27 @@ from .tensor import Tensor
 
 @public(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:
-    """The memory behind the tensor."""
+    """The memory behind the tensor.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2, 3).untyped_storage().nbytes()
+        24
+    """
     return UntypedStorage.of(owner(self._data), self._place)
 
 
 @public(function=False)
 def storage(self: Tensor) -> Any:
-    """The memory behind the tensor, as elements of its type; PyTorch advises `untyped_storage()`."""
+    """The memory behind the tensor, as elements of its type; PyTorch advises `untyped_storage()`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     len(vistorch.ones(2, 3).storage())
+        6
+    """
     from .typed_storage import TypedStorage, warn_typed_storage_removal
 
     warn_typed_storage_removal()
@@ -72,13 +86,26 @@ def share_memory_(self: Tensor) -> Tensor:
 
 @public(function=False)
 def data_ptr(self: Tensor) -> int:
-    """The address of the first element; 0 for a tensor without elements."""
+    """The address of the first element; 0 for a tensor without elements.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(4)
+        >>> x[1:].data_ptr() - x.data_ptr()
+        4
+    """
     return start(self._data) if self._data.size else 0
 
 
 @public(function=False)
 def storage_offset(self: Tensor) -> int:
-    """How many elements of the storage come before the first one."""
+    """How many elements of the storage come before the first one.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(4)[1:].storage_offset()
+        1
+    """
     a = self._data
     root = owner(a)
     return (start(a) - start(root)) // a.itemsize if a.size and root is not a else 0
@@ -167,7 +194,7 @@ def numel(input: Tensor) -> int:
         >>> vistorch.numel(vistorch.ones(2, 3))
         6
     """
-    return _tensor(input, "numel")._data.size
+    return needs_tensor(input, "numel")._data.size
 
 
 METHODS["nelement"] = numel
@@ -175,7 +202,13 @@ METHODS["nelement"] = numel
 
 @public(function=False)
 def element_size(self: Tensor) -> int:
-    """Bytes of one element."""
+    """Bytes of one element.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2).element_size(), vistorch.tensor([True]).element_size()
+        (4, 1)
+    """
     return self._data.itemsize
 
 
@@ -202,51 +235,28 @@ def is_contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> bo
 
 @public(function=False)
 def dim_order(self: Tensor) -> tuple[int, ...]:
-    """The dimensions from the slowest to the fastest in memory."""
+    """The dimensions from the slowest to the fastest in memory.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2, 3).t().dim_order()
+        (1, 0)
+    """
     strides = self._data.strides
     return tuple(sorted(range(len(strides)), key=lambda i: -strides[i]))
 
 
 @public(function=False)
 def get_device(self: Tensor) -> int:
-    """The index of a CUDA device; -1 for the CPU."""
+    """The index of a CUDA device; -1 for the CPU.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2).get_device()
+        -1
+    """
     index = self._place.device.index
     return -1 if index is None else index
-
-
-def _kind(name: str, text: str, ask: Any) -> None:
-    def call(input: Tensor) -> bool:
-        return ask(dtypes.of(_tensor(input, name)._data.dtype))
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""Whether the elements are {text} numbers.
-
-    Args:
-        input: the tensor.
-    """
-    public()(call)
-
-
-_kind("is_floating_point", "floating-point", lambda d: d.is_floating_point)
-_kind("is_complex", "complex", lambda d: d.is_complex)
-_kind("is_signed", "signed", lambda d: d.is_signed)
-
-
-def _never(name: str, text: str) -> None:
-    def call(input: Tensor) -> bool:
-        _tensor(input, name)
-        return False
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""Always False: {text}.
-
-    Args:
-        input: the tensor.
-    """
-    public()(call)
-
-
-_never("is_distributed", "a tensor is on one machine")
 
 
 @public()
@@ -256,13 +266,31 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     Args:
         input: one tensor.
         other: the other.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_same_size(vistorch.ones(2), vistorch.zeros(2))
+        True
     """
-    return _tensor(input, "is_same_size")._data.shape == _tensor(other, "is_same_size", 2)._data.shape
+    return (
+        needs_tensor(input, "is_same_size")._data.shape == needs_tensor(other, "is_same_size", 2)._data.shape
+    )
 
 
 @public(function=False)
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Whether two tensors are the same stretch of memory, seen the same way."""
+    """Whether two tensors are the same stretch of memory, seen the same way.
+
+    Args:
+        self: one tensor.
+        tensor: the other.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(4)
+        >>> x.is_set_to(x.view(4)), x.is_set_to(x[1:]), x.is_set_to(x.clone())
+        (True, False, False)
+    """
     a, b = self._data, tensor._data
     return a.shape == b.shape and a.strides == b.strides and start(a) == start(b)
 
@@ -273,8 +301,13 @@ def is_nonzero(input: Tensor) -> bool:
 
     Args:
         input: a tensor of one element.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.is_nonzero(vistorch.tensor([0.5]))
+        True
     """
-    return bool(_tensor(input, "is_nonzero"))
+    return bool(needs_tensor(input, "is_nonzero"))
 
 
 @public(method=False)
@@ -298,25 +331,18 @@ def is_storage(obj: Any, /) -> bool:
 
     Args:
         obj: anything.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(2)
+        >>> vistorch.is_storage(x), vistorch.is_storage(x.untyped_storage())
+        (False, True)
     """
     return isinstance(obj, UntypedStorage) or getattr(obj, "_is_typed_storage", False) is True
 
 
-def _tensor(t: Any, name: str, position: int = 1) -> Tensor:
+def needs_tensor(t: Any, name: str, position: int = 1) -> Tensor:
+    """Refuse what is no tensor."""
     if not isinstance(t, Tensor):
         raise errors.must_be_tensor(name, "input" if position == 1 else "other", position, t)
     return t
-
-
-METHODS.update(
-    is_cuda=property(
-        lambda self: self._place.device.type == "cuda", doc="Whether the elements are on a CUDA device."
-    ),
-    is_cpu=property(
-        lambda self: self._place.device.type == "cpu", doc="Whether the elements are on the CPU."
-    ),
-    layout=property(lambda self: strided, doc="`vistorch.strided`."),
-    is_pinned=lambda self, device=None: False,
-)
-for _name in ("sparse", "sparse_csr", "quantized", "mkldnn", "meta", "mps", "xpu", "nested"):
-    METHODS[f"is_{_name}"] = property(lambda self: False, doc="Always False: every tensor is dense.")

@@ -253,10 +253,24 @@ _mode = mode  # the classes above take PyTorch's argument name `mode`
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops are recorded now, in this thread."""
+    """Whether ops are recorded now, in this thread.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.no_grad():
+        ...     vistorch.is_grad_enabled()
+        False
+    """
     return mode.said if mode.on is None else bool(mode.on)
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether inference mode is on in this thread."""
+    """Whether inference mode is on in this thread.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.inference_mode():
+        ...     vistorch.is_inference_mode_enabled()
+        True
+    """
     return mode.on is None

@@ -88,23 +88,78 @@ class Tensor:
     # ---- metadata -------------------------------------------------------------------------------------------
     @property
     def shape(self) -> Size:
-        """The sizes."""
+        """The sizes.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.ones(2, 3).shape
+            vistorch.Size([2, 3])
+        """
         return size_of(self._data.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
-        """The element type."""
+        """The element type.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.tensor([1, 2]).dtype
+            vistorch.int64
+        """
         return dtypes.of(self._data.dtype)
 
-    device = property(attrgetter("_place.device"), doc="Where the elements are.")
-    ndim = property(attrgetter("_data.ndim"), doc="The number of dimensions.")
-    itemsize = property(attrgetter("_data.itemsize"), doc="Bytes of one element.")
-    nbytes = property(attrgetter("_data.nbytes"), doc="Bytes of all elements.")
+    device = property(
+        attrgetter("_place.device"),
+        doc="""Where the elements are.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.ones(2).device
+            device(type='cpu')
+        """,
+    )
+    ndim = property(
+        attrgetter("_data.ndim"),
+        doc="""The number of dimensions.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.ones(2, 3).ndim
+            2
+        """,
+    )
+    itemsize = property(
+        attrgetter("_data.itemsize"),
+        doc="""Bytes of one element.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.ones(2, 3).itemsize
+            4
+        """,
+    )
+    nbytes = property(
+        attrgetter("_data.nbytes"),
+        doc="""Bytes of all elements.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.ones(2, 3).nbytes
+            24
+        """,
+    )
 
     # ---- autograd's face ------------------------------------------------------------------------------------
     @property
     def requires_grad(self) -> bool:
-        """Whether a backward pass computes a gradient for this tensor."""
+        """Whether a backward pass computes a gradient for this tensor.
+
+        Example:
+            >>> import vistorch
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> x.requires_grad, (x * 2).requires_grad, x.detach().requires_grad
+            (True, True, False)
+        """
         v = self._view
         if v is None or self._node is not None:
             return self._rg
@@ -137,18 +192,41 @@ class Tensor:
             graph.more(self).own = self._rg  # a view that asks for itself, not through its base
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return the tensor."""
+        """Set `requires_grad` and return the tensor.
+
+        Args:
+            requires_grad: whether backward passes shall compute its gradient.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.ones(2).requires_grad_()
+            tensor([1., 1.], requires_grad=True)
+        """
         self.requires_grad = requires_grad
         return self
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded op made this tensor."""
+        """Whether no recorded op made this tensor.
+
+        Example:
+            >>> import vistorch
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> x.is_leaf, (x * 2).is_leaf
+            (True, False)
+        """
         return self.grad_fn is None
 
     @property
     def grad_fn(self) -> Any:
-        """The node that made this tensor, or None for a leaf."""
+        """The node that made this tensor, or None for a leaf.
+
+        Example:
+            >>> import vistorch
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> x.grad_fn, (x * 2).grad_fn.name()
+            (None, 'MulBackward0')
+        """
         if self._view is not None:
             graph.sync(self)
         n = self._node
@@ -156,13 +234,28 @@ class Tensor:
 
     @property
     def output_nr(self) -> int:
-        """Which output of `grad_fn` this is."""
+        """Which output of `grad_fn` this is.
+
+        Example:
+            >>> import vistorch
+            >>> a, b = vistorch.ones(2, requires_grad=True).unbind()
+            >>> a.output_nr, b.output_nr
+            (0, 1)
+        """
         n = self._node
         return n.nr if n.__class__ is graph.Out else 0
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient accumulated by backward passes."""
+        """The gradient accumulated by backward passes.
+
+        Example:
+            >>> import vistorch
+            >>> x = vistorch.tensor([1.0, 2.0], requires_grad=True)
+            >>> (x * x).sum().backward()
+            >>> x.grad
+            tensor([2., 4.])
+        """
         if self._grad is None and self._node is not None and not self.retains_grad:
             errors.warn_non_leaf_grad()
         return self._grad
@@ -179,7 +272,15 @@ class Tensor:
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad()` was asked of a non-leaf."""
+        """Whether `retain_grad()` was asked of a non-leaf.
+
+        Example:
+            >>> import vistorch
+            >>> y = vistorch.ones(2, requires_grad=True) * 2
+            >>> y.retain_grad()
+            >>> y.retains_grad
+            True
+        """
         return self._more is not None and self._more.retains
 
     @property
@@ -203,12 +304,29 @@ class Tensor:
         return self._base is not None
 
     def is_inference(self) -> bool:
-        """Whether the tensor was made in inference mode."""
+        """Whether the tensor was made in inference mode.
+
+        Example:
+            >>> import vistorch
+            >>> with vistorch.inference_mode():
+            ...     x = vistorch.ones(2)
+            >>> x.is_inference()
+            True
+        """
         return self._ver is graph.UNTRACKED
 
     @property
     def data(self) -> Tensor:
-        """The same memory with no history and a version count of its own."""
+        """The same memory with no history and a version count of its own.
+
+        Example:
+            >>> import vistorch
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> x.data.add_(1)
+            tensor([2., 2.])
+            >>> x
+            tensor([2., 2.], requires_grad=True)
+        """
         o = wrap(self._data, self._place)
         if (told := events.hear.cut) is not None:
             told("data", self)

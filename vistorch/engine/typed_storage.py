@@ -286,7 +286,13 @@ def _legacy(d: dtype) -> Any:
         {
             "dtype": d,
             "__module__": "vistorch",
-            "__doc__": f"Storages of {d} elements: `TypedStorage` under its old name.",
+            "__doc__": f"""Storages of {d} elements: `TypedStorage` under its old name.
+
+            Example:
+                >>> import vistorch
+                >>> vistorch.zeros(2, dtype={d}).storage_type() is vistorch.{d.scalar_name}Storage
+                True
+            """,
         },
     )
 

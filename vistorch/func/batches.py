@@ -24,6 +24,15 @@ def vmap(
         out_dims: which dim of each result does.
         randomness: how random numbers are drawn.
         chunk_size: how many samples at a time.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.func.vmap(vistorch.sin)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: vistorch has no vmap: write the batch as a dimension ...
+        >>> vistorch.stack([vistorch.dot(x, x) for x in vistorch.arange(4).reshape(2, 2)])
+        tensor([ 1, 13])
     """
     raise NotImplementedError(
         "vistorch has no vmap: write the batch as a dimension of the function's arguments, or loop over the samples "

@@ -32,6 +32,14 @@ def set_sharing_strategy(new_strategy: str) -> None:
 
     Args:
         new_strategy: "file_descriptor" or "file_system".
+
+    Example:
+        >>> import vistorch.multiprocessing as mp
+        >>> before = mp.get_sharing_strategy()
+        >>> mp.set_sharing_strategy("file_system")
+        >>> mp.get_sharing_strategy()
+        'file_system'
+        >>> mp.set_sharing_strategy(before)
     """
     global _strategy
     if new_strategy not in _strategies:
@@ -51,7 +59,13 @@ def get_sharing_strategy() -> str:
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """The names that `set_sharing_strategy` takes."""
+    """The names that `set_sharing_strategy` takes.
+
+    Example:
+        >>> import vistorch.multiprocessing as mp
+        >>> sorted(mp.get_all_sharing_strategies())
+        ['file_descriptor', 'file_system']
+    """
     return _strategies
 
 

@@ -101,6 +101,11 @@ class Contexts:
 
         Args:
             method: "fork", "spawn" or "forkserver".
+
+        Example:
+            >>> import vistorch.multiprocessing as mp
+            >>> mp.get_context("spawn").get_start_method()
+            'spawn'
         """
         if method is None:
             return self
@@ -124,6 +129,13 @@ class Contexts:
             initializer: what each calls first.
             initargs: with which arguments.
             maxtasksperchild: after how many calls a process is replaced.
+
+        Example:
+            >>> import vistorch
+            >>> import vistorch.multiprocessing as mp
+            >>> with mp.get_context("spawn").Pool(1) as pool:
+            ...     pool.apply(vistorch.add, (vistorch.ones(2), 2))
+            tensor([3., 3.])
         """
         from .pool import Pool
 
@@ -140,6 +152,16 @@ class Process(Carrying, multiprocessing.Process):
         args: with which arguments; tensors among them are shared.
         kwargs: with which named arguments.
         daemon: whether it ends with this process instead of being waited for.
+
+    Example:
+        >>> import vistorch
+        >>> import vistorch.multiprocessing as mp
+        >>> x = vistorch.zeros(2)
+        >>> process = mp.get_context("spawn").Process(target=vistorch.add, args=(x, 2), kwargs={"out": x})
+        >>> process.start()
+        >>> process.join()
+        >>> x  # shared, not copied: what the process wrote is seen here
+        tensor([2., 2.])
     """
 
 
@@ -153,6 +175,11 @@ class DefaultContext(Contexts, context.BaseContext):
 
         Args:
             method: "fork", "spawn" or "forkserver".
+
+        Example:
+            >>> import vistorch.multiprocessing as mp
+            >>> mp.get_context("spawn").get_start_method()
+            'spawn'
         """
         return super().get_context(method or multiprocessing.get_start_method())
 

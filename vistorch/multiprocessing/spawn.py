@@ -210,6 +210,11 @@ def start_processes(
         join: wait for all of them. If not, the ProcessContext that does so is returned.
         daemon: whether the processes end with this one instead of being waited for.
         start_method: "spawn", "fork" or "forkserver".
+
+    Example:
+        >>> import operator
+        >>> import vistorch.multiprocessing as mp
+        >>> mp.start_processes(operator.truediv, args=(1,), nprocs=1)  # 0 / 1 in a process of its own
     """
     mp = default.get_context(start_method)
 
@@ -255,6 +260,15 @@ def spawn(
         join: wait for all of them. If not, the ProcessContext that does so is returned.
         daemon: whether the processes end with this one instead of being waited for.
         start_method: always "spawn"; `start_processes` knows the others.
+
+    Example:
+        >>> import operator
+        >>> import vistorch.multiprocessing as mp
+        >>> try:
+        ...     mp.spawn(operator.truediv, args=(0,), nprocs=1)  # 0 / 0 in a process of its own
+        ... except mp.ProcessRaisedException as error:
+        ...     print(str(error).splitlines()[-1])
+        ZeroDivisionError: division by zero
     """
     if start_method != "spawn":
         warnings.warn(

@@ -55,6 +55,13 @@ def _of(dims: int, wanted: int) -> Any:
         padding: as for the convolution.
         dilation: as for the convolution.
         groups: as for the convolution.
+
+    Example:
+        >>> import vistorch
+        >>> x, w = vistorch.ones(1, 1{", 4" * dims}), vistorch.ones(1, 1{", 3" * dims})
+        >>> g = vistorch.ones(1, 1{", 2" * dims})
+        >>> vistorch.nn.grad.{name}({"x.shape, w, g" if wanted == 0 else "x, w.shape, g"}).sum()
+        tensor({6**dims}.)
     """
     return made
 

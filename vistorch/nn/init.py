@@ -5,17 +5,13 @@ Invariant: with the same seed the numbers are PyTorch's: they are drawn in its o
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.events import hear
-from ..engine.face import FUNCTIONS
-from ..engine.modes import no_grad
-from ..engine.ops.linalg.factor import qr
 from ..engine.tensor import Tensor
+from .fills import begins, orthogonal_, sparse_, trunc_normal_
 
 __all__ = [
     "calculate_gain",
@@ -35,23 +31,8 @@ __all__ = [
     "zeros_",
 ]
 
-diag, empty_like, randperm, where = (FUNCTIONS[n] for n in ("diag", "empty_like", "randperm", "where"))
 LINEAR = ("linear", *(f"conv{t}{n}d" for t in ("", "_transpose") for n in (1, 2, 3)))
 EMPTY = "Initializing zero-element tensors is a no-op"
-
-
-def _begins(fn: Callable) -> Any:
-    """Run a function of this file without recording, and tell who listens which tensor it has begun."""
-
-    @functools.wraps(fn)
-    def begin(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        with no_grad():
-            fn(tensor, *args, **kwargs)
-        if (told := hear.phase) is not None:
-            told("init", tensor, fn.__name__)
-        return tensor
-
-    return begin
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
@@ -80,7 +61,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     return gains[nonlinearity]
 
 
-@_begins
+@begins
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with numbers drawn evenly between `a` and `b`.
 
@@ -89,11 +70,17 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
         a: the least value.
         b: the value all lie below.
         generator: the source of chance.
+
+    Example:
+        >>> import vistorch
+        >>> chance = vistorch.Generator().manual_seed(0)
+        >>> vistorch.nn.init.uniform_(vistorch.empty(3), -1, 1, generator=chance)
+        tensor([-0.0075,  0.5364, -0.8230])
     """
     return tensor.uniform_(a, b, generator=generator)
 
 
-@_begins
+@begins
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with numbers of a normal distribution.
 
@@ -102,11 +89,17 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
         mean: its mean.
         std: its standard deviation.
         generator: the source of chance.
+
+    Example:
+        >>> import vistorch
+        >>> chance = vistorch.Generator().manual_seed(0)
+        >>> vistorch.nn.init.normal_(vistorch.empty(3), std=0.1, generator=chance)
+        tensor([ 0.1541, -0.0293, -0.2179])
     """
     return tensor.normal_(mean, std, generator=generator)
 
 
-@_begins
+@begins
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one value.
 
@@ -122,32 +115,48 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     return tensor.fill_(val)
 
 
-@_begins
+@begins
 def ones_(tensor: Tensor) -> Tensor:
     """Fill with ones.
 
     Args:
         tensor: the tensor to fill.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.init.ones_(vistorch.empty(2))
+        tensor([1., 1.])
     """
     return tensor.fill_(1.0)
 
 
-@_begins
+@begins
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros.
 
     Args:
         tensor: the tensor to fill.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.init.zeros_(vistorch.empty(2))
+        tensor([0., 0.])
     """
     return tensor.zero_()
 
 
-@_begins
+@begins
 def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with ones on its diagonal and zeros elsewhere.
 
     Args:
         tensor: a matrix.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.init.eye_(vistorch.empty(2, 3))
+        tensor([[1., 0., 0.],
+                [0., 1., 0.]])
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
@@ -155,13 +164,21 @@ def eye_(tensor: Tensor) -> Tensor:
     return tensor
 
 
-@_begins
+@begins
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Fill the weight of a convolution so that it hands its input on.
 
     Args:
         tensor: a weight of 3, 4 or 5 dimensions.
         groups: the groups of the convolution.
+
+    Example:
+        >>> import vistorch
+        >>> weight = vistorch.nn.init.dirac_(vistorch.empty(1, 1, 3))
+        >>> weight
+        tensor([[[0., 1., 0.]]])
+        >>> vistorch.nn.functional.conv1d(vistorch.tensor([[1.0, 2.0, 3.0]]), weight, padding=1)
+        tensor([[1., 2., 3.]])
     """
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -192,7 +209,7 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
 
 
-@_begins
+@begins
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill evenly, so wide that values and gradients keep their size through a linear layer (Glorot and Bengio, 2010).
 
@@ -200,13 +217,20 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
         tensor: a weight.
         gain: a factor, from `calculate_gain`.
         generator: the source of chance.
+
+    Example:
+        >>> import vistorch
+        >>> chance = vistorch.Generator().manual_seed(0)
+        >>> weight = vistorch.nn.init.xavier_uniform_(vistorch.empty(100, 50), generator=chance)
+        >>> round(weight.max().item(), 2)  # sqrt(6 / (100 + 50))
+        0.2
     """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3.0) * (gain * math.sqrt(2.0 / float(fan_in + fan_out)))
     return tensor.uniform_(-bound, bound, generator=generator)
 
 
-@_begins
+@begins
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill normally, so wide that values and gradients keep their size through a linear layer.
 
@@ -214,6 +238,13 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
         tensor: a weight.
         gain: a factor, from `calculate_gain`.
         generator: the source of chance.
+
+    Example:
+        >>> import vistorch
+        >>> chance = vistorch.Generator().manual_seed(0)
+        >>> weight = vistorch.nn.init.xavier_normal_(vistorch.empty(100, 100), generator=chance)
+        >>> round(weight.std().item(), 2)  # sqrt(2 / (100 + 100))
+        0.1
     """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     return tensor.normal_(0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator=generator)
@@ -227,7 +258,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
-@_begins
+@begins
 def kaiming_uniform_(
     tensor: Tensor,
     a: float = 0,
@@ -243,6 +274,13 @@ def kaiming_uniform_(
         mode: "fan_in" keeps the size of values, "fan_out" that of gradients.
         nonlinearity: "relu" or "leaky_relu".
         generator: the source of chance.
+
+    Example:
+        >>> import vistorch
+        >>> chance = vistorch.Generator().manual_seed(0)
+        >>> weight = vistorch.nn.init.kaiming_uniform_(vistorch.empty(100, 24), nonlinearity="relu", generator=chance)
+        >>> round(weight.max().item(), 2)  # sqrt(6 / 24)
+        0.5
     """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     if std is None:
@@ -251,7 +289,7 @@ def kaiming_uniform_(
     return tensor.uniform_(-bound, bound, generator=generator)
 
 
-@_begins
+@begins
 def kaiming_normal_(
     tensor: Tensor,
     a: float = 0,
@@ -267,107 +305,16 @@ def kaiming_normal_(
         mode: "fan_in" keeps the size of values, "fan_out" that of gradients.
         nonlinearity: "relu" or "leaky_relu".
         generator: the source of chance.
+
+    Example:
+        >>> import vistorch
+        >>> chance = vistorch.Generator().manual_seed(0)
+        >>> weight = vistorch.nn.init.kaiming_normal_(vistorch.empty(100, 200), nonlinearity="relu", generator=chance)
+        >>> round(weight.std().item(), 2)  # sqrt(2 / 200)
+        0.1
     """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else tensor.normal_(0, std, generator=generator)
-
-
-@_begins
-def trunc_normal_(
-    tensor: Tensor,
-    mean: float = 0.0,
-    std: float = 1.0,
-    a: float = -2.0,
-    b: float = 2.0,
-    generator: Any = None,
-) -> Tensor:
-    """Fill with numbers of a normal distribution that lie between `a` and `b`; others are drawn again.
-
-    Args:
-        tensor: the tensor to fill.
-        mean: the mean of the whole distribution.
-        std: its standard deviation.
-        a: the least value.
-        b: the greatest value.
-        generator: the source of chance.
-    """
-    if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
-            "The distribution of values may be incorrect.",
-            UserWarning,
-            stacklevel=3,
-        )
-    below = [(1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0 for x in (a, b)]
-    if below[1] - below[0] > 0.3:  # most draws of the whole distribution will do
-        low, high = (tensor.new_tensor(x, device="cpu").item() for x in (a, b))
-        return _redrawn(
-            tensor,
-            lambda t: t.normal_(mean, std, generator=generator),
-            lambda t: (t < low) | (t > high),
-        )
-    # Few would: draw evenly between the bounds, and keep a value as often as the density there says.
-    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
-    chance = empty_like(tensor)
-
-    def refused(t: Tensor) -> Tensor:
-        density = t.clone().sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
-        return chance.uniform_(generator=generator).log_().gt(density)
-
-    return _redrawn(tensor, lambda t: t.uniform_(a, b, generator=generator), refused)
-
-
-def _redrawn(tensor: Tensor, draw: Callable, refused: Callable) -> Tensor:
-    """Draw whole tensors until no element is refused; those that were good at once stay."""
-    result = draw(tensor)
-    waiting = refused(result)
-    while waiting.any():
-        fresh = draw(empty_like(tensor))
-        result = where(waiting, fresh, result)
-        waiting = waiting & refused(fresh)
-    return tensor if result is tensor else tensor.copy_(result)
-
-
-@_begins
-def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    """Fill a matrix with orthonormal rows or columns (Saxe et al., 2013).
-
-    Args:
-        tensor: a tensor of at least two dimensions; all but the first count as one.
-        gain: a factor.
-        generator: the source of chance.
-    """
-    if tensor.ndim < 2:
-        raise ValueError("Only tensors with 2 or more dimensions are supported")
-    if tensor.numel() == 0:
-        return tensor
-    rows = tensor.size(0)
-    cols = tensor.numel() // rows
-    drawn = tensor.new_empty((rows, cols)).normal_(0, 1, generator=generator)
-    wide = rows < cols
-    q, r = qr(drawn.t() if wide else drawn)
-    q = q * diag(r, 0).sign()  # the one decomposition whose distribution is even
-    return tensor.copy_((q.t() if wide else q).reshape(tensor.shape)).mul_(gain)
-
-
-@_begins
-def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
-    """Fill a matrix normally and set a fraction of each column to zero (Martens, 2010).
-
-    Args:
-        tensor: a matrix.
-        sparsity: the fraction of each column that becomes zero.
-        std: the standard deviation of the others.
-        generator: the source of chance.
-    """
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
-    rows, cols = tensor.shape
-    zeros = math.ceil(sparsity * rows)
-    tensor.normal_(0, std, generator=generator)
-    for column in range(cols):
-        tensor[randperm(rows)[:zeros], column] = 0
-    return tensor
 
 
 def _old_name(fn: Callable) -> Callable:

@@ -209,6 +209,13 @@ class UninitializedBuffer(_Waiting, Tensor):
         device: where it will be.
         dtype: its type.
         persistent: whether it is part of the module's `state_dict()`.
+
+    Example:
+        >>> import vistorch
+        >>> buffer = vistorch.nn.UninitializedBuffer()
+        >>> buffer.materialize((2, 3))
+        >>> buffer.shape
+        vistorch.Size([2, 3])
     """
 
     __slots__ = ()

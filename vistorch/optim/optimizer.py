@@ -49,6 +49,14 @@ def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
 
     Args:
         hook: a function that returns None, or the arguments to use instead as a pair.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.optim.optimizer import register_optimizer_step_pre_hook
+        >>> handle = register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: print("before a step"))
+        >>> vistorch.optim.SGD([vistorch.ones(1, requires_grad=True)], lr=0.1).step()
+        before a step
+        >>> handle.remove()
     """
     return _entered(pre_hooks, hook)
 
@@ -58,6 +66,14 @@ def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
 
     Args:
         hook: a function that returns None.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.optim.optimizer import register_optimizer_step_post_hook
+        >>> handle = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: print("after a step"))
+        >>> vistorch.optim.SGD([vistorch.ones(1, requires_grad=True)], lr=0.1).step()
+        after a step
+        >>> handle.remove()
     """
     return _entered(post_hooks, hook)
 

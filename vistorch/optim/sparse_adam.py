@@ -18,6 +18,13 @@ class SparseAdam(Optimizer):
         betas: how much of the running averages is kept at each step.
         eps: added to the denominator.
         maximize: climb instead of descend.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.optim.SparseAdam([vistorch.ones(1, requires_grad=True)])
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: vistorch has no sparse gradients: use vistorch.optim.Adam instead of SparseAdam.
     """
 
     def __init__(

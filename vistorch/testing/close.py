@@ -174,6 +174,12 @@ def assert_allclose(
         atol: absolute tolerance.
         equal_nan: whether NaN equals NaN.
         msg: what to say instead.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.testing.assert_allclose([1.0], [1.00001])
     """
     warnings.warn(
         "`vistorch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "

@@ -30,7 +30,15 @@ __all__ = [
 
 
 class ImageReadMode(Enum):
-    """Into which channels a picture is read."""
+    """Into which channels a picture is read.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.io import ImageReadMode, decode_image, encode_png
+        >>> file = encode_png(vistorch.zeros(3, 2, 4, dtype=vistorch.uint8))
+        >>> decode_image(file, ImageReadMode.GRAY).shape
+        vistorch.Size([1, 2, 4])
+    """
 
     UNCHANGED = 0
     GRAY = 1
@@ -82,6 +90,15 @@ def read_image(
         path: a PNG, a JPEG or another file that Pillow reads.
         mode: which channels to make of it.
         apply_exif_orientation: turn it the way the camera was held.
+
+    Example:
+        >>> import os, tempfile, vistorch
+        >>> from vistorch.vision import io
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "one.png")
+        ...     io.write_png(vistorch.full((1, 1, 2), 7, dtype=vistorch.uint8), path)
+        ...     io.read_image(path)
+        tensor([[[7, 7]]], dtype=vistorch.uint8)
     """
     return _decoded(os.fspath(path), mode, apply_exif_orientation)
 
@@ -97,6 +114,12 @@ def decode_image(
         input: a one-dimensional tensor of uint8, or a path.
         mode: which channels to make of it.
         apply_exif_orientation: turn it the way the camera was held.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import io
+        >>> io.decode_image(io.encode_png(vistorch.full((1, 1, 2), 7, dtype=vistorch.uint8)))
+        tensor([[[7, 7]]], dtype=vistorch.uint8)
     """
     if isinstance(input, (str, os.PathLike)):
         return read_image(input, mode, apply_exif_orientation)
@@ -110,6 +133,15 @@ def read_file(path: str | os.PathLike) -> vistorch.Tensor:
 
     Args:
         path: the file.
+
+    Example:
+        >>> import os, tempfile, vistorch
+        >>> from vistorch.vision import io
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "two.bytes")
+        ...     io.write_file(path, vistorch.tensor([1, 2], dtype=vistorch.uint8))
+        ...     io.read_file(path)
+        tensor([1, 2], dtype=vistorch.uint8)
     """
     with open(path, "rb") as file:
         return vistorch.from_numpy(np.frombuffer(file.read(), np.uint8).copy())
@@ -121,6 +153,15 @@ def write_file(filename: str | os.PathLike, data: vistorch.Tensor) -> None:
     Args:
         filename: the file.
         data: a one-dimensional tensor of uint8.
+
+    Example:
+        >>> import os, tempfile, vistorch
+        >>> from vistorch.vision import io
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "two.bytes")
+        ...     io.write_file(path, vistorch.tensor([1, 2], dtype=vistorch.uint8))
+        ...     os.path.getsize(path)
+        2
     """
     if data.dtype is not vistorch.uint8 or data.dim() != 1:
         raise ValueError(f"Expected a one-dimensional tensor of uint8, got {data.dim()} of {data.dtype}")
@@ -151,6 +192,12 @@ def encode_png(input: vistorch.Tensor, compression_level: int = 6) -> vistorch.T
     Args:
         input: (1 or 3, height, width), uint8.
         compression_level: from 0 (large, fast) to 9.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import io
+        >>> bytes(io.encode_png(vistorch.zeros(3, 2, 4, dtype=vistorch.uint8))[1:4].tolist())
+        b'PNG'
     """
     if not 0 <= compression_level <= 9:
         raise RuntimeError("Compression level should be between 0 and 9")
@@ -164,6 +211,14 @@ def write_png(input: vistorch.Tensor, filename: str | os.PathLike, compression_l
         input: (1 or 3, height, width), uint8.
         filename: the file.
         compression_level: from 0 (large, fast) to 9.
+
+    Example:
+        >>> import os, tempfile, vistorch
+        >>> from vistorch.vision import io
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     io.write_png(vistorch.zeros(3, 2, 4, dtype=vistorch.uint8), os.path.join(folder, "one.png"))
+        ...     os.listdir(folder)
+        ['one.png']
     """
     write_file(filename, encode_png(input, compression_level))
 
@@ -174,6 +229,13 @@ def encode_jpeg(input: vistorch.Tensor, quality: int = 75) -> vistorch.Tensor:
     Args:
         input: (1 or 3, height, width), uint8.
         quality: from 1 to 100.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import io
+        >>> file = io.encode_jpeg(vistorch.zeros(3, 16, 16, dtype=vistorch.uint8), quality=90)
+        >>> io.decode_image(file).shape
+        vistorch.Size([3, 16, 16])
     """
     if not 1 <= quality <= 100:
         raise ValueError("Image quality should be a positive number between 1 and 100")
@@ -187,5 +249,13 @@ def write_jpeg(input: vistorch.Tensor, filename: str | os.PathLike, quality: int
         input: (1 or 3, height, width), uint8.
         filename: the file.
         quality: from 1 to 100.
+
+    Example:
+        >>> import os, tempfile, vistorch
+        >>> from vistorch.vision import io
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     io.write_jpeg(vistorch.zeros(3, 2, 4, dtype=vistorch.uint8), os.path.join(folder, "one.jpg"))
+        ...     os.listdir(folder)
+        ['one.jpg']
     """
     write_file(filename, encode_jpeg(input, quality))

@@ -107,6 +107,14 @@ def save_image(
         fp: a file name or an open file.
         format: "png", "jpeg", ...; by the ending of the name if None.
         **kwargs: for `make_grid`.
+
+    Example:
+        >>> import os, tempfile, vistorch
+        >>> from vistorch.vision import io, utils
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     utils.save_image(vistorch.rand(8, 3, 4, 4), os.path.join(folder, "grid.png"), nrow=4, padding=1)
+        ...     io.read_image(os.path.join(folder, "grid.png")).shape
+        vistorch.Size([3, 11, 21])
     """
     from PIL import Image
 
@@ -167,6 +175,14 @@ def draw_bounding_boxes(
         label_colors: of the labels; those of the boxes if None.
         label_background_colors: behind the labels, with `fill_labels`; those of the boxes if None.
         fill_labels: paint the ground of the labels.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import utils
+        >>> boxes = vistorch.tensor([[1, 1, 6, 6]])
+        >>> drawn = utils.draw_bounding_boxes(vistorch.zeros(3, 8, 8), boxes, colors="red")
+        >>> drawn[:, 1, 1]
+        tensor([1., 0., 0.])
     """
     _check_drawing(image, boxes, labels)
     count = boxes.shape[0]

@@ -68,6 +68,14 @@ class Asked:
         namespace: the user's variables, those of the running function included.
         texts: each expression as it was typed, by the parameter it was typed for.
         shell: the shell; None outside of IPython.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vt import COMMANDS, Asked
+        >>> from vistorch.vt.reading import read
+        >>> asked = Asked({"x": vistorch.ones(2)})
+        >>> read(COMMANDS["show"], "x + 1", asked)["x"], asked.texts
+        (tensor([2., 2.]), {'x': 'x + 1'})
     """
 
     namespace: dict[str, Any]
@@ -88,6 +96,11 @@ class Command:
         arguments: adds the arguments to a parser.
         prepare: sees the options as they were typed before the function does, with the place they were
             typed in, and returns what the function is to get: the namespace, or a name that was typed.
+
+    Example:
+        >>> from vistorch import vt
+        >>> vt.COMMANDS["show"].typed, vt.COMMANDS["trace"].typed
+        ('%vt show', '%%vt trace')
     """
 
     name: str

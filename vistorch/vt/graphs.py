@@ -103,15 +103,15 @@ def _around(namespace: Mapping[str, Any] | None, frame: Any) -> Mapping[str, Any
     return {**frame.f_globals, **frame.f_locals} if shell is None else {**shell.user_ns, **frame.f_locals}
 
 
-def _tensors(x: Any) -> list[Tensor]:
+def _tensors(x: Any, command: str = "graph") -> list[Tensor]:
     """One tensor or several as a list, or a refusal."""
     found = list(x) if isinstance(x, (list, tuple)) else [x]
     if x is None or not found:
-        raise Refusal("name the tensor whose graph is to be shown: type %vt graph loss")
+        raise Refusal(f"name the tensor whose graph is to be shown: type %vt {command} loss")
     for t in found:
         if not isinstance(t, Tensor):
             raise Refusal(
-                f"a graph belongs to a tensor, and this is a {type(t).__name__}: type %vt graph loss"
+                f"a graph belongs to a tensor, and this is of type {type(t).__name__}: type %vt {command} loss"
             )
     return found
 

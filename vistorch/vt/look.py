@@ -9,7 +9,7 @@ from .command import EXPRESSION, Asked, Command, Parser
 from .defaults import LARGEST, MAPS, SMALLEST, SWITCH, defaults
 from .finding import find
 from .refusal import Refusal, either, perhaps
-from .shell import has_front_end, shell_of_user
+from .shell import has_front_end, last_value, shell_of_user
 
 SCALES = ("clip", "max", "log", "fixed")
 
@@ -93,8 +93,9 @@ def plain(tensor: Any) -> Any:
     from .making import make
 
     written, axes = find(tensor, _around())
-    made = make(tensor, _plain_wish(written or "x", linked=False, dims=axes))
-    return Display(made.record, written or "x")
+    name = written or last_value(shell_of_user()) or "x"
+    made = make(tensor, _plain_wish(name, linked=False, dims=axes))
+    return Display(made.record, name)
 
 
 def opened(x: Any, name: str) -> tuple[Any, list[Any]]:

@@ -12,6 +12,10 @@ from .running import finish, run
 from .trace_cell import around
 
 NAME = "memory"
+GONE = (
+    "the graph was freed by a backward pass: what its nodes kept is gone; run the forward pass again, "
+    "and look before backward()"
+)
 
 
 def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
@@ -32,6 +36,8 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
         4000
     """
     from ..debug.timeline import memory as kept
+    from ..engine.backward import order_of
+    from ..engine.graph import FREED, edge
     from ..engine.tensor import Tensor
     from ..widgets.display import Display
 
@@ -43,6 +49,8 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
     if not all(t.requires_grad for t in given):
         raise Refusal("it has no history: it was computed from nothing that requires a gradient")
     known = around(sys._getframe(1)) if namespace is None else namespace
+    if any(getattr(n, "saved", None) is FREED for n in order_of(list({edge(t): None for t in given}))):
+        raise Refusal(GONE)
     return Display(kept(given, namespace=known), NAME)
 
 

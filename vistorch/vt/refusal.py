@@ -16,6 +16,14 @@ class Refusal(ValueError):
 
     Args:
         sentence: one sentence; line breaks become spaces and a very long one is cut.
+
+    Example:
+        >>> from vistorch import vt
+        >>> try:
+        ...     vt.vars(sort="byte")
+        ... except vt.Refusal as refusal:
+        ...     print(refusal)
+        there is no column 'byte'; did you mean bytes?: type name, kind, shape, dtype, device, bytes or grad
     """
 
     def __init__(self, sentence: str) -> None:

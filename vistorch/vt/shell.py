@@ -19,3 +19,11 @@ def shell_of_user() -> Any:
 def has_front_end(shell: Any) -> bool:
     """Say whether what is displayed goes to a page: a kernel shows pictures, a terminal shows text."""
     return getattr(shell, "kernel", None) is not None
+
+
+def last_value(shell: Any) -> str:
+    """Return how the value that its cell ends with is written from then on; "" for what is shown otherwise."""
+    hook = getattr(shell, "displayhook", None)
+    if hook is None or getattr(hook, "msg", None) is None:  # ipykernel's: the message it fills, and only then
+        return ""
+    return f"Out[{hook.prompt_count}]"

@@ -66,7 +66,7 @@ def step(
     """
     listening.start()
     around = _around(namespace, sys._getframe(1))
-    roots = _tensors(x)
+    roots = _tensors(x, "step")
     undone = _undo_open(roots)
     try:
         stepper = Stepper(roots[0] if len(roots) == 1 else roots, names=leaves(around))

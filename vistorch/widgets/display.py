@@ -14,7 +14,7 @@ from . import standalone, wire
 from .pictures import painter
 
 KEPT = 16
-STILL = 12_000  # bytes of a picture that also stands inside the HTML
+STILL = {"image/png": 12_000, "image/svg+xml": 24_000}  # bytes of a picture that also stands inside the HTML
 
 
 class Display:
@@ -84,7 +84,7 @@ class Display:
         # JupyterLab shows what is not trusted as this HTML without its scripts, and not as the picture beside it.
         mime, data = self.picture()
         still = ""
-        if mime == "image/png" and len(data) <= STILL:
+        if len(data) <= STILL[mime]:
             still = f'<img class="vistorch-off" alt="" style="max-width:100%" src="{self._address()}">'
         return self._fragment(still)
 

@@ -32,7 +32,7 @@ const state={payload:await inflate(data),live:false};
 const model={get:k=>state[k],set(k,v){state[k]=v},save_changes(){},send(){},on(){},off(){}};
 const el=document.createElement('div');
 await page.render({model,el,signal:new AbortController().signal});
-host.append(el);host.querySelector('.vistorch-off')?.remove();
+host.append(el);host.querySelectorAll('.vistorch-off').forEach(off=>off.remove());
 }catch(error){host.dataset.failed=String(error);console.warn('vistorch: the page could not be shown:',error)}}
 })()
 """

@@ -46,12 +46,12 @@ const plain = (value: number, decimals: number): string => {
   return sign + (decimals && text.startsWith("0") ? text.slice(1) : text);
 };
 
-/** Bytes, in steps of 1024, as the rest of vistorch counts them. */
+/** Bytes, in steps of 1000, as the rest of vistorch counts them. */
 export function bytes(count: number): string {
   const names = ["B", "kB", "MB", "GB", "TB"];
   let step = 0;
-  while (count >= 1024 && step < names.length - 1) {
-    count /= 1024;
+  while (count >= 1000 && step < names.length - 1) {
+    count /= 1000;
     step += 1;
   }
   return `${step && count < 10 ? count.toFixed(1) : Math.round(count * (step > 1 ? 10 : 1)) / (step > 1 ? 10 : 1)} ${names[step]}`;

@@ -5,6 +5,7 @@ import { atEnd, el, on } from "./dom";
 import { hear, type Model, type Stage } from "./model";
 import parts from "./parts.css";
 import { type Raw, unpack } from "./payload";
+import { markOf, scoped } from "./scope";
 import { Theme, watchTheme } from "./theme";
 import tokens from "./tokens.css";
 
@@ -35,11 +36,13 @@ export function page<State>(
   css: string,
   draw: (state: State, frame: Frame) => () => void,
 ): { render(stage: Stage): () => void } {
+  const mark = markOf(tokens + parts + css);
+  const sheet = scoped(tokens + parts + css, mark);
   function render({ model, el: host, signal }: Stage): () => void {
     const ended = new AbortController();
     if (signal?.aborted) ended.abort();
     else if (signal) atEnd(signal, () => ended.abort());
-    const root = el("div.vt");
+    const root = el("div", { class: `vt ${mark}` });
     const theme = new Theme(root);
     let now: AbortController | null = null;
     let paint = (): void => {};
@@ -56,7 +59,7 @@ export function page<State>(
         root.replaceChildren(el("div.vt-note", { text: `This cannot be shown: ${(error as Error).message}` }));
       }
     };
-    host.replaceChildren(el("style", { text: tokens + parts + css }), root);
+    host.replaceChildren(el("style", { text: sheet }), root);
     keepKeys(root, ended.signal);
     watchTheme(theme, root, () => paint(), ended.signal);
     hear(model, "change:payload", again, ended.signal);

@@ -139,7 +139,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   kernel.told = (message) => {
     if (message.type === "over" && !follow.over) over(String(message.how));
   };
-  const keys = el("span.vt-help.vt-keys", {}, ...hints(["←", "→"], "step"), ...hints(["r"], "run"), ...(line ? [] : hints(["b"], "break")), ...(kernel.live && !line ? hints(["c"], "check") : []));
+  const keys = el("span.vt-keys", {}, ...hints(["←", "→"], "step"), ...hints(["r"], "run"), ...(line ? [] : hints(["b"], "break")), ...(kernel.live && !line ? hints(["c"], "check") : []));
   const transport = new Transport(course.count, () => course.at, { go, run }, keys, signal);
   if (line && !course.stops.size) transport.run.hidden = true;
   const meta = state.graph?.meta.filter((text) => !/ops?$/.test(text)) ?? [];

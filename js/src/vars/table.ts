@@ -49,10 +49,12 @@ export function table(state: State, theme: Theme, signal: AbortSignal, open: (ro
     return el("th", { scope: "col", class: column.number ? "vt-num" : null }, button);
   });
   const canvases: [HTMLCanvasElement, Row][] = [];
+  const noted = state.rows.some((row) => row.says); // such as "view of x"
   const rows = state.rows.map((row, i) => {
     const canvas = row.thumb ? el("canvas", { "aria-hidden": "true" }) : null;
     if (canvas) canvases.push([canvas, row]);
     const cells = COLUMNS.map((column) => el("td", { text: column.text(row), class: column.number ? "vt-num" : null }));
+    if (noted) cells.push(el("td.vt-says", { text: row.says }));
     const line = el("tr", { tabindex: i ? -1 : 0, title: row.says || null }, el("td", {}, canvas), ...cells);
     on(line, "click", () => choose(line, i), signal);
     on(
@@ -90,13 +92,14 @@ export function table(state: State, theme: Theme, signal: AbortSignal, open: (ro
     );
   }
 
+  const top = el("tr", {}, el("th"), ...heads, noted ? el("th.vt-says", { scope: "col", text: "note" }) : null);
   const root = el(
     "div.vt-card.vt-vars",
     {},
     el(
       "div.vt-scroll",
       {},
-      el("table", {}, el("caption", { text: state.title }), el("thead", {}, el("tr", {}, el("th"), ...heads)), body),
+      el("table", {}, el("caption", { text: state.title }), el("thead", {}, top), body),
     ),
   );
   return { root, repaint: () => canvases.forEach(([canvas, row]) => thumb(canvas, row, theme)) };

@@ -280,3 +280,59 @@ def test_a_page_gets_what_differs_and_a_count():
     assert len(state["rows"]) < 30 and sum(r["forward"]["state"] != "same" for r in state["rows"]) == 10
     same = compare(runs[0], runs[0]).wire()
     assert same["differing"] == 0 and len(same["rows"]) == 400
+
+
+def _hidden():
+    class Hidden(L.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            out = L.tanh(x @ w)
+            ctx.save_for_backward(x, w, out)
+            return out
+
+        @staticmethod
+        def backward(ctx, g):
+            x, w, out = ctx.saved_tensors
+            g = g * (1 - out * out)
+            return g @ w.t(), x.t() @ g
+
+    return Hidden
+
+
+def test_a_function_of_one_s_own_that_computes_the_same_agrees_with_its_ops():
+    L.manual_seed(0)
+    x, w = L.randn(3, 4), L.randn(4, 2, requires_grad=True)
+
+    def run(f):
+        w.grad = None
+        with Record() as made:
+            f(x, w).sum().backward()
+        return made.recording()
+
+    told = compare(run(lambda x, w: L.tanh(x @ w)), run(_hidden().apply))
+    assert not told.leaves and "backward of tanh" not in told.sentence
+    wrong = compare(run(lambda x, w: L.tanh(x @ w)), run(lambda x, w: _hidden().apply(x, w * 2)))
+    assert len(wrong.leaves) == 1
+
+
+def test_a_copy_under_another_name_is_compared_by_order():
+    L.manual_seed(0)
+    net = L.nn.Linear(3, 2)
+    there = L.nn.Linear(3, 2)
+    there.load_state_dict(net.state_dict())
+    x = L.randn(4, 3)
+
+    def run(model, name):
+        with Record(names={p: f"{name}.{n}" for n, p in model.named_parameters()}) as made:
+            model(x).pow(2).sum().backward()
+        return made.recording()
+
+    a = run(net, "net")
+    assert compare(a, run(there, "there")).leaves == []
+    with L.no_grad():
+        there.bias += 1
+    told = compare(a, run(there, "there"))
+    assert [leaf["name"] for leaf in told.leaves] == [
+        "net.bias and there.bias",
+        "net.weight and there.weight",
+    ]

@@ -16,6 +16,14 @@ class ConditionError(ValueError):
         text: the whole condition.
         at: the index at which reading failed.
         why: what was expected there.
+
+    Example:
+        >>> from vistorch.debug import Breakpoint, ConditionError
+        >>> try:
+        ...     Breakpoint("grad.norm >")
+        ... except ConditionError as error:
+        ...     print(error.column)
+        12
     """
 
     def __init__(self, text: str, at: int, why: str) -> None:

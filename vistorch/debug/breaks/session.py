@@ -25,6 +25,22 @@ class Stopped(Exception):
     """A backward pass was stopped by a breakpoint; `stepper` stands before the node it holds of.
 
     `stepper` is None where an optimizer's step was stopped at.
+
+    Args:
+        stop: where it stopped; None at an optimizer's step.
+        sentence: what stopped it.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Breakpoints, Stopped
+        >>> session = Breakpoints()
+        >>> _ = session.add("SqrtBackward0")
+        >>> try:
+        ...     vistorch.ones(1, requires_grad=True).sqrt().sum().backward()
+        ... except Stopped as stopped:
+        ...     print(stopped.stepper.position)
+        1
+        >>> session.clear()
     """
 
     def __init__(self, stop: Stop | None, sentence: str) -> None:

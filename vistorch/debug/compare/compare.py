@@ -103,19 +103,30 @@ class _Comparison:
         )
         found: list[tuple[int, int, str, Op, Op, Difference, int]] = []
         with quiet():
+            made.leaves = self._leaves()
+            # where all gradients agree, an op that went backward in one run only is one of a Function's own
+            self.alone = bool(made.leaves)
             for number_, (i, j) in enumerate(pairs):
                 row = self._row(number_, i, j, found)
                 made.rows.append(row)
-        for name in self.a.leaves.keys() | self.b.leaves.keys():
-            x, y = self.a.leaves.get(name), self.b.leaves.get(name)
-            if x is None or y is None:
-                made.leaves.append({"name": name, "only": "a" if y is None else "b"})
-            elif (d := self.difference(x, y)).differs:
-                made.leaves.append({"name": name, "only": "", **d.wire()})
-        made.leaves.sort(key=lambda leaf: leaf["name"])
-        with quiet():
             self._first(made, found)
         return made
+
+    def _leaves(self) -> list[dict[str, Any]]:
+        """The gradients that differ, by name; where the runs share no name, by their order."""
+        a, b = self.a.leaves, self.b.leaves
+        names = {name: name for name in a.keys() | b.keys()}
+        if not a.keys() & b.keys() and [x.shape for x in a.values()] == [y.shape for y in b.values()]:
+            names = dict(zip(a, b, strict=True))
+        told: list[dict[str, Any]] = []
+        for name, other in sorted(names.items()):
+            x, y = a.get(name), b.get(other)
+            both = name if name == other else f"{name} and {other}"
+            if x is None or y is None:
+                told.append({"name": both, "only": "a" if y is None else "b"})
+            elif (d := self.difference(x, y)).differs:
+                told.append({"name": both, "only": "", **d.wire()})
+        return told
 
     def _first(self, made: CompareRecord, found: list) -> None:
         """The first op that differs: in forward, or else in the order of the pass; by its own doing if any does."""
@@ -157,7 +168,7 @@ class _Comparison:
         told["forward"] = self._side(
             "forward", row, x, y, list(enumerate(x.outs)), list(enumerate(y.outs)), found
         )
-        if x.sent or y.sent:
+        if (x.sent and y.sent) or (self.alone and (x.sent or y.sent)):
             told["backward"] = self._side("backward", row, x, y, x.sent, y.sent, found)
         return told
 

@@ -32,7 +32,20 @@ ROWS = 400  # that travel
 
 @dataclass
 class CompareRecord:
-    """Where two runs differ."""
+    """Where two runs differ.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.compare import Record, compare
+        >>> x, runs = vistorch.ones(2, requires_grad=True), []
+        >>> for factor in (3.0, 4.0):
+        ...     with Record(f"times {factor}") as run:
+        ...         (x * factor).sum().backward()
+        ...     runs.append(run.recording())
+        >>> record = compare(*runs)
+        >>> [row["op"] for row in record.rows], record.first["values"]
+        (['mul', 'sum_all'], ['3', '4'])
+    """
 
     kind: ClassVar[str] = "compare"
     replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it

@@ -39,7 +39,19 @@ class Op:
 
 @dataclass
 class Recording:
-    """A run: its ops in order, and the gradient each leaf received, by name."""
+    """A run: its ops in order, and the gradient each leaf received, by name.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Record
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> with Record("first", {x: "x"}) as run:
+        ...     (x * 3).sum().backward()
+        >>> run.recording()
+        recording 'first': 2 ops, gradients of 1 leaf, 40 B
+        >>> run.recording().leaves["x"].tolist()
+        [3.0, 3.0]
+    """
 
     title: str
     ops: list[Op]

@@ -45,7 +45,18 @@ from .words import count
 
 @dataclass
 class StepsRecord:
-    """What a pass did, step by step."""
+    """What a pass did, step by step.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Stepper
+        >>> from vistorch.debug.steps import record
+        >>> x = vistorch.tensor(3.0, requires_grad=True)
+        >>> print(record(Stepper(x * 2, names={x: "x"})).text())
+        backward(): 1 step, 1 leaf
+        1 of 1  MulBackward0  1 · 2 = 2
+                -> x.grad: 0 + 2
+    """
 
     kind: ClassVar[str] = "steps"
     replaces_text: ClassVar[bool] = True  # a page of it says all that the text does

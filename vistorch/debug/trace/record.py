@@ -37,7 +37,18 @@ STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "heale
 
 @dataclass
 class TraceRecord:
-    """What was found of bad values."""
+    """What was found of bad values.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug import Trace
+        >>> x = vistorch.zeros(1, requires_grad=True)
+        >>> with Trace() as trace:
+        ...     y = x.log()
+        >>> record = trace.record()
+        >>> record.first["op"], record.first["pass"]
+        ('log', 'forward')
+    """
 
     kind: ClassVar[str] = "trace"
     replaces_text: ClassVar[bool] = True  # the page says all of it, and copies it

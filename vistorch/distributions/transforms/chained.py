@@ -148,6 +148,13 @@ class IndependentTransform(Transform):
         base_transform: the transform.
         reinterpreted_batch_ndims: how many dims.
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import ExpTransform, IndependentTransform
+        >>> rows, x = IndependentTransform(ExpTransform(), 1), vistorch.ones(2, 3)
+        >>> rows.log_abs_det_jacobian(x, rows(x))
+        tensor([3., 3.])
     """
 
     def __init__(self, base_transform: Any, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:

@@ -65,6 +65,13 @@ class CatTransform(_Joined):
         dim: the dim.
         lengths: their lengths; without them, 1 each.
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import AffineTransform, CatTransform, ExpTransform
+        >>> both = CatTransform([ExpTransform(), AffineTransform(1.0, 2.0)], lengths=[1, 2])
+        >>> both(vistorch.tensor([0.0, 1.0, 2.0]))
+        tensor([1., 3., 5.])
     """
 
     def __init__(self, tseq: Any, dim: int = 0, lengths: Any = None, cache_size: int = 0) -> None:
@@ -127,6 +134,13 @@ class StackTransform(_Joined):
         tseq: the transforms.
         dim: the dim.
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import AffineTransform, ExpTransform, StackTransform
+        >>> both = StackTransform([ExpTransform(), AffineTransform(1.0, 2.0)])
+        >>> both(vistorch.tensor([0.0, 2.0]))
+        tensor([1., 5.])
     """
 
     def __init__(self, tseq: Any, dim: int = 0, cache_size: int = 0) -> None:
@@ -170,6 +184,12 @@ class ReshapeTransform(Transform):
         in_shape: the shape of an event.
         out_shape: the shape it gets.
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import ReshapeTransform
+        >>> ReshapeTransform((4,), (2, 2))(vistorch.zeros(5, 4)).shape
+        vistorch.Size([5, 2, 2])
     """
 
     bijective = True
@@ -223,6 +243,13 @@ class CumulativeDistributionTransform(Transform):
     Args:
         distribution: one with `cdf` and `icdf`.
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import CumulativeDistributionTransform, Exponential
+        >>> to_uniform = CumulativeDistributionTransform(Exponential(1.0))
+        >>> to_uniform(vistorch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.6321])
     """
 
     bijective = True

@@ -23,6 +23,13 @@ class CorrCholeskyTransform(Transform):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import CorrCholeskyTransform
+        >>> factor = CorrCholeskyTransform()(vistorch.tensor([0.5, -1.0, 2.0]))
+        >>> (factor @ factor.T).diagonal()
+        tensor([1., 1., 1.])
     """
 
     domain, codomain = constraints.real_vector, constraints.corr_cholesky
@@ -79,6 +86,13 @@ class LowerCholeskyTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import LowerCholeskyTransform
+        >>> LowerCholeskyTransform()(vistorch.tensor([[0.0, 5.0], [2.0, 0.0]]))
+        tensor([[1., 0.],
+                [2., 1.]])
     """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
@@ -95,6 +109,13 @@ class PositiveDefiniteTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import PositiveDefiniteTransform
+        >>> PositiveDefiniteTransform()(vistorch.tensor([[0.0, 5.0], [2.0, 0.0]]))
+        tensor([[1., 2.],
+                [2., 5.]])
     """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite

@@ -21,6 +21,13 @@ class ExpTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import ExpTransform, Normal, TransformedDistribution
+        >>> log_normal = TransformedDistribution(Normal(0.0, 1.0), [ExpTransform()])
+        >>> log_normal.log_prob(vistorch.tensor(1.0))
+        tensor(-0.9189)
     """
 
     domain, codomain = constraints.real, constraints.positive
@@ -43,6 +50,12 @@ class PowerTransform(Transform):
     Args:
         exponent: a number or a tensor.
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import PowerTransform
+        >>> PowerTransform(2.0)(vistorch.tensor([3.0])), PowerTransform(2.0).inv(vistorch.tensor([9.0]))
+        (tensor([9.]), tensor([3.]))
     """
 
     domain = codomain = constraints.positive
@@ -91,6 +104,12 @@ class SigmoidTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import SigmoidTransform
+        >>> SigmoidTransform()(vistorch.tensor([0.0, 2.0]))
+        tensor([0.5000, 0.8808])
     """
 
     domain, codomain = constraints.real, constraints.unit_interval
@@ -114,6 +133,12 @@ class SoftplusTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import SoftplusTransform
+        >>> SoftplusTransform()(vistorch.tensor([0.0, 20.0]))
+        tensor([ 0.6931, 20.0000])
     """
 
     domain, codomain = constraints.real, constraints.positive
@@ -135,6 +160,12 @@ class TanhTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import TanhTransform
+        >>> TanhTransform()(vistorch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7616])
     """
 
     domain, codomain = constraints.real, constraints.interval(-1.0, 1.0)
@@ -156,6 +187,12 @@ class AbsTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import AbsTransform
+        >>> AbsTransform()(vistorch.tensor([-2.0, 3.0]))
+        tensor([2., 3.])
     """
 
     domain, codomain = constraints.real, constraints.positive
@@ -181,6 +218,13 @@ class AffineTransform(Transform):
         scale: a number or a tensor.
         event_dim: how many dims at the right are one event.
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import AffineTransform
+        >>> to_fahrenheit = AffineTransform(32.0, 1.8)
+        >>> to_fahrenheit(vistorch.tensor([0.0, 100.0])), to_fahrenheit.inv(vistorch.tensor([50.0]))
+        (tensor([ 32., 212.]), tensor([10.]))
     """
 
     bijective = True

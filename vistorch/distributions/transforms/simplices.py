@@ -26,6 +26,12 @@ class SoftmaxTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import SoftmaxTransform
+        >>> SoftmaxTransform()(vistorch.tensor([0.0, 0.0, 0.0, 0.0]))
+        tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
 
     domain, codomain = constraints.real_vector, constraints.simplex
@@ -49,6 +55,12 @@ class StickBreakingTransform(Alike):
 
     Args:
         cache_size: 1 to keep the last argument and result.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import StickBreakingTransform
+        >>> StickBreakingTransform()(vistorch.zeros(3))  # three breaks, four pieces
+        tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
 
     domain, codomain = constraints.real_vector, constraints.simplex

@@ -189,6 +189,13 @@ def upsample(
         scale_factor: by how much it grows, instead of `size`.
         mode: see `interpolate`.
         align_corners: see `interpolate`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.nn.functional.upsample(vistorch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+        tensor([[[1., 1., 2., 2.]]])
     """
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
@@ -201,6 +208,13 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
         input: the image.
         size: the new size.
         scale_factor: by how much it grows, instead of `size`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.nn.functional.upsample_nearest(vistorch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+        tensor([[[1., 1., 2., 2.]]])
     """
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
@@ -213,6 +227,13 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
         input: the image.
         size: the new size.
         scale_factor: by how much it grows, instead of `size`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.nn.functional.upsample_bilinear(vistorch.tensor([[[[1.0, 3.0]]]]), size=(1, 3))
+        tensor([[[[1., 2., 3.]]]])
     """
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -24,7 +24,20 @@ OLD_CONTAINER = (
 
 
 class Container(Module):
-    """The base of containers in PyTorch of old; Module does all it did."""
+    """The base of containers in PyTorch of old; Module does all it did.
+
+    Args:
+        **kwargs: modules by name.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.nn.Container(act=vistorch.nn.ReLU())
+        Container(
+          (act): ReLU()
+        )
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         warnings.warn(OLD_CONTAINER, FutureWarning, stacklevel=2)

@@ -72,7 +72,14 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 
 class LazyConv1d(_LazyConvXdMixin, Conv1d):
-    """A `Conv1d` that takes its number of input channels from the first input; else the same."""
+    """A `Conv1d` that takes its number of input channels from the first input; else the same.
+
+    Example:
+        >>> import vistorch
+        >>> conv = vistorch.nn.LazyConv1d(4, 3)
+        >>> conv(vistorch.zeros(1, 2, 8)).shape, conv.in_channels
+        (vistorch.Size([1, 4, 6]), 2)
+    """
 
     cls_to_become = Conv1d
 
@@ -99,7 +106,14 @@ class LazyConv1d(_LazyConvXdMixin, Conv1d):
 
 
 class LazyConv2d(_LazyConvXdMixin, Conv2d):
-    """A `Conv2d` that takes its number of input channels from the first input; else the same."""
+    """A `Conv2d` that takes its number of input channels from the first input; else the same.
+
+    Example:
+        >>> import vistorch
+        >>> conv = vistorch.nn.LazyConv2d(4, 3)
+        >>> conv(vistorch.zeros(1, 2, 8, 8)).shape, conv.in_channels
+        (vistorch.Size([1, 4, 6, 6]), 2)
+    """
 
     cls_to_become = Conv2d
 
@@ -126,7 +140,14 @@ class LazyConv2d(_LazyConvXdMixin, Conv2d):
 
 
 class LazyConv3d(_LazyConvXdMixin, Conv3d):
-    """A `Conv3d` that takes its number of input channels from the first input; else the same."""
+    """A `Conv3d` that takes its number of input channels from the first input; else the same.
+
+    Example:
+        >>> import vistorch
+        >>> conv = vistorch.nn.LazyConv3d(4, 3)
+        >>> conv(vistorch.zeros(1, 2, 4, 4, 4)).shape, conv.in_channels
+        (vistorch.Size([1, 4, 2, 2, 2]), 2)
+    """
 
     cls_to_become = Conv3d
 
@@ -153,7 +174,14 @@ class LazyConv3d(_LazyConvXdMixin, Conv3d):
 
 
 class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
-    """A `ConvTranspose1d` that takes its number of input channels from the first input; else the same."""
+    """A `ConvTranspose1d` that takes its number of input channels from the first input; else the same.
+
+    Example:
+        >>> import vistorch
+        >>> conv = vistorch.nn.LazyConvTranspose1d(4, 3)
+        >>> conv(vistorch.zeros(1, 2, 8)).shape, conv.in_channels
+        (vistorch.Size([1, 4, 10]), 2)
+    """
 
     cls_to_become = ConvTranspose1d
 
@@ -192,7 +220,14 @@ class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
-    """A `ConvTranspose2d` that takes its number of input channels from the first input; else the same."""
+    """A `ConvTranspose2d` that takes its number of input channels from the first input; else the same.
+
+    Example:
+        >>> import vistorch
+        >>> conv = vistorch.nn.LazyConvTranspose2d(4, 3)
+        >>> conv(vistorch.zeros(1, 2, 8, 8)).shape, conv.in_channels
+        (vistorch.Size([1, 4, 10, 10]), 2)
+    """
 
     cls_to_become = ConvTranspose2d
 
@@ -231,7 +266,14 @@ class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
 
 
 class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):
-    """A `ConvTranspose3d` that takes its number of input channels from the first input; else the same."""
+    """A `ConvTranspose3d` that takes its number of input channels from the first input; else the same.
+
+    Example:
+        >>> import vistorch
+        >>> conv = vistorch.nn.LazyConvTranspose3d(4, 3)
+        >>> conv(vistorch.zeros(1, 2, 4, 4, 4)).shape, conv.in_channels
+        (vistorch.Size([1, 4, 6, 6, 6]), 2)
+    """
 
     cls_to_become = ConvTranspose3d
 

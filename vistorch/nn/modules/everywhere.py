@@ -61,6 +61,13 @@ def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHand
 
     Args:
         hook: a function of the module and its positional arguments.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.modules.module import register_module_forward_pre_hook
+        >>> with register_module_forward_pre_hook(lambda m, args: print(type(m).__name__, args)):
+        ...     y = vistorch.nn.Identity()(vistorch.ones(1))
+        Identity (tensor([1.]),)
     """
     return _enter(forward_pre_hooks, hook)
 
@@ -95,6 +102,17 @@ def register_module_backward_hook(hook: Callable) -> RemovableHandle:
 
     Args:
         hook: a function of the module and two tuples.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.modules import everywhere
+        >>> before = everywhere.kind.full
+        >>> everywhere.kind.full = None  # old and full hooks exclude each other in a process
+        >>> relu = vistorch.nn.ReLU()
+        >>> with everywhere.register_module_backward_hook(lambda m, into, out: print(m, out)):
+        ...     relu(vistorch.ones(1, requires_grad=True) * 2).backward()
+        ReLU() (tensor([1.]),)
+        >>> everywhere.kind.full = before
     """
     if kind.full is True:
         raise RuntimeError(BOTH_KINDS)
@@ -107,6 +125,13 @@ def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
 
     Args:
         hook: a function of the module and a tuple; what it returns replaces the tuple.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.modules.module import register_module_full_backward_pre_hook
+        >>> with register_module_full_backward_pre_hook(lambda m, out: print(m, out)):
+        ...     vistorch.nn.ReLU()(vistorch.ones(1, requires_grad=True)).backward()
+        ReLU() (tensor([1.]),)
     """
     return _enter(backward_pre_hooks, hook)
 
@@ -116,6 +141,16 @@ def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
 
     Args:
         hook: a function of the module and two tuples; what it returns replaces `grad_input`.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.modules import everywhere
+        >>> before = everywhere.kind.full
+        >>> everywhere.kind.full = None  # old and full hooks exclude each other in a process
+        >>> with everywhere.register_module_full_backward_hook(lambda m, into, out: print(m, into, out)):
+        ...     vistorch.nn.ReLU()(vistorch.tensor([-1.0], requires_grad=True)).backward()
+        ReLU() (tensor([0.]),) (tensor([1.]),)
+        >>> everywhere.kind.full = before
     """
     if kind.full is False:
         raise RuntimeError(BOTH_KINDS)
@@ -130,17 +165,53 @@ def _registration(hooks: dict, hook: Callable) -> RemovableHandle:
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., None]) -> RemovableHandle:
-    """Call `hook(module, name, buffer)` at each `register_buffer`; what it returns replaces the buffer."""
+    """Call `hook(module, name, buffer)` at each `register_buffer`; what it returns replaces the buffer.
+
+    Args:
+        hook: a function of the module, a name and a tensor.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.modules.module import register_module_buffer_registration_hook
+        >>> with register_module_buffer_registration_hook(lambda m, name, buffer: print(name)):
+        ...     norm = vistorch.nn.BatchNorm1d(2)
+        running_mean
+        running_var
+        num_batches_tracked
+    """
     return _registration(buffer_hooks, hook)
 
 
 def register_module_module_registration_hook(hook: Callable[..., None]) -> RemovableHandle:
-    """Call `hook(module, name, child)` at each `register_module`; what it returns replaces the child."""
+    """Call `hook(module, name, child)` at each `register_module`; what it returns replaces the child.
+
+    Args:
+        hook: a function of the module, a name and a module.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.modules.module import register_module_module_registration_hook
+        >>> with register_module_module_registration_hook(lambda m, name, child: print(name, child)):
+        ...     net = vistorch.nn.Sequential(vistorch.nn.ReLU())
+        0 ReLU()
+    """
     return _registration(module_hooks, hook)
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., None]) -> RemovableHandle:
-    """Call `hook(module, name, parameter)` at each `register_parameter`; what it returns replaces it."""
+    """Call `hook(module, name, parameter)` at each `register_parameter`; what it returns replaces it.
+
+    Args:
+        hook: a function of the module, a name and a parameter.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.modules.module import register_module_parameter_registration_hook
+        >>> with register_module_parameter_registration_hook(lambda m, name, p: print(name, list(p.shape))):
+        ...     layer = vistorch.nn.Linear(2, 3)
+        weight [3, 2]
+        bias [3]
+    """
     return _registration(parameter_hooks, hook)
 
 

@@ -13,7 +13,20 @@ __all__ = ["DistributedDataParallel"]
 
 
 class DistributedDataParallel(Module):
-    """A network trained by several processes: not here yet."""
+    """A network trained by several processes: not here yet.
+
+    Args:
+        module: the network.
+        *args: what PyTorch takes.
+        **kwargs: what PyTorch takes.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.parallel.DistributedDataParallel(vistorch.nn.Linear(2, 1))  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: DistributedDataParallel comes to vistorch together with ...
+    """
 
     def __init__(self, module: Any, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(

@@ -105,6 +105,14 @@ def clip_grads_with_norm_(
         max_norm: the greatest norm to leave.
         total_norm: the norm of the gradients, as `get_total_norm` gives it.
         foreach: accepted; there is one implementation.
+
+    Example:
+        >>> import vistorch
+        >>> w = vistorch.ones(2, requires_grad=True)
+        >>> w.grad = vistorch.tensor([3.0, 4.0])
+        >>> vistorch.nn.utils.clip_grads_with_norm_(w, 1.0, vistorch.nn.utils.get_total_norm(w.grad))
+        >>> w.grad
+        tensor([0.6000, 0.8000])
     """
     grads = _grads(_listed(parameters))
     limit = float(max_norm)
@@ -166,6 +174,15 @@ def clip_grad_norm(
         norm_type: which norm.
         error_if_nonfinite: refuse a norm that is infinite or not a number.
         foreach: accepted.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> w = vistorch.ones(2, requires_grad=True)
+        >>> w.grad = vistorch.tensor([3.0, 4.0])
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.nn.utils.clip_grad_norm(w, 1.0)
+        tensor(5.)
     """
     warnings.warn(
         "`vistorch.nn.utils.clip_grad_norm` is now deprecated in favor of `vistorch.nn.utils.clip_grad_norm_`.",

@@ -64,6 +64,15 @@ def fuse_conv_bn_weights(
         bn_w: the batch norm's weight.
         bn_b: its bias.
         transpose: whether the convolution is a transposed one.
+
+    Example:
+        >>> import vistorch
+        >>> bn = vistorch.nn.BatchNorm2d(1)
+        >>> weight, bias = vistorch.nn.utils.fuse_conv_bn_weights(
+        ...     vistorch.ones(1, 1, 1, 1), None, vistorch.tensor([2.0]), vistorch.tensor([4.0]), 0.0, bn.weight, bn.bias
+        ... )
+        >>> weight.item(), bias.item()  # (x - 2) / 2
+        (0.5, -1.0)
     """
     bias = zeros_like(bn_rm) if conv_b is None else conv_b
     gain = ones_like(bn_rm) if bn_w is None else bn_w
@@ -125,6 +134,15 @@ def fuse_linear_bn_weights(
         bn_eps: what is added to the variance.
         bn_w: the batch norm's weight.
         bn_b: its bias.
+
+    Example:
+        >>> import vistorch
+        >>> bn = vistorch.nn.BatchNorm1d(1)
+        >>> weight, bias = vistorch.nn.utils.fuse_linear_bn_weights(
+        ...     vistorch.ones(1, 1), None, vistorch.tensor([2.0]), vistorch.tensor([4.0]), 0.0, bn.weight, bn.bias
+        ... )
+        >>> weight.item(), bias.item()  # (x - 2) / 2
+        (0.5, -1.0)
     """
     bias = zeros_like(bn_rm) if linear_b is None else linear_b
     scale = bn_w * rsqrt(bn_rv + bn_eps)

@@ -32,6 +32,13 @@ def convert_conv3d_weight_memory_format(module: Any, memory_format: Any) -> Any:
     Args:
         module: a module; those below it are converted too.
         memory_format: such as `vistorch.channels_last_3d`.
+
+    Example:
+        >>> import vistorch
+        >>> conv = vistorch.nn.Conv3d(2, 3, 2)
+        >>> conv = vistorch.nn.utils.convert_conv3d_weight_memory_format(conv, vistorch.channels_last_3d)
+        >>> conv.weight.is_contiguous(memory_format=vistorch.channels_last_3d)
+        True
     """
     return _converted(module, (Conv3d, ConvTranspose3d), memory_format)
 

@@ -56,6 +56,13 @@ def identity(module: Any, name: str) -> Any:
     Args:
         module: the module; it is changed and returned.
         name: the name of the parameter.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> prune.identity(vistorch.nn.Linear(2, 2), "weight").weight_mask
+        tensor([[1., 1.],
+                [1., 1.]])
     """
     Identity.apply(module, name)
     return module
@@ -108,6 +115,13 @@ def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
         name: the name of the parameter.
         amount: which part of them, or how many.
         dim: the dim that counts the slices.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> layer = prune.random_structured(vistorch.nn.Linear(3, 4), "weight", amount=1, dim=0)
+        >>> layer.weight_mask.sum()  # one of four rows of three is gone
+        tensor(9.)
     """
     RandomStructured.apply(module, name, amount, dim)
     return module
@@ -210,6 +224,14 @@ def remove(module: Any, name: str) -> Any:
     Args:
         module: the module; it is changed and returned.
         name: the name of the parameter.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> layer = prune.l1_unstructured(vistorch.nn.Linear(2, 2), "weight", amount=1)
+        >>> layer = prune.remove(layer, "weight")
+        >>> sorted(layer.state_dict()), int((layer.weight == 0).sum())
+        (['bias', 'weight'], 1)
     """
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:

@@ -74,7 +74,14 @@ def _only(t: Tensor, dim: int, kept: Any, mask: Tensor) -> Tensor:
 
 
 class Identity(BasePruningMethod):
-    """Takes nothing away."""
+    """Takes nothing away.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> prune.Identity.apply(vistorch.nn.Linear(2, 2), "weight").prune(vistorch.ones(2))
+        tensor([1., 1.])
+    """
 
     PRUNING_TYPE = "unstructured"
 
@@ -93,6 +100,12 @@ class RandomUnstructured(BasePruningMethod):
 
     Args:
         amount: which part of them, or how many.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> prune.RandomUnstructured(amount=3).prune(vistorch.ones(4)).sum()
+        tensor(1.)
     """
 
     PRUNING_TYPE = "unstructured"
@@ -119,6 +132,12 @@ class L1Unstructured(BasePruningMethod):
 
     Args:
         amount: which part of them, or how many.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> prune.L1Unstructured(amount=0.5).prune(vistorch.tensor([0.1, -2.0, 3.0, -0.2]))
+        tensor([ 0., -2.,  3., -0.])
     """
 
     PRUNING_TYPE = "unstructured"
@@ -146,6 +165,12 @@ class RandomStructured(BasePruningMethod):
     Args:
         amount: which part of them, or how many.
         dim: the dim that counts the slices.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> prune.RandomStructured(amount=1, dim=0).prune(vistorch.ones(3, 2)).sum()
+        tensor(4.)
     """
 
     PRUNING_TYPE = "structured"
@@ -175,6 +200,13 @@ class LnStructured(BasePruningMethod):
         amount: which part of them, or how many.
         n: which norm.
         dim: the dim that counts the slices.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> prune.LnStructured(amount=1, n=2, dim=0).prune(vistorch.tensor([[0.1, -2.0], [3.0, 0.2]]))
+        tensor([[0.0000, -0.0000],
+                [3.0000, 0.2000]])
     """
 
     PRUNING_TYPE = "structured"
@@ -204,6 +236,12 @@ class CustomFromMask(BasePruningMethod):
 
     Args:
         mask: of the parameter's shape.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> prune.CustomFromMask(vistorch.tensor([1.0, 0.0])).prune(vistorch.tensor([5.0, 6.0]))
+        tensor([5., 0.])
     """
 
     PRUNING_TYPE = "global"

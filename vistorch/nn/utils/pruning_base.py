@@ -170,6 +170,15 @@ class PruningContainer(BasePruningMethod):
 
     Args:
         *args: methods.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils import prune
+        >>> layer = vistorch.nn.Linear(2, 4)
+        >>> for _ in range(2):
+        ...     layer = prune.random_unstructured(layer, "weight", amount=2)
+        >>> len(next(iter(layer._forward_pre_hooks.values()))), layer.weight_mask.sum()
+        (2, tensor(4.))
     """
 
     def __init__(self, *args: Any) -> None:

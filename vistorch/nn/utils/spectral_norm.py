@@ -231,6 +231,12 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     Args:
         module: the module; it is changed and returned.
         name: the name of its weight.
+
+    Example:
+        >>> import vistorch
+        >>> layer = vistorch.nn.utils.spectral_norm(vistorch.nn.Linear(2, 3))
+        >>> sorted(vistorch.nn.utils.remove_spectral_norm(layer).state_dict())
+        ['bias', 'weight']
     """
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, SpectralNorm) and hook.name == name:

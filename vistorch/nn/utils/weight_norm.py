@@ -126,6 +126,14 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     Args:
         module: the module; it is changed and returned.
         name: the name of its weight.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     layer = vistorch.nn.utils.weight_norm(vistorch.nn.Linear(2, 3))
+        >>> sorted(vistorch.nn.utils.remove_weight_norm(layer).state_dict())
+        ['bias', 'weight']
     """
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, WeightNorm) and hook.name == name:

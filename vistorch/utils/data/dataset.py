@@ -225,6 +225,14 @@ class ChainDataset(IterableDataset):
 
     Args:
         datasets: iterable datasets; `a + b` makes one of two.
+
+    Example:
+        >>> from vistorch.utils.data import ChainDataset, IterableDataset
+        >>> class Count(IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter([1, 2])
+        >>> list(ChainDataset([Count(), Count()]))
+        [1, 2, 1, 2]
     """
 
     def __init__(self, datasets: Iterable) -> None:

@@ -66,6 +66,11 @@ class SequentialSampler(Sampler[int]):
 
     Args:
         data_source: what is sampled.
+
+    Example:
+        >>> from vistorch.utils.data import SequentialSampler
+        >>> list(SequentialSampler("abc"))
+        [0, 1, 2]
     """
 
     data_source: Sized
@@ -144,6 +149,11 @@ class SubsetRandomSampler(Sampler[int]):
     Args:
         indices: the indices.
         generator: where the order comes from.
+
+    Example:
+        >>> from vistorch.utils.data import SubsetRandomSampler
+        >>> sorted(SubsetRandomSampler([4, 7, 9]))
+        [4, 7, 9]
     """
 
     indices: Sequence[int]

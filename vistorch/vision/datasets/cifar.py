@@ -27,6 +27,15 @@ class CIFAR10(VisionDataset):
         transform: takes a PIL image, returns it transformed.
         target_transform: takes a class number.
         download: fetch the files if they are not there.
+
+    Example:
+        >>> import tempfile
+        >>> from vistorch.vision import datasets
+        >>> with tempfile.TemporaryDirectory() as empty:
+        ...     datasets.CIFAR10(empty)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Dataset not found or corrupted. You can use download=True to download it (...)
     """
 
     base_folder = "cifar-10-batches-py"
@@ -157,6 +166,15 @@ class CIFAR100(CIFAR10):
         transform: takes a PIL image, returns it transformed.
         target_transform: takes a class number.
         download: fetch the files if they are not there.
+
+    Example:
+        >>> import tempfile
+        >>> from vistorch.vision import datasets
+        >>> with tempfile.TemporaryDirectory() as empty:
+        ...     datasets.CIFAR100(empty)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Dataset not found or corrupted. You can use download=True to download it (...)
     """
 
     base_folder = "cifar-100-python"

@@ -98,6 +98,18 @@ class DatasetFolder(VisionDataset):
         target_transform: takes a class number.
         is_valid_file: takes a path, says whether it is wanted; instead of `extensions`.
         allow_empty: whether a class may have no file.
+
+    Example:
+        >>> import os, tempfile
+        >>> from pathlib import Path
+        >>> from vistorch.vision import datasets
+        >>> with tempfile.TemporaryDirectory() as root:
+        ...     for name in ("no", "yes"):
+        ...         os.mkdir(os.path.join(root, name))
+        ...         _ = Path(root, name, "1.txt").write_text(name * 2)
+        ...     samples = datasets.DatasetFolder(root, lambda path: Path(path).read_text(), (".txt",))
+        ...     samples.classes, samples[1]
+        (['no', 'yes'], ('yesyes', 1))
     """
 
     def __init__(
@@ -204,6 +216,19 @@ class ImageFolder(DatasetFolder):
         loader: takes a path, returns a picture.
         is_valid_file: takes a path, says whether it is wanted; by its ending if None.
         allow_empty: whether a class may have no file.
+
+    Example:
+        >>> import os, tempfile
+        >>> from PIL import Image
+        >>> from vistorch.vision import datasets
+        >>> with tempfile.TemporaryDirectory() as root:
+        ...     for name in ("cat", "dog"):
+        ...         os.mkdir(os.path.join(root, name))
+        ...         Image.new("RGB", (4, 2)).save(os.path.join(root, name, "1.png"))
+        ...     pets = datasets.ImageFolder(root)
+        ...     image, target = pets[1]
+        >>> image.size, pets.classes[target]
+        ((4, 2), 'dog')
     """
 
     def __init__(

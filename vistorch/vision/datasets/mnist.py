@@ -26,6 +26,20 @@ class MNIST(VisionDataset):
         transform: takes a PIL image, returns it transformed.
         target_transform: takes a class number.
         download: fetch the files if they are not there.
+
+    Example:
+        >>> import os, struct, tempfile
+        >>> from vistorch.vision import datasets
+        >>> with tempfile.TemporaryDirectory() as root:  # one picture, in place of the 60,000
+        ...     os.makedirs(os.path.join(root, "MNIST", "raw"))
+        ...     for half in ("train", "t10k"):
+        ...         with open(os.path.join(root, "MNIST", "raw", f"{half}-images-idx3-ubyte"), "wb") as file:
+        ...             _ = file.write(struct.pack(">4i", 2051, 1, 28, 28) + bytes(784))
+        ...         with open(os.path.join(root, "MNIST", "raw", f"{half}-labels-idx1-ubyte"), "wb") as file:
+        ...             _ = file.write(struct.pack(">2i", 2049, 1) + bytes([7]))
+        ...     image, target = datasets.MNIST(root)[0]
+        >>> image.size, target
+        ((28, 28), 7)
     """
 
     mirrors: ClassVar = ["https://ossci-datasets.s3.amazonaws.com/mnist/"]
@@ -176,6 +190,17 @@ class FashionMNIST(MNIST):
         transform: takes a PIL image, returns it transformed.
         target_transform: takes a class number.
         download: fetch the files if they are not there.
+
+    Example:
+        >>> import tempfile
+        >>> from vistorch.vision import datasets
+        >>> datasets.FashionMNIST.classes[:3]
+        ['T-shirt/top', 'Trouser', 'Pullover']
+        >>> with tempfile.TemporaryDirectory() as empty:
+        ...     datasets.FashionMNIST(empty)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Dataset not found. You can use download=True to download it (...)
     """
 
     # torchvision's own address has no https; these two hold the same files.
@@ -212,6 +237,17 @@ class KMNIST(MNIST):
         transform: takes a PIL image, returns it transformed.
         target_transform: takes a class number.
         download: fetch the files if they are not there.
+
+    Example:
+        >>> import tempfile
+        >>> from vistorch.vision import datasets
+        >>> datasets.KMNIST.classes[:3]
+        ['o', 'ki', 'su']
+        >>> with tempfile.TemporaryDirectory() as empty:
+        ...     datasets.KMNIST(empty)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Dataset not found. You can use download=True to download it (...)
     """
 
     mirrors: ClassVar = ["https://codh.rois.ac.jp/kmnist/dataset/kmnist/"]

@@ -20,6 +20,15 @@ class AlexNet(Classifying):
     Args:
         num_classes: how many scores come out.
         dropout: how much is dropped before the first two linear layers.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> from vistorch import nn
+        >>> from vistorch.vision import models
+        >>> with patch.object(nn.Linear, "reset_parameters"):  # as before a file is loaded: less is drawn
+        ...     net = models.AlexNet(num_classes=10)
+        >>> sum(p.numel() for p in net.parameters())
+        57044810
     """
 
     def __init__(self, num_classes: int = 1000, dropout: float = 0.5) -> None:
@@ -59,5 +68,12 @@ def alexnet(*, weights: None = None, progress: bool = True, **kwargs: Any) -> Al
         weights: None.
         progress: accepted for compatibility.
         **kwargs: for `AlexNet`.
+
+    Example:
+        >>> from vistorch.vision import models
+        >>> models.alexnet(weights="DEFAULT")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        ValueError: No trained weights come with alexnet, so it cannot take 'DEFAULT': build it with weights=None ...
     """
     return AlexNet(**kwargs)

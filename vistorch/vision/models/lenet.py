@@ -63,5 +63,10 @@ def lenet(*, weights: None = None, progress: bool = True, **kwargs: Any) -> LeNe
         weights: None.
         progress: accepted for compatibility.
         **kwargs: for `LeNet`.
+
+    Example:
+        >>> from vistorch.vision import models
+        >>> sum(p.numel() for p in models.lenet().parameters())
+        62006
     """
     return LeNet(**kwargs)

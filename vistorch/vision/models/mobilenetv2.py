@@ -92,6 +92,12 @@ class MobileNetV2(nn.Module):
         block: makes a block.
         norm_layer: takes the channels.
         dropout: how much is dropped before the last layer.
+
+    Example:
+        >>> from vistorch.vision import models
+        >>> net = models.MobileNetV2(num_classes=10, width_mult=0.25)
+        >>> sum(p.numel() for p in net.parameters())
+        250922
     """
 
     def __init__(
@@ -162,5 +168,10 @@ def mobilenet_v2(*, weights: None = None, progress: bool = True, **kwargs: Any) 
         weights: None.
         progress: accepted for compatibility.
         **kwargs: for `MobileNetV2`.
+
+    Example:
+        >>> from vistorch.vision import models
+        >>> sum(p.numel() for p in models.mobilenet_v2().parameters())
+        3504872
     """
     return MobileNetV2(**kwargs)

@@ -22,6 +22,17 @@ def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
 
     Args:
         name: the name; the function's own if None.
+
+    Example:
+        >>> from vistorch import nn
+        >>> from vistorch.vision.models import get_model, register_model
+        >>> from vistorch.vision.models.registry import BUILDERS
+        >>> @register_model()
+        ... def one_layer(*, weights=None, progress=True, num_classes=10):
+        ...     return nn.Linear(8, num_classes)
+        >>> get_model("one_layer", num_classes=2)
+        Linear(in_features=8, out_features=2, bias=True)
+        >>> _ = BUILDERS.pop("one_layer")  # as if nothing had been
     """
 
     def enter(build: Callable) -> Callable:
@@ -50,6 +61,17 @@ def _no_weights(name: str, asked: Any) -> str:
         f"No trained weights come with {name}, so it cannot take {asked!r}: build it with weights=None and load a file "
         "that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit"
     )
+
+
+def refusal_shown(name: str) -> str:
+    """The example of a builder whose network takes long to draw, for a docstring."""
+    return f"""Example:
+        >>> from vistorch.vision import models
+        >>> models.{name}(weights="DEFAULT")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        ValueError: No trained weights come with {name}, so it cannot take 'DEFAULT': build it with weights=None ...
+    """
 
 
 def list_models(
@@ -90,6 +112,11 @@ def get_model_builder(name: str) -> Callable[..., nn.Module]:
 
     Args:
         name: as in `list_models()`, in small letters or capitals.
+
+    Example:
+        >>> from vistorch.vision.models import get_model_builder
+        >>> get_model_builder("LeNet").__name__
+        'lenet'
     """
     build = BUILDERS.get(name.lower())
     if build is None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import Tensor, nn
-from .registry import fix, register_model
+from .registry import fix, refusal_shown, register_model
 
 __all__ = [
     "ResNet",
@@ -181,6 +181,13 @@ class ResNet(nn.Module):
         width_per_group: of the middle convolutions.
         replace_stride_with_dilation: for each of the last three rows.
         norm_layer: takes the channels.
+
+    Example:
+        >>> from vistorch.vision import models
+        >>> from vistorch.vision.models.resnet import BasicBlock
+        >>> net = models.ResNet(BasicBlock, [1, 1, 1, 1], num_classes=10)
+        >>> sum(p.numel() for p in net.parameters())
+        4910922
     """
 
     def __init__(
@@ -276,7 +283,8 @@ def _add(name: str, block: Any, layers: list[int], **fixed: int) -> Any:
         weights: None.
         progress: accepted for compatibility.
         **kwargs: for `ResNet`.
-    """
+
+    {refusal_shown(name)}"""
     return register_model()(build)
 
 

@@ -71,6 +71,12 @@ class SqueezeNet(nn.Module):
         version: "1_0" or "1_1".
         num_classes: how many scores come out.
         dropout: how much is dropped before the last convolution.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import models
+        >>> models.SqueezeNet("1_1", num_classes=10)(vistorch.zeros(1, 3, 32, 32)).shape
+        vistorch.Size([1, 10])
     """
 
     def __init__(self, version: str = "1_0", num_classes: int = 1000, dropout: float = 0.5) -> None:
@@ -119,6 +125,11 @@ def squeezenet1_0(*, weights: None = None, progress: bool = True, **kwargs: Any)
         weights: None.
         progress: accepted for compatibility.
         **kwargs: for `SqueezeNet`.
+
+    Example:
+        >>> from vistorch.vision import models
+        >>> sum(p.numel() for p in models.squeezenet1_0().parameters())
+        1248424
     """
     return SqueezeNet("1_0", **kwargs)
 
@@ -131,5 +142,10 @@ def squeezenet1_1(*, weights: None = None, progress: bool = True, **kwargs: Any)
         weights: None.
         progress: accepted for compatibility.
         **kwargs: for `SqueezeNet`.
+
+    Example:
+        >>> from vistorch.vision import models
+        >>> sum(p.numel() for p in models.squeezenet1_1().parameters())
+        1235496
     """
     return SqueezeNet("1_1", **kwargs)

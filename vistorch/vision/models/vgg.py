@@ -9,7 +9,7 @@ from typing import Any
 
 from ... import nn
 from .blocks import Classifying
-from .registry import register_model
+from .registry import refusal_shown, register_model
 
 __all__ = ["VGG", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn"]
 
@@ -26,6 +26,16 @@ class VGG(Classifying):
         num_classes: how many scores come out.
         init_weights: begin as the paper does, not as PyTorch's layers do.
         dropout: how much is dropped after the first two linear layers.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> from vistorch import nn
+        >>> from vistorch.vision import models
+        >>> features = nn.Conv2d(3, 512, kernel_size=3)
+        >>> with patch.object(nn.Linear, "reset_parameters"):  # as before a file is loaded: less is drawn
+        ...     net = models.VGG(features, num_classes=10, init_weights=False)
+        >>> sum(p.numel() for p in net.parameters())
+        119601162
     """
 
     def __init__(
@@ -91,7 +101,8 @@ def _add(layers: int, batch_norm: bool) -> Any:
         weights: None.
         progress: accepted for compatibility.
         **kwargs: for `VGG`.
-    """
+
+    {refusal_shown(name)}"""
     return register_model()(build)
 
 

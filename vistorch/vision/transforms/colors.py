@@ -23,6 +23,13 @@ class ColorJitter(Module):
         contrast: likewise.
         saturation: likewise.
         hue: a part of the color wheel on both sides of 0, at most 0.5, or (min, max).
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> image = transforms.ColorJitter(brightness=(0.5, 0.5))(vistorch.ones(3, 1, 2))
+        >>> image[0]
+        tensor([[0.5000, 0.5000]])
     """
 
     def __init__(self, brightness: Any = 0, contrast: Any = 0, saturation: Any = 0, hue: Any = 0) -> None:
@@ -92,6 +99,12 @@ class Grayscale(Module):
 
     Args:
         num_output_channels: 1, or 3 equal ones.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.Grayscale()(vistorch.ones(3, 4, 4)).shape
+        vistorch.Size([1, 4, 4])
     """
 
     def __init__(self, num_output_channels: int = 1) -> None:
@@ -141,6 +154,13 @@ class RandomGrayscale(_Sometimes):
 
     Args:
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> image = vistorch.tensor([1.0, 0.0, 0.0]).reshape(3, 1, 1)  # one red pixel
+        >>> transforms.RandomGrayscale(p=1.0)(image).flatten()
+        tensor([0.2989, 0.2989, 0.2989])
     """
 
     def __init__(self, p: float = 0.1) -> None:
@@ -156,6 +176,12 @@ class RandomInvert(_Sometimes):
 
     Args:
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomInvert(p=1.0)(vistorch.tensor([[[0.0, 0.75]]]))
+        tensor([[[1.0000, 0.2500]]])
     """
 
     def __init__(self, p: float = 0.5) -> None:
@@ -172,6 +198,12 @@ class RandomPosterize(_Sometimes):
     Args:
         bits: how many bits each channel keeps.
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomPosterize(bits=1, p=1.0)(vistorch.tensor([[[100, 200]]], dtype=vistorch.uint8))
+        tensor([[[  0, 128]]], dtype=vistorch.uint8)
     """
 
     option = "bits"
@@ -191,6 +223,12 @@ class RandomSolarize(_Sometimes):
     Args:
         threshold: from which value on.
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomSolarize(threshold=0.5, p=1.0)(vistorch.tensor([[[0.25, 0.75]]]))
+        tensor([[[0.2500, 0.2500]]])
     """
 
     option = "threshold"
@@ -210,6 +248,14 @@ class RandomAdjustSharpness(_Sometimes):
     Args:
         sharpness_factor: 0 is blurred, 1 as it is, 2 twice as sharp.
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> image = vistorch.zeros(1, 3, 3)
+        >>> image[0, 1, 1] = 1.0
+        >>> transforms.RandomAdjustSharpness(0, p=1.0)(image)[0, 1, 1]  # blurred
+        tensor(0.3846)
     """
 
     option = "sharpness_factor"
@@ -228,6 +274,12 @@ class RandomAutocontrast(RandomInvert):
 
     Args:
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomAutocontrast(p=1.0)(vistorch.tensor([[[0.25, 0.375, 0.5]]]))
+        tensor([[[0.0000, 0.5000, 1.0000]]])
     """
 
     def change(self, img: Any) -> Any:
@@ -240,6 +292,14 @@ class RandomEqualize(RandomInvert):
 
     Args:
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> image = vistorch.arange(100, 132, dtype=vistorch.uint8).repeat(1, 32, 1)
+        >>> equal = transforms.RandomEqualize(p=1.0)(image)
+        >>> equal.min().item(), equal.max().item()
+        (0, 255)
     """
 
     def change(self, img: Any) -> Any:
@@ -253,6 +313,14 @@ class GaussianBlur(Module):
     Args:
         kernel_size: (width, height) of the bell, both odd, or one number.
         sigma: (min, max) of its standard deviation, or one number.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> image = vistorch.zeros(1, 5, 5)
+        >>> image[0, 2, 2] = 1.0
+        >>> transforms.GaussianBlur(3, sigma=1.0)(image)[0, 2]
+        tensor([0.0000, 0.1238, 0.2042, 0.1238, 0.0000])
     """
 
     def __init__(self, kernel_size: Any, sigma: Any = (0.1, 2.0)) -> None:

@@ -54,6 +54,12 @@ class Lambda:
 
     Args:
         lambd: the function.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.Lambda(lambda image: image * 2)(vistorch.ones(1, 1, 2))
+        tensor([[[2., 2.]]])
     """
 
     def __init__(self, lambd: Callable) -> None:
@@ -78,6 +84,14 @@ class RandomTransforms:
 
     Args:
         transforms: the list.
+
+    Example:
+        >>> from vistorch.vision import transforms
+        >>> class First(transforms.RandomTransforms):
+        ...     def __call__(self, image):
+        ...         return self.transforms[0](image)
+        >>> First([abs, str])(-2)
+        2
     """
 
     def __init__(self, transforms: Any) -> None:
@@ -99,6 +113,12 @@ class RandomApply(Module):
     Args:
         transforms: the list.
         p: in what part of all cases they are applied.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomApply([transforms.Pad(1), transforms.Pad(2)], p=1.0)(vistorch.ones(1, 1, 2)).shape
+        vistorch.Size([1, 7, 8])
     """
 
     def __init__(self, transforms: Any, p: float = 0.5) -> None:
@@ -123,7 +143,17 @@ class RandomApply(Module):
 
 
 class RandomOrder(RandomTransforms):
-    """All transforms of a list, in any order."""
+    """All transforms of a list, in any order.
+
+    Args:
+        transforms: the list.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomOrder([transforms.Pad(1), transforms.Pad(2)])(vistorch.ones(1, 1, 2)).shape
+        vistorch.Size([1, 7, 8])
+    """
 
     def __call__(self, img: Any) -> Any:
         """Put an image through.
@@ -144,6 +174,12 @@ class RandomChoice(RandomTransforms):
     Args:
         transforms: the list.
         p: how likely each is; all alike if None.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomChoice([transforms.Pad(1), transforms.Pad(2)], p=[0, 1])(vistorch.ones(1, 1, 2)).shape
+        vistorch.Size([1, 5, 6])
     """
 
     def __init__(self, transforms: Any, p: Any = None) -> None:

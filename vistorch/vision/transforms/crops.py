@@ -26,6 +26,12 @@ class Resize(Module):
         interpolation: an InterpolationMode.
         max_size: what the longer side may be at most.
         antialias: smooth what gets smaller; Pillow always does.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.Resize(8)(vistorch.zeros(3, 16, 32)).shape
+        vistorch.Size([3, 8, 16])
     """
 
     def __init__(
@@ -61,6 +67,12 @@ class CenterCrop(Module):
 
     Args:
         size: (height, width), or one number for both.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.CenterCrop((1, 2))(vistorch.arange(12).reshape(1, 3, 4))
+        tensor([[[5, 6]]])
     """
 
     def __init__(self, size: Any) -> None:
@@ -86,6 +98,12 @@ class Pad(Module):
         padding: how wide: for all sides, (left and right, top and bottom), or (left, top, right, bottom).
         fill: its color.
         padding_mode: "constant", "edge", "reflect" or "symmetric".
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.Pad((1, 0), fill=9)(vistorch.ones(1, 1, 2))
+        tensor([[[9., 1., 1., 9.]]])
     """
 
     def __init__(self, padding: Any, fill: Any = 0, padding_mode: str = "constant") -> None:
@@ -125,6 +143,12 @@ class RandomCrop(Module):
         pad_if_needed: put one around an image that is too small.
         fill: the border's color.
         padding_mode: the border's kind.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomCrop(32, padding=4)(vistorch.zeros(3, 32, 32)).shape
+        vistorch.Size([3, 32, 32])
     """
 
     def __init__(
@@ -189,6 +213,12 @@ class RandomResizedCrop(Module):
         ratio: from what to what ratio of width to height.
         interpolation: an InterpolationMode.
         antialias: smooth what gets smaller; Pillow always does.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomResizedCrop(8)(vistorch.zeros(3, 20, 30)).shape
+        vistorch.Size([3, 8, 8])
     """
 
     def __init__(
@@ -258,6 +288,12 @@ class RandomHorizontalFlip(Module):
 
     Args:
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomHorizontalFlip(p=1.0)(vistorch.tensor([[[1, 2, 3]]]))
+        tensor([[[3, 2, 1]]])
     """
 
     def __init__(self, p: float = 0.5) -> None:
@@ -281,6 +317,12 @@ class RandomVerticalFlip(RandomHorizontalFlip):
 
     Args:
         p: in what part of all cases.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomVerticalFlip(p=1.0)(vistorch.tensor([[[1], [2]]])).flatten()
+        tensor([2, 1])
     """
 
     def forward(self, img: Any) -> Any:
@@ -297,6 +339,12 @@ class FiveCrop(CenterCrop):
 
     Args:
         size: (height, width), or one number for both.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> [part.flatten().tolist() for part in transforms.FiveCrop(1)(vistorch.arange(9).reshape(1, 3, 3))]
+        [[0], [2], [6], [8], [4]]
     """
 
     def forward(self, img: Any) -> tuple:
@@ -314,6 +362,12 @@ class TenCrop(Module):
     Args:
         size: (height, width), or one number for both.
         vertical_flip: flip top and bottom instead of left and right.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> vistorch.stack(transforms.TenCrop(8)(vistorch.zeros(3, 16, 16))).shape
+        vistorch.Size([10, 3, 8, 8])
     """
 
     def __init__(self, size: Any, vertical_flip: bool = False) -> None:

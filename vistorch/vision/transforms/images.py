@@ -50,6 +50,12 @@ def get_image_size(img: Any) -> list[int]:
 
     Args:
         img: an image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.get_image_size(vistorch.zeros(3, 20, 30))
+        [30, 20]
     """
     return get_dimensions(img)[:0:-1]
 
@@ -59,6 +65,12 @@ def get_image_num_channels(img: Any) -> int:
 
     Args:
         img: an image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.get_image_num_channels(vistorch.zeros(3, 20, 30))
+        3
     """
     return get_dimensions(img)[0]
 

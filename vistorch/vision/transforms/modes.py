@@ -10,7 +10,13 @@ from typing import Any
 
 
 class InterpolationMode(Enum):
-    """How values between pixels are found; the last three are for Pillow's images only."""
+    """How values between pixels are found; the last three are for Pillow's images only.
+
+    Example:
+        >>> from vistorch.vision.transforms import InterpolationMode, Resize
+        >>> Resize(8, interpolation=InterpolationMode.NEAREST)
+        Resize(size=8, interpolation=nearest, max_size=None, antialias=True)
+    """
 
     NEAREST = "nearest"
     NEAREST_EXACT = "nearest-exact"

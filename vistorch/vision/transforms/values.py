@@ -41,7 +41,14 @@ class ToTensor:
 
 
 class PILToTensor:
-    """An image of Pillow's as a tensor (C, H, W) of the same numbers."""
+    """An image of Pillow's as a tensor (C, H, W) of the same numbers.
+
+    Example:
+        >>> from PIL import Image
+        >>> from vistorch.vision import transforms
+        >>> transforms.PILToTensor()(Image.new("L", (2, 1), 51))
+        tensor([[[51, 51]]], dtype=vistorch.uint8)
+    """
 
     def __call__(self, pic: Any) -> Tensor:
         """Convert.
@@ -60,6 +67,13 @@ class ToPILImage:
 
     Args:
         mode: Pillow's name of its color space; the usual one if None.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> image = transforms.ToPILImage()(vistorch.zeros(3, 2, 4))
+        >>> image.mode, image.size
+        ('RGB', (4, 2))
     """
 
     def __init__(self, mode: str | None = None) -> None:
@@ -82,6 +96,12 @@ class ConvertImageDtype(Module):
 
     Args:
         dtype: the type.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.ConvertImageDtype(vistorch.uint8)(vistorch.tensor([[[0.0, 1.0]]]))
+        tensor([[[  0, 255]]], dtype=vistorch.uint8)
     """
 
     def __init__(self, dtype: Any) -> None:
@@ -136,6 +156,13 @@ class LinearTransformation(Module):
     Args:
         transformation_matrix: (D, D), where D is channels times height times width.
         mean_vector: (D,).
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> double = transforms.LinearTransformation(2 * vistorch.eye(2), vistorch.tensor([0.0, 1.0]))
+        >>> double(vistorch.tensor([[[3.0, 3.0]]]))
+        tensor([[[6., 4.]]])
     """
 
     def __init__(self, transformation_matrix: Tensor, mean_vector: Tensor) -> None:
@@ -186,6 +213,13 @@ class RandomErasing(Module):
         ratio: from what to what ratio of height to width.
         value: a number, one for each channel, or "random".
         inplace: change the tensor itself.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> erased = transforms.RandomErasing(p=1.0, scale=(0.25, 0.25), ratio=(1.0, 1.0))(vistorch.ones(1, 8, 8))
+        >>> int((erased == 0).sum())
+        16
     """
 
     def __init__(

@@ -32,6 +32,13 @@ class RandomRotation(Module):
         expand: make room for the corners.
         center: (x, y) from the top left; the middle if None.
         fill: the color of what is beyond the image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomRotation((90, 90))(vistorch.tensor([[[1, 2], [3, 4]]]))
+        tensor([[[2, 4],
+                 [1, 3]]])
     """
 
     def __init__(
@@ -89,6 +96,12 @@ class RandomAffine(Module):
         interpolation: an InterpolationMode.
         fill: the color of what is beyond the image.
         center: (x, y) from the top left; the middle if None.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomAffine(degrees=15, translate=(0.1, 0.1))(vistorch.zeros(1, 8, 8)).shape
+        vistorch.Size([1, 8, 8])
     """
 
     def __init__(
@@ -177,6 +190,12 @@ class RandomPerspective(Module):
         p: in what part of all cases.
         interpolation: an InterpolationMode.
         fill: the color of what is beyond the image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision import transforms
+        >>> transforms.RandomPerspective(0.5, p=1.0)(vistorch.zeros(1, 8, 8)).shape
+        vistorch.Size([1, 8, 8])
     """
 
     def __init__(

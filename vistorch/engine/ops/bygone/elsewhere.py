@@ -33,25 +33,40 @@ _UNBUILT = {
 }
 
 
-def _named(call: Any, name: str, meaning: str) -> None:
+_DOC = """{meaning}
+
+Example:
+    >>> import vistorch
+    >>> vistorch.ones(2).{name}()
+    Traceback (most recent call last):
+        ...
+    {error}
+"""
+
+
+def _named(call: Any, name: str, meaning: str, error: str) -> None:
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = meaning
+    call.__doc__ = _DOC.format(meaning=meaning, name=name, error=error)
     METHODS[name] = call
 
 
 def _expecting(name: str, kind: str) -> None:
-    def call(self):
-        raise RuntimeError(f"{name} expected {kind} tensor layout but got Strided")
+    sentence = f"{name} expected {kind} tensor layout but got Strided"
 
-    _named(call, name, "RuntimeError: the tensor is dense.")
+    def call(self):
+        raise RuntimeError(sentence)
+
+    _named(call, name, f"Of {kind} tensors; one that is dense has none.", f"RuntimeError: {sentence}")
 
 
 def _unbuilt(name: str, why: str) -> None:
+    sentence = f"vistorch.Tensor.{name} is not built: {why}"
+
     def call(self, *args, **kwargs):
-        raise NotImplementedError(f"vistorch.Tensor.{name} is not built: {why}")
+        raise NotImplementedError(sentence)
 
     call.unbuilt = True  # type: ignore[attr-defined]
-    _named(call, name, f"Not built: {why}")
+    _named(call, name, f"Not built: {why}", f"NotImplementedError: {sentence}")
 
 
 for _name, _kind in _EXPECTS.items():
@@ -59,15 +74,14 @@ for _name, _kind in _EXPECTS.items():
 for _names, _why in _UNBUILT.items():
     for _name in _names.split():
         _unbuilt(_name, _why)
-for _name in ("ipu", "maia", "mtia", "vulkan", "xla"):
-    METHODS[f"is_{_name}"] = property(lambda self: False, doc="False: there are CPU and CUDA tensors.")
 
 
 def _there(kind: str) -> None:
     def call(self, device=None, non_blocking=False, **options):
         return METHODS["to"](self, kind)
 
-    _named(call, kind, "NotImplementedError: there are CPU and CUDA tensors.")
+    sentence = f"vistorch has cpu and cuda devices; device type {kind!r} has no kernels here"
+    _named(call, kind, "Refused: there are CPU and CUDA tensors.", f"NotImplementedError: {sentence}")
 
 
 for _name in ("ipu", "mtia", "xpu"):
@@ -161,6 +175,13 @@ def pin_memory(input, device=None):
     Args:
         input: a tensor of the CPU.
         device: accepted, as in PyTorch.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.ones(2).pin_memory()
+        tensor([1., 1.])
+        >>> vistorch.cuda.simulate(None)
     """
     if not probe.find().ok:
         raise RuntimeError("Cannot access accelerator device when none is available.")

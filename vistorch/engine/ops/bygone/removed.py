@@ -56,12 +56,24 @@ Please use the `torch.linalg.matrix_rank` function instead. The parameter 'symme
 }
 
 
+# The ellipsis stands for what to use instead.
+_DOC = """Removed; raises a RuntimeError that says what to use.
+
+Example:
+    >>> import vistorch
+    >>> vistorch.{name}(vistorch.ones(2, 2))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: {begins}...
+"""
+
+
 def _removed(name: str, sentence: str) -> Any:
     def call(input: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(sentence)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Removed; raises a RuntimeError that says what to use."
+    call.__doc__ = _DOC.format(name=name, begins=_GONE[:-1])
     return call
 
 

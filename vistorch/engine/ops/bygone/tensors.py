@@ -25,8 +25,29 @@ def _set_volatile(self: Tensor, value: Any) -> None:
     )
 
 
-METHODS["volatile"] = property(_volatile, _set_volatile, doc="Always False; setting it changes nothing.")
-METHODS["name"] = property(lambda self: None, doc="None: tensors have no names.")
+METHODS["volatile"] = property(
+    _volatile,
+    _set_volatile,
+    doc="""Always False, with a warning; setting it changes nothing.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.ones(2).volatile
+        False
+    """,
+)
+METHODS["name"] = property(
+    lambda self: None,
+    doc="""None: tensors have no names.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2).name is None
+        True
+    """,
+)
 
 
 @public(function=False)
@@ -39,7 +60,10 @@ def resize(input, *sizes):
 
     Example:
         >>> import vistorch
-        >>> vistorch.arange(4).resize(2, 2).shape  # doctest: +SKIP
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.arange(4).resize(2, 2).shape
         vistorch.Size([2, 2])
     """
     warnings.warn("non-inplace resize is deprecated", stacklevel=user_level())
@@ -53,6 +77,13 @@ def resize_as(input, tensor):
     Args:
         input: a tensor.
         tensor: one of the wanted sizes.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.arange(4).resize_as(vistorch.ones(2, 2)).shape
+        vistorch.Size([2, 2])
     """
     warnings.warn("non-inplace resize_as is deprecated", stacklevel=user_level())
     return _resized(input, tuple(tensor.shape))

@@ -1,6 +1,6 @@
 """Making tensors from nothing, from data and by chance."""
 
-from ... import copying, dlpack, interop, metadata
+from ... import copying, dlpack, interop, metadata, sorts
 from . import (
     chance,
     data,

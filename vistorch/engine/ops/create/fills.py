@@ -188,7 +188,7 @@ def full(
     return leaf(bare(d, place), requires_grad, "full")
 
 
-def _new(name: str) -> None:
+def _new(name: str, shown: str) -> None:
     """`new_zeros`, `new_ones` and `new_empty`."""
 
     def make(
@@ -220,12 +220,17 @@ def _new(name: str) -> None:
         pin_memory: accepted; memory of the CPU is not page-locked here.
         requires_grad: whether backward passes compute its gradient.
         **named: `size`, where the sizes are not given by position.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([5]).{name}(2){shown}
     """
     METHODS[name] = make
 
 
-for _name in ("new_zeros", "new_ones", "new_empty"):
-    _new(_name)
+_new("new_zeros", "\n        tensor([0, 0])")
+_new("new_ones", "\n        tensor([1, 1])")
+_new("new_empty", ".dtype\n        vistorch.int64")
 
 
 @public(function=False)

@@ -130,11 +130,26 @@ class tensortype(type):
 tensortype.__module__ = "vistorch"
 
 
+def _doc(d: Any, module: str) -> str:
+    first, last = ("", "")
+    if module.endswith("cuda"):
+        first, last = "\n    >>> vistorch.cuda.simulate(1)", "\n    >>> vistorch.cuda.simulate(None)"
+    return f"""Tensors of {d!r} made from sizes or from data; `vistorch.tensor` is the usual way.
+
+Example:
+    >>> import vistorch{first}
+    >>> {module}.{d.scalar_name}Tensor(2, 3).shape
+    vistorch.Size([2, 3])
+    >>> {module}.{d.scalar_name}Tensor([1, 0]).dtype
+    {d!r}{last}
+"""
+
+
 def _kind(d: Any, module: str) -> Any:
     """One typed constructor."""
     members = {
         "__module__": module,
-        "__doc__": f"Tensors of {d!r} made from sizes or from data; `{module}.tensor` is the usual way.",
+        "__doc__": _doc(d, module),
         "dtype": d,
         "is_cuda": module.endswith("cuda"),
         "layout": strided,
@@ -154,6 +169,15 @@ def set_default_tensor_type(t: Any, /) -> None:
 
     Args:
         t: a type such as `vistorch.DoubleTensor`, or its name.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.set_default_tensor_type("vistorch.DoubleTensor")
+        >>> vistorch.tensor([1.0]).dtype
+        vistorch.float64
+        >>> vistorch.set_default_dtype(vistorch.float32)
     """
     warnings.warn(
         "vistorch.set_default_tensor_type() is deprecated, please use vistorch.set_default_dtype() and "

@@ -233,6 +233,13 @@ def range_(
         device: where the tensor will be.
         pin_memory: accepted; memory of the CPU is not page-locked here.
         requires_grad: whether backward passes compute its gradient.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     vistorch.range(1, 3)
+        tensor([1., 2., 3.])
     """
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')

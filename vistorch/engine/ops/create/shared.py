@@ -225,6 +225,11 @@ def new_empty_strided(
         device: where the tensor will be.
         pin_memory: accepted; memory of the CPU is not page-locked here.
         requires_grad: whether backward passes compute its gradient.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(1).new_empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
     """
     kind = self.dtype if dtype is None else dtype
     where = self._place.device if device is None else device

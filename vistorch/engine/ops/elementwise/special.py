@@ -18,7 +18,7 @@ from ...pointwise import unary
 from ...promote import compute, default_float, finish, floating
 from ...tensor import Tensor
 from .refusals import missing
-from .rows import one, two
+from .rows import describe, one, two
 
 SHORT = 64
 TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
@@ -136,6 +136,17 @@ def polygamma(n, input, *, out=None):
 
 
 def _polygamma_method(self, n):
+    """Take the n-th derivative of the digamma function.
+
+    Args:
+        self: the tensor.
+        n: which derivative, not negative.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1.0, 2.0]).polygamma(1)
+        tensor([1.6449, 0.6449])
+    """
     return polygamma(n, self)
 
 
@@ -169,6 +180,13 @@ i1 = unary(
     ),
 )
 i1.rule.public = "special_i1"
+describe(
+    i1,
+    "Take the modified Bessel function of order 1.",
+    "special.i1(vistorch.tensor([0.0, 1.0]))",
+    "tensor([0.0000, 0.5652])",
+    "input: a tensor.",
+)
 
 
 def _sinc_slope(F, g, input):

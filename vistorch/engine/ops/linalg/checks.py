@@ -17,7 +17,16 @@ from ...tensor import Tensor
 
 
 class _LinAlgError(RuntimeError):
-    """A matrix for which the asked factorization, inverse or solution does not exist."""
+    """A matrix for which the asked factorization, inverse or solution does not exist.
+
+    Example:
+        >>> import vistorch
+        >>> try:  # doctest: +ELLIPSIS
+        ...     vistorch.linalg.inv(vistorch.zeros(2, 2))
+        ... except vistorch.linalg.LinAlgError as error:
+        ...     print(error)
+        linalg.inv: The diagonal element 1 is zero, the inversion could not be completed because ...
+    """
 
 
 LinAlgError = _LinAlgError

@@ -206,7 +206,7 @@ def _dtype(given: Any) -> Any:
     return (_NUMBERS[given] if given in _NUMBERS else dtypes.to_dtype(given, "to")).np
 
 
-def _short(name: str, kind: Any) -> None:
+def _short(name: str, kind: Any, given: str, gives: str) -> None:
     target = kind.np
 
     def call(self: Tensor, memory_format: Any = None) -> Tensor:
@@ -220,25 +220,30 @@ def _short(name: str, kind: Any) -> None:
     Args:
         self: the tensor.
         memory_format: in which order the elements shall lie.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor({given}).{name}()
+        {gives}
     """
     METHODS[name] = call
 
 
-for _name, _kind in (
-    ("double", dtypes.float64),
-    ("float", dtypes.float32),
-    ("half", dtypes.float16),
-    ("bfloat16", dtypes.bfloat16),
-    ("cdouble", dtypes.complex128),
-    ("cfloat", dtypes.complex64),
-    ("long", dtypes.int64),
-    ("int", dtypes.int32),
-    ("short", dtypes.int16),
-    ("char", dtypes.int8),
-    ("byte", dtypes.uint8),
-    ("bool", dtypes.bool),
+for _name, _kind, _given, _gives in (
+    ("double", dtypes.float64, "[1, 2]", "tensor([1., 2.], dtype=vistorch.float64)"),
+    ("float", dtypes.float32, "[1, 2]", "tensor([1., 2.])"),
+    ("half", dtypes.float16, "[1, 2]", "tensor([1., 2.], dtype=vistorch.float16)"),
+    ("bfloat16", dtypes.bfloat16, "[1, 2]", "tensor([1., 2.], dtype=vistorch.bfloat16)"),
+    ("cdouble", dtypes.complex128, "[1, 2]", "tensor([1.+0.j, 2.+0.j], dtype=vistorch.complex128)"),
+    ("cfloat", dtypes.complex64, "[1, 2]", "tensor([1.+0.j, 2.+0.j])"),
+    ("long", dtypes.int64, "[1.5, -1.5]", "tensor([ 1, -1])"),
+    ("int", dtypes.int32, "[1.5, -1.5]", "tensor([ 1, -1], dtype=vistorch.int32)"),
+    ("short", dtypes.int16, "[1.5, -1.5]", "tensor([ 1, -1], dtype=vistorch.int16)"),
+    ("char", dtypes.int8, "[1.5, -1.5]", "tensor([ 1, -1], dtype=vistorch.int8)"),
+    ("byte", dtypes.uint8, "[1.5, 255.0]", "tensor([  1, 255], dtype=vistorch.uint8)"),
+    ("bool", dtypes.bool, "[1.5, 0.0]", "tensor([ True, False])"),
 ):
-    _short(_name, _kind)
+    _short(_name, _kind, _given, _gives)
 
 
 @public(function=False)
@@ -248,6 +253,11 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     Args:
         self: the tensor.
         memory_format: in which order the elements shall lie.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(2).cpu()
+        tensor([1., 1.])
     """
     return converted(self, None, place_of("cpu"), False, memory_format)
 
@@ -261,6 +271,13 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
         device: which device; the current one if None.
         non_blocking: whether the host may go on meanwhile.
         memory_format: in which order the elements shall lie.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.ones(2).cuda().device
+        device(type='cuda', index=0)
+        >>> vistorch.cuda.simulate(None)
     """
     return converted(self, None, place_of("cuda" if device is None else device, "cuda"), False, memory_format)
 
@@ -302,6 +319,11 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     Args:
         self: the tensor.
         other: the other.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1, 2]).type_as(vistorch.ones(1))
+        tensor([1., 2.])
     """
     tensor(other, "type_as", "other")
     return converted(self, other._data.dtype, other._place)

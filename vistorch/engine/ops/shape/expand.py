@@ -97,6 +97,12 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     Args:
         self: the tensor.
         other: the tensor whose shape to take.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1, 2]).expand_as(vistorch.zeros(2, 2))
+        tensor([[1, 2],
+                [1, 2]])
     """
     return expanded(self, tensor(other, "expand_as", "other").shape)
 

@@ -100,6 +100,19 @@ def flip(input: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 
 def _flip_method(self: Tensor, *dims: Any, **named: Any) -> Tensor:
+    """The elements in reverse order along some dims.
+
+    Args:
+        self: the tensor.
+        *dims: which dims, one by one or as one sequence.
+        **named: `dims`, where they are not given by position.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1, 2], [3, 4]]).flip(0, 1)
+        tensor([[4, 3],
+                [2, 1]])
+    """
     return flipped(self, sizes(given(dims, named, "flip", "dims"), "flip", "dims"))
 
 

@@ -107,6 +107,19 @@ def tile(input: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 
 def _tile(self: Tensor, *dims: Any, **named: Any) -> Tensor:
+    """The tensor several times along its last dims, copied.
+
+    Args:
+        self: the tensor.
+        *dims: how often along each of the last dims, one by one or as one sequence.
+        **named: `dims`, where they are not given by position.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([1, 2]).tile(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
     return _tiled(self, sizes(given(dims, named, "tile", "dims"), "tile", "dims"))
 
 

@@ -173,6 +173,19 @@ def reshape(input: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 @_plainly
 def _reshape(self: Tensor, *shape: Any, **named: Any) -> Tensor:
+    """The elements in another shape: a view where the strides allow it, a copy otherwise.
+
+    Args:
+        self: the tensor.
+        *shape: the new sizes, one by one or as one sequence; one of them may be -1.
+        **named: `shape`, where it is not given by position.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(6).reshape(2, -1)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+    """
     return reshaped(self, dims.sizes(given(shape, named, "reshape", "shape"), "reshape", "shape"))
 
 
@@ -186,6 +199,12 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     Args:
         self: the tensor.
         other: the tensor whose shape to take.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(4).reshape_as(vistorch.zeros(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
     """
     return _reshape(self, tensor(other, "reshape_as", "other").shape)
 

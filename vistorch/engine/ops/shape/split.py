@@ -203,6 +203,18 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 
 def _split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of one length (the last may be shorter) or of the given lengths.
+
+    Args:
+        self: the tensor.
+        split_size: how long a piece is, or the lengths of all.
+        dim: which dim.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(5).split([1, 4])
+        (tensor([0]), tensor([1, 2, 3, 4]))
+    """
     return split(self, split_size, dim)
 
 
@@ -263,6 +275,11 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
         input: the tensor.
         split_sizes: the lengths.
         dim: which dim.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.split_with_sizes(vistorch.arange(5), [1, 4])
+        (tensor([0]), tensor([1, 2, 3, 4]))
     """
     return _with_sizes(input, split_sizes, dim, 1)
 

@@ -45,7 +45,13 @@ def _once(text: str) -> None:
 
 
 def _T(self: Tensor) -> Tensor:
-    """The tensor with its dims reversed."""
+    """The tensor with its dims reversed.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2, 3).T.shape
+        vistorch.Size([3, 2])
+    """
     d = self._data
     n = d.ndim
     if n != 2:
@@ -83,7 +89,14 @@ def _matrices(x: Tensor, name: str) -> Tensor:
 
 
 def _H(self: Tensor) -> Tensor:
-    """The conjugate transpose of a matrix."""
+    """The conjugate transpose of a matrix.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1j, 2]]).H
+        tensor([[0.-1.j],
+                [2.-0.j]])
+    """
     n = self._data.ndim
     if n == 2:
         return _conjugated(rows.transpose(self, 0, 1))
@@ -112,9 +125,26 @@ def adjoint(input: Tensor) -> Tensor:
 
 METHODS["T"] = property(_T, doc=_T.__doc__)
 METHODS["H"] = property(_H, doc=_H.__doc__)
-METHODS["mT"] = property(lambda self: _matrices(self, "mT"), doc="The last two dims exchanged.")
+METHODS["mT"] = property(
+    lambda self: _matrices(self, "mT"),
+    doc="""The last two dims exchanged.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2, 3, 4).mT.shape
+        vistorch.Size([2, 4, 3])
+    """,
+)
 METHODS["mH"] = property(
-    lambda self: _conjugated(_matrices(self, "mH")), doc="The last two dims exchanged and conjugated."
+    lambda self: _conjugated(_matrices(self, "mH")),
+    doc="""The last two dims exchanged and conjugated.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.tensor([[1j, 2]]).mH
+        tensor([[0.-1.j],
+                [2.-0.j]])
+    """,
 )
 
 

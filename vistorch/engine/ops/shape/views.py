@@ -185,6 +185,11 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
         input: the tensor.
         axis0: one dim.
         axis1: the other.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.swapaxes(vistorch.zeros(2, 3), 0, 1).shape
+        vistorch.Size([3, 2])
     """
     return transpose(input, axis0, axis1)
 
@@ -228,6 +233,18 @@ def permute(input: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 
 def _permute(self: Tensor, *dims: Any, **named: Any) -> Tensor:
+    """The tensor with its dims in another order.
+
+    Args:
+        self: the tensor.
+        *dims: for each dim of the result, which dim of this tensor it is, one by one or as one sequence.
+        **named: `dims`, where they are not given by position.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.zeros(2, 3, 4).permute(2, 0, 1).shape
+        vistorch.Size([4, 2, 3])
+    """
     if not named and len(dims) > 1:
         for dim in dims:
             if dim.__class__ is not int:

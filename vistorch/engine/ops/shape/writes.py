@@ -191,5 +191,11 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None)
         self: the tensor.
         the_template: the tensor whose sizes to take.
         memory_format: accepted.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.arange(6).resize_as_(vistorch.zeros(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
     """
     return _resized(self, tensor(the_template, "resize_as_", "the_template").shape, memory_format)

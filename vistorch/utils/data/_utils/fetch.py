@@ -20,7 +20,14 @@ from .collate import default_collate
 
 
 class _DatasetKind:
-    """Which of the two kinds of datasets a loader has."""
+    """Which of the two kinds of datasets a loader has.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.utils.data import DataLoader, TensorDataset, _DatasetKind
+        >>> DataLoader(TensorDataset(vistorch.ones(2)))._dataset_kind == _DatasetKind.Map
+        True
+    """
 
     Map = 0
     Iterable = 1

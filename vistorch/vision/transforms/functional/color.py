@@ -71,6 +71,12 @@ def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     Args:
         img: an image of Pillow's.
         num_output_channels: 1, or 3 equal ones.
+
+    Example:
+        >>> from PIL import Image
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.to_grayscale(Image.new("RGB", (2, 1), "white")).getpixel((0, 0))
+        255
     """
     if not is_pil(img):
         raise TypeError("Input should be PIL Image")
@@ -102,6 +108,12 @@ def adjust_contrast(img: Any, contrast_factor: float) -> Any:
     Args:
         img: an image.
         contrast_factor: 0 is gray, 1 as it is, 2 twice the contrast.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.adjust_contrast(vistorch.tensor([[[0.25, 0.75]]]), 0.5)
+        tensor([[[0.3750, 0.6250]]])
     """
     if is_pil(img):
         return _enhanced(img, "Contrast", contrast_factor)
@@ -119,6 +131,13 @@ def adjust_saturation(img: Any, saturation_factor: float) -> Any:
     Args:
         img: an image.
         saturation_factor: 0 is black and white, 1 as it is, 2 twice as strong.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> image = vistorch.tensor([1.0, 0.0, 0.0]).reshape(3, 1, 1)  # one red pixel
+        >>> functional.adjust_saturation(image, 0.5).flatten()
+        tensor([0.6495, 0.1495, 0.1495])
     """
     if is_pil(img):
         return _enhanced(img, "Color", saturation_factor)
@@ -134,6 +153,13 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
     Args:
         img: an image.
         hue_factor: by what part of the wheel, from -0.5 to 0.5.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> image = vistorch.tensor([1.0, 0.0, 0.0]).reshape(3, 1, 1)  # red, half a wheel from cyan
+        >>> functional.adjust_hue(image, 0.5).flatten()
+        tensor([0., 1., 1.])
     """
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"hue_factor ({hue_factor}) is not in [-0.5, 0.5].")
@@ -188,6 +214,12 @@ def adjust_gamma(img: Any, gamma: float, gain: float = 1) -> Any:
         img: an image.
         gamma: the power: above 1 shadows get darker.
         gain: what the result is multiplied by.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.adjust_gamma(vistorch.tensor([[[0.5, 1.0]]]), 2)
+        tensor([[[0.2500, 1.0000]]])
     """
     if gamma < 0:
         raise ValueError("Gamma should be a non-negative real number")

@@ -64,6 +64,12 @@ def pil_to_tensor(pic: Any) -> Tensor:
 
     Args:
         pic: an image of Pillow's.
+
+    Example:
+        >>> from PIL import Image
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.pil_to_tensor(Image.new("L", (2, 1), 51))
+        tensor([[[51, 51]]], dtype=vistorch.uint8)
     """
     if not is_pil(pic):
         raise TypeError(f"pic should be PIL Image. Got {type(pic)}")

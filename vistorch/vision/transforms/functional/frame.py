@@ -215,6 +215,12 @@ def center_crop(img: Any, output_size: Any) -> Any:
     Args:
         img: an image.
         output_size: (height, width), or one number for both.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.center_crop(vistorch.arange(12).reshape(1, 3, 4), (1, 2))
+        tensor([[[5, 6]]])
     """
     given = [output_size] if isinstance(output_size, int | float) else list(output_size)
     height, width = (int(x) for x in (given * 2 if len(given) == 1 else given))
@@ -249,6 +255,12 @@ def resized_crop(
         size: as `resize` has it.
         interpolation: likewise.
         antialias: likewise.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.resized_crop(vistorch.zeros(3, 20, 30), 0, 0, 10, 10, (4, 4)).shape
+        vistorch.Size([3, 4, 4])
     """
     return resize(crop(img, top, left, height, width), size, interpolation, antialias=antialias)
 
@@ -258,6 +270,12 @@ def hflip(img: Any) -> Any:
 
     Args:
         img: an image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.hflip(vistorch.tensor([[[1, 2, 3]]]))
+        tensor([[[3, 2, 1]]])
     """
     return img.transpose(0) if is_pil(img) else must_be_image(img).flip(-1)
 
@@ -267,6 +285,12 @@ def vflip(img: Any) -> Any:
 
     Args:
         img: an image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.vflip(vistorch.tensor([[[1], [2]]])).flatten()
+        tensor([2, 1])
     """
     return img.transpose(1) if is_pil(img) else must_be_image(img).flip(-2)
 
@@ -277,6 +301,12 @@ def five_crop(img: Any, size: Any) -> tuple:
     Args:
         img: an image.
         size: (height, width), or one number for both.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> [part.item() for part in functional.five_crop(vistorch.arange(9).reshape(1, 3, 3), 1)]
+        [0, 2, 6, 8, 4]
     """
     given = [int(size)] if isinstance(size, int | float) else list(size)
     given = given * 2 if len(given) == 1 else given
@@ -297,6 +327,12 @@ def ten_crop(img: Any, size: Any, vertical_flip: bool = False) -> tuple:
         img: an image.
         size: (height, width), or one number for both.
         vertical_flip: flip top and bottom instead of left and right.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> len(functional.ten_crop(vistorch.zeros(3, 16, 16), 8))
+        10
     """
     return five_crop(img, size) + five_crop((vflip if vertical_flip else hflip)(img), size)
 
@@ -312,6 +348,13 @@ def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Any, inplace: bool = F
         w: how many columns.
         v: what to put there.
         inplace: change the tensor itself.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.erase(vistorch.ones(1, 2, 3), i=0, j=1, h=2, w=1, v=0)
+        tensor([[[1., 0., 1.],
+                 [1., 0., 1.]]])
     """
     if not isinstance(img, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(img)}")

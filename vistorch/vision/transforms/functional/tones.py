@@ -32,6 +32,12 @@ def invert(img: Any) -> Any:
 
     Args:
         img: an image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.invert(vistorch.tensor([[[0, 200]]], dtype=vistorch.uint8))
+        tensor([[[255,  55]]], dtype=vistorch.uint8)
     """
     if is_pil(img):
         return _pillow("invert", img)
@@ -45,6 +51,12 @@ def posterize(img: Any, bits: int) -> Any:
     Args:
         img: an image; a tensor of uint8.
         bits: how many bits each channel keeps.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.posterize(vistorch.tensor([[[100, 200]]], dtype=vistorch.uint8), 1)
+        tensor([[[  0, 128]]], dtype=vistorch.uint8)
     """
     if not 0 <= bits <= 8:
         raise ValueError(f"The number if bits should be between 0 and 8. Got {bits}")
@@ -61,6 +73,12 @@ def solarize(img: Any, threshold: float) -> Any:
     Args:
         img: an image.
         threshold: from which value on.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.solarize(vistorch.tensor([[[0.25, 0.75]]]), 0.5)
+        tensor([[[0.2500, 0.2500]]])
     """
     if is_pil(img):
         return _pillow("solarize", img, threshold)
@@ -75,6 +93,14 @@ def adjust_sharpness(img: Any, sharpness_factor: float) -> Any:
     Args:
         img: an image.
         sharpness_factor: 0 is blurred, 1 as it is, 2 twice as sharp.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> image = vistorch.zeros(1, 3, 3)
+        >>> image[0, 1, 1] = 1.0
+        >>> functional.adjust_sharpness(image, 0)[0, 1, 1]  # blurred
+        tensor(0.3846)
     """
     if is_pil(img):
         return _enhanced(img, "Sharpness", sharpness_factor)
@@ -102,6 +128,12 @@ def autocontrast(img: Any) -> Any:
 
     Args:
         img: an image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.autocontrast(vistorch.tensor([[[0.25, 0.375, 0.5]]]))
+        tensor([[[0.0000, 0.5000, 1.0000]]])
     """
     if is_pil(img):
         return _pillow("autocontrast", img)
@@ -120,6 +152,13 @@ def equalize(img: Any) -> Any:
 
     Args:
         img: an image; a tensor of uint8.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> image = vistorch.arange(100, 132, dtype=vistorch.uint8).repeat(1, 32, 1)
+        >>> functional.equalize(image).max()
+        tensor(255, dtype=vistorch.uint8)
     """
     if is_pil(img):
         return _pillow("equalize", img)

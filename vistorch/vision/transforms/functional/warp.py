@@ -157,6 +157,12 @@ def affine(
         interpolation: an InterpolationMode.
         fill: the color of what is beyond the image.
         center: (x, y) from the top left; the middle if None.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> functional.affine(vistorch.tensor([[[1.0, 2.0, 3.0]]]), angle=0, translate=(1, 0), scale=1.0, shear=0)
+        tensor([[[0., 1., 2.]]])
     """
     mode = mode_of(interpolation)
     if not isinstance(angle, int | float):
@@ -203,6 +209,13 @@ def perspective(
         endpoints: where they go.
         interpolation: an InterpolationMode.
         fill: the color of what is beyond the image.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.vision.transforms import functional
+        >>> corners, moved = [(0, 0), (7, 0), (7, 7), (0, 7)], [(1, 1), (7, 0), (7, 7), (0, 7)]
+        >>> functional.perspective(vistorch.ones(1, 8, 8), corners, moved)[0, 0, 0]
+        tensor(0.)
     """
     mode = mode_of(interpolation)
     rows, values = [], []

@@ -1,0 +1,138 @@
+"""A notebook as a page: its words, its code, its text and its pictures, as they were committed.
+
+Invariant: nothing is run, and no script or HTML of an output gets into the page: a picture is a file, the rest is text.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_LINK = re.compile(r"(\]\([\w./-]*?)\.ipynb(#[^)\s]*)?\)")
+PICTURES = {"image/png": ".png", "image/svg+xml": ".svg", "image/jpeg": ".jpg"}
+# Longer text goes into a box that is opened by a click.
+LONG = 24
+
+
+def page(path: Path, folder: Path) -> str:
+    """Return a notebook as Markdown, its pictures written beside the page.
+
+    Args:
+        path: the notebook.
+        folder: where the page will be.
+    """
+    book = json.loads(path.read_text(encoding="utf-8"))
+    parts = []
+    for number, cell in enumerate(book["cells"]):
+        source = _joined(cell["source"])
+        if not source.strip():
+            continue
+        if cell["cell_type"] == "markdown":
+            parts.append(_LINK.sub(r"\1.md\2)", source))
+        elif cell["cell_type"] == "code":
+            parts.append(_fence(_language(source), source))
+            parts += _outputs(cell.get("outputs", []), f"{path.stem}-{number:02}", folder)
+    parts.append(
+        f"```{{note}}\nThis page is the notebook `notebooks/{path.name}` as it was last run; "
+        "`vistorch lab` opens your own copy of it, in which the pictures answer.\n```"
+    )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def title(path: Path) -> str:
+    """Return a notebook's first heading, or its name.
+
+    Args:
+        path: the notebook.
+    """
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown" and (
+            found := re.search(r"^# (.+)$", _joined(cell["source"]), re.M)
+        ):
+            return found[1].strip()
+    return path.stem
+
+
+def _language(source: str) -> str:
+    """Return the language of a cell: with a magic in it, Python alone would be an error to a lexer."""
+    return "ipython" if re.search(r"^\s*[%!]|\?\s*$", source, re.M) else "python"
+
+
+def _outputs(outputs: list[dict[str, Any]], name: str, folder: Path) -> list[str]:
+    """Return a cell's outputs; pieces of one stream that follow each other are one."""
+    parts: list[str] = []
+    said = ""
+    for number, output in enumerate(outputs):
+        if output["output_type"] == "stream":
+            said += _joined(output["text"])
+            continue
+        if said:
+            parts.append(_printed(said))
+            said = ""
+        if output["output_type"] == "error":
+            parts.append(_printed("\n".join(output["traceback"])))
+        else:
+            parts.append(_shown(output, f"{name}-{number}", folder))
+    if said:
+        parts.append(_printed(said))
+    return parts
+
+
+def _shown(output: dict[str, Any], name: str, folder: Path) -> str:
+    """Return what was displayed: a picture with its text in a box, or the text."""
+    data = output.get("data", {})
+    text = _joined(data.get("text/plain", ""))
+    for mime, suffix in PICTURES.items():
+        if mime not in data:
+            continue
+        raw = _joined(data[mime])
+        path = folder / "pictures" / (name + suffix)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(raw.encode() if mime == "image/svg+xml" else base64.b64decode(raw))
+        wide = output.get("metadata", {}).get(mime, {}).get("width")
+        picture = "\n".join(
+            [
+                f"```{{image}} pictures/{path.name}",
+                f":alt: {_alternative(text)}",
+                *([f":width: {wide}px"] if wide else []),
+                ":class: vt-picture",
+                "```",
+            ]
+        )
+        return picture if text.startswith("<") or not text else f"{picture}\n\n{_box(text, 'as text')}"
+    return _printed(text)
+
+
+def _alternative(text: str) -> str:
+    """Return words for who does not see a picture: the first line of its text."""
+    first = text.strip().split("\n", 1)[0][:120]
+    return first.replace("<", "").replace(">", "") or "output of the cell"
+
+
+def _printed(text: str) -> str:
+    """Return printed text; where it is long, in a box."""
+    if not text.strip():
+        return ""
+    return (
+        _box(text, "output") if text.count("\n") > LONG else _fence("text", _ANSI.sub("", text), "vt-output")
+    )
+
+
+def _box(text: str, says: str) -> str:
+    """Return text that is seen after a click."""
+    return f"<details class='vt-box'><summary>{says}</summary>\n\n{_fence('text', _ANSI.sub('', text))}\n\n</details>"
+
+
+def _fence(language: str, text: str, kind: str = "") -> str:
+    ticks = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    if kind:
+        return f"{ticks}{{code-block}} {language}\n:class: {kind}\n\n{text.rstrip()}\n{ticks}"
+    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
+
+
+def _joined(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else "".join(text)

@@ -1,0 +1,125 @@
+"""Which names stand on which page of the reference.
+
+Invariant: a public function of `vistorch` stands on exactly one page; a family that no shelf names gets on "Other".
+"""
+
+from __future__ import annotations
+
+# Title, file of the page, and where in vistorch/ the functions are written that stand on it.
+FUNCTIONS = (
+    ("Making tensors", "making", ("engine/ops/create/", "engine/dlpack", "engine/ops/chance/", "files")),
+    ("Arithmetic, element by element", "pointwise", ("engine/ops/elementwise/", "engine/pointwise")),
+    ("Sums, extremes, order, counting", "reductions", ("engine/ops/reduce/",)),
+    ("Shapes, views, joining and splitting", "shapes", ("engine/ops/shape/",)),
+    ("Reading and writing by index", "indexing", ("engine/ops/index/",)),
+    ("Products and decompositions", "products", ("engine/ops/linalg/", "lowrank")),
+    (
+        "Layers as plain functions",
+        "layers",
+        tuple(
+            f"engine/ops/{family}/"
+            for family in "activation conv embedding image loss normalize pool recurrent".split()
+        ),
+    ),
+    (
+        "Types, devices, randomness and settings",
+        "settings",
+        (
+            "engine/dtypes",
+            "engine/device",
+            "engine/modes",
+            "engine/format",
+            "engine/generators",
+            "engine/metadata",
+            "engine/anomaly",
+            "settings",
+            "amp/",
+            "random",
+            "serialization/",
+            "compiler",
+            "jit",
+        ),
+    ),
+)
+# What only says that PyTorch has it and vistorch does not, and what PyTorch has taken away.
+LEFT_OUT = ("compat/said", "engine/ops/bygone/", "engine/inplace", "magics", "func/batches")
+
+# Title, file of the page, modules.
+MODULES = (
+    ("The notebook: vistorch.vt", "vt", ("vistorch.vt",)),
+    (
+        "vistorch.autograd",
+        "autograd",
+        ("vistorch.autograd", "vistorch.autograd.functional", "vistorch.utils.checkpoint"),
+    ),
+    ("vistorch.nn", "nn", ("vistorch.nn",)),
+    ("vistorch.nn.functional", "nn-functional", ("vistorch.nn.functional",)),
+    (
+        "vistorch.nn: initial values, utilities, parallel",
+        "nn-more",
+        (
+            "vistorch.nn.init",
+            "vistorch.nn.utils",
+            "vistorch.nn.utils.rnn",
+            "vistorch.nn.utils.parametrize",
+            "vistorch.nn.utils.prune",
+            "vistorch.nn.parallel",
+        ),
+    ),
+    (
+        "vistorch.optim",
+        "optim",
+        ("vistorch.optim", "vistorch.optim.lr_scheduler", "vistorch.optim.swa_utils"),
+    ),
+    ("vistorch.utils.data", "data", ("vistorch.utils.data",)),
+    (
+        "vistorch.vision",
+        "vision",
+        (
+            "vistorch.vision.datasets",
+            "vistorch.vision.transforms",
+            "vistorch.vision.models",
+            "vistorch.vision.utils",
+            "vistorch.vision.io",
+        ),
+    ),
+    ("vistorch.cuda", "cuda", ("vistorch.cuda",)),
+    ("vistorch.amp", "amp", ("vistorch.amp",)),
+    ("vistorch.distributions", "distributions", ("vistorch.distributions",)),
+    (
+        "vistorch.linalg, fft, special, signal",
+        "linalg",
+        ("vistorch.linalg", "vistorch.fft", "vistorch.special", "vistorch.signal.windows"),
+    ),
+    ("vistorch.func", "func", ("vistorch.func",)),
+    ("vistorch.multiprocessing", "multiprocessing", ("vistorch.multiprocessing",)),
+    ("vistorch.serialization", "serialization", ("vistorch.serialization",)),
+    ("vistorch.compat and the tutorials", "compat", ("vistorch.compat", "vistorch.tutorials")),
+    (
+        "Records: vistorch.debug",
+        "debug",
+        (
+            "vistorch.debug",
+            "vistorch.debug.array",
+            "vistorch.debug.graph",
+            "vistorch.debug.steps",
+            "vistorch.debug.trace",
+            "vistorch.debug.compare",
+            "vistorch.debug.breaks",
+            "vistorch.debug.watch",
+        ),
+    ),
+    (
+        "Views: vistorch.widgets",
+        "widgets",
+        (
+            "vistorch.widgets.display",
+            "vistorch.widgets.live",
+            "vistorch.widgets.array",
+            "vistorch.widgets.graph",
+            "vistorch.widgets.steps",
+            "vistorch.widgets.vars",
+            "vistorch.widgets.pump",
+        ),
+    ),
+)

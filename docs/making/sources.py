@@ -1,0 +1,117 @@
+"""The sources of the site, put together in one folder: pages by hand, copied pages, generated pages.
+
+Invariant: a relative link of a page by hand works in the repository as it is written and on the site as it is rewritten
+here; a link to a file that is not there is an error, one to a file that is no page becomes its name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from . import commands, notebooks, reference
+
+ROOT = Path(__file__).resolve().parents[2]
+# Pages that live elsewhere in the repository.
+COPIED = {
+    "benchmarks/README.md": "measured/speed.md",
+    "benchmarks/GPU.md": "measured/gpu.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
+# What a link means on the site whose target in the repository is no page: what the page is made from.
+MADE = {
+    "README.md": "index.md",
+    "docs/decisions": "decisions/index.md",
+    "notebooks": "tutorials/index.md",
+    "notebooks/README.md": "tutorials/index.md",
+    "vistorch/vt/__init__.py": "notebook-tools.md",
+    "vistorch/__init__.py": "reference/index.md",
+}
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
+_FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
+
+
+def put_together(folder: Path) -> None:
+    """Write all sources.
+
+    Args:
+        folder: where to; what was in it is deleted first.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    pages = placed()
+    for file, place in pages.items():
+        text = relinked((ROOT / file).read_text(encoding="utf-8"), file, pages)
+        _write(folder / place, text)
+    for kind in ("pictures", "looks"):
+        if (ROOT / "docs" / kind).is_dir():
+            shutil.copytree(ROOT / "docs" / kind, folder / kind)
+    for path, text in reference.pages().items():
+        _write(folder / f"{path}.md", text)
+    _write(folder / "notebook-tools.md", commands.page(folder))
+    _tutorials(folder / "tutorials")
+    _decisions(folder / "decisions")
+
+
+def placed() -> dict[str, str]:
+    """Return every page by hand: its file in the repository, its place on the site."""
+    here = ROOT / "docs"
+    own = {
+        path.relative_to(ROOT).as_posix(): path.relative_to(here).as_posix()
+        for path in sorted(here.rglob("*.md"))
+    }
+    return {**own, **COPIED}
+
+
+def relinked(text: str, file: str, pages: dict[str, str]) -> str:
+    """Return a page's text with its links as they must be on the site.
+
+    Args:
+        text: the page.
+        file: its file in the repository.
+        pages: every page's file and place.
+    """
+
+    def there(found: re.Match[str]) -> str:
+        says, target, anchor = found[1], found[2], found[3] or ""
+        name = os.path.normpath(os.path.join(os.path.dirname(file), target)).replace(os.sep, "/")
+        if not (ROOT / name).exists():
+            raise FileNotFoundError(f"{file} links to {target}, and there is no {name}")
+        place = pages.get(name) or MADE.get(name)
+        if name.startswith("notebooks/") and name.endswith(".ipynb"):
+            place = f"tutorials/{Path(name).stem}.md"
+        if place is None:
+            return f"{says} (`{name}`)" if name not in says else says
+        return f"[{says}]({os.path.relpath(place, os.path.dirname(pages[file]) or '.')}{anchor})"
+
+    pieces = _FENCED.split(text)
+    pieces[::2] = [_LINK.sub(there, piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _tutorials(folder: Path) -> None:
+    """Write a page for each notebook that is there, and the page that leads to them."""
+    paths = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    for path in paths:
+        _write(folder / f"{path.stem}.md", notebooks.page(path, folder))
+    text = (
+        "# Tutorials\n\nEach has one idea and takes about ten minutes. They are notebooks whose outputs are tests. "
+        "Read them here; `vistorch lab` (or `make lab` in a clone) opens your own copies, to run and to change."
+    )
+    tree = "\n".join(["```{toctree}", ":maxdepth: 1", "", *(path.stem for path in paths), "```"])
+    _write(folder / "index.md", f"{text}\n\n{tree}\n")
+
+
+def _decisions(folder: Path) -> None:
+    """Write the page that leads to the decisions."""
+    names = sorted(path.stem for path in folder.glob("[0-9]*.md"))
+    text = "# Decisions\n\nWhat was chosen where there was a choice: the question, the answer, what it costs."
+    _write(folder / "index.md", "\n".join([text, "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]))
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

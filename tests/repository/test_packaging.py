@@ -1,0 +1,37 @@
+"""What an installation carries besides code: the tutorials and the pages, in a wheel and in a source distribution."""
+
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A wheel and a source distribution, made by the build backend itself."""
+    build = pytest.importorskip("hatchling.build")
+    folder = tmp_path_factory.mktemp("dist")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        return folder / build.build_wheel(str(folder)), folder / build.build_sdist(str(folder))
+
+
+def test_a_wheel_carries_the_tutorials_and_the_pages(built):
+    names = set(zipfile.ZipFile(built[0]).namelist())
+    for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"):
+        assert f"vistorch/tutorials/notebooks/{path.name}" in names
+    for path in (ROOT / "js" / "src").glob("*.ts"):
+        if not path.name.endswith(".d.ts"):
+            assert f"vistorch/widgets/static/{path.stem}.js" in names
+    assert not [name for name in names if not name.startswith(("vistorch/", "vistorch-"))]
+
+
+def test_a_source_distribution_carries_what_a_wheel_is_made_of(built):
+    with tarfile.open(built[1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} <= names
+    assert {"vistorch/tutorials/copies.py", "hatch_build.py"} <= names
+    assert "vistorch/widgets/static/array.js" in names

@@ -1,0 +1,231 @@
+"""The pages of the site that are made, from docstrings, notebooks and the table of commands; and what is refused."""
+
+import base64
+import json
+import re
+
+import pytest
+
+import vistorch
+from docs.making import check, commands, notebooks, reference, shelves, sources
+from docs.making.docstrings import escape, markdown, signature
+from vistorch import vt
+
+DOC = """Sums by `a_b`, and *args* of [x].
+
+A second paragraph.
+
+Args:
+    input: a tensor of `n` values,
+        on two lines.
+    *sizes: |x| < 3 and snake_case.
+
+Returns:
+    The sum.
+
+Example:
+    >>> print("```")
+    ```
+"""
+
+
+def test_a_docstring_as_markdown():
+    assert markdown(DOC).split("\n\n") == [
+        r"Sums by `a_b`, and \*args\* of \[x\].",
+        "A second paragraph.",
+        "**Arguments**",
+        "- `input`: a tensor of `n` values,\n  on two lines.\n- `*sizes`: \\|x\\| \\< 3 and snake\\_case.",
+        "**Returns**: The sum.",
+        '````pycon\n>>> print("```")\n```\n````',
+    ]
+
+
+def test_escaped_signs():
+    assert escape("a_b `c_d` $e$ <f> {g}`h_`") == r"a\_b `c_d` \$e\$ \<f\> \{g\}`h_`"
+
+
+def test_signatures_have_no_types_and_no_addresses():
+    def f(a: int, b=object(), *rest, c: str = "x", d=int, **more):  # noqa: B008
+        pass
+
+    def g(a, /, b, *, c=None):
+        pass
+
+    assert signature(f, "f") == "f(a, b=..., *rest, c='x', d=int, **more)"
+    assert signature(g, "g") == "g(a, /, b, *, c=None)"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return reference.pages()
+
+
+def test_every_function_of_vistorch_is_on_one_page(pages):
+    where = {}
+    for path, text in pages.items():
+        for target in re.findall(r"^\((vistorch\.\w+)\)=$", text, re.M):
+            where.setdefault(target, []).append(path)
+    assert not {name: paths for name, paths in where.items() if len(paths) > 1}
+    for name in (
+        "add",
+        "matmul",
+        "randn",
+        "einsum",
+        "softmax",
+        "cat",
+        "gather",
+        "save",
+        "load",
+        "no_grad",
+        "svd_lowrank",
+    ):
+        assert where[f"vistorch.{name}"]
+    assert where["vistorch.add"] == ["reference/pointwise"]
+    assert len(where) > 400
+
+
+def test_each_page_of_the_reference_is_named_and_full(pages):
+    assert {f"reference/{file}" for _, file, _ in (*shelves.FUNCTIONS, *shelves.MODULES)} < set(pages)
+    for path, text in pages.items():
+        assert text.startswith("# "), path
+        if path != "reference/index":
+            assert "```pycon" in text and text.count(")=\n#") > 2, path
+            assert f"\n{path.removeprefix('reference/')}\n" in pages["reference/index"]
+
+
+def test_the_reference_is_the_same_each_time(pages):
+    assert reference.pages() == pages
+    assert not [path for path, text in pages.items() if re.search(r"0x[0-9a-f]{8,}", text)]
+
+
+def test_what_a_link_of_the_reference_means_is_there(pages):
+    whole = "\n".join(pages.values())
+    targets = set(re.findall(r"^\(([\w.-]+)\)=$", whole, re.M))
+    linked = set(re.findall(r"\]\(#([\w.-]+)\)", whole))
+    assert len(linked) > 200
+    assert linked <= targets
+
+
+def test_methods_and_functions_of_a_tensor(pages):
+    text = pages["reference/tensor"]
+    assert "[`matmul`](#vistorch.matmul)" in text
+    assert "(Tensor.backward)=" in text
+    assert vistorch.Tensor.backward.__doc__.splitlines()[0].rstrip(".") in text.replace("\\", "")
+
+
+def test_the_page_of_commands_has_every_command_and_what_it_shows(tmp_path):
+    text = commands.page(tmp_path)
+    for name, command in vt.COMMANDS.items():
+        assert f"(command-{name})=\n## {command.typed}\n" in text
+        assert command.examples[0][1] in text
+        for option in command.parser.options:
+            assert f"`{option}" in text
+    assert set(commands.SESSIONS) - set(vt.COMMANDS) <= {"watch", "flow"}
+    for picture in re.findall(r"\{image\} (\S+)", text):
+        assert (tmp_path / picture).stat().st_size > 200
+    assert "command-graph-dark.svg" in text and "devices: cpu (default)" in text
+
+
+def write(path, *cells):
+    made = [
+        {
+            "cell_type": kind,
+            "source": source,
+            "metadata": {},
+            **({"outputs": outputs} if kind == "code" else {}),
+        }
+        for kind, source, *outputs in cells
+    ]
+    path.write_text(json.dumps({"cells": made}))
+    return path
+
+
+def test_a_notebook_as_a_page(tmp_path):
+    picture = base64.b64encode(b"png").decode()
+    path = write(
+        tmp_path / "03_three.ipynb",
+        ("markdown", ["# Three\n", "see [two](02_two.ipynb#part) and $x^2$"]),
+        ("code", ""),
+        (
+            "code",
+            "%vt show w",
+            {"output_type": "stream", "text": "a\n"},
+            {"output_type": "stream", "text": ["b\x1b[31m\n"]},
+            {
+                "output_type": "display_data",
+                "data": {
+                    "image/png": picture,
+                    "text/plain": "tensor([1.])",
+                    "text/html": "<script>x</script>",
+                },
+                "metadata": {"image/png": {"width": 200}},
+            },
+        ),
+        ("code", "1/0", {"output_type": "error", "traceback": ["\x1b[0;31mZeroDivisionError"]}),
+    )
+    text = notebooks.page(path, tmp_path / "out")
+    assert notebooks.title(path) == "Three"
+    assert "see [two](02_two.md#part) and $x^2$" in text
+    assert "```ipython\n%vt show w\n```" in text
+    assert "\na\nb\n" in text and "\x1b" not in text
+    assert ":width: 200px" in text and "tensor([1.])" in text and "script" not in text
+    assert "ZeroDivisionError" in text
+    assert [one.read_bytes() for one in (tmp_path / "out" / "pictures").iterdir()] == [b"png"]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((sources.ROOT / "notebooks").glob("[0-9]*.ipynb")), ids=lambda path: path.stem
+)
+def test_every_tutorial_has_a_title_and_makes_a_page(path, tmp_path):
+    assert notebooks.title(path) != path.stem
+    assert notebooks.page(path, tmp_path).startswith("# ")
+
+
+def test_links_of_pages_by_hand_become_links_of_the_site():
+    pages = sources.placed()
+
+    def relinked(text, file="docs/how-it-works.md"):
+        return sources.relinked(text, file, pages)
+
+    assert relinked("[a](../benchmarks/README.md#how)") == "[a](measured/speed.md#how)"
+    assert relinked("[a](../notebooks/00_first_steps.ipynb)") == "[a](tutorials/00_first_steps.md)"
+    assert relinked("[a](decisions)") == "[a](decisions/index.md)"
+    assert relinked("[a](https://example.org) [b](#part)") == "[a](https://example.org) [b](#part)"
+    assert relinked("[the build](../hatch_build.py)") == "the build (`hatch_build.py`)"
+    assert relinked("```\n[a](nowhere.md)\n```") == "```\n[a](nowhere.md)\n```"
+    with pytest.raises(FileNotFoundError, match=r"links to nowhere\.md"):
+        relinked("[a](nowhere.md)")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        (
+            "a.html",
+            '<script src="https://cdn.example/x.js"></script>',
+            "a.html fetches https://cdn.example/x.js",
+        ),
+        ("a.html", '<script src="//cdn.example/x.js"></script>', "a.html fetches //cdn.example/x.js"),
+        ("a.html", '<link rel="stylesheet" href="http://x/y.css">', "a.html fetches http://x/y.css"),
+        ("a.html", '<link rel="preconnect" href="https://fonts.x">', "a.html fetches https://fonts.x"),
+        ("a.html", '<img alt="a" src="https://x/y.png">', "a.html fetches https://x/y.png"),
+        ("a.html", '<img src="y.png">', "a.html has a picture without words: y.png"),
+        ("a.html", "<style>@import 'https://x/y.css';</style>", "a.html fetches https://x/y.css"),
+        ("a.html", '<p style="background: url(https://x/y.png)">', "a.html fetches https://x/y.png"),
+        (
+            "a.css",
+            "@font-face { src: url('https://fonts.x/y.woff2') }",
+            "a.css fetches https://fonts.x/y.woff2",
+        ),
+        ("a.html", '<a href="https://example.org">x</a><link rel="canonical" href="https://x">', None),
+        ("a.html", '<script src="_static/x.js"></script><img alt="a" src="data:image/png;base64,AA">', None),
+    ],
+)
+def test_what_a_page_fetches_from_elsewhere_is_found(tmp_path, name, text, found):
+    (tmp_path / "index.html").write_text("")
+    (tmp_path / name).write_text(text)
+    assert check.trouble(tmp_path) == ([found] if found else [])
+
+
+def test_a_site_without_a_first_page_is_trouble(tmp_path):
+    assert check.trouble(tmp_path) == ["there is no index.html"]

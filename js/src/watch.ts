@@ -1,8 +1,12 @@
 // The widget of kind "watch": a network while it trains.
 
 import { page } from "./shared/page";
+import layers from "./watch/layers.css";
+import main from "./watch/main.css";
+import narrow from "./watch/narrow.css";
+import panes from "./watch/panes.css";
 import { show } from "./watch/show";
 import type { State } from "./watch/types";
-import css from "./watch/watch.css";
+import frame from "./watch/watch.css";
 
-export default page<State>(css, show);
+export default page<State>(frame + main + panes + layers + narrow, show);

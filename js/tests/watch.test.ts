@@ -47,7 +47,15 @@ describe("a delta", () => {
   });
 
   it("adds lines of the log once", () => {
-    const line = (number: number) => ({ number, step: 1, what: "paused", from: null, to: null, effect: "", undone: false });
+    const line = (number: number) => ({
+      number,
+      step: 1,
+      what: "paused",
+      from: null,
+      to: null,
+      effect: "",
+      undone: false,
+    });
     const old = { whole: true, items: [line(1), line(2)] };
     expect(log(old, { whole: false, items: [line(2), line(3)] }).items.map((one) => one.number)).toEqual([1, 2, 3]);
     expect(log(old, { whole: true, items: [line(7)] }).items.map((one) => one.number)).toEqual([7]);
@@ -68,6 +76,8 @@ describe("a delta", () => {
     expect(fits(run(), delta({ since: 0 }))).toBe(true);
     expect(fits(run(), delta({ since: 4, version: 5 }))).toBe(false);
     expect(merge(run(), delta({ since: 1, version: 2, head: head({ step: 1 }) })).head.step).toBe(4); // late: known already
+    const again = merge(run(), delta({ since: 3, version: 3, head: head({ speed: 99 }), validation: [] }));
+    expect([again.head.speed, again.version]).toEqual([99, 3]);
     expect(merge(run(), delta({ since: 0, version: 9, head: head({ step: 9 }) })).version).toBe(9);
   });
 });
@@ -114,7 +124,15 @@ describe("the curve", () => {
     const line = { number: 1, step: 212, from: 1e-3, to: 3e-4, effect: "", undone: true };
     const found = pins([
       { ...line, what: "learning rate 1e-3 → 3e-4" },
-      { ...line, number: 2, step: 258, what: "rewound from step 258 to snapshot 200", from: 258, to: 200, undone: false },
+      {
+        ...line,
+        number: 2,
+        step: 258,
+        what: "rewound from step 258 to snapshot 200",
+        from: 258,
+        to: 200,
+        undone: false,
+      },
       { ...line, number: 3, what: "paused" },
       { ...line, number: 4, what: "rewind refused" },
     ]);
@@ -187,7 +205,8 @@ describe("numbers", () => {
 });
 
 describe("the cell that is looked at by itself", () => {
-  const view = (items = [mistake()], order = [0, 1]) => ({ state: run({ mistakes: { whole: true, after: 1, items } }), of: "window", order }) as never;
+  const view = (items = [mistake()], order = [0, 1]) =>
+    ({ state: run({ mistakes: { whole: true, after: 1, items } }), of: "window", order }) as never;
 
   it("is of the worst class that has a sample to show", () => {
     expect(worstCell(view())).toEqual([0, 1]);

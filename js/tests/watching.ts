@@ -97,10 +97,7 @@ export const run = (over: Partial<State> = {}): State => ({
   mistakes: { whole: true, after: 1, items: [mistake()] },
   flow: {
     names: ["conv.weight", "fc.bias"],
-    shapes: [
-      [2, 3, 3, 3],
-      [2],
-    ],
+    shapes: [[2, 3, 3, 3], [2]],
     columns: curve([NaN, 1, 1, 1, 1, NaN, 0, 0, 0, 0], 0, 1, 2),
     now: nd(Float64Array.from([0.44, 0])),
   },
@@ -141,7 +138,13 @@ export const run = (over: Partial<State> = {}): State => ({
       },
     ],
   },
-  filters: { choices: [{ name: "conv.weight", shape: [2, 3, 3, 3] }], chosen: "conv.weight", step: null, weight: null, gradient: null },
+  filters: {
+    choices: [{ name: "conv.weight", shape: [2, 3, 3, 3] }],
+    chosen: "conv.weight",
+    step: null,
+    weight: null,
+    gradient: null,
+  },
   log: { whole: true, items: [] },
   snapshots: { steps: [1, 3], bytes: 4096, budget: 1 << 28 },
   ...over,

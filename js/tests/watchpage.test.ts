@@ -4,7 +4,8 @@ import type { State } from "../src/watch/types";
 import { fakeModel, pack } from "./make";
 import { counts, delta, head, mistake, run } from "./watching";
 
-const frame = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
+const frame = (): Promise<void> =>
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
 
 function open(state: State = run(), live = true) {
   HTMLCanvasElement.prototype.getContext = vi.fn(() => null) as never;
@@ -173,9 +174,16 @@ describe("the controls", () => {
     expect(asked).toMatchObject({ type: "do", do: "pause" });
     model.fire("msg:custom", { type: "asked", id: asked.id, say: "asked; acts at the next step" });
     expect(one(".vt-said").textContent).toBe("asked; acts at the next step");
-    const items = [{ number: 1, step: 5, what: "paused", from: null, to: null, effect: "9 ms after the click", undone: false }];
+    const items = [
+      { number: 1, step: 5, what: "paused", from: null, to: null, effect: "9 ms after the click", undone: false },
+    ];
     await tell({
-      head: head({ status: "paused", step: 5, say: "Paused after step 5, 9 ms after the click.", why: { pause: "It is paused.", step: "", resume: "" } }),
+      head: head({
+        status: "paused",
+        step: 5,
+        say: "Paused after step 5, 9 ms after the click.",
+        why: { pause: "It is paused.", step: "", resume: "" },
+      }),
       log: { whole: true, items },
     });
     expect(one(".vt-said").textContent).toBe("Paused after step 5, 9 ms after the click.");

@@ -160,6 +160,7 @@ def shown(page):
     page.get_by_role("tab", name="Confusion").click()
     for of in ("window", "validation"):
         page.get_by_role("tab", name=of).click()
+        page.evaluate(FRAMES)
         found[of] = page.evaluate(SAMPLES), []
     return found
 

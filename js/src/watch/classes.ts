@@ -4,7 +4,7 @@ import { atEnd, el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import { brief, NONE, one } from "./numbers";
 import { tabs } from "./tabs";
-import { nameOf, type Of, type Part, tally, unchanged, type View } from "./view";
+import { nameOf, type Of, type Part, put, set, tally, unchanged, type View } from "./view";
 
 export const FEW = 20; // samples below which a share says little
 const PATIENCE = 1000;
@@ -24,10 +24,6 @@ interface Row {
   change: HTMLElement;
   place: number;
 }
-
-const put = (element: HTMLElement, text: string): void => {
-  if (element.textContent !== text) element.textContent = text;
-};
 
 /** Classes by accuracy, the worst first; those that were not seen come last. */
 export function worstFirst(right: ArrayLike<number>, seen: ArrayLike<number>): number[] {
@@ -102,11 +98,16 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   let hovered = false;
   on(room, "pointerenter", () => void (hovered = true), signal);
   on(room, "pointerleave", () => void (hovered = false), signal);
-  on(worst, "click", () => {
-    byName = !byName;
-    sorted = -PATIENCE;
-    view.again();
-  }, signal);
+  on(
+    worst,
+    "click",
+    () => {
+      byName = !byName;
+      sorted = -PATIENCE;
+      view.again();
+    },
+    signal,
+  );
   atEnd(signal, () => clearTimeout(late));
   const sameCounts = unchanged();
 
@@ -184,7 +185,9 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     sort(byName ? Array.from({ length: n }, (_, c) => c) : worstFirst(right, seen));
     if (sameCounts(t?.counts.seen, t?.before?.seen, view.order, view.cell?.[0], state.classes, byName)) return;
     put(worst, byName ? "by number" : "worst first");
-    worst.title = byName ? "in the order of the classes: click for the worst first" : "click for the order of the classes";
+    worst.title = byName
+      ? "in the order of the classes: click for the worst first"
+      : "click for the order of the classes";
     put(legend, t?.since ?? "");
     legend.classList.toggle("vt-w-on", Boolean(t?.since));
     change.title = t?.since ? `in points against the ${t.since}` : "";
@@ -203,7 +206,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       const [k, of] = [right[c] as number, seen[c] as number];
       const share = of ? k / of : null;
       put(r.name, brief(nameOf(state, c)));
-      r.name.title = nameOf(state, c);
+      set(r.name, "title", nameOf(state, c));
       if (r.place !== place) {
         r.root.style.transform = `translateY(${place * HIGH}px)`;
         r.root.setAttribute("aria-rowindex", String(place + 1));
@@ -213,22 +216,26 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       }
       r.fill.style.transform = `scaleX(${share ?? 0})`;
       r.bar.classList.toggle("vt-w-few", of > 0 && of < FEW);
-      r.bar.setAttribute("aria-label", nameOf(state, c));
-      if (share === null) r.bar.removeAttribute("aria-valuenow");
-      else r.bar.setAttribute("aria-valuenow", String(Math.round(100 * share)));
-      r.bar.setAttribute("aria-valuetext", of ? `${Math.round(100 * (share ?? 0))} %, ${k} of ${of}` : "not seen yet");
+      set(r.bar, "aria-label", nameOf(state, c));
+      set(r.bar, "aria-valuenow", share === null ? null : String(Math.round(100 * share)));
+      set(r.bar, "aria-valuetext", of ? `${Math.round(100 * (share ?? 0))} %, ${k} of ${of}` : "not seen yet");
       put(r.share, share === null ? NONE : `${Math.round(100 * share)} %`);
       put(r.seen, of ? `${count(k)} / ${count(of)}` : "none seen");
       const [wrong, times] = taken[c] ?? [-1, 0];
       // Room beside the fill for the word: the worst rows have it.
-      put(r.as, wrong >= 0 && place < 3 && share !== null && share < 0.6 && times > 1 ? `→ ${brief(nameOf(state, wrong))}` : "");
-      const then = t?.before?.seen.data[c] ? (t.before.right.data[c] as number) / (t.before.seen.data[c] as number) : null;
+      put(
+        r.as,
+        wrong >= 0 && place < 3 && share !== null && share < 0.6 && times > 1 ? `→ ${brief(nameOf(state, wrong))}` : "",
+      );
+      const then = t?.before?.seen.data[c]
+        ? (t.before.right.data[c] as number) / (t.before.seen.data[c] as number)
+        : null;
       r.tick.hidden = then === null;
       if (then !== null) r.tick.style.left = `${(100 * then).toFixed(2)}%`;
       const points = then === null || share === null ? null : Math.round(100 * share) - Math.round(100 * then);
       put(r.change, points === null ? "" : points > 0 ? `▲ ${points}` : points < 0 ? `▼ ${-points}` : "= 0");
-      r.change.dataset["way"] = points === null || !points ? "" : points > 0 ? "up" : "down";
-      r.root.setAttribute("aria-selected", String(view.cell?.[0] === c));
+      set(r.change, "data-way", points === null || !points ? "" : points > 0 ? "up" : "down");
+      set(r.root, "aria-selected", String(view.cell?.[0] === c));
     });
   }
   return { root, paint };

@@ -4,7 +4,7 @@ import { el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import { takenFor } from "./classes";
 import { brief } from "./numbers";
-import { nameOf, type Part, tally, unchanged, type View } from "./view";
+import { nameOf, type Part, put, tally, unchanged, type View } from "./view";
 
 const MOST = 20; // classes that are shown: those that are mistaken most often
 
@@ -68,7 +68,11 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     ends = [];
     cells = [];
     const rows = shown.map((label) => {
-      const name = el("span.vt-w-cmname", { role: "rowheader", title: nameOf(state, label), text: brief(nameOf(state, label)) });
+      const name = el("span.vt-w-cmname", {
+        role: "rowheader",
+        title: nameOf(state, label),
+        text: brief(nameOf(state, label)),
+      });
       const line = shown.map((read) =>
         el("span.vt-w-cell", {
           role: "gridcell",
@@ -92,10 +96,15 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     const cell = (target as HTMLElement | null)?.closest<HTMLElement>("[data-label]");
     return cell ? [Number(cell.dataset["label"]), Number(cell.dataset["read"])] : null;
   };
-  on(grid, "click", (e) => {
-    const found = at(e.target);
-    if (found) chosen(...found);
-  }, signal);
+  on(
+    grid,
+    "click",
+    (e) => {
+      const found = at(e.target);
+      if (found) chosen(...found);
+    },
+    signal,
+  );
   on(
     grid,
     "keydown",
@@ -127,11 +136,14 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     none.hidden = !state.several && (t ? Boolean(has) : state.classes.length > 0);
     scroll.hidden = caption.hidden = !none.hidden;
     if (!none.hidden) {
-      none.textContent = state.several
-        ? "Each sample has several decisions: there is no confusion between classes."
-        : !t
-          ? "No class is known yet."
-          : "No matrix was kept for this choice: look at another one above.";
+      put(
+        none,
+        state.several
+          ? "Each sample has several decisions: there is no confusion between classes."
+          : !t
+            ? "No class is known yet."
+            : "No matrix was kept for this choice: look at another one above.",
+      );
       return;
     }
     const n = t ? t.counts.seen.data.length : state.classes.length;
@@ -150,7 +162,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
     const focus = chosenCell || `${shown[0]} ${shown[0]}`;
     shown.forEach((label, i) => {
       const seen = c ? (c.seen.data[label] as number) : 0;
-      (ends[i] as HTMLElement).textContent = seen ? count(seen) : "–";
+      put(ends[i] as HTMLElement, seen ? count(seen) : "–");
       heads[i]?.classList.toggle("vt-w-on", view.cell?.[0] === label);
       shown.forEach((read, j) => {
         const cell = cells[i]?.[j] as HTMLElement;
@@ -164,7 +176,7 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
         const share = seen ? k / seen : 0;
         cell.title = k ? `${k} of ${seen}` : "";
         const text = k ? (share < 0.005 ? "<1" : String(Math.round(100 * share))) : "·";
-        if (cell.textContent !== text) cell.textContent = text;
+        put(cell, text);
         const tint = String(Math.min(100, Math.round(200 * share)));
         if (cell.dataset["tint"] !== tint) {
           cell.dataset["tint"] = tint;
@@ -175,8 +187,16 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
       });
     });
     here = chosenCell;
-    const of = { window: "last 1,024 training samples", epoch: "training samples of this epoch", validation: "newest validation" };
-    note.textContent = `% of each row; ${of[view.of]}${n > shown.length ? `; ${shown.length} of ${count(n)} classes, those mistaken most often` : ""}`;
+    const of = {
+      window: "last 1,024 training samples",
+      epoch: "training samples of this epoch",
+      validation: "newest validation",
+    };
+    put(
+      note,
+      `% of each row; ${of[view.of]}` +
+        (n > shown.length ? `; ${shown.length} of ${count(n)} classes, those mistaken most often` : ""),
+    );
   }
   return { root, paint };
 }
@@ -189,7 +209,9 @@ export function worstCell(view: View): [number, number] | null {
   const [pairs, counts] = [t.counts.pairs.data, t.counts.counts.data];
   const classes = t.counts.seen.data.length;
   const kept = new Set(view.state.mistakes.items.map((m) => m.label * classes + m.read));
-  const shown = Array.from(counts, (n, i) => (kept.has((pairs[2 * i] as number) * classes + (pairs[2 * i + 1] as number)) ? n : 0));
+  const shown = Array.from(counts, (n, i) =>
+    kept.has((pairs[2 * i] as number) * classes + (pairs[2 * i + 1] as number)) ? n : 0,
+  );
   for (const taken of [takenFor(classes, pairs, shown), takenFor(classes, pairs, counts)])
     for (const c of view.order) {
       const read = taken[c]?.[0] ?? -1;

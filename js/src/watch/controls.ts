@@ -36,7 +36,7 @@ export function controls(view: View, keys: () => void): Controls {
     return `${log.items[log.items.length - 1]?.number ?? 0} ${head.status}`;
   };
   const tell = (text: string, kind: "" | "wait" | "bad" | "done" | "note"): void => {
-    const bold = kind === "done" || kind === "bad" ? /^[^.]*?(?=[,.;:]\s|[.]?$)/.exec(text)?.[0] ?? "" : "";
+    const bold = kind === "done" || kind === "bad" ? (/^[^.]*?(?=[,.;:]\s|[.]?$)/.exec(text)?.[0] ?? "") : "";
     if (said.textContent === text && said.dataset["kind"] === kind) return;
     said.dataset["kind"] = kind;
     said.title = text;
@@ -101,10 +101,15 @@ export function controls(view: View, keys: () => void): Controls {
     dirty = false;
     view.ask("lr", group.value ? { value, group: Number(group.value) } : { value });
   }
-  on(field, "input", () => {
-    dirty = true;
-    refuse("");
-  }, signal);
+  on(
+    field,
+    "input",
+    () => {
+      dirty = true;
+      refuse("");
+    },
+    signal,
+  );
   on(
     field,
     "keydown",

@@ -1,4 +1,4 @@
-// The loss in numbers: smoothed by a trailing mean, its least and largest by piece of the axis, and where the axis ends.
+// The loss in numbers: smoothed by a trailing mean, its least and largest by piece, and where the axis ends.
 
 import { roundUp } from "./numbers";
 import type { Columns } from "./types";

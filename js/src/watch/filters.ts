@@ -41,7 +41,15 @@ export function filters(view: View): Part {
   const [words, readout, none] = [el("span.vt-note.vt-w-wide"), el("span.vt-w-read"), el("div.vt-w-none")];
   const canvas = el("canvas", { role: "img" });
   const box = el("div.vt-w-filterbox", {}, canvas);
-  const top = el("div.vt-w-h", {}, el("span.vt-w-h3", { text: "Filters" }), choice, words, el("span.vt-space"), readout);
+  const top = el(
+    "div.vt-w-h",
+    {},
+    el("span.vt-w-h3", { text: "Filters" }),
+    choice,
+    words,
+    el("span.vt-space"),
+    readout,
+  );
   const root = el("div.vt-w-filters", {}, top, box, none);
   let wide = 0;
   let plan: Plan | null = null;
@@ -49,10 +57,14 @@ export function filters(view: View): Part {
   const sameChoices = unchanged();
   const same = unchanged();
   const again = painter(draw, signal);
-  onWidth(box, (width) => {
-    wide = width;
-    draw();
-  }, signal);
+  onWidth(
+    box,
+    (width) => {
+      wide = width;
+      draw();
+    },
+    signal,
+  );
   on(choice, "change", () => view.ask("filters", { name: choice.value }), signal);
   on(canvas, "pointermove", (e) => tell(e.offsetX, e.offsetY), signal);
   on(canvas, "pointerleave", () => void (readout.textContent = ""), signal);
@@ -101,12 +113,18 @@ export function filters(view: View): Part {
     }
     choice.hidden = !f?.choices.length;
     choice.disabled = !live;
-    choice.title = live ? "" : view.live ? (view.state.head.why["filters"] ?? "") : "No kernel answers: this is what was stored.";
+    choice.title = live
+      ? ""
+      : view.live
+        ? (view.state.head.why["filters"] ?? "")
+        : "No kernel answers: this is what was stored.";
     if (f && document.activeElement !== choice) choice.value = f.chosen;
     const shown = f?.weight;
     none.hidden = Boolean(shown);
     box.hidden = !shown;
-    none.textContent = f?.choices.length ? "The filters are looked at when the loop has made some steps." : "The model has no convolution.";
+    none.textContent = f?.choices.length
+      ? "The filters are looked at when the loop has made some steps."
+      : "The model has no convolution.";
     if (!shown || !f) {
       words.textContent = "";
       return;
@@ -122,8 +140,13 @@ export function filters(view: View): Part {
     if (!g) return;
     const of = f.choices.find((one) => one.name === f.chosen)?.shape ?? shape;
     const less = (of[0] ?? n) > n || (of[1] ?? deep) > deep;
-    const how = rgb ? (deep === 3 ? "as RGB, grey is zero" : "of one channel") : "column: filter, row: one of its inputs";
-    words.textContent = `${less ? `first ${count(n)}, ${count(deep)} inputs of each; ` : ""}${how}; both in the same order, each with its scale`;
+    const how = rgb
+      ? deep === 3
+        ? "as RGB, grey is zero"
+        : "of one channel"
+      : "column: filter, row: one of its inputs";
+    const part = less ? `first ${count(n)}, ${count(deep)} inputs of each; ` : "";
+    words.textContent = `${part}${how}; both in the same order, each with its scale`;
     words.title = words.textContent;
     g.font = `11px ${theme.token("font") || "sans-serif"}`;
     g.textBaseline = "middle";

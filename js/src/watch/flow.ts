@@ -1,11 +1,11 @@
 // The norm of each parameter's gradient over the steps: a row a parameter, on a log scale that only grows.
 
-import { css } from "../shared/colour";
+import { css, pixel } from "../shared/colour";
 import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
 import { power, short, ticks } from "./numbers";
 import { cut, drawPins, pins, reach } from "./plot";
-import { type Part, type View } from "./view";
+import { type Part, put, set, unchanged, type View } from "./view";
 
 const [ROW, TOP, FOOT, RIGHT, CELL] = [20, 18, 20, 58, 5];
 const [VANISHED, EXPLODED] = [1e-6, 1e3];
@@ -59,19 +59,30 @@ export function flow(view: View): Part {
   let last = 0;
   let [g0, g1] = [-2, 1];
   let spot: [number, number] | null = null; // row, column
+  const small = el("canvas");
+  const sameRamp = unchanged();
   let left = 84;
   const again = painter(draw, signal);
-  onWidth(box, (width) => {
-    wide = width;
-    draw();
-  }, signal);
+  onWidth(
+    box,
+    (width) => {
+      wide = width;
+      draw();
+    },
+    signal,
+  );
   const columnsOf = (): number => Math.max(1, Math.floor((wide - left - RIGHT) / CELL));
-  on(canvas, "pointermove", (e) => {
-    const row = Math.floor((e.offsetY - TOP) / ROW);
-    const column = Math.floor((e.offsetX - left) / CELL);
-    spot = row >= 0 && column >= 0 && column < columnsOf() ? [row, column] : null;
-    again();
-  }, signal);
+  on(
+    canvas,
+    "pointermove",
+    (e) => {
+      const row = Math.floor((e.offsetY - TOP) / ROW);
+      const column = Math.floor((e.offsetX - left) / CELL);
+      spot = row >= 0 && column >= 0 && column < columnsOf() ? [row, column] : null;
+      again();
+    },
+    signal,
+  );
   const leave = (): void => {
     spot = null;
     again();
@@ -86,7 +97,10 @@ export function flow(view: View): Part {
       const to = { ArrowUp: [r - 1, c], ArrowDown: [r + 1, c], ArrowLeft: [r, c - 1], ArrowRight: [r, c + 1] }[e.key];
       if (!to) return;
       const rows = view.state.flow.names.length;
-      spot = [Math.max(0, Math.min(rows - 1, to[0] as number)), Math.max(0, Math.min(columnsOf() - 1, to[1] as number))];
+      spot = [
+        Math.max(0, Math.min(rows - 1, to[0] as number)),
+        Math.max(0, Math.min(columnsOf() - 1, to[1] as number)),
+      ];
       again();
       e.preventDefault();
       e.stopPropagation();
@@ -126,14 +140,24 @@ export function flow(view: View): Part {
     const { state } = view;
     const { names, now } = state.flow;
     const rows = Math.min(MOST, names.length);
-    none.textContent = rows ? (names.length > rows ? `and ${count(names.length - rows)} more parameters` : "") : "No gradient has been seen yet.";
+    put(
+      none,
+      rows
+        ? names.length > rows
+          ? `and ${count(names.length - rows)} more parameters`
+          : ""
+        : "No gradient has been seen yet.",
+    );
     none.hidden = rows > 0 && names.length <= rows;
     const high = TOP + Math.max(1, rows) * ROW + FOOT;
     const g = wide > 200 ? prepare(canvas, wide, high, ratio()) : null;
     if (!g) return;
     const font = theme.token("font") || "sans-serif";
     g.font = `11px ${font}`;
-    left = Math.min(wide * 0.32, 12 + Math.max(40, ...names.slice(0, rows).map((name, r) => g.measureText(labelOf(name, now.data[r])).width)));
+    left = Math.min(
+      wide * 0.32,
+      12 + Math.max(40, ...names.slice(0, rows).map((name, r) => g.measureText(labelOf(name, now.data[r])).width)),
+    );
     last = reach(state, last);
     const cells = columnsOf();
     const right = left + cells * CELL;
@@ -145,9 +169,14 @@ export function flow(view: View): Part {
         g0 = Math.min(g0, Math.max(-12, Math.floor(ten + 0.35)));
         g1 = Math.max(g1, Math.min(8, Math.ceil(ten - 0.35)));
       }
-    const ramp = theme.ramp("ember", false, 64).map(css);
+    const ramp = theme.ramp("ember", false, 64).map((one) => pixel(one));
+    const pixels = new Uint32Array(cells * Math.max(1, rows));
     const [ink, ink2, ink3, panel, bg] = ["ink", "ink-2", "ink-3", "panel", "bg"].map((n) => theme.token(n)) as [
-      string, string, string, string, string,
+      string,
+      string,
+      string,
+      string,
+      string,
     ];
     g.fillStyle = panel;
     g.fillRect(left, TOP, right - left, rows * ROW - 1);
@@ -166,25 +195,33 @@ export function flow(view: View): Part {
         const px = left + c * CELL;
         if (piece.high > 0) {
           const t = (Math.log10(piece.high) - g0) / (g1 - g0);
-          g.fillStyle = ramp[Math.max(0, Math.min(63, Math.round(t * 63)))] as string;
-          g.fillRect(px, y, CELL, ROW - 1);
+          pixels[r * cells + c] = ramp[Math.max(0, Math.min(63, Math.round(t * 63)))] as number;
         } else if (piece.zero) {
           g.strokeStyle = ink3;
-          g.lineWidth = 1;
           g.beginPath();
           for (let k = 0; k < ROW; k += 4) {
-            g.moveTo(px, y + k + 4 > y + ROW - 1 ? y + ROW - 1 : y + k + 4);
+            g.moveTo(px, Math.min(y + k + 4, y + ROW - 1));
             g.lineTo(px + CELL, y + k);
           }
           g.stroke();
         }
-        if (piece.bad) {
-          g.fillStyle = theme.token("bad");
-          g.textAlign = "center";
-          g.fillText("✕", px + CELL / 2, y + ROW / 2);
-        }
       });
     });
+    // A pixel a cell, drawn large row by row; then what stands on cells.
+    if (rows) {
+      small.width = cells;
+      small.height = rows;
+      small.getContext("2d")?.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), cells, rows), 0, 0);
+      g.imageSmoothingEnabled = false;
+      for (let r = 0; r < rows; r++) g.drawImage(small, 0, r, cells, 1, left, TOP + r * ROW, cells * CELL, ROW - 1);
+    }
+    g.fillStyle = theme.token("bad");
+    g.textAlign = "center";
+    all.forEach((row, r) =>
+      row.forEach((piece, c) => {
+        if (piece?.bad) g.fillText("✕", left + c * CELL + CELL / 2, TOP + r * ROW + ROW / 2);
+      }),
+    );
     g.fillStyle = ink2;
     g.textAlign = "right";
     g.fillText("now", wide - 4, 8);
@@ -208,25 +245,33 @@ export function flow(view: View): Part {
       { ink: ink2, faint: ink3, bg, text: ink2 },
     );
     drawSpot(g, all, cells);
-    loText.textContent = power(10 ** g0, 1);
-    hiText.textContent = power(10 ** g1, 1);
-    const q = prepare(rampCanvas, 120, 9, ratio());
-    ramp.forEach((colour, i) => {
-      if (!q) return;
-      q.fillStyle = colour;
-      q.fillRect((i * 120) / 64, 0, 3, 9);
-    });
-    canvas.setAttribute(
+    put(loText, power(10 ** g0, 1));
+    put(hiText, power(10 ** g1, 1));
+    if (!sameRamp(theme.token("ember"))) drawRamp();
+    set(
+      canvas,
       "aria-label",
-      `gradient norms now: ${names.slice(0, rows).map((name, r) => `${name} ${short(now.data[r] ?? NaN)}`).join(", ")}`,
+      `gradient norms now: ${names
+        .slice(0, rows)
+        .map((name, r) => `${name} ${short(now.data[r] ?? NaN)}`)
+        .join(", ")}`,
     );
+  }
+
+  function drawRamp(): void {
+    const g = prepare(rampCanvas, 120, 9, ratio());
+    theme.ramp("ember", false, 64).forEach((colour, i) => {
+      if (!g) return;
+      g.fillStyle = css(colour);
+      g.fillRect((i * 120) / 64, 0, 3, 9);
+    });
   }
 
   function drawSpot(g: CanvasRenderingContext2D, all: (Piece | null)[][], cells: number): void {
     const { names, columns } = view.state.flow;
     const piece = spot ? all[spot[0]]?.[spot[1]] : null;
     if (!spot || spot[0] >= all.length || !columns) {
-      readout.textContent = "";
+      put(readout, "");
       return;
     }
     g.strokeStyle = theme.token("accent");
@@ -235,7 +280,7 @@ export function flow(view: View): Part {
     const per = last / cells;
     const [a, b] = [Math.floor(spot[1] * per), Math.max(Math.floor(spot[1] * per), Math.ceil((spot[1] + 1) * per) - 1)];
     const value = !piece ? "not looked at" : piece.bad ? "not finite" : piece.zero ? "exactly zero" : short(piece.high);
-    readout.textContent = `${names[spot[0]]}, step ${a === b ? count(a) : `${count(a)} to ${count(b)}`}: ${value}`;
+    put(readout, `${names[spot[0]]}, step ${a === b ? count(a) : `${count(a)} to ${count(b)}`}: ${value}`);
   }
   return { root, paint: draw };
 }

@@ -6,7 +6,7 @@ import { count } from "../shared/format";
 import { real } from "../shared/payload";
 import { NONE, power, short } from "./numbers";
 import type { Layer } from "./types";
-import { type Part, unchanged, type View } from "./view";
+import { type Part, put, unchanged, type View } from "./view";
 
 const [LO, HI] = [-6, 0]; // powers of ten of the scale
 const MOST_UNITS = 512;
@@ -61,7 +61,15 @@ export function health(view: View): Health {
     if (had) return had;
     const [span, dot, now] = [el("i.vt-w-span"), el("i.vt-w-dot"), el("span.vt-w-end", { role: "cell" })];
     const bandMark = el("i.vt-w-green");
-    const scale = el("div.vt-w-band", {}, bandMark, span, dot, el("small", { text: "1e-4" }), el("small", { text: "1e-2" }));
+    const scale = el(
+      "div.vt-w-band",
+      {},
+      bandMark,
+      span,
+      dot,
+      el("small", { text: "1e-4" }),
+      el("small", { text: "1e-2" }),
+    );
     const canvas = el("canvas", { role: "img" });
     const [dead, state, cure] = [
       el("span.vt-w-dead", { role: "cell" }),
@@ -93,24 +101,27 @@ export function health(view: View): Health {
           span.style.width = `${Math.max(0.5, b - a)}%`;
         }
         scale.title = known ? `mean of 20: ${power(mean)}, from ${power(low)} to ${power(high)} in 100` : "";
-        now.textContent = layer.ratio === null ? NONE : short(ratioNow);
+        put(now, layer.ratio === null ? NONE : short(ratioNow));
         const fine = layer.state === "in range";
         dot.classList.toggle("vt-w-warns", known && /step/.test(layer.state));
         const n = layer.units?.data.length ?? 0;
         const sum = (mask: Layer["dead"]): number => Array.from(mask?.data ?? []).reduce((k, v) => k + v, 0);
         const [gone, full] = [sum(layer.dead), sum(layer.saturated)];
-        dead.textContent = !layer.kind
-          ? "no activation"
-          : layer.seen
-            ? layer.kind === "ends"
-              ? `${full} of ${n} saturated`
-              : `${gone} of ${n} dead`
-            : NONE;
+        put(
+          dead,
+          !layer.kind
+            ? "no activation"
+            : layer.seen
+              ? layer.kind === "ends"
+                ? `${full} of ${n} saturated`
+                : `${gone} of ${n} dead`
+              : NONE,
+        );
         dead.classList.toggle("vt-note", !layer.kind || !(gone + full));
-        state.textContent = layer.ratio === null && fine ? NONE : fine ? "✓ in range" : `▲ ${layer.state}`;
+        put(state, layer.ratio === null && fine ? NONE : fine ? "✓ in range" : `▲ ${layer.state}`);
         state.dataset["kind"] = fine ? "good" : layer.state === "not finite" ? "bad" : "warn";
         if (layer.ratio === null && fine) state.dataset["kind"] = "";
-        cure.textContent = layer.cure;
+        put(cure, layer.cure);
         canvas.setAttribute("aria-label", `${n} units, ${gone} dead, ${full} saturated`);
         if (!sameUnits(layer.units, theme.token("ink"))) units(canvas, layer);
       },
@@ -132,13 +143,22 @@ export function health(view: View): Health {
       const lines = h.layers.map((layer) => row(layer.name));
       h.layers.forEach((layer, i) => lines[i]?.put(layer));
       if (body.childElementCount !== lines.length + 1 || lines.some((line) => !line.root.isConnected)) {
-        const top = el("div.vt-w-tr", { role: "row" }, ...heads.map((text) => el("span", { role: "columnheader", text })));
+        const top = el(
+          "div.vt-w-tr",
+          { role: "row" },
+          ...heads.map((text) => el("span", { role: "columnheader", text })),
+        );
         body.replaceChildren(top, ...lines.map((line) => line.root));
       }
-      caption.textContent = h.layers.length
-        ? `Green band: ${power(h.band[0], 1)} to ${power(h.band[1], 1)}, a rule of thumb; dot: mean of 20, line: range of 100. ` +
-          `Outlined unit: dead, no output in ${count(h.window)} samples, or filled and saturated; flagged from ${Math.round(100 * h.flag)} %.`
-        : "No layer is known yet.";
+      put(
+        caption,
+        h.layers.length
+          ? `Green band: ${power(h.band[0], 1)} to ${power(h.band[1], 1)}, a rule of thumb; ` +
+              "dot: mean of 20, line: range of 100. " +
+              `Outlined unit: dead, no output in ${count(h.window)} samples, or filled and saturated; ` +
+              `flagged from ${Math.round(100 * h.flag)} %.`
+          : "No layer is known yet.",
+      );
     },
   };
 }

@@ -4,21 +4,16 @@
 import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
 import { band, type Range, range, smooth } from "./curve";
+import { lossTable } from "./losstable";
 import { loss as lossText, rate, short, tick, ticks } from "./numbers";
 import { drawPins, pins, reach } from "./plot";
+import { at, drawRate, HIGH as LR } from "./rate";
 import { tabs } from "./tabs";
 import type { Columns } from "./types";
-import { type Part, unchanged, type View } from "./view";
+import { type Part, put, set, unchanged, type View } from "./view";
 
 const HIGH = 250;
-const [RIGHT, TOP, LR, FOOT] = [12, 44, 34, 18];
-
-const at = (columns: Columns | null, step: number, row = 0): number => {
-  if (!columns) return NaN;
-  const wide = columns.mean.shape[1] ?? 0;
-  const c = Math.floor(step / columns.width);
-  return c < wide ? (columns.mean.data[row * wide + c] as number) : NaN;
-};
+const [RIGHT, TOP, FOOT] = [12, 44, 18];
 
 export function loss(view: View): Part {
   const { signal, theme } = view;
@@ -34,7 +29,7 @@ export function loss(view: View): Part {
       ["band", "min to max"],
       ["ring", "validation"],
       ["dash", "undone"],
-    ].map(([kind, text]) => el("span", { "data-kind": kind as string }, el("i"), text as string)),
+    ].map(([kind, text]) => el("span", { "data-kind": kind as string }, el("i"), el("span", { text: text as string }))),
   );
   const mean = keys.firstChild as HTMLElement;
   const over = el("select.vt-w-small", { "aria-label": "smoothing" });
@@ -95,16 +90,25 @@ export function loss(view: View): Part {
   let frame: Range | null = null;
   let last = 0;
   const again = painter(draw, signal);
-  onWidth(room, (width) => {
-    wide = width;
-    draw();
-  }, signal);
+  onWidth(
+    room,
+    (width) => {
+      wide = width;
+      draw();
+    },
+    signal,
+  );
   on(over, "change", again, signal);
   const x = (step: number): number => left + (step / Math.max(1, last)) * (wide - left - RIGHT);
-  on(canvas, "pointermove", (e) => {
-    cursor = Math.round(((e.offsetX - left) / (wide - left - RIGHT)) * last);
-    again();
-  }, signal);
+  on(
+    canvas,
+    "pointermove",
+    (e) => {
+      cursor = Math.round(((e.offsetX - left) / (wide - left - RIGHT)) * last);
+      again();
+    },
+    signal,
+  );
   const leave = (): void => {
     cursor = null;
     again();
@@ -238,7 +242,7 @@ export function loss(view: View): Part {
       g.fill();
       g.stroke();
     }
-    drawRate(g, lr, bottom, ink, ink2);
+    drawRate(g, lr, x, { left, right: wide - RIGHT, top: bottom, step: state.head.step, ink, faint: ink2 });
     drawPins(
       g,
       pins(state.log.items),
@@ -247,13 +251,15 @@ export function loss(view: View): Part {
       { ink: ink2, faint: ink3, bg, text: ink2 },
     );
     drawCursor(g, line, y, bottom);
-    big.textContent = lossText(state.head.loss);
-    mean.lastChild && (mean.lastChild.textContent = over.value === "1" ? "each step" : `mean of ${over.value}`);
+    put(big, lossText(state.head.loss));
+    put(mean.lastChild as Element, over.value === "1" ? "each step" : `mean of ${over.value}`);
     (keys.children[3] as HTMLElement).hidden = !undone.length;
     (keys.children[2] as HTMLElement).hidden = !checks.length;
-    canvas.setAttribute(
+    set(
+      canvas,
       "aria-label",
-      `loss, ${lossText(state.head.loss)} after step ${state.head.step}; arrows move the cursor, the table beside it holds the numbers`,
+      `loss, ${lossText(state.head.loss)} after step ${state.head.step}; ` +
+        "arrows move the cursor, the table beside it holds the numbers",
     );
   }
 
@@ -286,63 +292,8 @@ export function loss(view: View): Part {
     for (let k = 0; k < epochs; k++) {
       const text = `epoch ${k + 1}`;
       const room = x((k + 1) * (each as number)) - x(k * (each as number));
-      if (room > g.measureText(text).width + (k ? 44 : 76)) g.fillText(text, x((k + 0.5) * (each as number)) + (k ? 0 : 8), y);
-    }
-  }
-
-  /** The learning rate of each group, as steps, on a scale from the least to the largest. */
-  function drawRate(g: CanvasRenderingContext2D, lr: Columns | null, above: number, ink: string, ink2: string): void {
-    const [top, bottom] = [above + 14, above + LR - 6];
-    g.fillStyle = ink2;
-    g.textAlign = "right";
-    g.fillText("lr", left - 6, (top + bottom) / 2);
-    if (!lr) return;
-    const n = lr.mean.shape[1] ?? 0;
-    const groups = Math.min(4, lr.mean.shape[0] ?? 0);
-    let [lo, hi] = [Infinity, 0];
-    for (let i = 0; i < groups * n; i++) {
-      const v = lr.mean.data[i] as number;
-      if (v > 0 && v < lo) lo = v;
-      if (v > hi) hi = v;
-    }
-    if (!(hi > 0)) return;
-    const y = (v: number): number => {
-      if (lo >= hi) return (top + bottom) / 2;
-      const t = Math.log(Math.max(v, lo) / lo) / Math.log(hi / lo);
-      return bottom - t * (bottom - top);
-    };
-    g.strokeStyle = ink2;
-    g.lineWidth = 1.4;
-    for (let row = 0; row < groups; row++) {
-      g.beginPath();
-      let [before, px, pen] = [NaN, 0, false];
-      for (let c = 0; c < n; c++) {
-        const v = lr.mean.data[row * n + c] as number;
-        if (v !== v) continue;
-        px = x((c + (pen ? 0 : 0.5)) * lr.width);
-        if (!pen) g.moveTo(px, y(v));
-        else if (v !== before) {
-          g.lineTo(px, y(before));
-          g.lineTo(px, y(v));
-        }
-        pen = true;
-        before = v;
-      }
-      if (!pen) continue;
-      px = Math.min(x(n * lr.width), x(view.state.head.step));
-      g.lineTo(px, y(before));
-      g.stroke();
-      if (row) continue;
-      const text = rate(before);
-      g.save();
-      g.font = `600 ${g.font}`;
-      g.fillStyle = ink;
-      const wideT = g.measureText(text).width;
-      const right = px + 6 + wideT < wide - RIGHT;
-      g.textAlign = right ? "left" : "right";
-      const h = y(before);
-      g.fillText(text, right ? px + 6 : wide - RIGHT, right ? h : h < above + 20 ? h + 9 : h - 8);
-      g.restore();
+      if (room > g.measureText(text).width + (k ? 44 : 76))
+        g.fillText(text, x((k + 0.5) * (each as number)) + (k ? 0 : 8), y);
     }
   }
 
@@ -351,7 +302,7 @@ export function loss(view: View): Part {
     const step = cursor === null ? null : Math.max(1, Math.min(view.state.head.step, cursor));
     root.classList.toggle("vt-w-reading", step !== null && view.state.head.step > 0);
     if (step === null || !view.state.head.step) {
-      readout.textContent = "";
+      put(readout, "");
       return;
     }
     const c = Math.floor(step / curve.width);
@@ -372,52 +323,22 @@ export function loss(view: View): Part {
     const own = low === low ? (low === high ? lossText(low) : `${lossText(low)} to ${lossText(high)}`) : "–";
     const check = view.state.validation.find((one) => Math.abs(x(one.step) - px) < 4 && one.loss !== null);
     const parts = [
-      curve.width === 1 ? `step ${count(step)}: ${own}` : `steps ${count(c * curve.width)} to ${count((c + 1) * curve.width - 1)}: ${own}`,
+      curve.width === 1
+        ? `step ${count(step)}: ${own}`
+        : `steps ${count(c * curve.width)} to ${count((c + 1) * curve.width - 1)}: ${own}`,
       over.value === "1" || v !== v ? "" : `mean ${lossText(v)}`,
       check ? `validation ${lossText(check.loss)}` : "",
       lr && at(lr, step) === at(lr, step) ? `lr ${rate(at(lr, step))}` : "",
     ];
-    readout.textContent = parts.filter(Boolean).join(" · ");
+    put(readout, parts.filter(Boolean).join(" · "));
   }
 
   const sameTable = unchanged();
   function drawTable(): void {
-    const { state } = view;
-    big.textContent = lossText(state.head.loss);
-    if (sameTable(Math.floor(state.head.step / 20), state.log.items.length, state.validation.length)) return;
-    const { curve, lr } = state.loss;
-    const n = curve.mean.shape[1] ?? 0;
-    const each = Math.max(1, Math.ceil(n / 60));
-    const heads = ["steps", "mean", "least", "largest", "lr", "validation"];
-    const rows: string[][] = [];
-    for (let start = 0; start < n; start += each) {
-      let [sum, known, low, high] = [0, 0, Infinity, -Infinity];
-      for (let c = start; c < Math.min(n, start + each); c++) {
-        const v = curve.mean.data[c] as number;
-        if (v !== v) continue;
-        sum += v;
-        known++;
-        low = Math.min(low, curve.low.data[c] as number);
-        high = Math.max(high, curve.high.data[c] as number);
-      }
-      if (!known) continue;
-      const [a, b] = [start * curve.width, Math.min(state.head.step, (start + each) * curve.width - 1)];
-      const check = state.validation.find((one) => one.step >= a && one.step <= b && one.loss !== null);
-      rows.push([
-        a >= b ? count(b) : `${count(Math.max(1, a))} to ${count(b)}`,
-        lossText(sum / known),
-        lossText(low),
-        lossText(high),
-        rate(at(lr, b)),
-        check ? lossText(check.loss) : "",
-      ]);
-    }
-    const line = (cells: string[], role: string): HTMLElement =>
-      el("div.vt-w-tr", { role: "row" }, ...cells.map((text) => el("span", { role, text })));
-    const body = el("div.vt-w-table", { role: "table", "aria-label": "loss by step" });
-    body.append(line(heads, "columnheader"), ...rows.reverse().map((cells) => line(cells, "cell")));
-    body.style.setProperty("--columns", "1.5fr repeat(3, 1fr) 0.8fr 1.3fr");
-    sheet.replaceChildren(body);
+    const { head, log: events, validation } = view.state;
+    put(big, lossText(head.loss));
+    if (!sameTable(Math.floor(head.step / 20), events.items.length, validation.length))
+      sheet.replaceChildren(lossTable(view.state));
   }
   return { root, paint: draw };
 }

@@ -62,7 +62,9 @@ export const fits = (state: State, delta: Delta): boolean => delta.since === 0 |
 export function merge(state: State, delta: Delta): State {
   const { since, ...given } = delta;
   if (since === 0) return { ...state, ...given };
-  if (given.version <= state.version) return state;
+  if (given.version < state.version) return state;
+  // The same version: only what moves with time, such as the speed, is another.
+  if (given.version === state.version) return { ...state, head: given.head ?? state.head };
   const next: State = { ...state, ...given };
   if (given.loss) {
     next.loss = {

@@ -65,7 +65,7 @@ export function speed(value: number | null): string {
 export function roundUp(value: number): number {
   if (!(value > 0) || !Number.isFinite(value)) return 1;
   const tens = 10 ** Math.floor(Math.log10(value));
-  return (([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((k) => k * tens >= value * (1 - 1e-9)) ?? 10) * tens);
+  return ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((k) => k * tens >= value * (1 - 1e-9)) ?? 10) * tens;
 }
 
 /** Ticks at round places from lo to hi, about so many. */
@@ -74,6 +74,7 @@ export function ticks(lo: number, hi: number, about: number): number[] {
   const tens = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 2.5, 5].find((k) => k * tens >= rough * 0.999) ?? 10) * tens;
   const out: number[] = [];
-  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9; k++) out.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9; k++)
+    out.push(Number((k * step).toPrecision(12)));
   return out;
 }

@@ -35,7 +35,14 @@ export function result(view: View): Part {
         read[c] = (read[c] ?? 0) + (counts[i] as number);
       }
       const epochs = state.accuracy.epochs.slice(-EPOCHS);
-      const heads = ["class", "right / seen", "recall", "precision", ...epochs.map((e) => `epoch ${e.epoch}`), "most often read as"];
+      const heads = [
+        "class",
+        "right / seen",
+        "recall",
+        "precision",
+        ...epochs.map((e) => `epoch ${e.epoch}`),
+        "most often read as",
+      ];
       const rows = worstFirst(right, seen)
         .filter((c) => seen[c])
         .slice(0, MOST)
@@ -46,17 +53,29 @@ export function result(view: View): Part {
             `${count(right[c] as number)} / ${count(seen[c] as number)}`,
             one((right[c] as number) / (seen[c] as number)),
             pairs.length ? (read[c] ? one((right[c] as number) / (read[c] as number)) : NONE) : NONE,
-            ...epochs.map((e) => (e.seen.data[c] ? `${Math.round((100 * (e.right.data[c] as number)) / (e.seen.data[c] as number))} %` : NONE)),
+            ...epochs.map((e) =>
+              e.seen.data[c]
+                ? `${Math.round((100 * (e.right.data[c] as number)) / (e.seen.data[c] as number))} %`
+                : NONE,
+            ),
             !pairs.length ? NONE : wrong < 0 ? "never wrong" : `${nameOf(state, wrong)} (${times})`,
           ];
         });
       const line = (cells: string[], role: string): HTMLElement =>
         el("div.vt-w-tr", { role: "row" }, ...cells.map((text) => el("span", { role, text })));
-      body.style.setProperty("--columns", `minmax(70px, 1.2fr) repeat(${heads.length - 2}, minmax(56px, 1fr)) minmax(96px, 1.2fr)`);
+      body.style.setProperty(
+        "--columns",
+        `minmax(70px, 1.2fr) repeat(${heads.length - 2}, minmax(56px, 1fr)) minmax(96px, 1.2fr)`,
+      );
       body.replaceChildren(line(heads, "columnheader"), ...rows.map((cells) => line(cells, "cell")));
-      const best = state.validation.filter((v) => v.loss !== null).sort((a, b) => (a.loss as number) - (b.loss as number))[0];
+      const best = state.validation
+        .filter((v) => v.loss !== null)
+        .sort((a, b) => (a.loss as number) - (b.loss as number))[0];
       const what = of === "validation" ? "Validation" : "Last training samples";
-      const step = of === "validation" ? (state.validation[state.validation.length - 1]?.step ?? state.head.step) : state.head.step;
+      const step =
+        of === "validation"
+          ? (state.validation[state.validation.length - 1]?.step ?? state.head.step)
+          : state.head.step;
       caption.textContent =
         `${what}, ${count(t.samples)} samples, step ${count(step)}. ` +
         (best ? `Lowest validation loss ${loss(best.loss)} at step ${count(best.step)}. ` : "") +

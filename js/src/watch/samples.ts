@@ -1,11 +1,11 @@
-// The samples behind a cell of the confusion matrix: picture, the best three classes with their scores, where it stands.
+// The samples behind a cell of the confusion matrix: picture, the best three classes with their scores, where each is.
 
 import { el } from "../shared/dom";
 import { count, percent } from "../shared/format";
 import type { Nd } from "../shared/payload";
 import { brief } from "./numbers";
 import type { Mistake } from "./types";
-import { nameOf, type Part, tally, unchanged, type View } from "./view";
+import { nameOf, type Part, put, tally, unchanged, type View } from "./view";
 
 const MOST = 8;
 
@@ -27,7 +27,15 @@ function picture(image: Nd): HTMLElement {
 export function samples(view: View): Part {
   const [label, read, sum, share] = [el("b"), el("b.vt-w-miss"), el("span"), el("span.vt-note")];
   const of = el("span.vt-w-of", {}, sum, share);
-  const title = el("div.vt-w-h.vt-w-samplehead", {}, label, el("span", { text: "read as" }), read, el("span.vt-space"), of);
+  const title = el(
+    "div.vt-w-h.vt-w-samplehead",
+    {},
+    label,
+    el("span", { text: "read as" }),
+    read,
+    el("span.vt-space"),
+    of,
+  );
   const note = el("div.vt-w-caption");
   const strip = el("div.vt-w-strip");
   const root = el("div.vt-samples", { role: "region", "aria-label": "samples of the chosen cell" }, title, note, strip);
@@ -75,12 +83,12 @@ export function samples(view: View): Part {
     const { state, cell } = view;
     const t = tally(state, view.of);
     if (same(state.mistakes, cell?.[0], cell?.[1], t?.counts.seen, view.of, state.classes)) return;
-    label.textContent = cell ? nameOf(state, cell[0]) : "";
-    read.textContent = cell ? nameOf(state, cell[1]) : "";
+    put(label, cell ? nameOf(state, cell[0]) : "");
+    put(read, cell ? nameOf(state, cell[1]) : "");
     title.classList.toggle("vt-w-off", !cell);
     if (!cell) {
-      note.textContent = state.several || !t ? "" : "Click a cell to see its samples.";
-      if (!t) note.textContent = "Samples that are read as another class stand here.";
+      put(note, state.several || !t ? "" : "Click a cell to see its samples.");
+      if (!t) put(note, "Samples that are read as another class stand here.");
       strip.replaceChildren();
       return;
     }
@@ -90,19 +98,21 @@ export function samples(view: View): Part {
       for (let i = 0; i < counts.data.length; i++)
         if (pairs.data[2 * i] === cell[0] && pairs.data[2 * i + 1] === cell[1]) k = counts.data[i] as number;
     const all = seen ? (seen.data[cell[0]] as number) : 0;
-    sum.textContent = `${count(k)} of ${count(all)}`;
-    share.textContent = all ? percent(k, all) : "";
+    put(sum, `${count(k)} of ${count(all)}`);
+    put(share, all ? percent(k, all) : "");
     const mine = state.mistakes.items.filter((m) => m.label === cell[0] && m.read === cell[1]);
     const want = view.of === "validation" ? "validation" : "training";
     const there = mine.filter((m) => m.where === want);
     const shown = (there.length ? there : mine).slice(-MOST).reverse();
     const where = there.length ? want : (shown[0]?.where ?? want);
-    note.textContent =
+    put(
+      note,
       cell[0] === cell[1]
         ? "Read rightly: only mistakes are kept."
         : shown.length
           ? `newest ${shown.length} kept from ${where}, newest first: # dataset index · step`
-          : "No sample of this cell is kept.";
+          : "No sample of this cell is kept.",
+    );
     if (!sameList(...shown)) strip.replaceChildren(...shown.map(sample));
   }
   return { root, paint };

@@ -18,7 +18,7 @@ import { result } from "./result";
 import { samples } from "./samples";
 import { tabs } from "./tabs";
 import type { State } from "./types";
-import { type Part, tally, type View } from "./view";
+import { type Part, put, tally, type View } from "./view";
 
 type Pane = "confusion" | "flow" | "health" | "filters" | "log" | "result";
 
@@ -225,11 +225,11 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     }
     if (!drawn) panes[pane].paint();
     const bad = well.flagged();
-    flags.textContent = bad === null ? "" : bad ? String(bad) : "ok";
+    put(flags, bad === null ? "" : bad ? String(bad) : "ok");
     flags.dataset["kind"] = bad ? "warn" : "good";
     flags.hidden = bad === null;
     const lines = state.log.items.length;
-    entries.textContent = String(lines);
+    put(entries, String(lines));
     entries.hidden = !lines;
   }
 

@@ -43,7 +43,11 @@ export function tabs<Key extends string>(
     on(made, "click", () => chosen(tab.key), signal);
     buttons.set(tab.key, made);
   }
-  const root = el("div", { class: kind, role: role === "tab" ? "tablist" : "radiogroup", "aria-label": name }, ...buttons.values());
+  const root = el(
+    "div",
+    { class: kind, role: role === "tab" ? "tablist" : "radiogroup", "aria-label": name },
+    ...buttons.values(),
+  );
   on(
     root,
     "keydown",

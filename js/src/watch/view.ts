@@ -30,6 +30,18 @@ export interface Part {
   paint(): void;
 }
 
+/** Write a text where it is another: the browser lays out again what is written, even if it is the same. */
+export function put(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Set an attribute where it is another; null takes it away. */
+export function set(element: Element, name: string, value: string | null): void {
+  if (element.getAttribute(name) === value) return;
+  if (value === null) element.removeAttribute(name);
+  else element.setAttribute(name, value);
+}
+
 /** Whether none of these is another object than it was when this was last asked. */
 export function unchanged(): (...now: unknown[]) => boolean {
   let before: unknown[] | null = null;

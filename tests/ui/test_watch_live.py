@@ -1,5 +1,6 @@
 """A training that is watched in a real notebook: what a person sees and does while the cell runs, and what stays."""
 
+import json
 import re
 import time
 
@@ -216,6 +217,26 @@ def test_a_page_that_is_loaded_again_takes_the_running_training_up(book, page):
     )
     press(panel, "stop and keep")
     expect(panel.locator(".vt-status")).to_have_text(re.compile("stopped", re.I))
+
+
+def test_a_notebook_that_is_not_trusted_shows_drawing_and_table(book, page, shoot):
+    made = book(SHORT)
+    made.run(1)
+    made.save()
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    content = json.loads(made.path().read_text())
+    for cell in content["cells"]:
+        cell["metadata"].pop("trusted", None)
+        cell["source"] = [*cell["source"], "\n# another's"]
+    (made.server.folder / "foreign.ipynb").write_text(json.dumps(content))
+    made.server.end_kernels()
+    page.goto("about:blank")
+    foreign = driver.Notebook(page, made.server, "foreign.ipynb")
+    output = foreign.output(1)
+    expect(output.locator("img.vistorch-off")).to_be_visible()
+    expect(output.locator("pre").filter(has_text="Finished after step 76 of 76, epoch 2")).to_be_visible()
+    expect(output.locator(".vt-watch")).to_have_count(0)
+    shoot("untrusted", output)
 
 
 def test_a_converted_notebook_shows_the_last_state(book, page, standalone):

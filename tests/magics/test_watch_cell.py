@@ -9,7 +9,8 @@ import pytest
 import vistorch as L
 from tests.debug.watch.loops import small_training
 from vistorch import vt
-from vistorch.engine.events import hear
+from vistorch.debug.watch.ear import Ear
+from vistorch.engine.events import _listeners
 from vistorch.vt import step_in, watching
 from vistorch.widgets import bundles, live
 from vistorch.widgets.watch import WatchKept, WatchView
@@ -38,9 +39,8 @@ def bare(text):
 @pytest.fixture
 def started(type_in):
     type_in(START)
-    before = hear.op, hear.backward, hear.phase
     yield type_in
-    assert (hear.op, hear.backward, hear.phase) == before
+    assert not [one for one in _listeners if isinstance(one, Ear)]
 
 
 # ---- the cell ------------------------------------------------------------------------------------------------------
@@ -105,6 +105,22 @@ def test_an_interrupt_leaves_the_last_state(started, shell):
     assert isinstance(typed.result.error_in_exec, KeyboardInterrupt)
     assert shell.user_ns["run"].status == "interrupted"
     assert "Interrupted in step 5; shown: the last whole step, 4." in bare(typed.err)
+
+
+def test_an_interrupt_while_the_loop_is_held(started, shell):
+    cell = """%%vt watch --name run
+def interrupt():
+    if run.status == "paused":
+        raise KeyboardInterrupt
+run.poll = interrupt
+for _ in range(9):
+    train()
+    run.pause()"""
+    typed = started(cell)
+    assert isinstance(typed.result.error_in_exec, KeyboardInterrupt)
+    run = shell.user_ns["run"]
+    assert run.status == "interrupted" and run.step == 2 and not run.desk.paused
+    assert started("%%vt watch\ntrain(3)").result.success
 
 
 def test_a_cell_that_cannot_be_read(started):

@@ -1,5 +1,6 @@
 """A training that is watched in a real notebook: what a person sees and does while the cell runs, and what stays."""
 
+import json
 import re
 import time
 
@@ -197,6 +198,61 @@ def test_the_last_state_stays_when_the_notebook_is_opened_again(book, page, shoo
     expect(kept.get_by_role("button", name="pause")).to_have_count(0)
     expect(made.output(1).get_by_text("Error displaying widget")).to_be_hidden(timeout=20_000)
     shoot("reopened", made.output(1))
+
+
+def test_a_page_that_is_loaded_again_takes_the_running_training_up(book, page):
+    made = book()
+    panel = panel_of(made)
+    expect(panel.locator(".vt-class")).to_have_count(10, timeout=20_000)
+    made.save()
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    stood = number_of(panel)
+    page.reload(wait_until="domcontentloaded")
+    expect(page.locator(".vt-watch")).to_be_visible(timeout=30_000)
+    expect(panel.locator(".vt-status")).to_have_text(re.compile("running", re.I))
+    page.wait_for_function(
+        "(stood) => Number(document.querySelector('.vt-watch .vt-step').textContent.split(' of ')[0]"
+        ".replace(/\\D/g, '')) > stood",
+        arg=stood,
+    )
+    press(panel, "stop and keep")
+    expect(panel.locator(".vt-status")).to_have_text(re.compile("stopped", re.I))
+
+
+def test_a_notebook_that_is_not_trusted_shows_drawing_and_table(book, page, shoot):
+    made = book(SHORT)
+    made.run(1)
+    made.save()
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    content = json.loads(made.path().read_text())
+    for cell in content["cells"]:
+        cell["metadata"].pop("trusted", None)
+        cell["source"] = [*cell["source"], "\n# another's"]
+    (made.server.folder / "foreign.ipynb").write_text(json.dumps(content))
+    made.server.end_kernels()
+    page.goto("about:blank")
+    foreign = driver.Notebook(page, made.server, "foreign.ipynb")
+    output = foreign.output(1)
+    expect(output.locator("img.vistorch-off")).to_be_visible()
+    expect(output.locator("pre").filter(has_text="Finished after step 76 of 76, epoch 2")).to_be_visible()
+    expect(output.locator(".vt-watch")).to_have_count(0)
+    shoot("untrusted", output)
+
+
+def test_a_converted_notebook_shows_the_last_state(book, page, standalone):
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    made = book(SHORT)
+    made.run(1)
+    made.save()
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    read = nbformat.read(made.path(), as_version=4)
+    whole, _ = HTMLExporter(template_name="basic").from_notebook_node(read)
+    page.console.allow("requirejs|require is not defined|Failed to load|MathJax")
+    shown = standalone(whole)
+    expect(shown.locator(".vt-watch:visible")).to_have_count(1)
+    expect(shown.locator(".vt-watch .vt-status")).to_have_text(re.compile("finished", re.I))
 
 
 ENDS = {

@@ -37,7 +37,7 @@ def test_an_exception_leaves_the_last_state():
         "RuntimeError",
         "0",
     )
-    assert head["say"].startswith("Step 8 did not finish: RuntimeError in 0, test_ends.py line ")
+    assert head["say"].startswith("Step 8 did not finish: RuntimeError in 0, test_ends.py, line ")
     assert head["say"].endswith("Shown: the last whole step, 7; the model holds its weights.")
     assert len(run.book.window.rows) == 70 and "Error after step 7" in run.text() and silent()
 

@@ -36,10 +36,12 @@ def told(error: BaseException, model: Any, step: int) -> dict[str, Any]:
             where = f"cell [{cell}]" if cell is not None else os.path.basename(file)
         trace = trace.tb_next
     kind, message = type(error).__name__, (str(error).splitlines() or [""])[0]
-    place = ", ".join(
-        p for p in (f"in {module}" if module else "", f"{where} line {line}" if where else "") if p
-    )
-    say = f"Step {step + 1} did not finish: {kind}{' ' + place if place else ''}. {message}".rstrip()
+    inside = [f"in {module}" if module else "", f"{where}, line {line}" if where else ""]
+    place = ", ".join([part for part in inside if part])
+    if where and not module:
+        place = f"in {place}"
+    say = f"Step {step + 1} did not finish: {kind}{f' {place}' if place else ''}{f': {message}' if message else ''}"
+    say += "" if say.endswith((".", "!", "?")) else "."
     return {
         "kind": kind,
         "message": message,

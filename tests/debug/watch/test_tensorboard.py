@@ -117,14 +117,3 @@ def test_numbers_of_all_kinds_and_long_tags(value):
         expected = np.float32(value)
     assert (e[1], e[2], v[1].decode()) == (1.5, 2**40, "ü" * 200)
     assert struct.pack("<f", v[2]) == expected.tobytes() or (np.isnan(expected) and np.isnan(v[2]))
-
-
-def test_tensorboards_own_reader(tmp_path):
-    loader = pytest.importorskip("tensorboard.backend.event_processing.event_file_loader")
-    run = trained()
-    path = run.to_tensorboard(tmp_path)
-    own = {}
-    for e in loader.LegacyEventFileLoader(path).Load():
-        for v in e.summary.value:
-            own.setdefault(v.tag, []).append((e.step, v.simple_value))
-    assert own == read(path)

@@ -219,3 +219,21 @@ def test_an_epoch_of_a_shuffling_loader_is_done_again_bit_by_bit(own):
         run.state()["loss"]["curve"]["mean"][0, 1:].tolist()
         == np.float32([loss for losses, _ in plain for loss in losses]).tolist()
     )
+
+
+def test_steps_that_were_undone_are_not_waited_for():
+    """The loader goes on where it is, so a run that went back ends that many steps earlier."""
+    net, x = nn.Linear(4, 1), vistorch.randn(40, 4)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    with watch(net, opt, epochs=2, snapshot_every=0) as run:
+        for _ in range(2):
+            for (batch,) in DataLoader(TensorDataset(x), batch_size=4):
+                opt.zero_grad()
+                net(batch).pow(2).mean().backward()
+                opt.step()
+                if run.step == 3 and not run.rewound:
+                    run.snapshot()
+                if run.step == 7 and not run.rewound:
+                    run.rewind()
+                    assert run.steps == 20
+    assert run.rewound == 4 and run.step == run.steps == 16

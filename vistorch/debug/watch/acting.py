@@ -37,6 +37,7 @@ class Acting:
     desk: Desk
     log: Log
     shelf: Shelf
+    rewound: int
     snapshot_every: int | None
     freight: Freight
     book: Any
@@ -310,6 +311,7 @@ class Acting:
         before, now = self.step, self._rate()
         kept.restore()
         self.book.rewind(kept.step, kept.book)
+        self.rewound += self.step - kept.step if self.open else 0
         self.shelf.forget_after(kept.step)
         for entry in self.log.entries:
             if (

@@ -70,7 +70,7 @@ class Run(Acting, Refreshing, Showing):
         self.book = Book([str(c) for c in classes] if classes is not None else None)
         self.total, self.epochs_total = steps, epochs
         self.epoch, self.epoch_steps, self.batch = 0, None, None
-        self.step = 0
+        self.step = self.rewound = 0  # steps that were taken, and those of them that were undone
         self.status, self.say = "waiting", ""
         self.error: dict[str, Any] | None = None
         self.says: list[str] = []
@@ -293,7 +293,7 @@ class Run(Acting, Refreshing, Showing):
         if self.total is not None:
             return self.total
         if self.epochs_total is not None and self.epoch_steps:
-            return self.epochs_total * self.epoch_steps
+            return self.epochs_total * self.epoch_steps - self.rewound  # the loader goes on where it is
         return None
 
     @property

@@ -94,6 +94,7 @@ describe("the curve", () => {
     expect(Math.max(...all.high)).toBe(9);
     expect(Math.min(...all.low)).toBe(-5);
     expect(all.at.length).toBe(3);
+    expect(all.at.at(-1)).toBe(5.5); // columns of one step stand at their step
   });
 
   it("has an axis that cuts a lone peak and says so, and does not shrink at once", () => {

@@ -3,6 +3,10 @@
 import { roundUp } from "./numbers";
 import type { Columns } from "./types";
 
+/** The step in the middle of a column. */
+export const middle = (columns: Columns, c: number): number =>
+  (columns.from + c) * columns.width + (columns.width - 1) / 2;
+
 /** The mean of the newest `steps` steps at each column; NaN where a column and what is before it have nothing. */
 export function smooth(columns: Columns, steps: number): Float64Array {
   const mean = columns.mean.data;
@@ -50,7 +54,7 @@ export function band(columns: Columns, steps: number): Band {
       if (b > high) high = b;
     }
     if (last < 0) continue;
-    out.at.push(((first + last + 1) / 2) * columns.width);
+    out.at.push((middle(columns, first) + middle(columns, last)) / 2);
     out.low.push(low);
     out.high.push(high);
   }

@@ -3,7 +3,7 @@
 
 import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
-import { band, type Range, range, smooth } from "./curve";
+import { band, middle, type Range, range, smooth } from "./curve";
 import { lossTable } from "./losstable";
 import { loss as lossText, rate, short, tick, ticks } from "./numbers";
 import { drawPins, pins, reach } from "./plot";
@@ -190,7 +190,7 @@ export function loss(view: View): Part {
         const v = values[c] as number;
         if (v !== v) pen = false;
         else {
-          const px = x((c + columns.from + 0.5) * columns.width);
+          const px = x(middle(columns, c));
           if (pen) g.lineTo(px, y(v));
           else g.moveTo(px, y(v));
           pen = true;
@@ -213,7 +213,7 @@ export function loss(view: View): Part {
     let crossed = -Infinity;
     for (let c = 0; c < wideC; c++) {
       if (!curve.bad.data[c]) continue;
-      const px = x((c + 0.5) * curve.width);
+      const px = x(middle(curve, c));
       if (px - crossed < 9) continue;
       crossed = px;
       g.fillText("✕", px, top + 4);
@@ -291,9 +291,8 @@ export function loss(view: View): Part {
     g.textAlign = "center";
     for (let k = 0; k < epochs; k++) {
       const text = `epoch ${k + 1}`;
-      const room = x((k + 1) * (each as number)) - x(k * (each as number));
-      if (room > g.measureText(text).width + (k ? 44 : 76))
-        g.fillText(text, x((k + 0.5) * (each as number)) + (k ? 0 : 8), y);
+      const [from, to] = [x(k * (each as number)), x(Math.min(last, (k + 1) * (each as number)))];
+      if (to - from > g.measureText(text).width + (k ? 44 : 76)) g.fillText(text, (from + to) / 2 + (k ? 0 : 8), y);
     }
   }
 

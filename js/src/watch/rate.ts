@@ -59,7 +59,7 @@ export function drawRate(
     for (let c = 0; c < n; c++) {
       const v = lr.mean.data[row * n + c] as number;
       if (v !== v) continue;
-      px = x((c + (pen ? 0 : 0.5)) * lr.width);
+      px = x(c * lr.width);
       if (!pen) g.moveTo(px, y(v));
       else if (v !== before) {
         g.lineTo(px, y(before));
@@ -69,7 +69,7 @@ export function drawRate(
       before = v;
     }
     if (!pen) continue;
-    px = Math.min(x(n * lr.width), x(box.step));
+    px = Math.max(px, x(box.step));
     g.lineTo(px, y(before));
     g.stroke();
     if (row) continue;

@@ -75,7 +75,7 @@ export function tally(state: State, of: Of): Tally | null {
   let [before, since]: [Tally["before"], string] = [null, ""];
   if (of === "validation") {
     before = accuracy.before;
-    since = before ? "validation before" : "";
+    since = before ? "previous one" : "";
   } else {
     const last = ends[ends.length - 1];
     if (of === "epoch" && counts && !total(counts)) counts = accuracy.epochs[accuracy.epochs.length - 1] ?? counts;

@@ -20,6 +20,7 @@ from .reading import CLASSES
 EACH = 8
 MOST = 512
 AT_ONCE = 4  # new samples of one refresh
+LOOKED = 64  # misread samples that these are chosen from
 SIDE = 32
 TOP = 3
 
@@ -77,7 +78,7 @@ class Mistakes:
         self.coming: list[tuple[list[Mistake], Ticket | None, Ticket | None]] = []
 
     def choose(self, reads: list[Read], freight: Freight, where: str) -> None:
-        """Take the newest misread samples of some batches.
+        """Take new misread samples of some batches.
 
         Args:
             reads: the batches, the newest last.
@@ -91,7 +92,7 @@ class Mistakes:
             first = r.sights[0]
             if first.kind != CLASSES or first.scores.ndim != 2 or not len(first.scores):
                 continue
-            wrong = np.flatnonzero(r.labels != r.read)[-room:]
+            wrong = self._wanted(r, np.flatnonzero(r.labels != r.read)[-LOOKED:], where, room)
             if not len(wrong):
                 continue
             room -= len(wrong)
@@ -101,6 +102,17 @@ class Mistakes:
             for batch in dict.fromkeys(own[wrong].tolist()):
                 mine = own[wrong] == batch
                 self._ask(r, r.sights[batch], wrong[mine], rows[mine] - starts[batch], freight, where)
+
+    def _wanted(self, r: Read, wrong: np.ndarray, where: str, room: int) -> np.ndarray:
+        """So many of these samples: those of the cells that hold fewest, the newest first."""
+        if len(wrong) <= room:
+            return wrong
+        held: dict[tuple[int, int], int] = {}
+        turn = np.empty(len(wrong), np.int64)
+        for k in range(len(wrong) - 1, -1, -1):
+            cell = int(r.labels[wrong[k]]), int(r.read[wrong[k]])
+            turn[k] = held[cell] = held.get(cell, len(self.cells.get((*cell, where), ())) - 1) + 1
+        return np.sort(wrong[np.lexsort((-wrong, turn))[:room]])
 
     def _ask(self, r: Read, s: Any, wrong: Any, rows: np.ndarray, freight: Freight, where: str) -> None:
         """Ask for scores and pictures of some rows of a batch."""

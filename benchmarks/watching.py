@@ -1,12 +1,21 @@
 """What a watched training costs against the same loop alone.
 
 A run stays open from one call of a row to the next, as it does in a notebook; a call is a hundred steps at batch 4 and
-ten at batch 128. Invariant: both sides of a row do the same steps from the same beginning.
+ten at batch 128. `python -m benchmarks.watching` prints what a table of ratios cannot: the run's own number beside the
+pairs, messages a second, and the memory of a long run (`--soak STEPS`).
+Invariant: both sides of a row do the same steps from the same beginning.
 """
 
-from time import perf_counter
+import argparse
+import contextlib
+import gc
+import io
+import os
+import random
+import statistics
+from time import perf_counter, process_time
 
-from benchmarks import models
+from benchmarks import harness, models
 from benchmarks.rows import add
 from benchmarks.training import images, step_of
 
@@ -30,33 +39,36 @@ def alone(batch):
     return lambda lib: loop_of(lib, batch)[2]
 
 
+def turns(lib, batch, tell=None):
+    """A loop, the same loop watched, and its run: while it is not watched nothing listens, and no time passes."""
+    from vistorch.debug.watch import watch
+
+    model, optimizer, run = loop_of(lib, batch)
+    seen = watch(model, optimizer, tell=tell)
+
+    def both():
+        gap = perf_counter() - left[0]
+        seen.budget.held += gap
+        seen.next_refresh += gap
+        seen.next_look += gap
+        with seen.ear:
+            run()
+        left[0] = perf_counter()
+
+    seen.start()
+    seen.ear.__exit__()
+    left = [perf_counter()]
+    return run, both, seen
+
+
 def watched(batch, tell=None):
     """The same loop while a run watches it; `tell(run)` stands for a page."""
-
-    def prepare(lib):
-        from vistorch.debug.watch import watch
-
-        model, optimizer, run = loop_of(lib, batch)
-        seen = watch(model, optimizer, tell=tell)
-
-        def both():
-            # the base runs in this process too: meanwhile nothing listens, and that time is not the loop's
-            seen.budget.held += perf_counter() - left[0]
-            with seen.ear:
-                run()
-            left[0] = perf_counter()
-
-        seen.start()
-        seen.ear.__exit__()
-        left = [perf_counter()]
-        return both
-
-    return prepare
+    return lambda lib: turns(lib, batch, tell and tell())[1]
 
 
 def page():
     """What a page costs the loop: a delta, packed, at most 10 times a second."""
-    at = {"version": 0, "bytes": 0}
+    at = {"version": 0, "bytes": 0, "messages": 0}
 
     def tell(run):
         from vistorch.widgets.wire import pack
@@ -64,14 +76,14 @@ def page():
         delta = run.delta(at["version"])
         at["version"] = delta["version"]
         at["bytes"] += len(pack("watch", delta))
+        at["messages"] += 1
 
+    tell.at = at
     return tell
 
 
-def livelossplot_like(lib):
-    """What the usual plotting callback does once: matplotlib draws the curve anew and makes a picture of it."""
-    import io
-
+def drawn_anew(lib):
+    """What a plotting callback does once: matplotlib draws the curve anew and makes a picture of it."""
     from matplotlib.figure import Figure
 
     values = [1 / (i + 1) for i in range(200)]
@@ -85,29 +97,155 @@ def livelossplot_like(lib):
     return run
 
 
+def livelossplot(lib):
+    """One update of livelossplot after 200 steps: loss and accuracy, drawn and made a picture, as a notebook has it."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from livelossplot import PlotLosses
+    from livelossplot.outputs import MatplotlibPlot
+
+    def shown(figure):
+        figure.tight_layout()
+        figure.savefig(io.BytesIO(), format="png")
+        plt.close(figure)
+
+    plot = PlotLosses(outputs=[MatplotlibPlot(after_plots=shown)])
+    for i in range(200):
+        plot.update({"loss": 1 / (i + 1), "accuracy": 1 - 1 / (i + 1)})
+
+    def run():
+        with contextlib.redirect_stdout(io.StringIO()):  # it clears the output of a cell
+            plot.send()
+
+    return run
+
+
 def update(lib):
-    """One refresh of a watched training and its delta, packed."""
+    """One refresh of a watched training, of what 100 steps left to be read, and its delta, packed."""
     from vistorch.debug.watch import watch
 
     model, optimizer, loop = loop_of(lib, 4)
     seen, tell = watch(model, optimizer), page()
     with seen:
         loop()
+        seen.refresh()
+        seen.next_refresh = float("inf")
+        loop()
+        sights, losses = list(seen.ear.sights), list(seen.pending_losses)
 
     def run():
+        seen.ear.sights, seen.pending_losses = list(sights), list(losses)
         seen.refresh(tell=False)
         tell(seen)
 
     return run
 
 
+def state_of(part):
+    """Bytes of a packed delta of a run of 300 steps: of everything, or of what a refresh has changed."""
+
+    def prepare(lib):
+        from vistorch.debug.watch import watch
+        from vistorch.widgets.wire import pack
+
+        model, optimizer, loop = loop_of(lib, 4)
+        with watch(model, optimizer) as seen:
+            loop()
+            loop()
+            seen.refresh()
+            version = seen.version
+            loop()
+        return lambda: len(pack("watch", seen.delta(version if part else 0)))
+
+    return prepare
+
+
+# ---- what a table of ratios cannot say -----------------------------------------------------------------------------
+def pairs(lib, batch, rounds):
+    """Print plain against plain, watched against plain and the run's own number, of loops that take turns."""
+    told = page()
+    run, both, seen = turns(lib, batch, told)
+    # one loop in all of them: a twin may be some per cent faster by the layout of its memory
+    loops = {"plain": run, "plain again": run, "watched": both}
+    for loop in loops.values():
+        for _ in range(10):
+            loop()
+    times = {name: [] for name in loops}
+    budget = seen.budget
+    spent, elapsed, messages = budget.spent(), budget.elapsed(), told.at["messages"]
+    for _ in range(rounds):
+        for name in random.sample(list(loops), len(loops)):
+            start = process_time()
+            loops[name]()
+            times[name].append(process_time() - start)
+    plain, again, watched = times.values()
+    base = [(a + b) / 2 for a, b in zip(plain, again, strict=True)]
+    seconds = budget.elapsed() - elapsed
+    print(f"LeNet at batch {batch}, {rounds} rounds of {STEPS[batch]} steps in one process, with deltas:")
+    print(f"  a step alone        {statistics.median(base) / STEPS[batch] * 1e6:9.1f} us")
+    for name, found, over in (
+        ("plain against plain", again, plain),
+        ("watched against plain", watched, base),
+    ):
+        low, middle, high = harness.quartiles([x / y for x, y in zip(found, over, strict=True)])
+        print(
+            f"  {name:21} {100 * (middle - 1):+6.2f} %  ({100 * (low - 1):+.2f} to {100 * (high - 1):+.2f})"
+        )
+    print(f"  the run's own number  {100 * (budget.spent() - spent) / seconds:+6.2f} %")
+    print(f"  messages a second     {(told.at['messages'] - messages) / seconds:6.2f}")
+
+
+def soak(lib, steps):
+    """Print the memory of a long run: after a tenth of it, a quarter, half, all."""
+    from vistorch.debug.watch import watch
+
+    model = lib.nn.Linear(4, 3)
+    optimizer = lib.optim.SGD(model.parameters(), lr=1e-3)
+    step = step_of(lib, model, optimizer, lib.randn(8, 4), lib.randint(0, 3, (8,)))
+    with watch(model, optimizer, snapshot_bytes=2**20) as seen:
+        for i in range(1, steps + 1):
+            step()
+            if i in (steps // 10, steps // 4, steps // 2, steps):
+                gc.collect()
+                with open("/proc/self/statm") as file:
+                    resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+                print(f"  after {i:9,} steps    {resident / 2**20:9.2f} MiB", flush=True)
+    curve = seen.book.loss
+    print(f"  {curve.used} columns of {curve.width} steps, {curve.count.sum():,} losses in them")
+
+
+def main():
+    """Run it all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.watching", description="What watching costs.")
+    parser.add_argument("--rounds", type=int, default=60, help="turns of each loop")
+    parser.add_argument("--soak", type=int, default=0, metavar="STEPS", help="also the memory of a long run")
+    args = parser.parse_args()
+    import vistorch
+
+    for batch in STEPS:
+        pairs(vistorch, batch, args.rounds)
+    if args.soak:
+        print(f"{args.soak:,} steps:")
+        soak(vistorch, args.soak)
+
+
 for batch in STEPS:
-    add("watching", f"LeNet at batch {batch}, watched", watched(batch), base=alone(batch), budget=1.05)
-    add(
-        "watching",
-        f"LeNet at batch {batch}, with deltas",
-        watched(batch, page()),
-        base=alone(batch),
-        budget=1.05,
-    )
-add("watching", "one update, beside a figure drawn anew", update, base=livelossplot_like, budget=1.0)
+    name = f"LeNet at batch {batch}"
+    add("watching", f"{name}, beside itself", alone(batch), base=alone(batch))
+    add("watching", f"{name}, watched", watched(batch), base=alone(batch), budget=1.05)
+    add("watching", f"{name}, with deltas", watched(batch, page), base=alone(batch), budget=1.05)
+add("watching", "one update, beside a figure drawn anew", update, base=drawn_anew, budget=1.0)
+add("watching", "one update, beside livelossplot's", update, base=livelossplot, budget=1.0)
+add(
+    "watching",
+    "one delta, beside the whole state",
+    state_of(True),
+    base=state_of(False),
+    kilobytes=40,
+    milliseconds=5,
+)
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,11 @@ import type { Item, State } from "../src/array/types";
 import { fakeModel, item, layer, nd, pack, scale, state } from "./make";
 
 const realListen = EventTarget.prototype.addEventListener;
-const frames = () => new Promise((done) => setTimeout(done, 80));
+// Timers, and after them whole frames: on a busy machine a frame may come late.
+const frames = async () => {
+  await new Promise((done) => setTimeout(done, 80));
+  for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(done));
+};
 
 async function shown(one: State | Item, live = false) {
   const model = fakeModel(pack("array", "items" in one ? one : state([one])), live);

@@ -12,7 +12,6 @@ from vistorch.debug import doctor
 from vistorch.debug.doctor import KNOW, OK, WRONG, Doctor, Finding, examine
 
 ROOT = Path(__file__).parents[2]
-COMING = {"watch", "flow"}  # pages that are being written
 
 
 def finding(about, shell=None):
@@ -125,7 +124,7 @@ def test_pages(monkeypatch, tmp_path):
 
 
 def test_every_page_is_looked_at():
-    assert {path.stem for path in (ROOT / "js" / "src").glob("*.ts")} - {"css.d"} <= {*doctor.PAGES, *COMING}
+    assert {path.stem for path in (ROOT / "js" / "src").glob("*.ts")} - {"css.d"} <= {*doctor.PAGES}
 
 
 def test_a_front_end_without_widgets(monkeypatch):

@@ -42,6 +42,16 @@ def test_lines_are_known_from_the_moment_the_extension_is_loaded(type_in, bare):
     assert vt.listening.start() is True
 
 
+def test_the_first_pass_of_every_cell_is_looked_at(type_in):
+    type_in(SETUP)
+    norms = next(one for one in vt.listening._ears.open if isinstance(one, vistorch.debug.graph.Norms))
+    norms.share = 0.0  # nothing is left for passes that need not be looked at
+    type_in("loss = (w * 2).sum(); loss.backward()\nsecond = (w * 2).sum(); second.backward()")
+    type_in("third = (w * 2).sum(); third.backward()")
+    told = {name: "1.73" in type_in(f"%vt graph {name}").out for name in ("loss", "second", "third")}
+    assert told == {"loss": True, "second": False, "third": True}
+
+
 LOOP = """
 heard = []
 for _ in range(30):

@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = ["README.md", "docs/first-steps.md", "docs/how-it-works.md", "docs/for-pytorch-users.md"]
 # Commands that README.md already names while they are being written.
-COMING = {"watch", "flow"}
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 _SAYS = re.compile(r"^(\s*)print\((.*)\)  # (.*)$", re.M)
 
@@ -61,8 +60,7 @@ def table_of_magics(text):
 def test_the_table_of_magics_is_the_table_of_commands():
     named = [name for _, name in table_of_magics(README)]
     assert len(named) == len(set(named))
-    assert set(named) - set(vt.COMMANDS) <= COMING
-    assert set(vt.COMMANDS) <= set(named)
+    assert set(vt.COMMANDS) == set(named)
     for sign, name in table_of_magics(README):
         if name in vt.COMMANDS:
             assert sign == vt.COMMANDS[name].typed.partition("vt")[0], name

@@ -296,7 +296,7 @@ class Stepper:
             >>> x = vistorch.tensor([0.0, 1.0], requires_grad=True)
             >>> stop = (s := Stepper(x.sqrt().sum())).run_to_break("bad")
             >>> print(stop)
-            stopped before 2 of 3: SqrtBackward0: bad
+            stopped before SqrtBackward0: bad
             >>> s.position
             1
         """

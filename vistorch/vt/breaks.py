@@ -28,7 +28,7 @@ def break_(
     """Stop any later `backward()` where a condition holds, before anything uses the result, and step from there.
 
     Conditions are read, never run: `nan`, `inf`, `bad`, `zero`, `unchanged`, `grad.norm > 1e3`, a node such as
-    `ReluBackward0` or `relu*`, a module after `@` such as `nan @ layer2.*`, with `and`, `or`, `not`.
+    `ReluBackward0` or `Relu*`, a module after `@` such as `nan @ layer2.*`, with `and`, `or`, `not`.
 
     Args:
         condition: where to stop; a function of a frame where it is called; nothing lists what there is.

@@ -48,6 +48,9 @@ def start() -> bool:
     """Listen; returns whether it had to begin."""
     _ears.passes = _ears.modules = 0
     if _ears.open:
+        for one in _ears.open:
+            if isinstance(one, Norms):
+                one.renew()  # whatever the cells before this one have cost
         return False
     _ears.open = [Calls(), Lines(), Norms(share=SHARE), _ears]
     for one in _ears.open:

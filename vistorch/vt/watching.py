@@ -237,12 +237,13 @@ def flow(model: Any, *, title: str = "", name: str | None = None) -> Any:
     Example:
         >>> import vistorch
         >>> from vistorch import vt
+        >>> _ = vistorch.manual_seed(0)
         >>> net = vistorch.nn.Linear(2, 1, bias=False)
         >>> net(vistorch.tensor([[3.0, 4.0]])).sum().backward()
         >>> print(vt.flow(net))
         Gradient flow of Linear
         parameter  shape  norm  max  zeros  grad/weight
-        weight     1 × 2     5    4    0 %         9.34
+        weight     1 × 2     5    4    0 %        13.18
     """
     from ..widgets.display import Display
 
@@ -314,6 +315,6 @@ FLOW = Command(
     prepare=_prepare_flow,
     examples=(
         ("flow model", "the gradient of each parameter, on one scale"),
-        ("flow model.encoder --title encoder", "of a part"),
+        ("flow model.layer2 --title layer2", "of a part"),
     ),
 )

@@ -98,7 +98,11 @@ def test_a_share_of_time():
         first.backward()
         assert norms.spent > 0
         second.backward()
+        third = (x * 2).sum()
+        norms.renew()
+        third.backward()
     assert capture(first).edges[0].norm is not None and capture(second).edges[0].norm is None
+    assert capture(third).edges[0].norm is not None
 
 
 def test_nothing_listens_any_more():

@@ -41,6 +41,20 @@ def test_the_example_reaches_its_gradient_in_four_readable_steps():
     assert [v.reshape(-1)[0] for v in values] == [27, 27, 9, 3, 1]
 
 
+def test_the_text_says_where_a_pass_that_has_begun_stands_and_why():
+    x, out = example()
+    stepper = Stepper(out, names={x: "x"})
+    stepper.step()
+    stepper.step()
+    made = record(stepper)
+    assert made.text().splitlines()[3:5] == [
+        "        == stands here",
+        "3 of 4  PowBackward0   0.75 · 2 · 3 = 4.5",
+    ]
+    made.stops = [[2, "Pow*"], [3, "Add*"]]
+    assert "== stands here: Pow*\n3 of 4" in made.text() and "Add*" not in made.text()
+
+
 def test_what_was_there_is_added_to():
     x, out = example()
     x.grad = L.full((2, 2), 0.5)

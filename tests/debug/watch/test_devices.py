@@ -90,3 +90,28 @@ def test_observed_labels_must_be_where_the_scores_are(device):
     with watch(conv_net()) as run:
         with pytest.raises(ValueError, match="outputs are on cuda:1, labels on cpu"):
             run.observe(vistorch.zeros(2, 3, device=device), vistorch.tensor([0, 1]))
+
+
+def test_each_refresh_of_a_whole_training_crosses_once(device, monkeypatch):
+    net, (x, y) = conv_net().to(device), pictures(24)
+    x, y = x.to(device), y.to(device)
+    opt = optim.Adam(net.parameters(), lr=0.01)
+    with always(watch(net, opt, snapshot_every=0)) as run:
+        crossed, sent = [], run.freight.send
+
+        def send():
+            before, waiting = run.freight.crossings, bool(run.freight.waiting)
+            sent()
+            crossed.append((run.freight.crossings - before, waiting))
+
+        monkeypatch.setattr(run.freight, "send", send)
+        for i in range(1, 19):
+            run.next_refresh = 0.0 if i % 3 == 0 else float("inf")
+            opt.zero_grad()
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+            run.next_refresh = float("inf")
+        assert run.says == [] and crossed == [(1, True)] * 6
+    # pictures of the samples chosen at the last refresh came with one more
+    assert sum(n for n, _ in crossed) <= 8 and run.book.mistakes.number and run.step == 18
+    assert run.state()["flow"]["columns"]["mean"].shape[1] == 19 and len(run.book.recent) == 18

@@ -3,16 +3,19 @@
 import gc
 import subprocess
 import sys
-import tracemalloc
 import weakref
 
+import numpy as np
 import pytest
 
 import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
-from vistorch import optim
+from vistorch import nn, optim
 from vistorch.debug.watch import watch
+from vistorch.debug.watch.showing import memory_of
 from vistorch.engine.events import Listener, hear
+from vistorch.engine.places import CPU
+from vistorch.widgets.wire import pack
 
 
 def silent():
@@ -166,26 +169,37 @@ def test_classes_are_names(wrong):
         watch(small_net(), classes=wrong)
 
 
-def test_a_soak_keeps_its_memory():
-    net, opt, loop = small_training()
-    with watch(net, opt, snapshot_bytes=300_000) as run:
-        loop(1500)
+def test_a_soak_keeps_its_memory_and_its_peak():
+    net = nn.Linear(4, 3)
+    opt = optim.SGD(net.parameters(), lr=1e-4)
+    x, y = blobs(8)
+    loud, wrong = x * 1000, (y + 1) % 3
+
+    def loop(first, last):
+        for i in range(first, last):
+            loss = F.cross_entropy(net(loud), wrong) if i == PEAK else F.cross_entropy(net(x), y)
+            loss.backward()
+            opt.step()
+            if i == PEAK:
+                run.peak = loss.item()
+
+    def held():
+        run.refresh()
         gc.collect()
-        tracemalloc.start()
-        try:
-            loop(500)
-            run.refresh()
-            gc.collect()
-            start = tracemalloc.get_traced_memory()[0]
-            loop(3000)
-            run.refresh()
-            gc.collect()
-            grown = tracemalloc.get_traced_memory()[0] - start
-        finally:
-            tracemalloc.stop()
-    assert run.says == [] and run.step == 5000
-    # snapshots come and go within their budget; all else has its full size by now
-    assert grown < 450_000, grown
+        return np.array([(memory_of(CPU) or [0])[0], sys.getallocatedblocks()])
+
+    PEAK, STEPS = 12_345, 20_000
+    with watch(net, opt, snapshot_every=0) as run:  # a shelf has its own bytes
+        loop(1, 6000)
+        before = held()
+        loop(6000, STEPS + 1)
+        grown, more = held() - before
+    # 15,000 steps: not one small object in five is left behind, nor 600 bytes a step
+    assert more < 3000 and grown < 8 * 2**20, (more, grown)
+    curve = run.state()["loss"]["curve"]
+    assert run.says == [] and run.step == STEPS and curve["width"] == 16
+    assert curve["high"][0, PEAK // 16] == np.float32(run.peak) == np.nanmax(curve["high"]) > 50
+    assert run.book.loss.count.sum() == STEPS and len(pack("watch", run.record().wire())) < 160_000
 
 
 def test_it_imports_nothing_heavy():

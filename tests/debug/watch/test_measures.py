@@ -203,6 +203,31 @@ def test_work_inside_work_is_charged_once():
     assert (budget.jobs["outer"].spent, budget.jobs["inner"].spent, budget.spent()) == (0.25, 0.75, 1.0)
 
 
+def test_hooks_of_one_step_stand_for_those_of_the_others():
+    budget = Budget(clock=lambda: 0.0)
+    for step in range(1, 101):
+        budget.heard += budget.each
+        if step % 10 == 1:
+            # the first takes long and stands for few; one was interrupted
+            budget.stepped({1: 1.0, 51: 5.0}.get(step, 1e-3))
+    assert budget.each == pytest.approx(1e-3, rel=0.5)
+    steady = 90 * 1e-3
+    assert 10 * 1.0 + steady <= budget.heard + 1e-9 <= 10 * 1.0 + 2 * steady
+    assert budget.spent() == 2 * budget.heard and budget.wire() == {}
+
+
+def test_every_kind_of_work_is_in_the_number_and_none_is_there_twice():
+
+    net, opt, loop = small_training()
+    with always(watch(net, opt, snapshot_every=0)) as run:
+        loop(30)
+        run.refresh()
+        cost = run.budget.wire()
+    assert all(cost[name] > 0 for name in ("hear", "refresh", "norms", "ratios", "units", "mistakes"))
+    assert sum(cost.values()) == pytest.approx(run.budget.spent() * 1000, abs=0.02)  # rounded by kind
+    assert 0 < run.budget.each < 0.01
+
+
 # ---- flow ----------------------------------------------------------------------------------------------------------
 def test_flow_of_the_last_pass():
     net, _, _ = small_training()

@@ -214,60 +214,6 @@ def test_a_closure_is_part_of_its_step():
     assert fine(run).step == 3 and len(run.book.recent) == 3
 
 
-# ---- validation ----------------------------------------------------------------------------------------------------
-def validate_by_loss(net, x, y):
-    return F.cross_entropy(net(x), y)
-
-
-def validate_by_argmax(net, x, y):
-    pred = net(x).argmax(dim=1, keepdim=True)
-    return pred.eq(y.view_as(pred)).sum().item()
-
-
-def validate_by_max(net, x, y):
-    _, pred = vistorch.max(net(x).data, 1)
-    return (pred == y).sum().item()
-
-
-def validate_by_both(net, x, y):
-    out = net(x)
-    F.nll_loss(F.log_softmax(out, 1), y, reduction="sum").item()
-    return (out.argmax(1) == y).sum().item()
-
-
-@pytest.mark.parametrize("look", [validate_by_loss, validate_by_argmax, validate_by_max, validate_by_both])
-def test_validation_is_kept_apart(look):
-    net, opt, loop = small_training()
-    x, y = blobs(50, seed=1)
-    with watch(net, opt) as run:
-        for _ in range(2):
-            net.train()
-            loop(6)
-            net.eval()
-            with vistorch.no_grad():
-                for i in range(0, 50, 20):
-                    look(net, x[i : i + 20], y[i : i + 20])
-    with vistorch.no_grad():
-        out = net(x)
-    checks = fine(run).state()["validation"]
-    assert [(c["step"], c["samples"]) for c in checks] == [(6, 50), (12, 50)]
-    assert checks[1]["accuracy"] == pytest.approx((out.argmax(1) == y).float().mean().item())
-    assert checks[1]["loss"] == pytest.approx(F.cross_entropy(out, y).item(), rel=1e-6)
-    assert len(run.book.window.rows) == 120  # of training
-    expected = np.zeros((3, 3), int)
-    np.add.at(expected, (y.numpy(), out.argmax(1).numpy()), 1)
-    assert (run.confusion("validation") == expected).all()
-
-
-def test_a_model_that_trains_in_eval_mode_trains():
-    net, opt, loop = small_training()
-    net.eval()
-    with watch(net, opt) as run:
-        loop(6)
-    assert fine(run).state()["validation"] == [] and len(run.book.window.rows) == 60
-    assert hear.op is None
-
-
 # ---- loaders -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("options", [{}, {"shuffle": True}])
 def test_epochs_and_indices(options):
@@ -359,3 +305,47 @@ def test_scores_of_a_mistake():
         assert m["label"] == y[i].item()
         assert [c for c, _ in m["top"]] == order.tolist() and m["read"] == order[0]
         assert [p for _, p in m["top"]] == pytest.approx(chances[i][order], abs=1e-4)
+
+
+# ---- learning rates and definitions --------------------------------------------------------------------------------
+@pytest.mark.parametrize("groups", [1, 2])
+def test_each_step_has_its_learning_rate(groups):
+    net = small_net()
+    given = [net.parameters()] if groups == 1 else [net[0].parameters(), net[2].parameters()]
+    opt = optim.SGD([{"params": p, "lr": 0.1 * (i + 1)} for i, p in enumerate(given)], lr=0.1)
+    x, y = blobs(10)
+    real = []
+    with watch(net, opt, snapshot_every=0) as run:
+        for i in range(1, 41):
+            if i in (7, 8, 30):
+                for g in opt.param_groups:
+                    g["lr"] = g["lr"] / 2
+            real.append([g["lr"] for g in opt.param_groups])
+            if i % 9 == 0:
+                run.refresh()
+            if i == 20:
+                run.snapshot()
+            if i == 25:
+                run.rewind()
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+    kept = real[:20] + real[25:]  # the end of step 25 went back to the end of step 20
+    assert fine(run).step == len(kept) == 35
+    assert run.state()["loss"]["lr"]["mean"][:, 1:].T.tolist() == np.float32(kept).tolist()
+
+
+def test_precision_recall_and_accuracy_by_their_definitions():
+    rng = np.random.default_rng(4)
+    labels, scores = rng.integers(0, 5, 700), rng.normal(size=(700, 5))
+    scores[np.arange(700), labels] += rng.random(700) * 2
+    net = small_net(classes=5)
+    with watch(net) as run:
+        for i in range(0, 700, 70):
+            run.observe(scores[i : i + 70], labels[i : i + 70])
+    read, found, matrix = scores.argmax(1), fine(run).accuracy(), run.confusion()
+    for c in range(5):
+        both = np.sum((labels == c) & (read == c))
+        assert found["right"][c] / found["seen"][c] == both / np.sum(labels == c)  # recall
+        assert matrix[c, c] / matrix[:, c].sum() == both / np.sum(read == c)  # precision
+    assert found["accuracy"] == np.trace(matrix) / matrix.sum() == np.mean(labels == read)
+    assert (matrix.sum(1) == np.bincount(labels)).all() and (matrix.sum(0) == np.bincount(read)).all()

@@ -10,6 +10,7 @@ from tests.debug.watch.loops import F, conv_net, pictures, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.snapshots import Shelf, Snapshot
+from vistorch.utils.data import DataLoader, TensorDataset
 
 
 def made(kind, seed=0):
@@ -175,3 +176,46 @@ def test_by_itself_it_takes_some_within_the_budget():
         loop(5, lambda i: run.snapshot() if i == 2 else None)
     assert run.shelf.kept == [] and "more than the budget" in run.why_not("rewind")
     assert run.log.entries[-1].what == "snapshot refused"
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_an_epoch_of_a_shuffling_loader_is_done_again_bit_by_bit(own):
+    x, y = pictures(26)
+
+    def made_all():
+        vistorch.manual_seed(3)
+        net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Dropout(0.4))
+        net.append(nn.Linear(400, 3))
+        opt = optim.Adam(net.parameters(), lr=1e-2)
+        chance = vistorch.Generator().manual_seed(8) if own else None
+        loader = DataLoader(TensorDataset(x, y), batch_size=7, shuffle=True, generator=chance)
+        return net, opt, optim.lr_scheduler.ExponentialLR(opt, 0.7), loader
+
+    def epoch(net, opt, scheduler, loader, last=None):
+        losses = []
+        for i, (a, b) in enumerate(loader, 1):
+            if last is not None and i == len(loader):
+                last()
+            opt.zero_grad()
+            loss = F.cross_entropy(net(a), b)
+            loss.backward()
+            opt.step()
+            losses.append(loss.item())
+        scheduler.step()
+        return losses, opt.param_groups[0]["lr"]
+
+    parts = made_all()
+    plain = [epoch(*parts) for _ in range(3)]
+    parts = made_all()
+    with watch(*parts[:2], snapshot_every=0) as run:
+        first = epoch(*parts, last=run.snapshot)
+        second = epoch(*parts, last=run.rewind)
+        assert run.step == 4  # back at the end of the first epoch, before its scheduler's step
+        again = epoch(*parts)
+        third = epoch(*parts)
+    assert run.says == [] and run.shelf.steps == [4]
+    assert second[0] == again[0] and [first, again, third] == plain
+    assert (
+        run.state()["loss"]["curve"]["mean"][0, 1:].tolist()
+        == np.float32([loss for losses, _ in plain for loss in losses]).tolist()
+    )

@@ -64,7 +64,7 @@ class Stop:
     stepper: Any
 
     def __str__(self) -> str:
-        return f"stopped before {self.frame}: {self.breakpoint}"
+        return f"stopped before {str(self.frame).partition(': ')[2]}: {self.breakpoint}"
 
 
 def breakpoints_of(given: Any) -> list[Breakpoint]:

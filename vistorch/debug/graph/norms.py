@@ -25,7 +25,7 @@ class Norms(Listener):
 
     Args:
         share: at most this share of the time since it first began is spent on looking: passes that would be too
-            many are not looked at. The first one always is. None: no limit.
+            many are not looked at. The first one always is, and the first after `renew`. None: no limit.
 
     Example:
         >>> import vistorch
@@ -42,6 +42,7 @@ class Norms(Listener):
         self.share = share
         self.spent = 0.0
         self.since: float | None = None
+        self.due = True
 
     def __enter__(self) -> Norms:
         """Start to listen."""
@@ -55,13 +56,19 @@ class Norms(Listener):
         """Stop listening."""
         self.__exit__()
 
+    def renew(self) -> None:
+        """Look at the next pass whatever the others have cost: somebody has begun something new."""
+        self.due = True
+
     def backward(self, run: Any, outputs: tuple) -> None:
         """Look at a pass that is about to start, if there is time."""
         if run.journal is not None:  # whoever keeps a journal sees the gradients there
             return
         begun = perf_counter() if self.since is None else self.since
-        if self.share is not None and self.spent > self.share * (perf_counter() - begun):
+        late = self.share is not None and self.spent > self.share * (perf_counter() - begun)
+        if late and not self.due:
             return
+        self.due = False
         run.pending = _Waiting(run.pending, self)
         run.owned = _Nobodys()
 

@@ -84,19 +84,38 @@ class StepsRecord:
         return self.total
 
     def text(self) -> str:
-        """One line a step, and what each leaf received."""
+        """One line a step, what each leaf received, and where the pass stands if it has begun."""
         leaves = sum(n["leaf"] for n in self.nodes)
-        out = [f"{self.title}: {count(self.count, 'step')}, {count(leaves, 'leaf', 'leaves')}"]
+        numbers = self._numbers()
+        last = max(numbers, default=0) if numbers and not self.skipped and self.whole else self.count
+        out = [f"{self.title}: {count(last, 'step')}, {count(leaves, 'leaf', 'leaves')}"]
         wide = max((len(self._name(f["node"])) for f in self.frames), default=0)
-        margin = len(str(self.count)) * 2 + 4
+        margin = len(str(last)) * 2 + 4
         for i, frame in enumerate(self.frames):
-            place, name = f"{self.skipped + i + 1} of {self.count}", self._name(frame["node"])
+            if i == self.at > 0:
+                reasons = list(dict.fromkeys(text for place, text in self.stops if place == i))
+                out.append(f"{'':{margin}}  == stands here{': ' if reasons else ''}{', '.join(reasons)}")
+            again = (
+                i > 0 and numbers[i] == numbers[i - 1]
+            )  # a view on the way to a parameter is no step of its own
+            place, name = "" if again else f"{numbers[i]} of {last}", self._name(frame["node"])
             out.append(f"{place:>{margin}}  {name:<{wide}}  {frame['says']}".rstrip())
             for grad in frame["grads"]:
                 out.append(f"{'':{margin}}  -> {self._name(grad['node'])}.grad: {grad['sum']}")
         if self.failed:
             out.append(self.failed)
         return "\n".join(out)
+
+    def _numbers(self) -> list[int]:
+        """The step that each frame belongs to, as the page counts them."""
+        if self.graph is None or not self.places or self.skipped or not self.whole:
+            return [self.skipped + i + 1 for i in range(len(self.frames))]
+        found: list[int] = []
+        for frame in self.frames:
+            place = self.places[frame["node"]]
+            rides = bool(found) and place >= 0 and bool(self.graph.nodes[place].chip)
+            found.append((found[-1] if found else 0) + (not rides))
+        return found
 
     def _name(self, number: int) -> str:
         node = self.nodes[number]

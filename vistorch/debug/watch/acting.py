@@ -49,6 +49,12 @@ class Acting:
     say: str
     step: int
     epoch: int
+    looks: bool
+    look_every: float
+    next_look: float
+    next_refresh: float
+    newest_rate: Any
+    poll: Any
     at_backward: Any
     stepper: Any = None
 
@@ -168,16 +174,21 @@ class Acting:
     # ---- acting ------------------------------------------------------------------------------------------------
     def _boundary(self) -> None:
         """The end of a step: refresh, look for clicks, do what was asked for, and hold the loop while it is paused."""
-        begin = perf_counter()
-        if begin >= self.next_refresh:  # type: ignore[attr-defined]
+        now = perf_counter()
+        if now >= self.next_refresh:
             self.refresh()
             if self.snapshot_every is None and self.budget.may("snapshots", self.step):
                 self._take_snapshot(asked=False)
-        self._poll(begin)
-        if self.desk.once:
-            self.desk.once = False
+        self.looks = now >= self.next_look
+        if self.looks:
+            self.next_look = now + self.look_every
+        if self.poll is not None:
+            self._poll(now)
+        desk = self.desk
+        if desk.once:
+            desk.once = False
             self._hold()
-        if not self.desk.waiting and not self.desk.paused:
+        if not desk.waiting and not desk.paused:
             return
         begin = perf_counter()
         try:
@@ -308,7 +319,7 @@ class Acting:
             ):
                 entry.undone = True
                 entry.effect += "; undone by the rewind" if entry.effect else "undone by the rewind"
-        self.step = kept.step
+        self.step, self.newest_rate = kept.step, None
         effect = "weights, optimizer and generators restored"
         if now is not None and self._rate() != now:
             effect += f"; learning rate back to {rate(self._rate() or 0)}"

@@ -6,6 +6,7 @@ Invariant: numbers and small arrays only; no tensor, and nothing that grows with
 from __future__ import annotations
 
 from collections import deque
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ class Book:
         self.several = False  # each sample has several yes-or-no decisions
         self.loss, self.recent = Curve(), deque(maxlen=20)
         self.lr: Curve | None = None
+        self.rated, self.rates = 0, []  # the newest step whose learning rates are in the curve, and they
         self.flow: Curve | None = None
         self.norms: np.ndarray | None = None  # the newest, by parameter
         self.ratios: deque[np.ndarray] = deque(maxlen=NEWEST)
@@ -139,19 +141,33 @@ class Book:
         self.loss.add(steps, values)
         self.recent.extend(values)
 
-    def add_rates(self, steps: list[int], values: list[list[float]]) -> None:
-        """Add learning rates, one by group."""
-        if self.lr is None:
-            self.lr = Curve(len(values[0]), 512)
-        rows = self.lr.rows
-        self.lr.add(steps, [[*v, *[np.nan] * rows][:rows] for v in values])
+    def add_rates(self, changes: list[tuple[int, list]], step: int) -> bool:
+        """Add the learning rates up to a step; False where there is nothing to add.
 
-    def add_norms(self, step: int, values: list[float]) -> None:
-        """Add the gradient norms of a step."""
+        Args:
+            changes: (step, the rate of each group), in rising order, wherever they changed.
+            step: the newest step.
+        """
+        if changes and self.lr is None:
+            self.lr, self.rated = Curve(len(changes[0][1]), 512), changes[0][0] - 1
+        if self.lr is None or step <= self.rated:
+            return False
+        rows, first = self.lr.rows, self.rated + 1
+        given = changes if changes and changes[0][0] == first else [(first, self.rates), *changes]
+        values = [
+            [nan if r is None else float(r) for r in (*each, *[nan] * rows)[:rows]] for _, each in given
+        ]
+        counts = np.diff([at for at, _ in given] + [step + 1])
+        self.lr.add(np.arange(first, step + 1), np.repeat(values, counts, 0))
+        self.rated, self.rates = step, given[-1][1]
+        return True
+
+    def add_norms(self, steps: list[int], values: list[list[float]]) -> None:
+        """Add the gradient norms of some steps."""
         if self.flow is None:
-            self.flow = Curve(len(values), 256)
-        self.norms = np.array(values)
-        self.flow.add([step], [values])
+            self.flow = Curve(len(values[0]), 256)
+        self.norms = np.array(values[-1])
+        self.flow.add(steps, values)
 
     # ---- back and forth ----------------------------------------------------------------------------------------
     def copy(self) -> Book:
@@ -159,6 +175,7 @@ class Book:
         other = Book.__new__(Book)
         other.loss, other.recent = self.loss.copy(), deque(self.recent, 20)
         other.lr = None if self.lr is None else self.lr.copy()
+        other.rated, other.rates = self.rated, self.rates
         other.epoch_number, other.epochs = self.epoch_number, list(self.epochs)
         small = self.epoch is not None and self.classes <= MOST // 4
         other.epoch = self.epoch.copy() if small and self.epoch is not None else None
@@ -180,6 +197,7 @@ class Book:
         self.undone = [*self.undone, lost.wire(step + 1)][-UNDONE:]
         self.loss, self.recent = kept.loss.restored(), deque(kept.recent, 20)
         self.lr = None if kept.lr is None else kept.lr.restored()
+        self.rated, self.rates = kept.rated, kept.rates
         if kept.epoch is not None:
             self.epoch, self.epoch_number = kept.epoch.copy(), kept.epoch_number
             self.epochs = list(kept.epochs)

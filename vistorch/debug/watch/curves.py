@@ -53,7 +53,7 @@ class Curve:
         while steps[-1] >= self.columns * self.width:
             self._halve()
         at = steps // self.width
-        starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
+        starts = np.concatenate(([0], np.flatnonzero(at[1:] != at[:-1]) + 1))
         at = at[starts]
         fine = np.isfinite(values)
         least, most = np.where(fine, values, np.inf), np.where(fine, values, -np.inf)

@@ -8,7 +8,7 @@ the loop.
 
 from __future__ import annotations
 
-import threading
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -20,11 +20,12 @@ from ...engine.tensor import Tensor
 from .book import Check
 from .loaders import Loaders
 from .ops import Ops
-from .reading import Sight, sight_of
+from .reading import Sight, quick, sight_of
 from .units import Looking
 
 LARGE = 4 << 20  # bytes of scores that are read at once instead of kept for the refresh
 HELD = 32 << 20  # bytes of batches that wait for it
+TIMED = 16  # the hooks of one step in so many are timed: to look at the clock costs as much as they do
 
 
 class Ear(Listener):
@@ -34,7 +35,7 @@ class Ear(Listener):
 
     def __init__(self, run: Any) -> None:
         self.run, self.budget = run, run.budget
-        self.heard = run.budget.jobs["hear"]
+        self.timed, self.lap = True, 0.0  # whether the time of this step's hooks is taken, and how much it is
         self.root: Any = run.model
         self.depth = 0
         self.candidates: dict[int, Any] = {}
@@ -53,7 +54,7 @@ class Ear(Listener):
         self.held = 0
         self.check: Check | None = None
         self.check_sights: list[Sight] = []
-        self.approved: dict = {}
+        self.at = 0  # where in the newest pass a leaf of the model stood
         self.main: Any = None
         self.ours: dict[int, tuple[Any, bool]] = {}
         self.acts: dict[str, Any] = {
@@ -70,15 +71,17 @@ class Ear(Listener):
     # ---- events ------------------------------------------------------------------------------------------------
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow the loop; most events are of inner modules and end here at once."""
-        self.budget.calls += 1
         if subject is self.root:
             if name == "forward":
-                self._guarded(self._forward, details)
+                self._guarded(self._forward, *details)
             elif name == "forward_end":
                 if self.deaf:
                     self._hear_again()
-                if self.looking is not None or self.wants_last:
-                    self._guarded(self._forward_end, details[0])
+                self.ops.inside = False
+                if self.looking is not None:
+                    self._guarded(self._looked)
+                if self.wants_last:
+                    self._guarded(self._forward_end, *details)
         elif (act := self.acts.get(name)) is not None:
             act(subject, *details)
 
@@ -86,13 +89,17 @@ class Ear(Listener):
         self.deaf = False
         if hear.phase is None:
             hear.phase = self.phase
+        if hear.op is None and self.check is not None:
+            hear.op = self.ops.op
 
     def _step(self, optimizer: Any) -> None:
-        if self._is_ours(optimizer):
+        if self.run.looks and (optimizer is self.main or self._is_ours(optimizer)):
             self._guarded(self.run._before_step, optimizer)
 
     def _step_end(self, optimizer: Any) -> None:
-        if self._is_ours(optimizer) and optimizer is self.main and self._guarded(self._stepped, optimizer):
+        if optimizer is not self.main and not (self._is_ours(optimizer) and optimizer is self.main):
+            return
+        if self._guarded(self._stepped, optimizer):
             self.run._boundary()
 
     def _loader(self, loader: Any, iterator: Any = None) -> None:
@@ -106,7 +113,7 @@ class Ear(Listener):
         """Before the root is known: the outermost module that has parameters may be it."""
         if not self.depth and next(iter(module.parameters()), None) is not None:
             self.candidates[id(module)] = module
-            self._guarded(self._forward, (args, kwargs))
+            self._guarded(self._forward, args, kwargs)
         self.depth += 1
 
     def _any_forward_end(self, module: Any, result: Any) -> None:
@@ -117,51 +124,54 @@ class Ear(Listener):
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start: its root is the loss, its newest nodes know logits and labels."""
         if run.accumulate:
-            self._guarded(self._loss, run, outputs)
+            self._guarded(self._loss, run.order, outputs[0])
             if self.run.at_backward is not None:
                 hook, self.run.at_backward = self.run.at_backward, None
                 hook(self.run, run, outputs)
 
     def _guarded(self, act: Any, *given: Any) -> bool:
-        budget = self.budget
-        start, charged = perf_counter(), budget.charged
+        """Do it; an error ends the watching. Of one step in `TIMED` the time is taken, which stands for the others."""
         try:
-            act(*given)
+            if self.timed:
+                budget = self.budget
+                start, charged = perf_counter(), budget.charged
+                act(*given)
+                self.lap += perf_counter() - start - (budget.charged - charged)
+            else:
+                act(*given)
             return True
         except Exception as error:
             self.run._trouble(error)
             return False
-        finally:
-            own = perf_counter() - start - (budget.charged - charged)
-            self.heard.spent += own
-            budget.charged += own
 
     # ---- forward -----------------------------------------------------------------------------------------------
-    def _forward(self, details: tuple) -> None:
-        self.thread = threading.get_ident()
-        args, kwargs = details
+    def _forward(self, args: tuple, kwargs: dict) -> None:
         t = args[0] if args else next(iter(kwargs.values()), None)
         if isinstance(t, Tensor) and t._data.ndim > 2:
             v = t._ver
             if v is None:
                 v = version(t)
-            self.inputs = t._data, t._place, (v, v.n)
+            self.inputs = t._data, t._place, v, v.n
         else:
             self.inputs = None
         self.last = None
-        self.apart = not mode.on or not (self._training() or self.trains_in_eval)
-        if self.apart:
-            if self.check is None:
-                self.check = Check(self.run.step, self.run.epoch)
-                self.ops.__enter__()
-            self._take_check()
-            self.run._tick()
+        if not mode.on or not (self._training() or self.trains_in_eval):
+            self.apart, self.thread = True, get_ident()
+            begun = self.budget.begin()
+            self._forward_apart()
+            self.budget.end("hear", begun)
+            self.ops.inside = self.root is not None
+            if self.ops.outside and self.ops.inside and hear.op == self.ops.op and hear.phase == self.phase:
+                # who has labels outside the root has them there for the next batch too: inside, ops run as fast as
+                # they do when nobody listens
+                hear.op, hear.phase, self.deaf = None, None, True
             return
+        self.apart = False
         if self.check is not None:
             self.end_check()
         if self.root is None:
             return
-        if self.looking is None and self.budget.may("units", self.run.step):
+        if self.run.looks and self.looking is None and self.budget.may("units", self.run.step):
             self.looking = Looking(self.run.layer_paths, self.run.freight)
             self.looking.__enter__()
         elif hear.phase == self.phase:
@@ -169,10 +179,16 @@ class Ear(Listener):
             # ended is told all the same, because a call asks once, at its beginning, whom to tell.
             hear.phase, self.deaf = None, True
 
+    def _forward_apart(self) -> None:
+        if self.check is None:
+            self.check = Check(self.run.step, self.run.epoch)
+            self.ops.__enter__()
+        self._take_check()
+        self.run._tick()
+
     def _training(self) -> bool:
-        return (
-            self.root.training if self.root is not None else all(m.training for m in self.candidates.values())
-        )
+        root = self.root
+        return root.training if root is not None else all(m.training for m in self.candidates.values())
 
     def _forward_end(self, result: Any) -> None:
         if isinstance(result, (tuple, list)):
@@ -181,21 +197,28 @@ class Ear(Listener):
             result = next((t for t in result.values() if isinstance(t, Tensor)), None)
         # the array: a tensor would keep its graph
         self.last = result._data if isinstance(result, Tensor) else None
-        if self.looking is not None:
-            looking, self.looking = self.looking, None
-            looking.__exit__()
-            if looking.found:
-                self.run.book.units.expect(looking.found)
-            self.budget.charge("units", looking.seconds)
+
+    def _looked(self) -> None:
+        """The forward pass that was listened to is over."""
+        looking, self.looking = self.looking, None
+        assert looking is not None
+        looking.__exit__()
+        if looking.found:
+            self.run.book.units.expect(looking.found)
+        self.budget.charge("units", looking.seconds)
+        self.lap += looking.seconds  # which was charged in here, but spent before
 
     # ---- training ----------------------------------------------------------------------------------------------
-    def _loss(self, run: Any, outputs: tuple) -> None:
-        out = outputs[0]
+    def _loss(self, order: list, out: Any) -> None:
         data = getattr(out, "_data", None)
-        if data is None or data.size != 1 or (self.thread and threading.get_ident() != self.thread):
+        if data is None or data.size != 1:
             return
-        if not self._reaches(run.order):
-            return
+        at = self.at
+        n: Any = order[at] if at < len(order) else None
+        # where a leaf of the model stood in the newest pass, one stands in most of the next
+        if n.__class__ is not Leaf or id(n.variable) not in self.run.parameter_ids:
+            if not self._reaches(order):
+                return
         if self.apart and self.check is not None:  # who calls backward trains, whatever the mode
             self.trains_in_eval, self.apart = True, False
             self.ops.current = None
@@ -203,71 +226,65 @@ class Ear(Listener):
             self.check = None
             self.ops.__exit__()
         place = out._place
-        self.losses.append(float(data) if not place.kind and not place.simulated else (data.copy(), place))
-        sight = sight_of(run.order, self.last)
+        self.losses.append(float(data) if place is CPU else (data.copy(), place))
+        sight = quick(order[0]) or sight_of(order, self.last)
         if sight is not None:
             self.wants_last = not sight.logs
             self._see(sight)
         self.inputs = None
 
     def _reaches(self, order: list) -> bool:
-        """Whether a pass comes to the model; where one of its leaves stands is remembered by form of graph."""
+        """Whether a pass comes to the model."""
         if self.root is None:
             return True
-        key, own = (len(order), order[0].__class__), self.run.parameter_ids
-        at = self.approved.get(key, -1)
-        # another model's graph may have the same form: the leaf that was ours must be one of ours again
-        if at >= 0 and order[at].__class__ is Leaf and id(order[at].variable) in own:
-            return True
+        own = self.run.parameter_ids
         for i, n in enumerate(order):
             if n.__class__ is Leaf and id(n.variable) in own:
-                self.approved[key] = i
+                self.at = i
                 return True
         return False
 
     def _see(self, sight: Sight) -> None:
         """Keep a batch for the next refresh."""
-        self._epoch()
-        sight.step, sight.epoch = self.run.step + 1, self.run.epoch
+        run = self.run
+        if self.loaders.going:
+            self._epoch()
+        sight.step, sight.epoch = run.step + 1, run.epoch
         self._dress(sight)
         size = sight.scores.nbytes
         if size > LARGE:
-            self.run._read_now(sight)
+            run._read_now(sight)
             return
         self.sights.append(sight)
-        self.held += size if sight.inputs is None else size + sight.inputs.nbytes
-        if self.held > HELD:
+        held = self.held = self.held + (size if sight.inputs is None else size + sight.inputs.nbytes)
+        if held > HELD:
             for old in self.sights[:-1]:
                 old.inputs = None
             self.held = sum(s.nbytes for s in self.sights)
             if self.held > HELD:
-                self.run._read_waiting()
+                run._read_waiting()
 
     def _dress(self, sight: Sight) -> None:
         """Give a batch its inputs and indices, and copy what the loop may overwrite."""
-        if sight.place is CPU:
-            self._copied(sight)
+        place = sight.place
+        if place is CPU:
+            sight.target = sight.target.copy()
+            if not sight.logs:
+                sight.scores = sight.scores.copy()
         else:
-            with sight.place:
-                self._copied(sight)
+            with place:
+                sight.target = sight.target.copy()
+                if not sight.logs:
+                    sight.scores = sight.scores.copy()
         rows = len(sight.target)
         if self.loaders.going:
             now = self.loaders.now
             sight.indices = None if now is None else now.batch(rows)
-        if self.inputs is not None:
-            given, place, when = self.inputs
-            if place is sight.place and len(given) == rows:
-                sight.inputs, sight.version = given, when
-
-    @staticmethod
-    def _copied(sight: Sight) -> None:
-        sight.target = sight.target.copy()
-        if not sight.logs:
-            sight.scores = sight.scores.copy()
+        inputs = self.inputs
+        if inputs is not None and inputs[1] is place and len(inputs[0]) == rows:
+            sight.inputs, _, sight.version, sight.was = inputs
 
     def _epoch(self) -> None:
-        if not self.loaders.going:
-            return
         now = self.loaders.now
         if now is not self.iteration and now is not None:
             self.iteration = now
@@ -301,9 +318,14 @@ class Ear(Listener):
             self.run._meet(found)
 
     def _stepped(self, optimizer: Any) -> None:
-        self._epoch()
+        if self.loaders.going:
+            self._epoch()
         losses, self.losses = self.losses, []
-        self.run._after_step(optimizer, losses)
+        step = self.run._after_step(optimizer, losses)
+        self.budget.heard += self.budget.each
+        if self.timed:
+            self.budget.stepped(self.lap)
+        self.timed, self.lap = step < 4 or not step % TIMED, 0.0
 
     # ---- apart from training -----------------------------------------------------------------------------------
     def _take_check(self) -> None:
@@ -311,6 +333,8 @@ class Ear(Listener):
         sight, self.ops.current = self.ops.current, None
         if sight is not None:
             self.check_sights.append(sight)
+        else:
+            self.ops.outside = False
 
     def end_check(self) -> None:
         """Training goes on: a validation is over."""

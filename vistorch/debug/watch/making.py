@@ -39,7 +39,7 @@ def watch(
         steps: how many steps there will be, if known: for the time that is left.
         epochs: how many epochs there will be, if known.
         title: what the run is called.
-        share: at most this share of the loop's time goes into watching.
+        share: of the loop's time, for what is read and looked at now and then; to hear of each step costs more.
         snapshot_every: steps between snapshots, 0 for none; by default about every 100, as they cost little enough.
         snapshot_bytes: what all snapshots may hold.
         poll: called at step boundaries, at most 30 times a second: looks for clicks.

@@ -123,7 +123,7 @@ class Mistakes:
         with s.place:
             at = s.place.xp.asarray(rows)
             scores = freight.put(s.scores[at], s.place)
-            given = s.inputs
+            given = s.inputs if s.untouched() else None
             if given is not None and (len(given) != len(s.scores) or not picture_of(given.shape)):
                 given = None
             pictures = None if given is None else freight.put(given[at], s.place)

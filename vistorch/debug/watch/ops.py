@@ -19,10 +19,12 @@ class Ops(Listener):
         self.ear = ear
         self.current: Sight | None = None
         self.chosen: list[tuple[Any, Any]] = []  # (scores, indices) of the newest argmax
+        self.inside = self.chosen_inside = False  # whether the root is being called; and was, at that argmax
+        self.outside = False  # whether all that told of the newest batch was heard outside the root
 
     def __enter__(self) -> Any:
         """Start to listen."""
-        self.current, self.chosen = None, []
+        self.current, self.chosen, self.outside = None, [], False
         return super().__enter__()
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
@@ -38,7 +40,9 @@ class Ops(Listener):
         else:
             return
         if threading.get_ident() == self.ear.thread:
+            begun = self.ear.budget.begin()
             self.ear._guarded(look, name, ins, consts, outs)
+            self.ear.budget.end("hear", begun)
 
     def _loss(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         sight = sight_of_op(name, ins)
@@ -50,7 +54,7 @@ class Ops(Listener):
     def _argmax(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         scores, index = ins[0]._data, outs[-1]
         if scores.ndim == 2 and scores.shape[0] == index._data.size:
-            self.chosen = [(ins[0], index)]
+            self.chosen, self.chosen_inside = [(ins[0], index)], self.inside
 
     def _compared(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         if self.current is not None or not self.chosen:
@@ -63,6 +67,7 @@ class Ops(Listener):
                 target = other._data.reshape(-1)
                 if target.dtype.kind in "iu":
                     self._take(Sight(CLASSES, scores._data, target, scores._place))
+                    self.outside = not self.inside and not self.chosen_inside
                 return
 
     def _take(self, sight: Sight) -> None:
@@ -70,7 +75,7 @@ class Ops(Listener):
         if sight.logs:  # what the loop computed for itself, it may overwrite
             sight.scores = sight.scores.copy()
         self.ear._dress(sight)
-        self.current = sight
+        self.current, self.outside = sight, not self.inside
 
 
 def _same_memory(a: Any, b: Any) -> bool:

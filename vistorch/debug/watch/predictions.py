@@ -123,18 +123,28 @@ def queue(sights: list[Sight], freight: Freight, with_loss: bool = False) -> lis
 def _groups(sights: list[Sight]) -> list[list[Sight]]:
     """Batches that can be read together: neighbours of one form."""
     groups: list[list[Sight]] = []
-    key = None
+    before = None
     for s in sights:
-        plain = s.scores.ndim == 2 and s.kind == CLASSES
-        own = (
-            (s.place, s.scores.shape[1:], s.scores.dtype, s.target.dtype, s.ignore, s.logs) if plain else None
-        )
-        if own is not None and own == key:
+        if before is not None and _alike(s, before):
             groups[-1].append(s)
         else:
             groups.append([s])
-        key = own
+        before = s if s.scores.ndim == 2 and s.kind == CLASSES else None
     return groups
+
+
+def _alike(a: Sight, b: Sight) -> bool:
+    x, y = a.scores, b.scores
+    return (
+        a.place is b.place
+        and a.kind == CLASSES
+        and x.ndim == 2
+        and x.shape[1] == y.shape[1]
+        and x.dtype == y.dtype
+        and a.target.dtype == b.target.dtype
+        and a.ignore == b.ignore
+        and a.logs == b.logs
+    )
 
 
 def arrived(queued: list[tuple], classes: int) -> list[Read]:

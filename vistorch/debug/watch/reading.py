@@ -25,7 +25,8 @@ class Sight:
         place: where they are.
         ignore: the class number that does not count.
         logs: whether the scores are log-probabilities.
-        inputs: what the model was given, an array; `version`: the version cell of that memory, and its count then.
+        inputs: what the model was given, an array; `version`: the version cell of that memory; `was`: its count then.
+        indices: of the samples in the dataset.
     """
 
     epoch: int
@@ -33,6 +34,7 @@ class Sight:
     indices: list | None
     inputs: Any
     version: Any
+    was: int
 
     __slots__ = (
         "epoch",
@@ -46,6 +48,7 @@ class Sight:
         "step",
         "target",
         "version",
+        "was",
     )
 
     def __init__(
@@ -57,7 +60,7 @@ class Sight:
 
     def untouched(self) -> bool:
         """Whether the inputs are what the model was given."""
-        return self.version is None or self.version[0].n == self.version[1]
+        return self.version is None or self.version.n == self.was
 
     @property
     def nbytes(self) -> int:
@@ -89,7 +92,7 @@ _places: dict[
 ] = {}  # by class of node: where its row keeps targets and the class that does not count
 
 
-def _quick(node: Any) -> Any:
+def quick(node: Any) -> Any:
     """The cross entropy of logits with class numbers: `nll_loss` right after `log_softmax`; None for all else."""
     cls = node.__class__
     at = _places.get(cls)
@@ -139,9 +142,6 @@ def sight_of(order: list, last: Any = None) -> Sight | None:
         order: the nodes, the newest first.
         last: the array the root module returned, where the loss does not keep its input.
     """
-    found = _quick(order[0])
-    if found is not None:
-        return found
     for node in order[:NEAR]:
         if node.__class__ is Leaf or node.rule is None:
             continue

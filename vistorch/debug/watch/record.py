@@ -81,3 +81,13 @@ class WatchRecord:
         from .tables import figure
 
         return figure(self.state)
+
+    def to_tensorboard(self, folder: Any) -> str:
+        """Write losses, rates, accuracies and gradient norms to an event file for TensorBoard; gives its path.
+
+        Args:
+            folder: where; TensorBoard shows each folder as one run.
+        """
+        from .tensorboard import write
+
+        return write(self.state, folder)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from math import nan
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +21,15 @@ from .reading import Sight
 REFRESH = 0.1
 SELDOM = 2.0  # seconds between refreshes, at most
 POLL = 1 / 30
+
+
+def _mean(losses: list) -> float:
+    """The loss of a step: of its passes, numbers or tickets."""
+    return (
+        losses[0]
+        if losses[0].__class__ is float and len(losses) == 1
+        else sum(map(number, losses)) / len(losses)
+    )
 
 
 class Refreshing:
@@ -52,7 +60,16 @@ class Refreshing:
 
     # ---- reading -----------------------------------------------------------------------------------------------
     def _ready(self, sights: list[Sight]) -> list[Sight]:
-        return [s for s in sights if self.book.meet(classes_of(s), is_several(s))]
+        """Those that have as many classes as the others."""
+        out, before = [], None
+        for s in sights:
+            # most have the form of the one before
+            if before is None or s.scores.shape != before.scores.shape or s.kind != before.kind:
+                if not self.book.meet(classes_of(s), is_several(s)):
+                    continue
+                before = s
+            out.append(s)
+        return out
 
     def _read_now(self, sight: Sight) -> None:
         """A batch too large to keep: its predictions are queued, its scores let go."""
@@ -64,9 +81,6 @@ class Refreshing:
         sights, self.ear.sights, self.ear.held = self.ear.sights, [], 0
         if sights:
             self.batch = self.batch or len(sights[-1].target)
-        for s in sights:
-            if not s.untouched():
-                s.inputs = None
         self.queued += queue(self._ready(sights), self.freight)
 
     def _read_check(self, check: Check) -> None:
@@ -98,21 +112,18 @@ class Refreshing:
             self.queued = []
             book.count(reads)
             if self.budget.may("mistakes", self.step):
-                begun = self.budget.begin()
+                within = self.budget.begin()
                 book.mistakes.choose(reads, self.freight, "training")
-                self.budget.end("mistakes", begun)
+                self.budget.end("mistakes", within)
             touched.append("accuracy")
         if book.mistakes.number != before:
             touched.append("mistakes")
         if self.pending_losses:
-            steps, found = zip(*self.pending_losses, strict=True)
-            self.pending_losses = []
-            book.add_losses(list(steps), [sum(map(number, each)) / len(each) for each in found])
+            pending, self.pending_losses = self.pending_losses, []
+            book.add_losses([step for step, _ in pending], [_mean(each) for _, each in pending])
             touched.append("loss")
-        if self.pending_rates:
-            steps, rates = zip(*self.pending_rates, strict=True)
-            self.pending_rates = []
-            book.add_rates(list(steps), [[nan if r is None else float(r) for r in each] for each in rates])
+        changes, self.pending_rates = self.pending_rates, []
+        if book.add_rates(changes, self.step):
             touched.append("loss")
         touched += self._arrive()
         self._touch(*touched)
@@ -130,9 +141,10 @@ class Refreshing:
         """What was measured of layers, units and filters and is here now."""
         book, touched = self.book, []
         if self.pending_norms:
-            for step, found in self.pending_norms:
-                book.add_norms(step, [number(x) for x in found])
-            self.pending_norms = []
+            pending, self.pending_norms = self.pending_norms, []
+            book.add_norms(
+                [step for step, _ in pending], [[number(x) for x in found] for _, found in pending]
+            )
             touched += ["flow", "health"]
         if self.pending_ratios and self.sizes is not None:
             for found in self.pending_ratios:

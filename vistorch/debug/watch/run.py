@@ -32,7 +32,7 @@ from .showing import Showing
 from .snapshots import BUDGET, Shelf
 from .units import has_channels
 
-LOOK = 0.004  # seconds between two steps whose gradients are looked at, at least
+LOOK = 0.01  # seconds between two steps that are looked at more closely, at least
 JOBS = (
     ("hear", 1.0, 1),
     ("refresh", 1.0, 1),
@@ -90,11 +90,14 @@ class Run(Acting, Refreshing, Showing):
         self.marks: deque[tuple[int, int]] = deque(maxlen=512)  # (version, step)
         self.pace: deque[tuple[float, int]] = deque(maxlen=32)
         self.pending_losses: list[tuple[int, list]] = []
-        self.pending_rates: list[tuple[int, list]] = []
+        self.pending_rates: list[tuple[int, list]] = []  # only where they change
+        self.newest_rate: Any = None
         self.pending_norms: list[tuple[int, list]] = []
         self.pending_ratios: list[list] = []
         self.queued: list[tuple] = []
         self.next_refresh = self.next_poll = self.next_look = 0.0
+        self.look_every = LOOK
+        self.looks = True  # whether the step at hand may be looked at more closely
         self.parameter_ids: set[int] = set()
         self.layer_paths: dict[int, tuple[str, bool]] = {}
         self.sizes: Sizes | None = None
@@ -204,42 +207,43 @@ class Run(Acting, Refreshing, Showing):
         if optimizer is not self.ear.main or self.sizes is None:
             return
         step, budget = self.step + 1, self.budget
-        now = perf_counter()
-        if now < self.next_look:
-            return
-        self.next_look = now + LOOK
         if budget.may("norms", step):
             begun = budget.begin()
             self.pending_norms.append((step, self.sizes.norms(self.freight)))
             budget.end("norms", begun)
         if budget.may("ratios", step):
-            begin = perf_counter()
+            begun = budget.begin()
             self.sizes.keep()
-            self.keeping = perf_counter() - begin
+            budget.end("ratios", begun)
         if self.filters is not None and self.filters.choices and budget.may("filters", step):
             begun = budget.begin()
             self.filters.look(step, self.freight)
             budget.end("filters", begun)
 
-    def _after_step(self, optimizer: Any, losses: list) -> None:
-        """A step is whole."""
-        self.step += 1
-        if self.status == "waiting":
-            self.status = "running"
-        if self.sizes is not None and self.sizes.before is not None:
-            begin = perf_counter()
+    def _after_step(self, optimizer: Any, losses: list) -> int:
+        """A step is whole; gives its number."""
+        step = self.step = self.step + 1
+        if self.looks and self.sizes is not None and self.sizes.before is not None:
+            begun = self.budget.begin()
             self.pending_ratios.append(self.sizes.ratios(self.freight))
-            self.budget.charge("ratios", self.keeping + perf_counter() - begin)
+            self.budget.end("ratios", begun)
         if losses:
             if losses[0].__class__ is not float:
                 losses = [self.freight.put(*x) if isinstance(x, tuple) else x for x in losses]
-            self.pending_losses.append((self.step, losses))
-        self.pending_rates.append((self.step, [_rate(g.get("lr")) for g in optimizer.param_groups]))
-        if self.snapshot_every and self.budget.may("snapshots", self.step):
+            self.pending_losses.append((step, losses))
+        groups = optimizer.param_groups
+        lr = groups[0].get("lr")
+        if lr is not self.newest_rate or len(groups) > 1 or lr.__class__ is not float:
+            self.newest_rate = lr
+            self.pending_rates.append((step, [_rate(g.get("lr")) for g in groups]))
+        if self.status == "waiting":
+            self.status = "running"
+        if self.snapshot_every and self.budget.may("snapshots", step):
             self.refresh(tell=False)
             self._take_snapshot(asked=False)
         if len(self.pending_losses) > 4096:
             self.refresh()
+        return step
 
     def _next_epoch(self, iteration: Any) -> None:
         self.epoch += 1

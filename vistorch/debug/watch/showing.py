@@ -299,3 +299,11 @@ class Showing:
     def figure(self) -> Any:
         """Loss and accuracy by class as a matplotlib Figure."""
         return self.record().figure()
+
+    def to_tensorboard(self, folder: Any) -> str:
+        """Write losses, rates, accuracies and gradient norms to an event file for TensorBoard; gives its path.
+
+        Args:
+            folder: where; TensorBoard shows each folder as one run.
+        """
+        return self.record().to_tensorboard(folder)

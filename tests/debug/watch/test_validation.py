@@ -1,0 +1,163 @@
+"""Validation is kept apart from training, however its labels are met."""
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
+from vistorch import nn, optim
+from vistorch.debug.watch import watch
+from vistorch.engine.events import hear
+
+
+def fine(run):
+    assert run.says == [], run.says
+    return run
+
+
+def validate_by_loss(net, x, y):
+    return F.cross_entropy(net(x), y)
+
+
+def validate_by_argmax(net, x, y):
+    pred = net(x).argmax(dim=1, keepdim=True)
+    return pred.eq(y.view_as(pred)).sum().item()
+
+
+def validate_by_max(net, x, y):
+    _, pred = vistorch.max(net(x).data, 1)
+    return (pred == y).sum().item()
+
+
+def validate_by_both(net, x, y):
+    out = net(x)
+    F.nll_loss(F.log_softmax(out, 1), y, reduction="sum").item()
+    return (out.argmax(1) == y).sum().item()
+
+
+@pytest.mark.parametrize("look", [validate_by_loss, validate_by_argmax, validate_by_max, validate_by_both])
+def test_validation_is_kept_apart(look):
+    net, opt, loop = small_training()
+    x, y = blobs(50, seed=1)
+    with watch(net, opt) as run:
+        for _ in range(2):
+            net.train()
+            loop(6)
+            net.eval()
+            with vistorch.no_grad():
+                for i in range(0, 50, 20):
+                    look(net, x[i : i + 20], y[i : i + 20])
+    with vistorch.no_grad():
+        out = net(x)
+    checks = fine(run).state()["validation"]
+    assert [(c["step"], c["samples"]) for c in checks] == [(6, 50), (12, 50)]
+    assert checks[1]["accuracy"] == pytest.approx((out.argmax(1) == y).float().mean().item())
+    assert checks[1]["loss"] == pytest.approx(F.cross_entropy(out, y).item(), rel=1e-6)
+    assert len(run.book.window.rows) == 120  # of training
+    expected = np.zeros((3, 3), int)
+    np.add.at(expected, (y.numpy(), out.argmax(1).numpy()), 1)
+    assert (run.confusion("validation") == expected).all()
+
+
+def test_a_model_that_trains_in_eval_mode_trains():
+    net, opt, loop = small_training()
+    net.eval()
+    with watch(net, opt) as run:
+        loop(6)
+    assert fine(run).state()["validation"] == [] and len(run.book.window.rows) == 60
+    assert hear.op is None
+
+
+@pytest.mark.parametrize("logits", [True, False])
+def test_validation_of_yes_or_no(logits):
+    vistorch.manual_seed(0)
+    net = nn.Linear(4, 1)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    x, y = blobs(30)
+    y = (y > 0).float().reshape(-1, 1)
+    loss_of = nn.BCEWithLogitsLoss() if logits else lambda out, y: F.binary_cross_entropy(out.sigmoid(), y)
+    with watch(net, opt) as run:
+        for _ in range(3):
+            opt.zero_grad()
+            loss_of(net(x[:20]), y[:20]).backward()
+            opt.step()
+        net.eval()
+        with vistorch.no_grad():
+            total = sum(loss_of(net(x[i : i + 5]), y[i : i + 5]).item() * 5 for i in range(20, 30, 5))
+    out = net(x[20:])
+    check = fine(run).state()["validation"][0]
+    assert check["samples"] == 10 and check["loss"] == pytest.approx(total / 10, rel=1e-5)
+    assert check["accuracy"] == pytest.approx(((out > 0) == (y[20:] > 0.5)).float().mean().item())
+    assert len(run.book.window.rows) == 60 and run.tally("validation").samples == 10
+
+
+def test_what_is_observed_while_validating_is_validation():
+    net, opt, loop = small_training()
+    x, y = blobs(20, seed=1)
+    with watch(net, opt) as run:
+        loop(6)
+        net.eval()
+        with vistorch.no_grad():
+            out = net(x)
+            run.observe(out, y)
+    found = fine(run).state()["validation"]
+    assert [c["samples"] for c in found] == [20] and len(run.book.window.rows) == 60
+    assert found[0]["accuracy"] == pytest.approx((out.argmax(1) == y).float().mean().item())
+
+
+class Knows(nn.Module):
+    """A model that is given the labels too, or decides for itself."""
+
+    def __init__(self, how):
+        super().__init__()
+        self.net, self.how = small_net(), how
+
+    def forward(self, x, y=None):
+        out = self.net(x)
+        if self.training or self.how == "outside":
+            return out
+        return F.cross_entropy(out, y) if self.how == "loss" else out.argmax(1)
+
+
+@pytest.mark.parametrize("how", ["loss", "argmax", "outside"])
+def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are_not(how):
+    net = Knows(how)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    x, y = blobs(60, seed=2)
+    heard = []
+    net.net[1].register_forward_hook(lambda *_: heard.append(hear.op is not None))
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        heard.clear()
+        net.eval()
+        with vistorch.no_grad():
+            for i in range(0, 60, 10):
+                out, part = net(x[i : i + 10], y[i : i + 10]), y[i : i + 10]
+                if how == "argmax":
+                    (out == part).sum().item()
+                elif how == "outside":
+                    F.cross_entropy(out, part)
+        net.train()
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+    check = fine(run).state()["validation"][0]
+    assert check["samples"] == 60 and run.step == 2 and len(run.book.window.rows) == 120
+    inside = heard[:6]
+    assert inside == ([True] + [False] * 5 if how == "outside" else [True] * 6) and hear.op is None
+
+
+def test_inputs_of_a_validation_that_were_overwritten_are_not_shown():
+    net, (x, y) = conv_net(), pictures(12)
+    opt = optim.SGD(net.parameters(), lr=0.0)
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        run.refresh()
+        known = run.book.mistakes.number
+        net.eval()
+        with vistorch.no_grad():
+            F.cross_entropy(net(x), y)
+            x.zero_()
+    newer = [m for m in fine(run).book.mistakes.wire(known) if m["where"] == "validation"]
+    assert newer and all(m["image"] is None for m in newer)

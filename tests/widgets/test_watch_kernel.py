@@ -122,8 +122,8 @@ def test_a_person_steers_a_running_cell(page):
         page.ask("resume")
         page.becomes("running")
         page.until(lambda stood=stood: page.head["step"] > stood + 2)
-    # a step of 11 ms, 33 ms to look for clicks, 100 ms between two deltas
-    assert statistics.median(late) < 0.15
+    # a step of 11 ms, 33 ms to look for clicks, and what a shared machine takes
+    assert statistics.median(late) < 0.1
 
     page.ask("pause")
     page.becomes("paused")

@@ -11,7 +11,7 @@ import pytest
 
 import vistorch
 from vistorch import nn, vt
-from vistorch.debug.updates import remembered
+from vistorch.debug.updates import forget, remembered
 from vistorch.widgets.display import Display, shown
 from vistorch.widgets.wire import pack
 
@@ -22,6 +22,7 @@ def fresh():
     yield
     shown.clear()
     vt.defaults.reset()
+    forget()
 
 
 def items(x, **wishes):

@@ -1,12 +1,13 @@
 """The training panel with a kernel: what changed goes to the page, what is clicked is handed to the run.
 
 While the cell runs, the loop itself looks for clicks (`pump.py`); where that cannot work, the page says so and offers
-nothing that would come too late. Invariant: at most ten deltas a second, each from the version that was sent last.
+nothing that would come too late. Invariant: at most ten deltas in any second, each from the version that was sent last.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -15,7 +16,8 @@ from . import pump, wire
 from .display import Display
 from .live import Live, Refused, whole
 
-APART = 0.1  # seconds between two deltas, at least
+APART = 0.125  # seconds between two deltas where nothing was done to the run
+MOST = 10  # deltas in any second: what was done is told at once as long as there are fewer
 LONGEST = 300  # letters of a sentence that answers a page
 AT_ONCE = ("rewind", "filters")  # also act when the run is over
 
@@ -34,6 +36,8 @@ class WatchView(Live):
         self.run = run
         self.since = int(display.state()["version"])
         self.sent_at, self.late = 0.0, False
+        self.times: deque[float] = deque(maxlen=MOST)
+        self.told: tuple[str, int] = ("", 0)  # the status and the line of the log that a page knows
         self.sending = threading.Lock()
         # A loop in a thread of its own leaves the main thread free for clicks.
         self.why = pump.why_not() if threading.current_thread() is threading.main_thread() else ""
@@ -53,15 +57,22 @@ class WatchView(Live):
         Args:
             run: the run.
         """
-        if run.open and perf_counter() - self.sent_at < APART:
+        if run.open and not self._due(run):
             self.late = True
         else:
             self._give(run)
 
+    def _due(self, run: Any) -> bool:
+        """Whether a delta may be sent now."""
+        now = perf_counter()
+        if len(self.times) == MOST and now - self.times[0] < 1:
+            return False
+        return now - self.sent_at >= APART or self.told != (run.status, run.log.number)
+
     def poll(self) -> None:
         """Look for clicks, and send what is late: a run calls this at the boundaries of its steps."""
         pump.pump()
-        if self.late and self.run is not None and perf_counter() - self.sent_at >= APART:
+        if self.late and self.run is not None and self._due(self.run):
             self._give(self.run)
 
     def _give(self, run: Any) -> None:
@@ -77,6 +88,8 @@ class WatchView(Live):
                 _hindered(state["head"], self.why)
             packed = wire.pack("delta", state)
             self.sent_at = perf_counter()
+            self.times.append(self.sent_at)
+            self.told = run.status, run.log.number
             self.send({"type": "delta"}, [packed])
             if not run.open:  # a page that is opened later begins here; those that are open are not told
                 self._trait_values["payload"] = self.display.payload()

@@ -3,6 +3,8 @@
 A command that comes later is run too, in the same notebook; what its examples name has to be in it.
 """
 
+import sys
+
 import pytest
 
 from vistorch import vt
@@ -52,6 +54,8 @@ def no_breakpoints_are_left():
 @pytest.mark.parametrize("command", vt.COMMANDS.values(), ids=lambda command: command.name)
 def test_every_example_runs(command, type_in, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)  # other tests of this process have PyTorch itself
     for cell in [NOTEBOOK, *BEFORE.get(command.name, [])]:
         type_in(cell).result.raise_error()
     assert command.examples

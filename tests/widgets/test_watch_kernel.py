@@ -5,6 +5,7 @@ The test is the page: it reads deltas as they come from the kernel, with the tim
 
 import statistics
 import time
+from contextlib import ExitStack
 from itertools import pairwise
 
 import pytest
@@ -91,22 +92,33 @@ class Page:
             self.client.replied.add(self.client.get_shell_msg(timeout=15)["parent_header"].get("msg_id"))
 
 
-@pytest.fixture(scope="module", params=kernels.NAMES)
-def client(request):
+@pytest.fixture(scope="module")
+def clients():
+    """A kernel by its name, started when it is first asked for."""
     if not (bundles.STATIC / "watch.js").is_file():
         pytest.skip("needs the pages: make js")
-    with kernels.running(request.param) as client:
-        client.name, client.replied = request.param, set()
-        run(client, START)
+    known = {}
+    with ExitStack() as stack:
+
+        def client(name):
+            if name not in known:
+                known[name] = one = stack.enter_context(kernels.running(name))
+                one.name, one.replied = name, set()
+                run(one, START)
+            return known[name]
+
         yield client
 
 
-@pytest.fixture(params=["main", "subshell"])
-def page(request, client):
-    """A page whose training runs, its messages on the main shell or on a subshell."""
-    if request.param == "subshell" and client.name == "ipykernel-6.31":
-        pytest.skip("this kernel has no subshells")
-    page = Page(client, new_subshell(client) if request.param == "subshell" else None)
+SHELLS = [(name, shell) for name in kernels.NAMES for shell in ("main", "subshell")]
+
+
+@pytest.fixture(params=[one for one in SHELLS if one != ("ipykernel-6.31", "subshell")], ids="-".join)
+def page(request, clients):
+    """A page whose training runs, its messages on the main shell or, where there are some, on a subshell."""
+    name, shell = request.param
+    client = clients(name)
+    page = Page(client, new_subshell(client) if shell == "subshell" else None)
     yield page
     if not page.idle:
         client.control_channel.send(client.session.msg("interrupt_request", {}))

@@ -19,6 +19,7 @@ NODE, GROUP, ROOT = range(3)
 GUTTER = 22  # for a mark: open, done, here
 BOX = (140, 240)
 PILLS = (84, 216)
+NORM = 6  # letters of a gradient's norm
 
 
 class Label(NamedTuple):
@@ -128,7 +129,8 @@ def sizes_of(record: Any) -> tuple[int, int]:
         widest = max([_columns(label) for label in words], default=10)
         box = min(max(int(GUTTER + widest * COLUMN + 10), BOX[0]), BOX[1])
         pills = [pill_label(record, i, (NODE, user)) for i, user in _users(record) if i in pills_of(record)]
-        widest = max([sum(map(cells, p)) + 1 + (2 if p[2] else 0) for p in pills], default=8)
+        # with room for the norm: the stepper writes it there, and the same graph has one after its pass
+        widest = max([cells(p[0]) + cells(p[1]) + max(cells(p[2]), NORM) + 3 for p in pills], default=8)
         found = record.tree.sizes = box + box % 2, min(max(int(widest * SMALL + 26), PILLS[0]), PILLS[1])
     return found
 

@@ -29,9 +29,10 @@ export function decimalsFor(most: number, room: number): number {
   return digits + 1 > room ? -1 : Math.max(digits < 3 ? 1 : 0, Math.min(3, room - digits - 2));
 }
 
-/** A number in so many characters: ".27", "−1.30", "4e7"; "" where none is honest. */
+/** A number in so many characters: ".27", "−1.30", "4e7", "0" for nothing else; "" where none is honest. */
 export function fit(value: number, room: number, decimals: number): string {
   if (!Number.isFinite(value)) return "";
+  if (value === 0) return "0";
   for (let d = decimals; d >= 0; d--) {
     const text = plain(value, d);
     if (text.length <= room) return text;

@@ -28,10 +28,6 @@ TENSOR = "vistorch.Tensor"
 EXEMPT = {
     "vistorch.load_ipython_extension": "IPython calls it, with its shell, for `%load_ext vistorch`",
     "vistorch.unload_ipython_extension": "IPython calls it, with its shell, for `%unload_ext vistorch`",
-    "vistorch.debug.watch.StopTraining": "raised where a button is pressed in the page of a watched training",
-    "vistorch.debug.watch.FlowRecord": "made by a watched training: see the example of `watch`",
-    "vistorch.debug.watch.WatchRecord": "made by a watched training: see the example of `watch`",
-    "vistorch.debug.watch.Run": "made by a watched training: see the example of `watch`",
 }
 
 

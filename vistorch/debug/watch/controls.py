@@ -33,6 +33,20 @@ class StopTraining(BaseException):
     """Ends a loop whose run was told to stop; the run's `with` block keeps it to itself.
 
     It is no Exception, so that a loop which catches those ends all the same.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.watch import watch
+        >>> net = vistorch.nn.Linear(1, 1)
+        >>> optimizer = vistorch.optim.SGD(net.parameters(), lr=0.1)
+        >>> with watch(net, optimizer) as run:
+        ...     for step in range(100):
+        ...         net(vistorch.ones(1, 1)).sum().backward()
+        ...         optimizer.step()
+        ...         if step == 2:
+        ...             run.stop()
+        >>> run.status, run.step
+        ('stopped', 4)
     """
 
     def __init__(self, run: Any) -> None:

@@ -24,7 +24,13 @@ from .layers import owner_of
 
 @dataclass
 class FlowRecord:
-    """The gradients of one pass, by parameter, from the input to the output."""
+    """The gradients of one pass, by parameter, from the input to the output.
+
+    Example:
+        >>> from vistorch.debug.watch import FlowRecord
+        >>> FlowRecord("nothing", []).text().splitlines()[0]
+        'nothing'
+    """
 
     kind: ClassVar[str] = "flow"
     replaces_text: ClassVar[bool] = True  # the page's table says all that the text does

@@ -44,7 +44,15 @@ from typing import Any, ClassVar
 
 @dataclass
 class WatchRecord:
-    """A training, as it was known at one moment."""
+    """A training, as it was known at one moment.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.watch import watch
+        >>> record = watch(vistorch.nn.Linear(1, 1)).record()
+        >>> record.kind, record.state["head"]["status"]
+        ('watch', 'waiting')
+    """
 
     kind: ClassVar[str] = "watch"
     replaces_text: ClassVar[bool] = True  # the panel says all that the text does

@@ -47,7 +47,19 @@ _open: weakref.WeakSet = weakref.WeakSet()
 
 
 class Run(Acting, Refreshing, Showing):
-    """A training that is watched; `watch` makes one."""
+    """A training that is watched; `watch` makes one.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.watch import watch
+        >>> net = vistorch.nn.Linear(2, 2)
+        >>> optimizer = vistorch.optim.SGD(net.parameters(), lr=0.1)
+        >>> with watch(net, optimizer) as run:
+        ...     vistorch.nn.functional.cross_entropy(net(vistorch.eye(2)), vistorch.tensor([0, 1])).backward()
+        ...     optimizer.step()
+        >>> run.step, run.accuracy()["seen"].tolist()
+        (1, [1, 1])
+    """
 
     def __init__(
         self,

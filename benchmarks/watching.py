@@ -13,6 +13,7 @@ import io
 import os
 import random
 import statistics
+from importlib.util import find_spec
 from time import perf_counter, process_time
 
 from benchmarks import harness, models
@@ -237,7 +238,8 @@ for batch in STEPS:
     add("watching", f"{name}, watched", watched(batch), base=alone(batch), budget=1.05)
     add("watching", f"{name}, with deltas", watched(batch, page), base=alone(batch), budget=1.05)
 add("watching", "one update, beside a figure drawn anew", update, base=drawn_anew, budget=1.0)
-add("watching", "one update, beside livelossplot's", update, base=livelossplot, budget=1.0)
+if find_spec("livelossplot") is not None:
+    add("watching", "one update, beside livelossplot's", update, base=livelossplot, budget=1.0)
 add(
     "watching",
     "one delta, beside the whole state",

@@ -1,6 +1,7 @@
 """A fresh IPython shell in this process, with nothing of it left behind."""
 
 import atexit
+import builtins
 import sys
 
 import pytest
@@ -16,6 +17,9 @@ from vistorch.compat import unalias_torch
 def bare(tmp_path, monkeypatch):
     """A shell into which nothing was loaded."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.delattr(
+        builtins, "_", raising=False
+    )  # an example of a docstring leaves one, and IPython then has none of its own
     monkeypatch.setitem(
         sys.modules, "__main__", sys.modules["__main__"]
     )  # a shell puts a module of its own there

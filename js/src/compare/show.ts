@@ -1,10 +1,10 @@
 // A comparison: the first difference in a sentence, every op with its difference, and the values where it begins.
 
-import { button, el } from "../shared/dom";
+import { el } from "../shared/dom";
 import { count, num } from "../shared/format";
 import type { Frame } from "../shared/page";
 import { real } from "../shared/payload";
-import { card, foot, type Listing, listing, sentence, sign, within } from "../shared/report";
+import { card, foot, listing, only, sentence, sign, within } from "../shared/report";
 import { maps } from "./maps";
 import type { First, Leaf, Row, Side, State } from "./types";
 
@@ -111,7 +111,7 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
   const start = state.rows[at];
   if (start) about(start);
   else side.hidden = true;
-  if (state.rows.length > 12 && !state.rows.every(apart)) made.tools.append(only(state, ops, signal));
+  if (state.rows.length > 12 && !state.rows.every(apart)) made.tools.append(only("Only what differs", state.rows.map(apart), ops, signal));
   ops.choose(at);
   if (!wrong) evidence.hidden = true;
   else
@@ -139,22 +139,6 @@ const where = (first: First): string =>
 function rest(state: State): HTMLElement[] {
   const missing = state.ops - state.rows.length;
   return missing ? [el("div.vt-rp-line", { text: `${count(missing)} more ops are not listed` })] : [];
-}
-
-function only(state: State, ops: Listing, signal: AbortSignal): HTMLElement {
-  const all = state.rows.map((_, i) => i);
-  const few = all.filter((i) => apart(state.rows[i] as Row));
-  let short = state.rows.length > 40;
-  const turn = button("button", "Only what differs", "", () => {
-    short = !short;
-    apply();
-  }, signal);
-  const apply = (): void => {
-    turn.setAttribute("aria-pressed", String(short));
-    ops.show(short ? few : all);
-  };
-  apply();
-  return turn;
 }
 
 function leaves(all: Leaf[]): HTMLElement[] {

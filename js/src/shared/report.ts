@@ -186,6 +186,23 @@ export function listing<Row>(
   };
 }
 
+/** A switch between all rows and the few that somebody looks for; a long table begins with these. */
+export function only(words: string, wanted: boolean[], rows: Listing, signal: AbortSignal): HTMLElement {
+  const all = wanted.map((_, i) => i);
+  const few = all.filter((i) => wanted[i]);
+  let short = wanted.length > 40;
+  const apply = (): void => {
+    turn.setAttribute("aria-pressed", String(short));
+    rows.show(short ? few : all);
+  };
+  const turn = button("button", words, "", () => {
+    short = !short;
+    apply();
+  }, signal);
+  apply();
+  return turn;
+}
+
 /** What the signs mean, and the keys. */
 export function foot(signs: [Sign, string][], keys: [string, string][]): HTMLElement {
   return el(

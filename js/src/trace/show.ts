@@ -4,7 +4,7 @@ import { Linked } from "../graph/linked";
 import { button, el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import type { Frame } from "../shared/page";
-import { card, foot, type Listing, listing, sentence, sign, typeset, within } from "../shared/report";
+import { card, foot, type Listing, listing, only, sentence, sign, typeset, within } from "../shared/report";
 import { close } from "./close";
 import { lineOf } from "./places";
 import { lines } from "./source";
@@ -121,7 +121,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   evidence.append(main);
   if (picture) evidence.append(picture.root);
   made.root.append(evidence);
-  if (state.rows.length > 12 && wrong) made.tools.append(only(state, ops, signal));
+  if (state.rows.length > 12 && wrong) made.tools.append(only("Only what is bad", state.rows.map((row) => !good(row)), ops, signal));
   if (!wrong && !state.error) {
     // Quiet until wrong: what all went well is one click away.
     evidence.hidden = true;
@@ -161,23 +161,6 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
     );
   root.append(made.root);
   return () => {};
-}
-
-/** A switch between all ops and those where something is bad. */
-function only(state: State, ops: Listing, signal: AbortSignal): HTMLElement {
-  const all = state.rows.map((_, i) => i);
-  const few = all.filter((i) => !good(state.rows[i] as Row));
-  let short = state.rows.length > 40;
-  const turn = button("button", "Only what is bad", "", () => {
-    short = !short;
-    apply();
-  }, signal);
-  const apply = (): void => {
-    turn.setAttribute("aria-pressed", String(short));
-    ops.show(short ? few : all);
-  };
-  apply();
-  return turn;
 }
 
 /** The gradients that the bad values end in. */

@@ -13,6 +13,7 @@ from ...debug.graph.record import MARKS
 from ...debug.graph.state import summary
 from ...debug.graph.words import cells, cut, number_text
 from .ink import COLOURS, MONO, SANS, clean, halo, head, number, tag, way, words
+from .sheet import wrapped
 from .signs import sign
 
 __all__ = ["MIME", "paint", "svg"]
@@ -303,17 +304,8 @@ def _verdict(record: Any, colour: dict[str, str], width: int) -> tuple[str, int]
     """The strip that says what failed, and its height."""
     if record.failed < 0 or not record.says:
         return "", 0
-    room, lines, line = int((width - 28) / 6.9), [], ""
-    for word in record.says[-1].split(" "):
-        longer = f"{line} {word}" if line else word
-        if cells(longer) > room and line:
-            lines.append(line)
-            line = word
-        else:
-            line = longer
-    lines.append(line)
-    if len(lines) > VERDICT:
-        lines[VERDICT - 1 :] = [cut(" ".join(lines[VERDICT - 1 :]), room)]
+    room = int((width - 28) / 6.9)
+    lines = wrapped(record.says[-1], room, VERDICT)
     tall = 14 + 17 * len(lines)
     parts = [
         tag("rect", x=1, y=HEAD, width=width - 2, height=tall, fill=colour["badsoft"]),

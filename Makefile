@@ -9,6 +9,9 @@ BENCH_ARGS ?=
 # imports cupy at once, and is itself imported only where a CUDA device is asked for
 NOT_HERE := --ignore=vistorch/engine/kernels/cupy_.py
 
+# IPython warns of another environment that is active, and a warning is an error here
+unexport VIRTUAL_ENV
+
 BIN := $(VENV)/bin
 BASE := $(VENV)/.made-base
 TEST := $(VENV)/.made-test

@@ -187,6 +187,37 @@ def test_the_server_is_killed():
     assert [x.item() for x in DataLoader(range(2), num_workers=1)] == [0, 1]
 
 
+def test_a_server_that_dies_is_replaced_when_it_no_longer_answers(monkeypatch):
+    server = launch._server()
+
+    def refuse(fds):
+        monkeypatch.undo()
+        os.kill(server._forkserver_pid, signal.SIGKILL)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(server, "connect_to_new_process", refuse)
+    assert [x.item() for x in DataLoader(range(2), num_workers=1)] == [0, 1]
+
+
+def test_a_server_that_dies_is_replaced_when_it_has_taken_the_luggage():
+    before = launch._server()._forkserver_pid
+    os.kill(before, signal.SIGSTOP)
+    killer = threading.Timer(0.2, os.kill, (before, signal.SIGKILL))
+    killer.start()
+    assert [x.item() for x in DataLoader(range(2), num_workers=1)] == [0, 1]
+    killer.join()
+    assert launch._server()._forkserver_pid != before
+
+
+def test_a_living_server_that_refuses_is_no_reason_to_wait_for_ever(monkeypatch):
+    def refuse(fds):
+        raise ConnectionRefusedError("no")
+
+    monkeypatch.setattr(launch._server(), "connect_to_new_process", refuse)
+    with pytest.raises(ConnectionRefusedError):
+        next(iter(DataLoader(range(2), num_workers=1)))
+
+
 def test_timeout():
     loader = DataLoader(doing(lambda: threading.Event().wait(), at=0), num_workers=1, timeout=0.2)
     with pytest.raises(RuntimeError, match=r"^DataLoader timed out after 0\.2 seconds$"):

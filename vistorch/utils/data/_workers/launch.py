@@ -16,8 +16,9 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import vistorch
@@ -125,6 +126,16 @@ if has_server():
         for fd in fds:
             os.close(fd)
 
+    def _ends(pid: int, within: float = 1.0) -> bool:
+        """Whether a child of ours has ended or does so soon; it is left for others to collect."""
+        deadline = time.monotonic() + within
+        with suppress(ChildProcessError):  # another thread has collected it
+            while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.001)
+        return True
+
     class _Launched(popen_forkserver.Popen):
         """A process forked off by our server."""
 
@@ -141,13 +152,28 @@ if has_server():
                 reduction.dump(process_obj, stream)
             finally:
                 set_spawning_popen(None)
-            self.sentinel, channel = _server().connect_to_new_process(self._fds)
+            server = _server()
+            pid = server._forkserver_pid
+            try:
+                self._send(server, stream)
+            except (ConnectionError, EOFError):
+                # A killed server hangs up before the system says that it has ended, so it can pass for a running one.
+                if not _ends(pid):
+                    raise
+                self._send(_server(), stream)
+
+        def _send(self, server: Any, stream: io.BytesIO) -> None:
+            self.sentinel, channel = server.connect_to_new_process(self._fds)
             # The child takes the end of this second descriptor for the end of its parent.
             alive = os.dup(channel)
             self.finalizer = util.Finalize(self, _close_all, (alive, self.sentinel))
-            with open(channel, "wb", closefd=True) as pipe:
-                pipe.write(stream.getbuffer())
-            self.pid = forkserver.read_signed(self.sentinel)
+            try:
+                with open(channel, "wb", closefd=True) as pipe:
+                    pipe.write(stream.getbuffer())
+                self.pid = forkserver.read_signed(self.sentinel)
+            except BaseException:
+                self.finalizer()
+                raise
 
     class ServedProcess(BaseProcess):
         """A process that our server forks off."""

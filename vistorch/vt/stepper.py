@@ -64,6 +64,9 @@ def step(
         4 of 4  AddBackward0   4.5
                 -> x.grad: 0 + 4.5
     """
+    from ..debug.breaks.nowhere import nowhere
+    from ..debug.breaks.points import breakpoints_of
+
     listening.start()
     around = _around(namespace, sys._getframe(1))
     roots = _tensors(x, "step")
@@ -73,8 +76,8 @@ def step(
         if any(getattr(n, "saved", None) is FREED for n in stepper.nodes):
             stepper.undo()
             raise Refusal(GONE)
-        conditions = [break_] if isinstance(break_, str) or callable(break_) else list(break_ or ())
-        return shown(stepper, around, conditions, live, undone)
+        points = breakpoints_of(break_ or ())
+        return shown(stepper, around, points, live, [*undone, *nowhere(points, stepper)])
     except ConditionError as error:
         raise Refusal(str(error)) from None
     except Refusal:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 
 import numpy as np
@@ -44,9 +45,13 @@ def test_another_seed_is_blamed_on_what_was_given():
     found = compare(step(net(0), X, "seed 0"), step(net(1), X, "seed 1"))
     states = {(r["op"], r["forward"]["state"]) for r in found.rows}
     assert ("addmm", "inherited") in states and not any(s == "own" for _, s in states)
-    assert (
-        "is in t (number 1) in 0" in found.sentence and "inherited from what it was given" in found.sentence
+    by = np.abs(net(0)[0].weight.detach().numpy() - net(1)[0].weight.detach().numpy()).max()
+    assert found.sentence.startswith("The first difference is in t (number 1) in 0: at ")
+    told = re.search(
+        r"; the runs gave it different numbers: its input of shape \[5, 4\] differs by up to (.*?) \(",
+        found.sentence,
     )
+    assert told and float(told[1]) == pytest.approx(by, rel=1e-3)
     assert found.leaves[0]["name"] == "0.bias" and len(found.leaves) == 4
 
 

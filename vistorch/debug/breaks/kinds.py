@@ -90,7 +90,10 @@ class Op:
 
     def holds(self, moment: Any) -> bool:
         """Whether it is so now."""
-        name = moment.name
+        return self.matches(moment.name)
+
+    def matches(self, name: str) -> bool:
+        """Whether a node of this name is meant."""
         return fnmatchcase(name, self.pattern) or fnmatchcase(short(name), self.pattern)
 
     def __str__(self) -> str:
@@ -131,10 +134,12 @@ class At:
     def holds(self, moment: Any) -> bool:
         """Whether it is so now."""
         path = moment.module
-        if path is None:
-            return False
-        inside = self.modules.endswith(".*") and fnmatchcase(path, self.modules[:-2])
-        return (inside or fnmatchcase(path, self.modules)) and self.test.holds(moment)
+        return path is not None and self.inside(path) and self.test.holds(moment)
+
+    def inside(self, path: str) -> bool:
+        """Whether the module at a path is meant."""
+        itself = self.modules.endswith(".*") and fnmatchcase(path, self.modules[:-2])
+        return itself or fnmatchcase(path, self.modules)
 
     def __str__(self) -> str:
         before = f"({self.test})" if isinstance(self.test, (All, Any_)) else str(self.test)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.quiet import quiet
+from ...engine.rules import TABLE
 from ..numbers import plain
 from ..steps.words import count, index, number
 from ..values import encoded
@@ -138,7 +139,8 @@ class _Comparison:
         if one is not None:
             row, nr, which, x, y, d, _ = one
             made.first = self._told(made.rows[row], nr, which, x, y, d)
-            made.sentence = _sentence(made.rows[row], which, made.first, d)
+            begins = self._begins(which, x, y)
+            made.sentence = _sentence(made.rows[row], which, made.first, d, begins)
         elif apart is None:
             made.sentence = f"The runs agree: {count(len(made.rows), 'op')} compared."
         if apart is not None and (one is None or apart["id"] < one[0]):
@@ -216,6 +218,20 @@ class _Comparison:
         both = [self.difference(ours[nr], found[nr]) for nr in ours if nr in found]
         return max(both, key=lambda d: (d.differs, d.largest), default=None)
 
+    def _begins(self, which: str, x: Op, y: Op) -> str:
+        """The inputs of an op that no op made and that the runs do not share, if it is to them that it owes all."""
+        if which == "backward":
+            return ""
+        rule = TABLE.get(y.name)
+        names = rule.inputs if rule is not None and len(rule.inputs) == len(y.ins) else ()
+        told = []
+        for k, (p, q) in enumerate(zip(x.ins, y.ins, strict=False)):
+            if p[0] == q[0] == "array" and (d := self.difference(p[1], q[1])).differs:
+                what = f"its {names[k]}" if names else f"its input {k + 1}"
+                how = f"is {d.shapes}" if d.shapes else f"differs by up to {number(d.largest)}"
+                told.append(f"{what} of shape {list(p[1].shape)} {how}")
+        return ", ".join(told)
+
     def difference(self, x: np.ndarray, y: np.ndarray) -> Difference:
         """How far two arrays lie apart; NaN at the same place is the same."""
         if x.shape != y.shape:
@@ -260,7 +276,7 @@ class _Comparison:
         return told
 
 
-def _sentence(row: dict, which: str, first: dict, d: Difference) -> str:
+def _sentence(row: dict, which: str, first: dict, d: Difference, begins: str) -> str:
     what = f"{'the backward of ' if which == 'backward' else ''}{row['op']} (number {row['id'] + 1})"
     where = f" in {row['module']}" if row["module"] else ""
     if d.shapes:
@@ -270,7 +286,9 @@ def _sentence(row: dict, which: str, first: dict, d: Difference) -> str:
         how = f"{place}it gives {' and '.join(first['values'])}, the largest difference {number(d.largest)}"
     whose = {
         "own": ", by its own doing",
-        "inherited": ", inherited from what it was given",
+        "inherited": f"; the runs gave it different numbers: {begins}"
+        if begins
+        else ", inherited from what it was given",
         "differs": "",
     }[row[which]["state"]]
     line = f" ({row['line']})" if row["line"] else ""

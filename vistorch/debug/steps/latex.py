@@ -269,7 +269,7 @@ def simplified(tree: Any, values: dict[str, Any]) -> Any:
     if kind == "power" and not is_exp(tree):
         base, exponent = simplified(tree[1], values), compute(tree[2], values)
         if np.ndim(exponent) == 0:
-            exponent = float(exponent)
+            exponent = complex(exponent) if np.iscomplexobj(exponent) else float(exponent)
             return base if exponent == 1 else ("power", base, ("number", exponent))
         return ("power", base, simplified(tree[2], values))
     if kind == "product":

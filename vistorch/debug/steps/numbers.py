@@ -21,6 +21,7 @@ from .words import index, number, shape
 SMALL = 3  # rows and columns that are written out
 MOST = 1 << 18  # elements up to which a formula is computed again
 TERMS = 3  # terms of a sum that are written out
+NOTHING = "a sum of nothing"
 CONSTANTS = {
     "alpha": "\\alpha",
     "beta": "\\beta",
@@ -176,19 +177,20 @@ def _written(tree: Any, values: dict, roles: dict, raw: np.ndarray, result: np.n
         alike = result.size == 1
     elif raw.size > result.size:
         text, alike = _terms(raw, result.shape, at), result.size == 1
+    elif raw.size == 0:
+        text, alike = NOTHING, True
     else:
-        text = _entry(tree, values, at, result.shape)
-        alike = (
-            all(_entry(tree, values, other, result.shape) == text for other in np.ndindex(result.shape))
-            if result.size <= 64
-            else False
-        )
+        # where only dims of size 1 are gone, an entry keeps its number, and what the formula reads has them still
+        to = raw.shape if raw.size == result.size else result.shape
+        there = np.unravel_index(flat, to)
+        text = _entry(tree, values, there, to)
+        alike = result.size <= 64 and all(_entry(tree, values, other, to) == text for other in np.ndindex(to))
     line = f"{text} = {value}"
     if not alike:
         line = f"{index(at)}: {line}"
     parts = [_part(kind, what, values, roles) for kind, what in pieces(tree)]
     if len(parts) == 1 and parts[0][0] == "array" and not (raw.size > result.size):
-        line = line if raw.shape != result.shape else (value if alike else f"{index(at)}: {value}")
+        line = line if raw.size != result.size else (value if alike else f"{index(at)}: {value}")
     parts += [("op", " = "), ("array", _array("", "result", result))]
     note = "".join(_noted(kind, what, values, roles) for kind, what in pieces(tree))
     return Numbers(line, _latex(parts), parts, None if alike else at, _note(note, tree, roles))
@@ -218,18 +220,25 @@ def _pick(value: Any, at: tuple[int, ...], to: tuple[int, ...]) -> Any:
 
 
 def _entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, ...]) -> str:
-    out = ""
-    for kind, what in pieces(tree):
+    out, told = "", list(pieces(tree))
+    for i, (kind, what) in enumerate(told):
         if kind == "op":
             out += what
             continue
         written = number(_pick(values[what], at, to) if kind == "symbol" else _whole(what))
-        out += f"({written})" if written.startswith("-") and out and not out.endswith("(") else written
+        after = told[i + 1][1] if i + 1 < len(told) and told[i + 1][0] == "op" else ""
+        if out.endswith("(") and after.startswith(")"):
+            out += written
+        elif written.endswith("j") and len(told) > 1:
+            out += f"({written})"
+        else:
+            negative = written.startswith("-") and (after.startswith("^") or (out and not out.endswith("(")))
+            out += f"({written})" if negative else written
     return out
 
 
-def _whole(value: float) -> Any:
-    return int(value) if float(value).is_integer() else value
+def _whole(value: Any) -> Any:
+    return value if isinstance(value, complex) or not float(value).is_integer() else int(value)
 
 
 def _sum_of(terms: np.ndarray, shown: list[str]) -> str:
@@ -261,6 +270,8 @@ def _matrix_entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, .
     if len(matrices) != 2 or any(m.ndim != 2 for m in matrices) or len(at) != 2:
         return None
     left, right = matrices[0][at[0]], matrices[1][:, at[1]]
+    if not left.size:
+        return NOTHING
     keep = (left != 0) & (right != 0)
     if keep.any():
         left, right = left[keep], right[keep]
@@ -275,7 +286,7 @@ def _matrix_entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, .
 
 def _signed(value: Any) -> str:
     text = number(value.item())
-    return f"({text})" if text.startswith("-") else text
+    return f"({text})" if text.startswith("-") or text.endswith("j") else text
 
 
 def _shapes(tree: Any, values: dict) -> str:

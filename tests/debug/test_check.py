@@ -141,6 +141,8 @@ CASES = {
     "pieces": (lambda x, y: x.split([1, 1])[0], "its inputs"),
     "two results": (lambda x, y: sum(L.std_mean(x, 1)), None),
     "list of tensors": (lambda x, y: L.cat([x, y, x]), "its inputs"),
+    "statistics": (lambda x, y: L.nn.BatchNorm1d(3, dtype=x.dtype).eval()(x), "a random point"),
+    "numbers beside": (lambda x, y: L.stack([x, L.ones(2, 3, dtype=L.int64)]), "its inputs"),
     "other dtype": (lambda x, y: x.to(L.float32 if x.dtype is L.float64 else L.float64), "its inputs"),
 }
 

@@ -146,8 +146,7 @@ class RuleNode:
                 unknown.append(i)
             self.inputs.append(_random(rng, node if e is None else e))
         if unknown and not self._fits():
-            for i in unknown:  # an operand that nobody kept and no gradient flows to: a number fits anywhere
-                self.inputs[i] = self.place.xp.asarray(rng.uniform(0.25, 0.75))
+            self._reshape(unknown, rng)
 
     def _kept(self, note: dict) -> dict[int, Any]:
         """The inputs that are known, by their place."""
@@ -162,6 +161,16 @@ class RuleNode:
             for entry, (kind, index, _) in zip(node.saved, self.rule.saves, strict=True)
             if kind == IN and entry is not None
         }
+
+    def _reshape(self, unknown: list[int], rng: Any) -> None:
+        """Give operands that nobody kept, and no gradient flows to, a shape that the op takes."""
+        others = [d.shape for i, d in enumerate(self.inputs) if i not in unknown and hasattr(d, "shape")]
+        channels = [self.node.shape[1:2]] if len(self.node.shape) > 1 else []
+        for to in dict.fromkeys([*others, *channels, ()]):
+            for i in unknown:
+                self.inputs[i] = self.place.xp.asarray(rng.uniform(0.25, 0.75, to))
+            if self._fits():
+                break
 
     def _fits(self) -> bool:
         try:

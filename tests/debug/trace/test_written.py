@@ -79,6 +79,7 @@ def test_the_text_is_stable():
         ("y = 1 / x", "gives inf"),
         ("y = (x * 1000).exp()", "exp of (x * 1000)[0] = 1000 gives inf"),
         ("y = x[2:].mean()", "(0, empty) gives nan"),
+        ("y = x[2:].reshape(0, 3, 2).mean((0, 2))", "(0 × 3 × 2, empty) gives nan"),
         ("y = (x * 1e38 * 9).sum() * 2", "mul of (x * 1e38)[0] = 1e+38 and 9 gives inf"),
     ],
 )

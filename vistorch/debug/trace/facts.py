@@ -103,7 +103,7 @@ def table(name: str, d: Any, at: tuple[int, ...], bound: float | None) -> Table:
     d = plain(raw)
     shape = d.shape
     lead = tuple(int(i) for i in at[:-2]) if len(shape) > 2 else ()
-    flat = d[lead] if lead else d
+    flat = d[lead] if d.size else d.reshape(0, 0)
     flat = flat.reshape(1, -1) if flat.ndim < 2 else flat
     place = (0, *at[-1:]) if len(shape) < 2 else tuple(at[-2:])
     place = place if len(place) == 2 else (0, 0)

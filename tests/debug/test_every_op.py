@@ -1,7 +1,9 @@
-"""Every op that has a gradient is told of: its graph is captured, and its step is written down with right numbers.
+"""Every op that has a gradient is told of by every tool: graph, steps, trace, recording, memory.
 
-Invariant: what explains a pass never ends it: a record fails where `backward()` does, and nowhere else.
+Invariant: what watches or explains a pass never ends it: a record fails where the pass does, and nowhere else.
 """
+
+import io
 
 import numpy as np
 import pytest
@@ -12,20 +14,25 @@ from tests.ops.library import L, attempt
 from tests.ops.record import Op
 from tests.ops.samples import for_each
 from tests.ops.test_gradients import is_differentiable
-from vistorch.debug import Stepper
+from vistorch.debug import Record, Recording, Stepper, Timeline, Trace
+from vistorch.debug.compare import compare
 from vistorch.debug.graph import capture
 from vistorch.debug.steps.build import record
 
 
-def losses(op: Op):
-    """A scalar of each sample, and of each with its tensors 0-d and empty, where the op records anything."""
+def cases(op: Op, wide: bool = True):
+    """Each sample in its dtypes, and with its tensors 0-d and empty; `wide`: in all of them, else in double alone."""
     for sample in op.samples:
-        cases = [(sample, dtypes) for dtypes in gradient_dtypes(op, sample)]
-        for case, dtypes in [*cases, *((variant, "float64") for variant in shape_variants(op, sample))]:
-            made = attempt(forward, op, L, case, dtypes).value
-            outs = [] if made is None else [o for o in made.outs if o.requires_grad]
-            if outs:
-                yield sum((o.real + o.imag if o.is_complex() else o).sum() for o in outs), case
+        dtypes = gradient_dtypes(op, sample)
+        yield from ((sample, d) for d in dtypes if wide or d in ("float64", "complex128"))
+        yield from ((variant, "float64") for variant in shape_variants(op, sample))
+
+
+def loss_of(op: Op, case, dtype):
+    """A scalar of all that is recorded; None where nothing is."""
+    made = attempt(forward, op, L, case, dtype).value
+    outs = [] if made is None else [o for o in made.outs if o.requires_grad]
+    return sum((o.real + o.imag if o.is_complex() else o).sum() for o in outs) if outs else None
 
 
 def check_numbers(made, case):
@@ -46,7 +53,10 @@ def check_numbers(made, case):
 
 @for_each("gradient", is_differentiable)
 def test_what_has_a_gradient_is_written_down(op: Op) -> None:
-    for loss, case in losses(op):
+    for case, dtype in cases(op):
+        loss = loss_of(op, case, dtype)
+        if loss is None:
+            continue
         assert capture(loss).nodes, case
         stepper = Stepper(loss)
         made = record(stepper, budget=10**9)
@@ -56,6 +66,26 @@ def test_what_has_a_gradient_is_written_down(op: Op) -> None:
         assert made.text()
         if ran.error is None:
             check_numbers(made, case)
+
+
+@for_each("gradient", is_differentiable)
+def test_what_has_a_gradient_is_recorded(op: Op) -> None:
+    for case, dtype in cases(op, wide=False):
+        plain = loss_of(op, case, dtype)
+        if plain is None or attempt(plain.backward).error is not None:
+            continue
+        trace, run, memory = Trace(), Record("run"), Timeline()
+        for tool in (trace, run, memory):
+            with tool:
+                loss = loss_of(op, case, dtype)
+                loss.backward()
+            assert repr(loss.item()) == repr(plain.item()), case
+        file = io.BytesIO()
+        run.recording().save(file)
+        found = compare(run.recording(), Recording.load(file), rtol=0, atol=0)
+        assert found.sentence.startswith("The runs agree"), (found.sentence, case)
+        for record_ in (trace.record(), memory.record(), found):
+            assert record_.text() and record_.wire(), case
 
 
 def test_a_layer_on_a_batch_of_one():

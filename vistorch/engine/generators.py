@@ -55,7 +55,17 @@ class Generator(random.Generator):
         return wrap(super().get_state())
 
     def set_state(self, new_state: Any) -> Generator:
-        """Continue from a state that `get_state` returned."""
+        """Continue from a state that `get_state` returned.
+
+        Example:
+            >>> import vistorch
+            >>> g, other = vistorch.Generator().manual_seed(0), vistorch.Generator().manual_seed(7)
+            >>> _ = vistorch.rand(5, generator=other)
+            >>> g.set_state(other.get_state()).initial_seed()
+            7
+            >>> vistorch.rand(1, generator=g) == vistorch.rand(1, generator=other)
+            tensor([True])
+        """
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a vistorch.ByteTensor, but got {type(new_state).__name__}")
         super().set_state(np.ascontiguousarray(new_state._data))

@@ -118,7 +118,15 @@ class _Switch:
         return run
 
     def clone(self) -> _Switch:
-        """A fresh switch for one use."""
+        """A fresh switch for one use.
+
+        Example:
+            >>> import vistorch
+            >>> off = vistorch.no_grad()
+            >>> with off.clone():
+            ...     vistorch.is_grad_enabled()
+            False
+        """
         return type(self)()
 
     def __enter__(self) -> Any:

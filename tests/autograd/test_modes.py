@@ -53,6 +53,17 @@ def as_functions(lib):
 
 
 @good
+def clones(lib):
+    switches = [lib.no_grad(), lib.set_grad_enabled(False), lib.inference_mode(), lib.inference_mode(False)]
+    lib.set_grad_enabled(True)
+    seen = []
+    for switch in switches:
+        with switch.clone():
+            seen.append((lib.is_grad_enabled(), lib.is_inference_mode_enabled()))
+    return seen, lib.is_grad_enabled()
+
+
+@good
 def decorators(lib):
     def look():
         """Doc."""

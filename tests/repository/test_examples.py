@@ -1,18 +1,22 @@
-"""Every public function, class and tensor method shows an example, and every one of the examples runs.
+"""Every public function, class and method shows an example, and every one of the examples runs.
 
 `--doctest-modules` runs those that stand in a file under the name of what they belong to; those of what is made from a
 table, by a builder or by a decorator are out of its reach and run here. Invariant: what is exempt says why.
 """
 
 import doctest
+import functools
 import importlib
 import inspect
 import io
+import re
 import sys
 
 import pytest
 
 import vistorch
+from tests.compat import test_names as torchs
+from tests.ops.library import torch
 
 ROOMS = """
     vistorch vistorch.nn vistorch.nn.functional vistorch.nn.init vistorch.nn.utils vistorch.nn.utils.prune
@@ -23,6 +27,14 @@ ROOMS = """
     vistorch.linalg vistorch.fft vistorch.special vistorch.signal.windows vistorch.distributions vistorch.random
     vistorch.cuda vistorch.accelerator vistorch.amp vistorch.multiprocessing
     vistorch.debug vistorch.debug.watch vistorch.vt vistorch.testing
+""".split()
+TORCHS_ROOMS = [f"vistorch.{name}" for name in torchs.ROOMS if name not in ("torch", "Tensor")]
+TORCHS_ROOMS += """
+    vistorch.backends.cpu vistorch.backends.mkl vistorch.backends.nnpack vistorch.backends.opt_einsum vistorch.cpu.amp
+    vistorch.cuda.comm vistorch.cuda.profiler vistorch.distributed vistorch.fx vistorch.masked vistorch.mps
+    vistorch.multiprocessing.spawn vistorch.nn.utils.fusion vistorch.nn.utils.spectral_norm
+    vistorch.nn.utils.weight_norm vistorch.onnx vistorch.utils.benchmark vistorch.utils.collect_env
+    vistorch.utils.tensorboard vistorch.xpu
 """.split()
 TENSOR = "vistorch.Tensor"
 EXEMPT = {
@@ -36,13 +48,30 @@ def names_of(room):
     return getattr(room, "__all__", None) or [name for name in dir(room) if not name.startswith("_")]
 
 
-def offered():
-    """Yield every public callable of the rooms once, under its first name, and every method of Tensor."""
-    seen = set()
+def rooms():
+    """Yield the public modules and the names each offers: ours by our word, then those of PyTorch's by PyTorch's."""
     for title in ROOMS:
         room = importlib.import_module(title)
-        for name in names_of(room):
-            thing = getattr(room, name)
+        yield title, room, names_of(room)
+    for title in TORCHS_ROOMS:
+        name = title.partition(".")[2]
+        if room := torchs.room_of(vistorch, name):
+            theirs = torchs.room_of(torch, name)
+            yield title, room, sorted(torchs.public(theirs)) if theirs else names_of(room)
+
+
+@functools.cache
+def offered():
+    """List every public callable of the rooms once, under its first name, and every method of Tensor."""
+    return list(walk())
+
+
+def walk():
+    """Yield what `offered` lists."""
+    seen = set()
+    for title, room, names in rooms():
+        for name in names:
+            thing = getattr(room, name, None)
             ours = str(getattr(thing, "__module__", "")).startswith("vistorch")
             if callable(thing) and ours and not inspect.ismodule(thing) and id(thing) not in seen:
                 seen.add(id(thing))
@@ -56,6 +85,30 @@ def example_of(thing):
     """Return its docstring, if that shows an example."""
     doc = inspect.getdoc(thing) or ""
     return doc if ">>>" in doc else None
+
+
+def methods():
+    """Yield every public method and property that a public class itself defines, and that class."""
+    for title, thing in offered():
+        if inspect.isclass(thing) and title != TENSOR:
+            for name, made in vars(thing).items():
+                if not name.startswith("_") and (
+                    callable(getattr(thing, name)) or isinstance(made, property)
+                ):
+                    yield f"{title}.{name}", thing, name
+
+
+def shown(cls, name):
+    """Whether a method has an example: its own, that of the method it overrides, or a line of its class's example."""
+    for above in cls.__mro__:
+        if name in vars(above) and example_of(getattr(above, name)):
+            return True
+        lines = (
+            line for line in (above.__doc__ or "").splitlines() if line.lstrip().startswith((">>>", "..."))
+        )
+        if any(re.search(rf"\.{name}\b", line) for line in lines):
+            return True
+    return False
 
 
 def reached(thing):
@@ -84,7 +137,12 @@ def test_every_public_name_shows_an_example():
     assert sorted(set(EXEMPT) - without) == [], "these are exempt, and have an example or are gone"
 
 
-@pytest.mark.parametrize("room", [*ROOMS, TENSOR])
+def test_every_public_method_shows_an_example():
+    without = [title for title, cls, name in methods() if not shown(cls, name)]
+    assert without == [], "no example in the docstrings of these, of what they override, or of their class"
+
+
+@pytest.mark.parametrize("room", dict.fromkeys([*ROOMS, *TORCHS_ROOMS, TENSOR]))
 def test_examples_out_of_the_reach_of_doctest_modules(room):
     made = {
         doc: title

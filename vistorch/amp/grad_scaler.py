@@ -58,6 +58,20 @@ class GradScaler:
         >>> scaler.update()
         >>> w.detach()
         tensor([0., 0.])
+        >>> scaler = vistorch.amp.GradScaler("cpu", init_scale=8.0)
+        >>> scaler.set_growth_interval(1)
+        >>> scaler.set_growth_factor(4.0)
+        >>> scaler.set_backoff_factor(0.25)
+        >>> scaler.get_growth_interval(), scaler.get_growth_factor(), scaler.get_backoff_factor()
+        (1, 4.0, 0.25)
+        >>> for loss in (w.sum(), (w * float("inf")).sum()):  # the second leaves w as it is
+        ...     optimizer.zero_grad()
+        ...     scaler.scale(loss).backward()
+        ...     scaler.step(optimizer)
+        ...     scaler.update()
+        ...     print(w.tolist(), scaler.get_scale())
+        [-1.0, -1.0] 32.0
+        [-1.0, -1.0] 8.0
     """
 
     def __init__(
@@ -144,6 +158,19 @@ class GradScaler:
 
         Args:
             optimizer: the optimizer.
+
+        Example:
+            >>> import vistorch
+            >>> w = vistorch.ones(2, requires_grad=True)
+            >>> optimizer = vistorch.optim.SGD([w], lr=1.0)
+            >>> scaler = vistorch.amp.GradScaler("cpu", init_scale=8.0)
+            >>> scaler.scale(w.sum()).backward()
+            >>> w.grad
+            tensor([8., 8.])
+            >>> scaler.unscale_(optimizer)
+            >>> vistorch.nn.utils.clip_grad_value_(w, 0.5)
+            >>> w.grad
+            tensor([0.5000, 0.5000])
         """
         if not self._enabled:
             return
@@ -261,11 +288,23 @@ class GradScaler:
         return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker.item())
 
     def is_enabled(self) -> bool:
-        """Whether anything is scaled at all."""
+        """Whether anything is scaled at all.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.amp.GradScaler("cpu").is_enabled(), vistorch.amp.GradScaler("cpu", enabled=False).is_enabled()
+            (True, False)
+        """
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:
-        """What to save; empty if not enabled."""
+        """What to save; empty if not enabled.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.amp.GradScaler("cpu", init_scale=8.0).state_dict()
+            {'scale': 8.0, 'growth_factor': 2.0, 'backoff_factor': 0.5, 'growth_interval': 2000, '_growth_tracker': 0}
+        """
         if not self._enabled:
             return {}
         return {
@@ -281,6 +320,13 @@ class GradScaler:
 
         Args:
             state_dict: what `state_dict()` gave.
+
+        Example:
+            >>> import vistorch
+            >>> scaler = vistorch.amp.GradScaler("cpu")
+            >>> scaler.load_state_dict(vistorch.amp.GradScaler("cpu", init_scale=8.0).state_dict())
+            >>> scaler.get_scale()
+            8.0
         """
         if not self._enabled:
             return

@@ -95,17 +95,60 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the result; to be written by the user."""
+        """Compute the result; to be written by the user.
+
+        Example:
+            >>> import vistorch
+            >>> class Extremes(vistorch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         return x.min(), x.max()
+            >>> Extremes.apply(vistorch.tensor([3.0, 1.0, 2.0]))
+            (tensor(1.), tensor(3.))
+        """
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple, output: Any) -> Any:
-        """Fill `ctx` after `forward(*args)`; defining it chooses the style in which forward gets no ctx."""
+        """Fill `ctx` after `forward(*args)`; defining it chooses the style in which forward gets no ctx.
+
+        Example:
+            >>> import vistorch
+            >>> class Square(vistorch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(x):
+            ...         return x * x
+            ...     @staticmethod
+            ...     def setup_context(ctx, inputs, output):
+            ...         ctx.save_for_backward(*inputs)
+            ...     @staticmethod
+            ...     def backward(ctx, grad_output):
+            ...         (x,) = ctx.saved_tensors
+            ...         return 2 * x * grad_output
+            >>> x = vistorch.tensor(3.0, requires_grad=True)
+            >>> Square.apply(x).backward()
+            >>> x.grad
+            tensor(6.)
+        """
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments; to be written by the user."""
+        """The gradients of the arguments; to be written by the user.
+
+        Example:
+            >>> import vistorch
+            >>> class Reverse(vistorch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x, strength):
+            ...         ctx.strength = strength
+            ...         return x.clone()
+            ...     vjp = staticmethod(lambda ctx, grad: (-ctx.strength * grad, None))  # the same by another name
+            >>> x = vistorch.tensor(3.0, requires_grad=True)
+            >>> Reverse.apply(x, 0.5).backward()
+            >>> x.grad
+            tensor(-0.5000)
+        """
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
             "backward mode AD."
@@ -115,14 +158,30 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """Forward mode, which is not there."""
+        """Forward mode, which is not there.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.autograd.Function.jvp(None)  # doctest: +ELLIPSIS
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: You must implement the jvp function for custom autograd.Function ...
+        """
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """Vectorisation, which is not there."""
+        """Vectorisation, which is not there.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.autograd.Function.vmap(None, (0,))  # doctest: +ELLIPSIS
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: To use autograd.Function with vmap, you must either override the vmap ...
+        """
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."

@@ -64,7 +64,20 @@ class Stream:
             self.cuda_stream = self._own.ptr
 
     def synchronize(self) -> None:
-        """Wait until all work in this stream is done."""
+        """Wait until all work in this stream is done.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import cuda
+            >>> cuda.simulate(1)
+            >>> s = cuda.Stream()
+            >>> with cuda.stream(s):
+            ...     x = vistorch.ones(2, device="cuda").sum()
+            >>> s.synchronize()
+            >>> s.query(), x.item()
+            (True, 2.0)
+            >>> cuda.simulate(None)
+        """
         if self._own is not None:
             self._own.synchronize()
 
@@ -73,17 +86,60 @@ class Stream:
         return self._own is None or self._own.done
 
     def record_event(self, event: "Event | None" = None) -> "Event":
-        """Record an event, a new one if none is given, behind the work now in this stream; return it."""
+        """Record an event, a new one if none is given, behind the work now in this stream; return it.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import cuda
+            >>> cuda.simulate(1)
+            >>> s = cuda.Stream()
+            >>> with cuda.stream(s):
+            ...     x = vistorch.ones(2, device="cuda") * 3
+            >>> event = s.record_event()
+            >>> event.synchronize()
+            >>> event.query()
+            True
+            >>> cuda.simulate(None)
+        """
         event = Event() if event is None else event
         event.record(self)
         return event
 
     def wait_event(self, event: "Event") -> None:
-        """Let the work put into this stream from now on wait for an event."""
+        """Let the work put into this stream from now on wait for an event.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import cuda
+            >>> cuda.simulate(1)
+            >>> first, second = cuda.Stream(), cuda.Stream()
+            >>> with cuda.stream(first):
+            ...     x = vistorch.ones(2, device="cuda")
+            >>> second.wait_event(first.record_event())
+            >>> with cuda.stream(second):  # finds x made, whichever stream is faster
+            ...     y = x + 1
+            >>> y.tolist()
+            [2.0, 2.0]
+            >>> cuda.simulate(None)
+        """
         event.wait(self)
 
     def wait_stream(self, stream: "Stream") -> None:
-        """Let the work put into this stream from now on wait for the work now in another."""
+        """Let the work put into this stream from now on wait for the work now in another.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import cuda
+            >>> cuda.simulate(1)
+            >>> side = cuda.Stream()
+            >>> side.wait_stream(cuda.current_stream())
+            >>> with cuda.stream(side):
+            ...     x = vistorch.ones(2, device="cuda") * 2
+            >>> cuda.current_stream().wait_stream(side)
+            >>> x.tolist()
+            [2.0, 2.0]
+            >>> cuda.simulate(None)
+        """
         self.wait_event(stream.record_event())
 
     def __enter__(self) -> "Stream":

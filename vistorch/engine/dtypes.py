@@ -22,9 +22,11 @@ class dtype:
         np: the numpy dtype that stores it.
 
     Example:
-        >>> from vistorch.engine.dtypes import float32, int64
-        >>> float32, float32.itemsize, int64.is_floating_point
+        >>> import vistorch
+        >>> vistorch.float32, vistorch.float32.itemsize, vistorch.int64.is_floating_point
         (vistorch.float32, 4, False)
+        >>> vistorch.complex128.to_real(), vistorch.float32.to_complex()
+        (vistorch.float64, vistorch.complex64)
     """
 
     __slots__ = (

@@ -41,22 +41,58 @@ class Generator(random.Generator):
         super().__init__(where)
 
     def get_state(self) -> Any:
-        """The state as a tensor of bytes, which `set_state` takes here and in PyTorch."""
+        """The state as a tensor of bytes, which `set_state` takes here and in PyTorch.
+
+        Example:
+            >>> import vistorch
+            >>> g = vistorch.Generator().manual_seed(0)
+            >>> before = g.get_state()
+            >>> first = vistorch.rand(2, generator=g)
+            >>> _ = g.set_state(before)
+            >>> vistorch.rand(2, generator=g).equal(first)
+            True
+        """
         return wrap(super().get_state())
 
     def set_state(self, new_state: Any) -> Generator:
-        """Continue from a state that `get_state` returned."""
+        """Continue from a state that `get_state` returned.
+
+        Example:
+            >>> import vistorch
+            >>> g, other = vistorch.Generator().manual_seed(0), vistorch.Generator().manual_seed(7)
+            >>> _ = vistorch.rand(5, generator=other)
+            >>> g.set_state(other.get_state()).initial_seed()
+            7
+            >>> vistorch.rand(1, generator=g) == vistorch.rand(1, generator=other)
+            tensor([True])
+        """
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a vistorch.ByteTensor, but got {type(new_state).__name__}")
         super().set_state(np.ascontiguousarray(new_state._data))
         return self
 
     def clone_state(self) -> Generator:
-        """A new generator in the same state."""
+        """A new generator in the same state.
+
+        Example:
+            >>> import vistorch
+            >>> g = vistorch.Generator().manual_seed(0)
+            >>> other = g.clone_state()
+            >>> vistorch.rand(2, generator=g), vistorch.rand(2, generator=other)
+            (tensor([0.4963, 0.7682]), tensor([0.4963, 0.7682]))
+        """
         return Generator(self.device).set_state(self.get_state())
 
     def graphsafe_get_state(self) -> Any:
-        """Refused, as for PyTorch's CPU generators."""
+        """Refused, as for PyTorch's CPU generators.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.Generator().graphsafe_get_state()
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: graphsafe_get_state is not supported in this Generator
+        """
         raise NotImplementedError("graphsafe_get_state is not supported in this Generator")
 
     def __reduce__(self) -> Any:

@@ -26,7 +26,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
         >>> vistorch.ones(2, 3).untyped_storage().nbytes()
         24
     """
-    return UntypedStorage.of(owner(self._data), self._place)
+    return UntypedStorage._of(owner(self._data), self._place)
 
 
 @public(function=False)

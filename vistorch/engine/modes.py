@@ -88,7 +88,7 @@ class _Switch:
 
         @functools.wraps(func)
         def call(*args, **kwargs):
-            with self.copy():
+            with self.clone():
                 return func(*args, **kwargs)
 
         return call
@@ -101,7 +101,7 @@ class _Switch:
             send, value = gen.send, None
             while True:
                 try:
-                    with self.copy():
+                    with self.clone():
                         item = send(value)
                 except StopIteration as stop:
                     return stop.value
@@ -109,7 +109,7 @@ class _Switch:
                     value = yield item
                     send = gen.send
                 except GeneratorExit:
-                    with self.copy():
+                    with self.clone():
                         gen.close()
                     raise
                 except BaseException as exc:
@@ -117,8 +117,16 @@ class _Switch:
 
         return run
 
-    def copy(self) -> _Switch:
-        """A fresh switch for one use."""
+    def clone(self) -> _Switch:
+        """A fresh switch for one use.
+
+        Example:
+            >>> import vistorch
+            >>> off = vistorch.no_grad()
+            >>> with off.clone():
+            ...     vistorch.is_grad_enabled()
+            False
+        """
         return type(self)()
 
     def __enter__(self) -> Any:
@@ -186,13 +194,18 @@ class set_grad_enabled(_Switch):
         >>> vistorch.is_grad_enabled()
         False
         >>> _ = vistorch.set_grad_enabled(True)
+        >>> off = vistorch.set_grad_enabled(False)
+        >>> _ = vistorch.set_grad_enabled(True)
+        >>> with off.clone():  # the same switch again, for one block
+        ...     vistorch.is_grad_enabled()
+        False
     """
 
     def __init__(self, mode: bool) -> None:
         self.to = bool(mode)
         self.before = _switch(self.to)
 
-    def copy(self) -> set_grad_enabled:
+    def clone(self) -> set_grad_enabled:
         """A fresh switch for one use."""
         return set_grad_enabled(self.to)
 
@@ -220,6 +233,9 @@ class inference_mode(_Switch):
         ...     y = vistorch.ones(2)
         >>> y.is_inference()
         True
+        >>> with vistorch.inference_mode(), vistorch.inference_mode(False).clone():
+        ...     vistorch.is_inference_mode_enabled()
+        False
     """
 
     def __new__(cls, mode: Any = True) -> Any:
@@ -233,7 +249,7 @@ class inference_mode(_Switch):
     def __init__(self, mode: Any = True) -> None:
         self.to = bool(mode)
 
-    def copy(self) -> inference_mode:
+    def clone(self) -> inference_mode:
         """A fresh switch for one use."""
         return inference_mode(self.to)
 

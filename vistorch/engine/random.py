@@ -152,13 +152,26 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start an unpredictable stream and return its seed."""
+        """Start an unpredictable stream and return its seed.
+
+        Example:
+            >>> import vistorch
+            >>> g = vistorch.Generator()
+            >>> g.seed() == g.initial_seed()
+            True
+        """
         number = int.from_bytes(os.urandom(8), "little")
         self._restart(number)
         return number
 
     def initial_seed(self) -> int:
-        """The seed the present stream started from."""
+        """The seed the present stream started from.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.Generator().initial_seed(), vistorch.Generator().manual_seed(5).initial_seed()
+            (67280421310721, 5)
+        """
         return self._seed
 
     def words(self, count: int) -> np.ndarray:
@@ -181,7 +194,15 @@ class Generator:
         return fresh[:missing] if head is None else np.concatenate((head, fresh[:missing]))
 
     def words64(self, count: int) -> np.ndarray:
-        """The next `count` 64-bit words, each the high and then the low half. The caller holds `lock`."""
+        """The next `count` 64-bit words, each the high and then the low half. The caller holds `lock`.
+
+        Example:
+            >>> import vistorch
+            >>> g, other = vistorch.Generator().manual_seed(0), vistorch.Generator().manual_seed(0)
+            >>> high, low = g.words(2).tolist()
+            >>> other.words64(1).tolist() == [high * 2**32 + low]
+            True
+        """
         # A slice may start at an odd word: numpy reads such an unaligned view, only slower.
         both = self.words(2 * count).astype("<u4", copy=False).view("<u8")
         return (both << HALF_WORD) | (both >> HALF_WORD)

@@ -82,6 +82,22 @@ class UntypedStorage:
          0
          0
         [vistorch.storage.UntypedStorage(device=cpu) of size 2]
+        >>> s = vistorch.UntypedStorage([1, 2, 3, 4])
+        >>> s.size(), s.element_size(), s.device, s.is_cuda, s.get_device()
+        (4, 1, device(type='cpu'), False, None)
+        >>> s.byteswap(vistorch.int16)
+        >>> s.tolist(), s.clone().fill_(9).tolist()
+        ([2, 1, 4, 3], [9, 9, 9, 9])
+        >>> s.copy_(x.untyped_storage()[:4]).tolist()
+        [0, 0, 0, 0]
+        >>> s.untyped() is s, s.cpu() is s, s.to(device="cpu") is s
+        (True, True, True)
+        >>> s.is_shared(), s.share_memory_().is_shared(), s.is_pinned(), s.resizable()
+        (False, True, False, False)
+        >>> s.resize_(8)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Trying to resize storage that is not resizable
     """
 
     __slots__ = ("_array", "_place")
@@ -105,7 +121,7 @@ class UntypedStorage:
         self._array, self._place = (array if place is CPU else move(array, CPU, place)), place
 
     @classmethod
-    def of(cls, array: Any, place: Any = CPU) -> UntypedStorage:
+    def _of(cls, array: Any, place: Any = CPU) -> UntypedStorage:
         """The storage that is an array's whole memory; no copy."""
         made = object.__new__(cls)
         made._array, made._place = array, place
@@ -119,10 +135,20 @@ class UntypedStorage:
             filename: the file.
             shared: whether writes change the file; if not, they stay in this process.
             nbytes: how many bytes; a shared file is made that long if it is shorter.
+
+        Example:
+            >>> import vistorch
+            >>> import os, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "bytes")
+            ...     with open(path, "wb") as file:
+            ...         _ = file.write(b"abcd")
+            ...     vistorch.UntypedStorage.from_file(path, nbytes=3).tolist()
+            [97, 98, 99]
         """
         from .mapped import mapped
 
-        return cls.of(mapped(filename, shared, nbytes))
+        return cls._of(mapped(filename, shared, nbytes))
 
     # ---- what it is ---------------------------------------------------------------------------------------------
     @property
@@ -210,7 +236,7 @@ class UntypedStorage:
                 raise RuntimeError(
                     f"Trying to slice with a step of {index.step}, but only a step of 1 is supported"
                 )
-            return UntypedStorage.of(self._bytes[index], self._place)
+            return UntypedStorage._of(self._bytes[index], self._place)
         return builtins.int(self._bytes[self._position(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -284,7 +310,7 @@ class UntypedStorage:
             return self
         # The array keeps its element type: a tensor is built on it without another view between.
         a = self._array if self._array.flags.c_contiguous else self._bytes
-        return UntypedStorage.of(move(a, self._place, place), place)
+        return UntypedStorage._of(move(a, self._place, place), place)
 
     def cpu(self) -> UntypedStorage:
         """The bytes on the CPU; itself if they are there."""
@@ -296,6 +322,14 @@ class UntypedStorage:
         Args:
             device: which one, the current one if None.
             non_blocking: accepted, as in PyTorch.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.cuda import simulate
+            >>> simulate(1)
+            >>> vistorch.UntypedStorage([1, 2]).cuda().device
+            device(type='cuda', index=0)
+            >>> simulate(None)
         """
         return self.to(
             device="cuda" if device is None else f"cuda:{device}" if type(device) is int else device
@@ -304,7 +338,7 @@ class UntypedStorage:
     def clone(self) -> UntypedStorage:
         """A copy."""
         with self._place:
-            return UntypedStorage.of(self._bytes.copy(), self._place)
+            return UntypedStorage._of(self._bytes.copy(), self._place)
 
     __copy__ = clone
 
@@ -332,7 +366,7 @@ def lines_of(values: list) -> str:
 def _restored(array: Any, name: str) -> UntypedStorage:
     """The storage that a pickle describes."""
     place = place_of(name)
-    return UntypedStorage.of(array if place is CPU else move(array, CPU, place), place)
+    return UntypedStorage._of(array if place is CPU else move(array, CPU, place), place)
 
 
 def _from_sequence(data: Any) -> Any:

@@ -47,6 +47,19 @@ class TypedStorage:
          1.5
          2.0
         [vistorch.storage.TypedStorage(dtype=vistorch.float32, device=cpu) of size 2]
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     s = vistorch.FloatStorage([1.5, 2.0, 3.0])
+        >>> s.size(), s.element_size(), s.nbytes(), s.device, s.is_cuda, s.pickle_storage_type()
+        (3, 4, 12, device(type='cpu'), False, 'FloatStorage')
+        >>> s.clone().fill_(7).tolist(), s.tolist()
+        ([7.0, 7.0, 7.0], [1.5, 2.0, 3.0])
+        >>> s.copy_(vistorch.zeros(3).untyped_storage()).tolist()
+        [0.0, 0.0, 0.0]
+        >>> [same.data_ptr() == s.data_ptr() for same in (s.untyped(), s.cpu(), s.to(device="cpu"))]
+        [True, True, True]
+        >>> s.is_shared(), s.share_memory_().is_shared()
+        (False, True)
     """
 
     __slots__ = ("_untyped_storage", "dtype")
@@ -221,6 +234,17 @@ class TypedStorage:
         Args:
             device: which one, the current one if None.
             non_blocking: accepted, as in PyTorch.
+
+        Example:
+            >>> import vistorch
+            >>> import warnings
+            >>> from vistorch.cuda import simulate
+            >>> simulate(1)
+            >>> with warnings.catch_warnings():
+            ...     warnings.simplefilter("ignore")
+            ...     vistorch.FloatStorage([1.5]).cuda().device
+            device(type='cuda', index=0)
+            >>> simulate(None)
         """
         return self._with(self._untyped_storage.cuda(device))
 

@@ -82,7 +82,7 @@ def reduce_storage(storage: UntypedStorage) -> tuple:
 
 def rebuild_storage(piece: Piece, offset: int, length: int, name: str, devices: int) -> UntypedStorage:
     """A storage on shared memory."""
-    return UntypedStorage.of(piece.array()[offset : offset + length], _place(name, devices))
+    return UntypedStorage._of(piece.array()[offset : offset + length], _place(name, devices))
 
 
 def reduce_tensor(tensor: Tensor) -> tuple:

@@ -73,16 +73,16 @@ class Adadelta(Rule):
         }
         super().__init__(params, defaults)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """What the state of a parameter holds."""
         return ("square_avg", "acc_delta")
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """What the options amount to at this step."""
         return tuple(map(get, ("lr", "rho", "eps", "weight_decay", "maximize")))
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, square: Any, steps: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, square: Any, steps: Any, *more: Any) -> None:
         """One step of one parameter."""
         lr, rho, eps, decay, maximize = more
         g = pulled(F, p, g, decay, None, maximize)

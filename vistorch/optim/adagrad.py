@@ -37,6 +37,9 @@ class Adagrad(Rule):
         >>> p
         Parameter containing:
         tensor([0.9000, 1.9000], requires_grad=True)
+        >>> opt.share_memory()
+        >>> opt.state[p]["sum"].is_shared()
+        True
     """
 
     options: ClassVar[dict[str, Any]] = {
@@ -78,9 +81,9 @@ class Adagrad(Rule):
         fused_or_not(self, fused, foreach, differentiable)
         for group in self.param_groups:
             for p in group["params"]:
-                self.begin(p, self.state[p], group)
+                self._begin(p, self.state[p], group)
 
-    def begin(self, p: Tensor, state: dict, group: dict) -> None:
+    def _begin(self, p: Tensor, state: dict, group: dict) -> None:
         """The sum, which there is from the start."""
         state.setdefault("step", step_count())
         if state.get("sum") is None:
@@ -95,17 +98,17 @@ class Adagrad(Rule):
             for p in group["params"]:
                 self.state[p]["sum"].share_memory_()
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """What the state of a parameter holds."""
         return ("sum",)
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """What the options amount to at this step."""
         size = get("lr") / (1 + (count - 1) * get("lr_decay"))
         return get("eps"), get("weight_decay"), get("maximize"), size
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, total: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, total: Any, *more: Any) -> None:
         """One step of one parameter."""
         eps, decay, maximize, size = more
         g = pulled(F, p, g, decay, None, maximize)

@@ -92,11 +92,11 @@ class Adam(Rule):
         super().__init__(params, defaults)
         fused_or_not(self, fused, foreach, differentiable)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """The running averages."""
         return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """The step's size and the corrections of averages that began at zero."""
         lr = get("lr")
         beta1, beta2 = (
@@ -108,7 +108,7 @@ class Adam(Rule):
         return beta1, beta2, get("eps"), *pull, step_size, correction
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, mean: Any, square: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, mean: Any, square: Any, *more: Any) -> None:
         """One step of one parameter."""
         *greatest, beta1, beta2, eps, decay, shrink, maximize, step_size, correction = more
         g = pulled(F, p, g, decay, shrink, maximize)

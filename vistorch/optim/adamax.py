@@ -72,18 +72,18 @@ class Adamax(Rule):
         }
         super().__init__(params, defaults)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """What the state of a parameter holds."""
         return ("exp_avg", "exp_inf")
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """What the options amount to at this step."""
         beta1, beta2 = get("betas")
         step_size = get("lr") / (1 - beta1**count)
         return beta1, beta2, get("eps"), get("weight_decay"), get("maximize"), step_size
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, mean: Any, greatest: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, mean: Any, greatest: Any, *more: Any) -> None:
         """One step of one parameter."""
         beta1, beta2, eps, decay, maximize, step_size = more
         g = pulled(F, p, g, decay, None, maximize)

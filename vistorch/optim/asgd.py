@@ -74,18 +74,18 @@ class ASGD(Rule):
         }
         super().__init__(params, defaults)
 
-    def begin(self, p: Tensor, state: dict, group: dict) -> None:
+    def _begin(self, p: Tensor, state: dict, group: dict) -> None:
         """The size of the next step and the weight of what is averaged."""
         state.setdefault("step", step_count())
         state.setdefault("eta", step_count() + float(group["lr"]))
         state.setdefault("mu", step_count() + 1)
-        super().begin(p, state, group)
+        super()._begin(p, state, group)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """What the state of a parameter holds."""
         return ("ax",)
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """What the options amount to at this step."""
         eta, mu = state["eta"].item(), state["mu"].item()
         lr, lambd = get("lr"), get("lambd")
@@ -94,7 +94,7 @@ class ASGD(Rule):
         return eta, mu, lambd, get("weight_decay"), get("maximize")
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, average: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, average: Any, *more: Any) -> None:
         """One step of one parameter."""
         eta, mu, lambd, decay, maximize = more
         g = pulled(F, p, g, decay, None, maximize)

@@ -82,11 +82,11 @@ class NAdam(Rule):
         }
         super().__init__(params, defaults)
 
-    def begin(self, p: Tensor, state: dict, group: dict) -> None:
+    def _begin(self, p: Tensor, state: dict, group: dict) -> None:
         """The product of all momenta so far, beside the averages."""
         state.setdefault("step", step_count())
         state.setdefault("mu_product", step_count() + 1)
-        super().begin(p, state, group)
+        super()._begin(p, state, group)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -94,11 +94,11 @@ class NAdam(Rule):
             if "mu_product" in entry and not isinstance(entry["mu_product"], Tensor):
                 entry["mu_product"] = step_count() + float(entry["mu_product"])
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """What the state of a parameter holds."""
         return ("exp_avg", "exp_avg_sq")
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """What the options amount to at this step."""
         beta1, beta2 = get("betas")
         lr, decay = get("lr"), get("momentum_decay")
@@ -110,7 +110,7 @@ class NAdam(Rule):
         return beta1, beta2, get("eps"), *pull, 1 - beta2**count, now, later
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, mean: Any, square: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, mean: Any, square: Any, *more: Any) -> None:
         """One step of one parameter."""
         beta1, beta2, eps, decay, shrink, maximize, correction, now, later = more
         g = pulled(F, p, g, decay, shrink, maximize)

@@ -20,28 +20,13 @@ from ..engine.modes import set_grad_enabled
 from ..engine.tensor import Tensor
 from .grouping import add_group
 from .grouping import required as required
+from .hooks import TABLES, Hooked, entered
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 typename = FUNCTIONS["typename"]
 pre_hooks: dict = OrderedDict()
 post_hooks: dict = OrderedDict()
-TABLES = (
-    "_optimizer_step_pre_hooks",
-    "_optimizer_step_post_hooks",
-    "_optimizer_state_dict_pre_hooks",
-    "_optimizer_state_dict_post_hooks",
-    "_optimizer_load_state_dict_pre_hooks",
-    "_optimizer_load_state_dict_post_hooks",
-)
-
-
-def _entered(hooks: Any, hook: Callable, prepend: bool = False) -> RemovableHandle:
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
 
 
 def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
@@ -58,7 +43,7 @@ def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
         before a step
         >>> handle.remove()
     """
-    return _entered(pre_hooks, hook)
+    return entered(pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
@@ -75,7 +60,7 @@ def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
         after a step
         >>> handle.remove()
     """
-    return _entered(post_hooks, hook)
+    return entered(post_hooks, hook)
 
 
 def _use_grad_for_differentiable(func: Callable) -> Callable:
@@ -89,7 +74,7 @@ def _use_grad_for_differentiable(func: Callable) -> Callable:
     return run
 
 
-class Optimizer:
+class Optimizer(Hooked):
     """Base class of all optimizers.
 
     Args:
@@ -110,13 +95,6 @@ class Optimizer:
         Parameter containing:
         tensor([0.5000, 0.5000], requires_grad=True)
     """
-
-    _optimizer_step_pre_hooks: Any
-    _optimizer_step_post_hooks: Any
-    _optimizer_state_dict_pre_hooks: Any
-    _optimizer_state_dict_post_hooks: Any
-    _optimizer_load_state_dict_pre_hooks: Any
-    _optimizer_load_state_dict_post_hooks: Any
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -144,6 +122,18 @@ class Optimizer:
 
         Args:
             closure: computes the loss anew and returns it.
+
+        Example:
+            >>> import vistorch
+            >>> p = vistorch.nn.Parameter(vistorch.ones(1))
+            >>> optimizer = vistorch.optim.SGD([p], lr=0.25)
+            >>> def closure():
+            ...     optimizer.zero_grad()
+            ...     loss = (p * p).sum()
+            ...     loss.backward()
+            ...     return loss
+            >>> [optimizer.step(closure).item() for _ in range(3)]
+            [1.0, 0.25, 0.0625]
         """
         raise NotImplementedError
 
@@ -161,6 +151,16 @@ class Optimizer:
 
         Args:
             func: a method of an optimizer.
+
+        Example:
+            >>> import vistorch
+            >>> def step(optimizer):
+            ...     print("in the step")
+            >>> optimizer = vistorch.optim.SGD([vistorch.ones(1)], lr=0.1)
+            >>> handle = optimizer.register_step_pre_hook(lambda o, args, kwargs: print("before it"))
+            >>> vistorch.optim.Optimizer.profile_hook_step(step)(optimizer)
+            before it
+            in the step
         """
 
         @functools.wraps(func)
@@ -192,6 +192,17 @@ class Optimizer:
 
         Args:
             set_to_none: forget them; False fills them with zeros.
+
+        Example:
+            >>> import vistorch
+            >>> p = vistorch.nn.Parameter(vistorch.ones(2))
+            >>> optimizer = vistorch.optim.SGD([p], lr=0.1)
+            >>> p.sum().backward()
+            >>> p.grad
+            tensor([1., 1.])
+            >>> optimizer.zero_grad()
+            >>> p.grad is None
+            True
         """
         if (told := hear.phase) is not None:
             told("zero_grad", self)
@@ -214,6 +225,14 @@ class Optimizer:
 
         Args:
             param_group: "params" and any options.
+
+        Example:
+            >>> import vistorch
+            >>> body, head = vistorch.nn.Linear(2, 2), vistorch.nn.Linear(2, 1)
+            >>> optimizer = vistorch.optim.SGD(body.parameters(), lr=0.1)
+            >>> optimizer.add_param_group({"params": head.parameters(), "lr": 0.5})
+            >>> [group["lr"] for group in optimizer.param_groups]
+            [0.1, 0.5]
         """
         add_group(self, param_group)
 
@@ -252,6 +271,17 @@ class Optimizer:
 
         Args:
             state_dict: what `state_dict()` of such an optimizer returned.
+
+        Example:
+            >>> import vistorch
+            >>> p = vistorch.nn.Parameter(vistorch.ones(1))
+            >>> before = vistorch.optim.SGD([p], lr=0.5, momentum=0.9)
+            >>> (2 * p).backward()
+            >>> before.step()
+            >>> after = vistorch.optim.SGD([p], lr=0.1)
+            >>> after.load_state_dict(before.state_dict())
+            >>> after.param_groups[0]["lr"], after.state[p]
+            (0.5, {'momentum_buffer': tensor([2.])})
         """
         state_dict = dict(state_dict)
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
@@ -299,59 +329,6 @@ class Optimizer:
             text += f"\nParameter Group {i}\n"
             text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
         return text + ")"
-
-    # ---- hooks -------------------------------------------------------------------------------------------------
-    def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step.
-
-        Args:
-            hook: a function that returns None, or the arguments to use instead as a pair.
-        """
-        return _entered(self._optimizer_step_pre_hooks, hook)
-
-    def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` after each step.
-
-        Args:
-            hook: a function that returns None.
-        """
-        return _entered(self._optimizer_step_post_hooks, hook)
-
-    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer)` before `state_dict()`.
-
-        Args:
-            hook: a function that returns None.
-            prepend: call it before the hooks that are there.
-        """
-        return _entered(self._optimizer_state_dict_pre_hooks, hook, prepend)
-
-    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` after `state_dict()`; what it returns replaces the result.
-
-        Args:
-            hook: a function.
-            prepend: call it before the hooks that are there.
-        """
-        return _entered(self._optimizer_state_dict_post_hooks, hook, prepend)
-
-    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` before loading; what it returns is loaded instead.
-
-        Args:
-            hook: a function.
-            prepend: call it before the hooks that are there.
-        """
-        return _entered(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
-
-    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer)` after loading.
-
-        Args:
-            hook: a function that returns None.
-            prepend: call it before the hooks that are there.
-        """
-        return _entered(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 
 def _each(groups: list[dict]) -> Iterable[dict]:

@@ -76,11 +76,11 @@ class RAdam(Rule):
         }
         super().__init__(params, defaults)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """What the state of a parameter holds."""
         return ("exp_avg", "exp_avg_sq")
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """What the options amount to at this step."""
         beta1, beta2 = get("betas")
         correction = 1 - beta2**count
@@ -94,7 +94,7 @@ class RAdam(Rule):
         return beta1, beta2, get("eps"), *pull, length > 5.0, size
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, mean: Any, square: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, mean: Any, square: Any, *more: Any) -> None:
         """One step of one parameter."""
         beta1, beta2, eps, decay, shrink, maximize, adaptive, size = more
         g = pulled(F, p, g, decay, shrink, maximize)

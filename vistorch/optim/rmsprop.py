@@ -78,7 +78,7 @@ class RMSprop(Rule):
         }
         super().__init__(params, defaults)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """What the state of a parameter holds."""
         return (
             "square_avg",
@@ -86,13 +86,13 @@ class RMSprop(Rule):
             *(["grad_avg"] if group["centered"] else []),
         )
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """What the options amount to at this step."""
         names = ("lr", "momentum", "alpha", "eps", "centered", "weight_decay", "maximize")
         return tuple(map(get, names))
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, square: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, square: Any, *more: Any) -> None:
         """One step of one parameter."""
         *kept, lr, momentum, alpha, eps, centered, decay, maximize = more
         g = pulled(F, p, g, decay, None, maximize)

@@ -70,7 +70,7 @@ class Rprop(Rule):
         }
         super().__init__(params, defaults)
 
-    def begin(self, p: Tensor, state: dict, group: dict) -> None:
+    def _begin(self, p: Tensor, state: dict, group: dict) -> None:
         """Steps of the size of the learning rate."""
         state.setdefault("step", step_count())
         state.setdefault("prev", FUNCTIONS["zeros_like"](p.detach()))
@@ -78,16 +78,16 @@ class Rprop(Rule):
         full = FUNCTIONS["full_like"](p.detach(), complex(lr, lr) if p.is_complex() else lr)
         state.setdefault("step_size", full)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """What the state of a parameter holds."""
         return ("prev", "step_size")
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """What the options amount to at this step."""
         return *get("etas"), *get("step_sizes"), get("maximize")
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, before: Any, size: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, before: Any, size: Any, *more: Any) -> None:
         """One step of one parameter."""
         smaller, larger, least, greatest, maximize = more
         if maximize:

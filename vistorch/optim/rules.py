@@ -1,6 +1,6 @@
 """Optimizers whose step is the same rule for every parameter by itself: the loop around the rule.
 
-A subclass says which tensors it keeps (`keeps`), which numbers the rule needs (`numbers`), and the rule (`update`).
+A subclass says which tensors it keeps (`_keeps`), which numbers the rule needs (`_numbers`), and the rule (`_update`).
 
 Invariant: after the first step nothing is allocated per parameter; a parameter's version counts each step.
 """
@@ -43,21 +43,21 @@ class Rule(Optimizer):
     as_real = True  # whether complex parameters are worked on as pairs of real numbers
     by_count = True  # whether the numbers are the same for all parameters of a group at the same step
     options: ClassVar[dict[str, Any]] = {}  # of state dicts that older versions saved without them
-    update: ClassVar[Callable]  # (F, p, g, *kept, *numbers)
+    _update: ClassVar[Callable]  # (F, p, g, *kept, *numbers)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """The names of the tensors in a parameter's state, in the order the rule takes them."""
         return ()
 
-    def begin(self, p: Tensor, state: dict, group: dict) -> None:
+    def _begin(self, p: Tensor, state: dict, group: dict) -> None:
         """Fill in what is missing in the state of a parameter."""
         if self.counts:
             state.setdefault("step", step_count())
-        for name in self.keeps(group):
+        for name in self._keeps(group):
             if state.get(name) is None:
                 state[name] = zeros_like(p)
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """The numbers of the rule at this step.
 
         Args:
@@ -81,10 +81,10 @@ class Rule(Optimizer):
         return loss
 
     def _step_group(self, group: dict) -> None:
-        names = self.keeps(group)
+        names = self._keeps(group)
         entries = len(names) + self.counts
         recorded = group.get("differentiable")
-        update = self.update
+        update = self._update
         place: Any = None
         F: Any = tensors
         last: Any = None
@@ -101,7 +101,7 @@ class Rule(Optimizer):
             state = self.state[p] if entries else NOTHING
             first = len(state) < entries
             if first:
-                self.begin(p, state, group)
+                self._begin(p, state, group)
             if self.counts:
                 steps = state["step"]._data
                 steps += 1
@@ -109,7 +109,7 @@ class Rule(Optimizer):
             else:
                 count = first
             if count != last or not self.by_count:
-                numbers, last = self.numbers(get, state, count), count
+                numbers, last = self._numbers(get, state, count), count
             if recorded:
                 operands = [p, g, *[state[name] for name in names]]
                 if self.as_real and p.is_complex():

@@ -82,17 +82,17 @@ class SGD(Rule):
         super().__init__(params, defaults)
         fused_or_not(self, fused, foreach, differentiable)
 
-    def keeps(self, group: dict) -> tuple[str, ...]:
+    def _keeps(self, group: dict) -> tuple[str, ...]:
         """The momentum, if there is one."""
         return ("momentum_buffer",) if group["momentum"] != 0 else ()
 
-    def numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """The options, and whether this is the first step."""
         names = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
         return (count, *map(get, names))
 
     @staticmethod
-    def update(F: Any, p: Any, g: Any, *more: Any) -> None:
+    def _update(F: Any, p: Any, g: Any, *more: Any) -> None:
         """One step of one parameter."""
         *kept, first, lr, momentum, dampening, weight_decay, nesterov, maximize = more
         g = pulled(F, p, g, weight_decay, None, maximize)

@@ -83,11 +83,11 @@ class ArchiveStorages:
         kind, key, location, number = _named(saved, 5)
         found = self._known.get(key)
         if found is None:
-            storage = UntypedStorage.of(self._array(kind, f"data/{key}", number))
+            storage = UntypedStorage._of(self._array(kind, f"data/{key}", number))
             if self._swap:
                 storage.byteswap(kind)
             if kind is BOOL:
-                storage = UntypedStorage.of(_true_or_false(storage._array))
+                storage = UntypedStorage._of(_true_or_false(storage._array))
             found = TypedStorage(wrap_storage=self._restore(storage, location), dtype=kind, _internal=True)
             self._known[key] = found
         return found
@@ -159,7 +159,7 @@ class LegacyStorages:
                 raise RuntimeError(
                     f"the storage {key[:40]} claims {count} bytes, which the file does not have"
                 )
-            host = UntypedStorage.of(np.zeros(number, kind.np))
+            host = UntypedStorage._of(np.zeros(number, kind.np))
             storage = self._restore(host, location)
             found = TypedStorage(wrap_storage=storage, dtype=kind, _internal=True)
             self._made[key], self._known[key] = (host, storage), found

@@ -138,12 +138,12 @@ def _lies(t: Tensor) -> tuple[TypedStorage, int, tuple]:
     a, root = t._data, owner(t._data)
     size = a.itemsize
     strides = t.stride()
-    storage = UntypedStorage.of(root, t._place)
+    storage = UntypedStorage._of(root, t._place)
     offset = start(a) - reach(root)[0] if a.size and root is not a else 0
     if offset % size or any(s % size or s < 0 for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
         # Memory that came from elsewhere and cannot be said in elements: its values are kept.
         a = t._place.xp.ascontiguousarray(a)
-        storage, offset = UntypedStorage.of(a, t._place), 0
+        storage, offset = UntypedStorage._of(a, t._place), 0
         strides = None
     if strides is None or any(s < 0 for s in strides):
         strides = tuple(int(np.prod(a.shape[i + 1 :])) for i in range(a.ndim))

@@ -217,7 +217,16 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Let the numbers begin anew."""
+        """Let the numbers begin anew.
+
+        Example:
+            >>> import vistorch
+            >>> act = vistorch.nn.PReLU(init=0.5)
+            >>> act.weight.data += 1  # as if it had learned
+            >>> act.reset_parameters()
+            >>> act.weight.tolist()
+            [0.5]
+        """
         constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:

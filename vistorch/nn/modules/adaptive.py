@@ -43,6 +43,16 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         >>> layer = vistorch.nn.AdaptiveLogSoftmaxWithLoss(4, 10, cutoffs=[3])
         >>> layer(vistorch.zeros(2, 4), vistorch.tensor([0, 2])).loss
         tensor(1.3863, grad_fn=<MeanBackward0>)
+        >>> vistorch.nn.init.zeros_(layer.head.weight).shape  # three frequent classes and the cluster of the others
+        vistorch.Size([4, 4])
+        >>> layer.log_prob(vistorch.zeros(1, 4)).exp()
+        tensor([[0.2500, 0.2500, 0.2500, 0.0357, 0.0357, 0.0357, 0.0357, 0.0357, 0.0357,
+                 0.0357]], grad_fn=<ExpBackward0>)
+        >>> layer.predict(vistorch.zeros(1, 4))
+        tensor([0])
+        >>> layer.reset_parameters()
+        >>> layer.head.weight.count_nonzero()
+        tensor(16)
     """
 
     in_features: int

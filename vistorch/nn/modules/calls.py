@@ -276,6 +276,15 @@ class Calls:
         Args:
             hook: a function of the module and a tuple; what it returns replaces the tuple.
             prepend: call it before the hooks that are there.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.Identity()
+            >>> h = m.register_full_backward_pre_hook(lambda m, grads: (grads[0] * 10,))
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> m(x).sum().backward()
+            >>> x.grad
+            tensor([10., 10.])
         """
         handle = RemovableHandle(self._backward_pre_hooks)
         return _entered(self._backward_pre_hooks, handle, hook, prepend)
@@ -304,6 +313,14 @@ class Calls:
 
         Args:
             hook: a function of the module and two tuples.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.ReLU()
+            >>> h = m.register_backward_hook(lambda m, grad_in, grad_out: print(grad_in, grad_out))
+            >>> x = vistorch.tensor([-1.0, 1.0], requires_grad=True) * 2
+            >>> m(x).sum().backward()
+            (tensor([0., 1.]),) (tensor([1., 1.]),)
         """
         if self._is_full_backward_hook is True:
             raise RuntimeError(BOTH_KINDS)

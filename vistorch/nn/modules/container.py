@@ -5,13 +5,13 @@ Invariant: the children of a sequence are named by consecutive numbers from "0" 
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from .entries import pairs_of, place_in
 from .module import Module, _addindent
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
@@ -46,14 +46,6 @@ class Container(Module):
             self.add_module(key, value)
 
 
-def place_in(length: int, idx: Any) -> int:
-    """A possibly negative position as one from 0 on."""
-    idx = operator.index(idx)
-    if not -length <= idx < length:
-        raise IndexError(f"index {idx} is out of range")
-    return idx % length
-
-
 class _Row(Module):
     """What Sequential and ModuleList have in common."""
 
@@ -79,6 +71,18 @@ class _Row(Module):
 
         Args:
             key: its position, or a slice.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import nn
+            >>> net = nn.Sequential(nn.ReLU(), nn.Tanh(), nn.Sigmoid())
+            >>> net.pop(0)
+            ReLU()
+            >>> net
+            Sequential(
+              (0): Tanh()
+              (1): Sigmoid()
+            )
         """
         found = self[key]
         del self[key]
@@ -92,6 +96,15 @@ class _Row(Module):
 
         Args:
             module: the module.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import nn
+            >>> nn.ModuleList([nn.ReLU()]).append(nn.Tanh())
+            ModuleList(
+              (0): ReLU()
+              (1): Tanh()
+            )
         """
         self.add_module(str(len(self)), module)
         return self
@@ -118,6 +131,13 @@ class Sequential(_Row):
         )
         >>> net(vistorch.ones(1, 2)).shape
         vistorch.Size([1, 3])
+        >>> net.insert(1, nn.ReLU()).extend([nn.Tanh()])
+        Sequential(
+          (0): Linear(in_features=2, out_features=3, bias=True)
+          (1): ReLU()
+          (2): Identity()
+          (3): Tanh()
+        )
     """
 
     def __init__(self, *args: Any) -> None:
@@ -214,6 +234,14 @@ class ModuleList(_Row):
         ModuleList(
           (0-2): 3 x Linear(in_features=2, out_features=2, bias=True)
         )
+        >>> layers = nn.ModuleList([nn.ReLU()]).extend([nn.Tanh(), nn.Tanh()])
+        >>> layers.insert(0, nn.Identity())
+        >>> layers
+        ModuleList(
+          (0): Identity()
+          (1): ReLU()
+          (2-3): 2 x Tanh()
+        )
     """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
@@ -286,6 +314,15 @@ class ModuleDict(Module):
         >>> from vistorch import nn
         >>> nn.ModuleDict({"same": nn.Identity()})["same"]
         Identity()
+        >>> acts = nn.ModuleDict({"relu": nn.ReLU(), "tanh": nn.Tanh()})
+        >>> acts.update({"same": nn.Identity()})
+        >>> list(acts.keys()), list(acts.values())
+        (['relu', 'tanh', 'same'], [ReLU(), Tanh(), Identity()])
+        >>> acts.pop("tanh"), list(acts.items())
+        (Tanh(), [('relu', ReLU()), ('same', Identity())])
+        >>> acts.clear()
+        >>> acts
+        ModuleDict()
     """
 
     _modules: dict
@@ -347,26 +384,6 @@ class ModuleDict(Module):
         """
         for key, module in pairs_of(modules, "ModuleDict", "ModuleDict", lambda items: items):
             self[key] = module
-
-
-def pairs_of(given: Any, name: str, word: str, order: Callable) -> Iterator[tuple]:
-    """The names and values of a mapping or of an iterable of pairs; PyTorch's sentence for anything else."""
-    if not isinstance(given, Iterable):
-        raise TypeError(
-            f"{word}.update should be called with an iterable of key/value pairs, but got {type(given).__name__}"
-        )
-    if hasattr(given, "items") and (isinstance(given, (Mapping, Module))):
-        yield from order(given.items())
-        return
-    for j, pair in enumerate(given):
-        if not isinstance(pair, Iterable):
-            raise TypeError(
-                f"{name} update sequence element #{j} should be Iterable; is{type(pair).__name__}"
-            )
-        pair = list(pair)
-        if len(pair) != 2:
-            raise ValueError(f"{name} update sequence element #{j} has length {len(pair)}; 2 is required")
-        yield tuple(pair)
 
 
 from .parameters import ParameterDict, ParameterList  # noqa: E402, F401  PyTorch has them in this file

@@ -106,7 +106,15 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Draw the parameters anew.
+
+        Example:
+            >>> import vistorch
+            >>> conv = vistorch.nn.Conv2d(1, 2, 5)
+            >>> conv.reset_parameters()
+            >>> conv.weight.abs().max() <= 0.2  # 1 / sqrt(in_channels * kernel size)
+            tensor(True)
+        """
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)

@@ -44,6 +44,13 @@ class _LazyConvXdMixin(LazyModuleMixin):
             input: the first input.
             *args: not looked at.
             **kwargs: not looked at.
+
+        Example:
+            >>> import vistorch
+            >>> conv = vistorch.nn.LazyConv2d(4, kernel_size=3)
+            >>> conv.initialize_parameters(vistorch.ones(1, 2, 8, 8))
+            >>> conv.weight.shape
+            vistorch.Size([4, 2, 3, 3])
         """
         if not self.has_uninitialized_params():
             return

@@ -82,7 +82,16 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Draw the parameters anew.
+
+        Example:
+            >>> import vistorch
+            >>> layer = vistorch.nn.Linear(2, 3)
+            >>> before = layer.weight.clone()
+            >>> layer.reset_parameters()
+            >>> (layer.weight == before).any()
+            tensor(False)
+        """
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
@@ -149,7 +158,17 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Draw the parameters anew.
+
+        Example:
+            >>> import vistorch
+            >>> layer = vistorch.nn.Bilinear(4, 3, 2)
+            >>> vistorch.nn.init.ones_(layer.weight).max() == 1
+            tensor(True)
+            >>> layer.reset_parameters()
+            >>> layer.weight.abs().max() <= 0.5  # 1 / sqrt(in1_features)
+            tensor(True)
+        """
         bound = 1 / math.sqrt(self.weight.size(1))
         init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
@@ -202,6 +221,13 @@ class LazyLinear(LazyModuleMixin, Linear):
 
         Args:
             input: the first input.
+
+        Example:
+            >>> import vistorch
+            >>> layer = vistorch.nn.LazyLinear(3)
+            >>> layer.initialize_parameters(vistorch.ones(2, 5))
+            >>> layer.weight.shape
+            vistorch.Size([3, 5])
         """
         if self.has_uninitialized_params():
             self.in_features = input.shape[-1]

@@ -7,12 +7,10 @@ else; `__getattr__` finds it there.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...engine.events import hear
 from ...engine.face import FUNCTIONS
 from ...engine.tensor import Tensor
 from ..parameter import Buffer, Parameter
@@ -21,17 +19,13 @@ from .calls import Calls
 from .everywhere import *
 from .moves import Moves
 from .state import State
+from .training import Training
 from .tree import Tree
 
 __all__ = ["Module"]
 __all__ += everywhere.__all__
 
 typename = FUNCTIONS["typename"]
-REPLICA = (
-    "Calling .zero_grad() from a module created with nn.DataParallel() has no effect. The parameters are copied (in a "
-    "differentiable manner) from the original module. This means they are not leaf nodes in autograd and so don't "
-    "accumulate gradients. If you need gradients in your forward method, consider using autograd.grad instead."
-)
 TABLES = (
     "_backward_pre_hooks",
     "_backward_hooks",
@@ -53,11 +47,25 @@ def _addindent(s_: str, numSpaces: int) -> str:
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
-    """What a module without a `forward` of its own runs."""
+    """What a module without a `forward` of its own runs.
+
+    Example:
+        >>> import vistorch
+        >>> class Scale(vistorch.nn.Module):
+        ...     def __init__(self, by):
+        ...         super().__init__()
+        ...         self.by = by
+        ...     def forward(self, x):
+        ...         return self.by * x
+        >>> Scale(3)(vistorch.ones(2))  # calling the module runs its hooks too; calling `forward` does not
+        tensor([3., 3.])
+        >>> Scale(3).forward(vistorch.ones(2))
+        tensor([3., 3.])
+    """
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 
-class Module(Tree, Calls, State, Moves):
+class Module(Tree, Calls, State, Moves, Training):
     """Base class of all layers and networks: assign parameters and modules as attributes, and define `forward`.
 
     Example:
@@ -145,6 +153,14 @@ class Module(Tree, Calls, State, Moves):
         Args:
             name: under which attribute.
             param: the parameter; None reserves the name.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.Module()
+            >>> m.register_parameter("scale", vistorch.nn.Parameter(vistorch.ones(2)))
+            >>> m.register_parameter("bias", None)
+            >>> [name for name, _ in m.named_parameters()], m.bias
+            (['scale'], None)
         """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
@@ -180,6 +196,13 @@ class Module(Tree, Calls, State, Moves):
         Args:
             name: under which attribute.
             module: the module; None reserves the name.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.Module()
+            >>> m.add_module("act", vistorch.nn.ReLU())
+            >>> m.act
+            ReLU()
         """
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{typename(module)} is not a Module subclass")
@@ -194,7 +217,19 @@ class Module(Tree, Calls, State, Moves):
         self._modules[name] = everywhere.passed(everywhere.module_hooks, self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
-        """The same as `add_module`."""
+        """The same as `add_module`.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.Module()
+            >>> for i in range(2):
+            ...     m.register_module(f"act{i}", vistorch.nn.ReLU())
+            >>> m
+            Module(
+              (act0): ReLU()
+              (act1): ReLU()
+            )
+        """
         self.add_module(name, module)
 
     # ---- attributes --------------------------------------------------------------------------------------------
@@ -282,74 +317,22 @@ class Module(Tree, Calls, State, Moves):
         own = [*self.__dict__, *self._parameters, *self._modules, *self._buffers]
         return sorted(key for key in [*dir(type(self)), *own] if not key[0].isdigit())
 
-    # ---- training ----------------------------------------------------------------------------------------------
-    def train(self, mode: bool = True) -> Any:
-        """Switch to training, which matters to dropout and batch normalisation.
-
-        Args:
-            mode: False switches to evaluation.
-
-        Example:
-            >>> import vistorch
-            >>> vistorch.nn.Dropout().eval().training
-            False
-        """
-        if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
-        self.training = mode
-        for module in self.children():
-            module.train(mode)
-        if (told := hear.phase) is not None:
-            told("train" if mode else "eval", self)
-        return self
-
-    def eval(self) -> Any:
-        """Switch to evaluation: the same as `train(False)`."""
-        return self.train(False)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """Set `requires_grad` of all parameters.
-
-        Args:
-            requires_grad: False freezes them.
-        """
-        for p in self.parameters():
-            p.requires_grad_(requires_grad)
-        return self
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Clear the gradients of all parameters.
-
-        Args:
-            set_to_none: forget them; False fills them with zeros.
-        """
-        if getattr(self, "_is_replica", False):
-            warnings.warn(REPLICA, UserWarning, stacklevel=2)
-        if (told := hear.phase) is not None:
-            told("zero_grad", self)
-        for p in self.parameters():
-            clear_grad(p, set_to_none)
-
-    def apply(self, fn: Callable[[Module], None]) -> Any:
-        """Call `fn(module)` for all modules below, then for this one.
-
-        Args:
-            fn: a function of a module, often one that initialises its parameters.
-        """
-        for module in self.children():
-            module.apply(fn)
-        fn(self)
-        return self
-
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Accepted as PyTorch's; there is no compiler here, and nothing changes."""
-
     # ---- what is printed -----------------------------------------------------------------------------------------
     def _get_name(self) -> str:
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What stands between the brackets of the module's text, for a subclass to define."""
+        """What stands between the brackets of the module's text, for a subclass to define.
+
+        Example:
+            >>> import vistorch
+            >>> class Scale(vistorch.nn.Module):
+            ...     by = 3
+            ...     def extra_repr(self):
+            ...         return f"by={self.by}"
+            >>> Scale()
+            Scale(by=3)
+        """
         return ""
 
     def __repr__(self) -> str:
@@ -379,18 +362,3 @@ class Module(Tree, Calls, State, Moves):
         own["_modules"] = dict(self._modules)
         own["_is_replica"] = True
         return replica
-
-
-def clear_grad(p: Tensor, set_to_none: bool) -> None:
-    """Forget a gradient, or fill it with zeros outside any graph."""
-    g = p._grad
-    if g is None:
-        return
-    if set_to_none:
-        p.grad = None
-        return
-    if g.grad_fn is not None:
-        g.detach_()
-    else:
-        g.requires_grad_(False)
-    g.zero_()

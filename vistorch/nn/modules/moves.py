@@ -85,7 +85,13 @@ class Moves:
         return self._apply(move)
 
     def cpu(self) -> Any:
-        """Move the module to the CPU."""
+        """Move the module to the CPU.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.Linear(2, 3).cpu().weight.device
+            device(type='cpu')
+        """
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device: Any = None) -> Any:
@@ -93,6 +99,14 @@ class Moves:
 
         Args:
             device: which one; None for the current one.
+
+        Example:
+            >>> import vistorch
+            >>> net = vistorch.nn.Linear(2, 3)
+            >>> if vistorch.cuda.is_available():
+            ...     net = net.cuda()
+            >>> net.weight.is_cuda == vistorch.cuda.is_available()
+            True
         """
         return self._apply(lambda t: t.cuda(device))
 
@@ -101,23 +115,53 @@ class Moves:
 
         Args:
             dst_type: a dtype or the name of a tensor type.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.Linear(2, 3).type(vistorch.float64).weight.dtype
+            vistorch.float64
         """
         return self._apply(lambda t: t.type(dst_type))
 
     def float(self) -> Any:
-        """Convert the floating-point members to float32."""
+        """Convert the floating-point members to float32.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.Linear(2, 3).double().float().weight.dtype
+            vistorch.float32
+        """
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)
 
     def double(self) -> Any:
-        """Convert the floating-point members to float64."""
+        """Convert the floating-point members to float64.
+
+        Example:
+            >>> import vistorch
+            >>> norm = vistorch.nn.BatchNorm1d(2).double()
+            >>> norm.weight.dtype, norm.num_batches_tracked.dtype  # integers stay as they are
+            (vistorch.float64, vistorch.int64)
+        """
         return self._apply(lambda t: t.double() if t.is_floating_point() else t)
 
     def half(self) -> Any:
-        """Convert the floating-point members to float16."""
+        """Convert the floating-point members to float16.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.Linear(2, 3).half().weight.dtype
+            vistorch.float16
+        """
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
 
     def bfloat16(self) -> Any:
-        """Convert the floating-point members to bfloat16."""
+        """Convert the floating-point members to bfloat16.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.Linear(2, 3).bfloat16().weight.dtype
+            vistorch.bfloat16
+        """
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
@@ -126,9 +170,21 @@ class Moves:
         Args:
             device: where to.
             recurse: the modules below, too.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.Linear(2, 3).to_empty(device="cpu").weight.shape  # whatever values are there
+            vistorch.Size([3, 2])
         """
         return self._apply(lambda t: FUNCTIONS["empty_like"](t, device=device), recurse=recurse)
 
     def share_memory(self) -> Any:
-        """Move all members to memory that other processes can share."""
+        """Move all members to memory that other processes can share.
+
+        Example:
+            >>> import vistorch
+            >>> net = vistorch.nn.Linear(2, 3).share_memory()
+            >>> net.weight.is_shared()
+            True
+        """
         return self._apply(lambda t: t.share_memory_())

@@ -203,6 +203,16 @@ class MultiheadAttention(Module):
             attn_mask: (L, L) or (N * num_heads, L, L).
             key_padding_mask: (N, L).
             query: (N, L, E).
+
+        Example:
+            >>> import vistorch
+            >>> attention = vistorch.nn.MultiheadAttention(4, 2, batch_first=True)
+            >>> late = vistorch.tensor([[0.0, -1.0], [0.0, 0.0]])  # the first sees the second less
+            >>> padding = vistorch.tensor([[0.0, -5.0]])  # the second of the only sequence is padding
+            >>> mask, kind = attention.merge_masks(late, padding, vistorch.ones(1, 2, 4))
+            >>> mask[0, 0], kind
+            (tensor([[ 0., -6.],
+                    [ 0., -5.]]), 2)
         """
         if attn_mask is None:
             return key_padding_mask, None if key_padding_mask is None else 1

@@ -65,14 +65,33 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Begin the running statistics anew."""
+        """Begin the running statistics anew.
+
+        Example:
+            >>> import vistorch
+            >>> norm = vistorch.nn.BatchNorm1d(1, momentum=0.5)
+            >>> norm(vistorch.tensor([[2.0], [4.0]])).shape, norm.running_mean
+            (vistorch.Size([2, 1]), tensor([1.5000]))
+            >>> norm.reset_running_stats()
+            >>> norm.running_mean
+            tensor([0.])
+        """
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Begin the running statistics and the parameters anew."""
+        """Begin the running statistics and the parameters anew.
+
+        Example:
+            >>> import vistorch
+            >>> norm = vistorch.nn.BatchNorm1d(2)
+            >>> norm.weight.data += 3  # as if it had learned
+            >>> norm.reset_parameters()
+            >>> norm.weight.tolist()
+            [1.0, 1.0]
+        """
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)
@@ -148,6 +167,13 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
         Args:
             input: the first input.
+
+        Example:
+            >>> import vistorch
+            >>> norm = vistorch.nn.LazyBatchNorm1d()
+            >>> norm.initialize_parameters(vistorch.ones(2, 3))
+            >>> norm.running_mean.shape
+            vistorch.Size([3])
         """
         if not self.has_uninitialized_params():
             return

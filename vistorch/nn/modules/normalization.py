@@ -116,6 +116,11 @@ class LayerNorm(Module):
         >>> import vistorch
         >>> vistorch.nn.LayerNorm(2, elementwise_affine=False)(vistorch.tensor([[1.0, 3.0]]))
         tensor([[-1.0000,  1.0000]])
+        >>> norm = vistorch.nn.LayerNorm(2)
+        >>> norm.bias.data += 3  # as if it had learned
+        >>> norm.reset_parameters()
+        >>> norm.bias.tolist()
+        [0.0, 0.0]
     """
 
     __constants__ = ("normalized_shape", "eps", "elementwise_affine")
@@ -185,6 +190,11 @@ class GroupNorm(Module):
         >>> import vistorch
         >>> vistorch.nn.GroupNorm(2, 4, affine=False)(vistorch.tensor([[1.0, 3.0, 5.0, 9.0]]))
         tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+        >>> norm = vistorch.nn.GroupNorm(2, 4)
+        >>> norm.weight.data += 3  # as if it had learned
+        >>> norm.reset_parameters()
+        >>> norm.weight.tolist()
+        [1.0, 1.0, 1.0, 1.0]
     """
 
     __constants__ = ("num_groups", "num_channels", "eps", "affine")
@@ -254,6 +264,11 @@ class RMSNorm(Module):
         >>> import vistorch
         >>> vistorch.nn.RMSNorm(2, elementwise_affine=False)(vistorch.tensor([[2.0, -2.0]]))
         tensor([[ 1., -1.]])
+        >>> norm = vistorch.nn.RMSNorm(2)
+        >>> norm.weight.data += 3  # as if it had learned
+        >>> norm.reset_parameters()
+        >>> norm.weight.tolist()
+        [1.0, 1.0]
     """
 
     __constants__ = ("normalized_shape", "eps", "elementwise_affine")

@@ -12,7 +12,7 @@ from typing import Any
 from ...engine.face import FUNCTIONS
 from ...engine.tensor import Tensor
 from ..parameter import Parameter
-from .container import pairs_of, place_in
+from .entries import pairs_of, place_in
 from .module import Module
 
 __all__ = ["ParameterDict", "ParameterList"]
@@ -43,6 +43,13 @@ class ParameterList(Module):
         >>> import vistorch
         >>> vistorch.nn.ParameterList([vistorch.ones(2)])
         ParameterList(  (0): Parameter containing: [vistorch.float32 of size 2])
+        >>> kept = vistorch.nn.ParameterList().append(vistorch.zeros(1)).extend([vistorch.ones(2), "no tensor"])
+        >>> kept
+        ParameterList(
+            (0): Parameter containing: [vistorch.float32 of size 1]
+            (1): Parameter containing: [vistorch.float32 of size 2]
+            (2): Object of type: str
+        )
     """
 
     def __init__(self, values: Iterable | None = None) -> None:
@@ -114,6 +121,23 @@ class ParameterDict(Module):
         >>> import vistorch
         >>> list(vistorch.nn.ParameterDict({"scale": vistorch.ones(2)}))
         ['scale']
+        >>> kept = vistorch.nn.ParameterDict({"scale": vistorch.ones(2)})
+        >>> kept.update({"shift": vistorch.zeros(2)})
+        >>> list(kept.keys()), [p.sum().item() for p in kept.values()]
+        (['scale', 'shift'], [2.0, 0.0])
+        >>> kept.get("power"), kept.setdefault("power", 3), kept.get("power")
+        (None, 3, 3)
+        >>> kept.pop("power"), kept.popitem()[0]
+        (3, 'shift')
+        >>> again = kept.copy()
+        >>> kept.clear()
+        >>> [name for name, _ in again.items()], len(kept)
+        (['scale'], 0)
+        >>> again.fromkeys(["a", "b"], 0)
+        ParameterDict(
+            (a): Object of type: int
+            (b): Object of type: int
+        )
     """
 
     def __init__(self, parameters: Any = None) -> None:

@@ -96,6 +96,12 @@ class LSTM(RNNBase):
         Args:
             input: what the network is given.
             batch_sizes: of a packed input.
+
+        Example:
+            >>> import vistorch
+            >>> lstm, x = vistorch.nn.LSTM(2, 3, proj_size=1), vistorch.ones(5, 7, 2)
+            >>> lstm.get_expected_cell_size(x, None), lstm.get_expected_hidden_size(x, None)
+            ((1, 7, 3), (1, 7, 1))
         """
         return self._expected(input, batch_sizes, self.hidden_size)
 

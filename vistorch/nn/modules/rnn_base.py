@@ -48,6 +48,13 @@ class RNNBase(Module):
         >>> import vistorch
         >>> [name for name, _ in vistorch.nn.RNNBase("GRU", 2, 3).named_parameters()]
         ['weight_ih_l0', 'weight_hh_l0', 'bias_ih_l0', 'bias_hh_l0']
+        >>> lstm = vistorch.nn.LSTM(2, 3, batch_first=True)
+        >>> [tuple(w.shape) for w in lstm.all_weights[0]]  # four gates above one another
+        [(12, 2), (12, 3), (12,), (12,)]
+        >>> lstm.flatten_parameters()  # PyTorch's word to cuDNN; nothing to do here
+        >>> lstm.reset_parameters()
+        >>> lstm.weight_ih_l0.abs().max() <= 1 / 3**0.5
+        tensor(True)
     """
 
     __constants__ = (
@@ -182,6 +189,13 @@ class RNNBase(Module):
         Args:
             input: what the network is given.
             batch_sizes: of a packed input.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.GRU(2, 3).check_input(vistorch.ones(5, 1, 4), None)
+            Traceback (most recent call last):
+                ...
+            RuntimeError: input.size(-1) must be equal to input_size. Expected 2, got 4
         """
         dtype = getattr(self, self._all_weights[0][0]).dtype
         if input.dtype != dtype:
@@ -210,6 +224,12 @@ class RNNBase(Module):
         Args:
             input: what the network is given.
             batch_sizes: of a packed input.
+
+        Example:
+            >>> import vistorch
+            >>> gru = vistorch.nn.GRU(2, 3, num_layers=2, bidirectional=True)
+            >>> gru.get_expected_hidden_size(vistorch.ones(5, 7, 2), None)  # layers times directions, batch, features
+            (4, 7, 3)
         """
         return self._expected(input, batch_sizes, self.proj_size or self.hidden_size)
 
@@ -222,6 +242,13 @@ class RNNBase(Module):
             hx: the state.
             expected_hidden_size: its shape as it should be.
             msg: what to say, with room for both.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.GRU(2, 3).check_hidden_size(vistorch.zeros(1, 4, 3), (1, 7, 3))
+            Traceback (most recent call last):
+                ...
+            RuntimeError: Expected hidden size (1, 7, 3), got [1, 4, 3]
         """
         if tuple(hx.shape) != tuple(expected_hidden_size):
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
@@ -233,6 +260,15 @@ class RNNBase(Module):
             input: what the network is given.
             hidden: the first state.
             batch_sizes: of a packed input.
+
+        Example:
+            >>> import vistorch
+            >>> gru = vistorch.nn.GRU(2, 3)
+            >>> gru.check_forward_args(vistorch.ones(5, 7, 2), vistorch.zeros(1, 7, 3), None)
+            >>> gru.check_forward_args(vistorch.ones(5, 7, 2), vistorch.zeros(1, 4, 3), None)
+            Traceback (most recent call last):
+                ...
+            RuntimeError: Expected hidden size (1, 7, 3), got [1, 4, 3]
         """
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
@@ -243,6 +279,12 @@ class RNNBase(Module):
         Args:
             hx: the state.
             permutation: the order; None to leave it.
+
+        Example:
+            >>> import vistorch
+            >>> state = vistorch.tensor([[[1.0], [2.0], [3.0]]])  # one layer, a batch of three
+            >>> vistorch.nn.GRU(2, 1).permute_hidden(state, vistorch.tensor([2, 0, 1])).flatten()
+            tensor([3., 1., 2.])
         """
         return hx if permutation is None else hx.index_select(1, permutation)
 

@@ -76,7 +76,15 @@ class RNNCellBase(Module):
         return shown if nonlinearity == "tanh" else f"{shown}, nonlinearity={nonlinearity}"
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew, uniform within 1 / sqrt(hidden_size)."""
+        """Draw all parameters anew, uniform within 1 / sqrt(hidden_size).
+
+        Example:
+            >>> import vistorch
+            >>> cell = vistorch.nn.RNNCell(2, 4)
+            >>> cell.reset_parameters()
+            >>> cell.weight_hh.abs().max() <= 0.5
+            tensor(True)
+        """
         bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)

@@ -45,7 +45,17 @@ class _Table(Module):
         self.weight = Parameter(weight)
 
     def reset_parameters(self) -> None:
-        """Draw the table anew."""
+        """Draw the table anew.
+
+        Example:
+            >>> import vistorch
+            >>> table = vistorch.nn.Embedding(3, 2, padding_idx=0)
+            >>> vistorch.nn.init.ones_(table.weight).shape
+            vistorch.Size([3, 2])
+            >>> table.reset_parameters()
+            >>> table.weight[0].tolist(), (table.weight == 1).any()
+            ([0.0, 0.0], tensor(False))
+        """
         init.normal_(self.weight)
         self._fill_padding_idx_with_zero()
 

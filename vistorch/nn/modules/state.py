@@ -108,11 +108,40 @@ class State:
             destination[prefix + EXTRA] = self.get_extra_state()
 
     def get_extra_state(self) -> Any:
-        """Anything else to save, for a subclass to define."""
+        """Anything else to save, for a subclass to define.
+
+        Example:
+            >>> import vistorch
+            >>> class Counter(vistorch.nn.Module):
+            ...     calls = 0
+            ...     def get_extra_state(self):
+            ...         return {"calls": self.calls}
+            ...     def set_extra_state(self, state):
+            ...         self.calls = state["calls"]
+            >>> counter = Counter()
+            >>> counter.calls = 5
+            >>> counter.state_dict()
+            OrderedDict([('_extra_state', {'calls': 5})])
+        """
         raise RuntimeError(NO_EXTRA_STATE)
 
     def set_extra_state(self, state: Any) -> None:
-        """Take back what `get_extra_state` gave, for a subclass to define."""
+        """Take back what `get_extra_state` gave, for a subclass to define.
+
+        Example:
+            >>> import vistorch
+            >>> class Counter(vistorch.nn.Module):
+            ...     calls = 0
+            ...     def get_extra_state(self):
+            ...         return {"calls": self.calls}
+            ...     def set_extra_state(self, state):
+            ...         self.calls = state["calls"]
+            >>> counter = Counter()
+            >>> counter.load_state_dict({"_extra_state": {"calls": 5}})
+            <All keys matched successfully>
+            >>> counter.calls
+            5
+        """
         raise RuntimeError(NO_EXTRA_STATE)
 
     # ---- loading -----------------------------------------------------------------------------------------------
@@ -275,6 +304,13 @@ class State:
 
         Args:
             hook: a function that may change the state dict in place and returns None.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.Linear(2, 3)
+            >>> h = m.register_state_dict_post_hook(lambda m, state, prefix, about: state.update(lr=0.1))
+            >>> list(m.state_dict())
+            ['weight', 'bias', 'lr']
         """
         hook._from_public_api = True
         return _entered(self._state_dict_hooks, hook)
@@ -284,6 +320,13 @@ class State:
 
         Args:
             hook: a function.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.Linear(2, 3)
+            >>> h = m.register_state_dict_pre_hook(lambda m, prefix, keep_vars: print("saving", type(m).__name__))
+            >>> state = m.state_dict()
+            saving Linear
         """
         return _entered(self._state_dict_pre_hooks, hook)
 
@@ -297,6 +340,15 @@ class State:
 
         Args:
             hook: a function that may change the state dict and the lists in place.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.Linear(2, 3, bias=False)
+            >>> def rename(module, state, *rest):
+            ...     state["weight"] = state.pop("w")
+            >>> h = m.register_load_state_dict_pre_hook(rename)
+            >>> m.load_state_dict({"w": vistorch.zeros(3, 2)})
+            <All keys matched successfully>
         """
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
@@ -305,6 +357,13 @@ class State:
 
         Args:
             hook: a function that may change the lists in place and returns None.
+
+        Example:
+            >>> import vistorch
+            >>> m = vistorch.nn.Linear(2, 3)
+            >>> h = m.register_load_state_dict_post_hook(lambda m, keys: keys.missing_keys.remove("bias"))
+            >>> m.load_state_dict({"weight": vistorch.zeros(3, 2)})  # without the hook this would be refused
+            <All keys matched successfully>
         """
         return _entered(self._load_state_dict_post_hooks, hook)
 

@@ -22,7 +22,16 @@ class Tree:
     _get_name: Callable[[], str]
 
     def children(self) -> Iterator[Any]:
-        """The modules held by this one, each once."""
+        """The modules held by this one, each once.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import nn
+            >>> list(nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh())).children())
+            [ReLU(), Sequential(
+              (0): Tanh()
+            )]
+        """
         for _, module in self.named_children():
             yield module
 
@@ -46,6 +55,13 @@ class Tree:
 
         Args:
             remove_duplicate: meet a module that is used twice only once.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import nn
+            >>> net = nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh()))
+            >>> [type(m).__name__ for m in net.modules()]
+            ['Sequential', 'ReLU', 'Sequential', 'Tanh']
         """
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
@@ -133,6 +149,11 @@ class Tree:
 
         Args:
             recurse: those of the modules below, too.
+
+        Example:
+            >>> import vistorch
+            >>> [tuple(b.shape) for b in vistorch.nn.BatchNorm1d(3).buffers()]
+            [(3,), (3,), ()]
         """
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
@@ -146,6 +167,11 @@ class Tree:
             prefix: what every path begins with.
             recurse: those of the modules below, too.
             remove_duplicate: meet a buffer that is used twice only once.
+
+        Example:
+            >>> import vistorch
+            >>> [name for name, _ in vistorch.nn.BatchNorm1d(3).named_buffers()]
+            ['running_mean', 'running_var', 'num_batches_tracked']
         """
         yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
@@ -178,6 +204,14 @@ class Tree:
             target: names joined by dots.
             module: the new module.
             strict: refuse a path at which there is nothing yet.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import nn
+            >>> net = nn.Sequential(nn.Sequential(nn.ReLU()))
+            >>> net.set_submodule("0.0", nn.Tanh())
+            >>> net.get_submodule("0.0")
+            Tanh()
         """
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
@@ -197,6 +231,12 @@ class Tree:
 
         Args:
             target: names joined by dots.
+
+        Example:
+            >>> import vistorch
+            >>> net = vistorch.nn.Sequential(vistorch.nn.Linear(2, 3))
+            >>> net.get_parameter("0.bias") is net[0].bias
+            True
         """
         module, name = self._holder(target)
         found = getattr(module, name)
@@ -209,6 +249,11 @@ class Tree:
 
         Args:
             target: names joined by dots.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.nn.Sequential(vistorch.nn.BatchNorm1d(2)).get_buffer("0.running_mean")
+            tensor([0., 0.])
         """
         module, name = self._holder(target)
         found = getattr(module, name)

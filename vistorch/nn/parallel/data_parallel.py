@@ -108,21 +108,51 @@ class DataParallel(Module):
 
     # a subclass may do any of the four steps in its own way
     def replicate(self, module: Any, device_ids: Sequence) -> list:
-        """The network on each device."""
+        """The network on each device.
+
+        Example:
+            >>> import vistorch
+            >>> net = vistorch.nn.DataParallel(vistorch.nn.Linear(2, 3), device_ids=["cpu"] * 4)
+            >>> len(net.replicate(net.module, net.device_ids))
+            4
+        """
         from ...engine.modes import is_grad_enabled
 
         return replicate(module, device_ids, not is_grad_enabled())
 
     def scatter(self, inputs: tuple, kwargs: dict | None, device_ids: Sequence) -> Any:
-        """The arguments for each device."""
+        """The arguments for each device.
+
+        Example:
+            >>> import vistorch
+            >>> net = vistorch.nn.DataParallel(vistorch.nn.ReLU(), device_ids=["cpu"] * 2)
+            >>> chunks, named = net.scatter((vistorch.arange(4),), {"inplace": True}, net.device_ids)
+            >>> chunks, named
+            (((tensor([0, 1]),), (tensor([2, 3]),)), ({'inplace': True}, {'inplace': True}))
+        """
         return scatter_kwargs(inputs, kwargs, device_ids, dim=self.dim)
 
     def parallel_apply(self, replicas: Sequence, inputs: Sequence, kwargs: Any) -> list:
-        """The outputs of the replicas."""
+        """The outputs of the replicas.
+
+        Example:
+            >>> import vistorch
+            >>> net = vistorch.nn.DataParallel(vistorch.nn.ReLU(), device_ids=["cpu"] * 2)
+            >>> replicas = net.replicate(net.module, net.device_ids)
+            >>> net.parallel_apply(replicas, [(vistorch.tensor([-1.0]),), (vistorch.tensor([2.0]),)], ({}, {}))
+            [tensor([0.]), tensor([2.])]
+        """
         return parallel_apply(replicas, inputs, kwargs, self.device_ids[: len(replicas)])
 
     def gather(self, outputs: Any, output_device: Any) -> Any:
-        """The outputs, joined."""
+        """The outputs, joined.
+
+        Example:
+            >>> import vistorch
+            >>> net = vistorch.nn.DataParallel(vistorch.nn.ReLU(), device_ids=["cpu"] * 2)
+            >>> net.gather([vistorch.zeros(1), vistorch.ones(2)], "cpu")
+            tensor([0., 1., 1.])
+        """
         return gather(outputs, output_device, dim=self.dim)
 
 

@@ -51,6 +51,15 @@ class BasePruningMethod(ABC):
         Args:
             t: the tensor to prune, or what it is judged by.
             default_mask: what earlier methods left.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.nn.utils import prune
+            >>> t, left = vistorch.tensor([0.1, -2.0, 3.0, -0.2]), vistorch.ones(4)
+            >>> prune.L1Unstructured(amount=0.5).compute_mask(t, default_mask=left)
+            tensor([0., 1., 1., 0.])
+            >>> prune.CustomFromMask(vistorch.tensor([1, 1, 0, 0])).compute_mask(t, default_mask=left)
+            tensor([1., 1., 0., 0.])
         """
 
     def apply_mask(self, module: Any) -> Tensor:
@@ -58,6 +67,16 @@ class BasePruningMethod(ABC):
 
         Args:
             module: the pruned module.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.nn.utils import prune
+            >>> layer = vistorch.nn.Linear(2, 1)
+            >>> method = prune.CustomFromMask.apply(layer, "weight", vistorch.tensor([[1, 0]]))
+            >>> vistorch.nn.init.ones_(layer.weight_orig).shape
+            vistorch.Size([1, 2])
+            >>> method.apply_mask(layer)
+            tensor([[1., 0.]], grad_fn=<MulBackward0>)
         """
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
@@ -137,6 +156,15 @@ class BasePruningMethod(ABC):
             t: the tensor.
             default_mask: what may be left at most; everything if None.
             importance_scores: judge by these instead of the tensor.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.nn.utils import prune
+            >>> method = prune.L1Unstructured(amount=1)
+            >>> method.prune(vistorch.tensor([1.0, 2.0, 3.0]))
+            tensor([0., 2., 3.])
+            >>> method.prune(vistorch.tensor([1.0, 2.0, 3.0]), importance_scores=vistorch.tensor([7.0, 8.0, 0.0]))
+            tensor([1., 2., 0.])
         """
         if importance_scores is None:
             importance_scores = t
@@ -152,6 +180,17 @@ class BasePruningMethod(ABC):
 
         Args:
             module: the pruned module.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.nn.utils import prune
+            >>> layer = vistorch.nn.Linear(2, 1)
+            >>> method = prune.CustomFromMask.apply(layer, "bias", vistorch.tensor([0]))
+            >>> sorted(layer.state_dict())
+            ['bias_mask', 'bias_orig', 'weight']
+            >>> method.remove(layer)
+            >>> sorted(layer.state_dict()), layer.bias == 0
+            (['bias', 'weight'], tensor([True]))
         """
         name = self._tensor_name
         if name is None:
@@ -193,6 +232,15 @@ class PruningContainer(BasePruningMethod):
 
         Args:
             method: one for the same tensor.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.nn.utils import prune
+            >>> first = prune.Identity.apply(vistorch.nn.Linear(2, 2), "weight")
+            >>> container = prune.PruningContainer(first)
+            >>> container.add_pruning_method(first)
+            >>> len(container)
+            2
         """
         if method is not None:
             if not isinstance(method, BasePruningMethod):

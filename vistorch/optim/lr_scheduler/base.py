@@ -158,7 +158,16 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
-        """All there is to know to go on later, without the optimizer."""
+        """All there is to know to go on later, without the optimizer.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.optim.lr_scheduler import StepLR
+            >>> optimizer = vistorch.optim.SGD([vistorch.nn.Parameter(vistorch.ones(1))], lr=0.5)
+            >>> state = StepLR(optimizer, step_size=3).state_dict()
+            >>> state["step_size"], state["last_epoch"], "optimizer" in state
+            (3, 0, False)
+        """
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -166,6 +175,19 @@ class LRScheduler:
 
         Args:
             state_dict: what `state_dict()` of such a scheduler returned.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.optim.lr_scheduler import StepLR
+            >>> optimizer = vistorch.optim.SGD([vistorch.nn.Parameter(vistorch.ones(1))], lr=0.5)
+            >>> before = StepLR(optimizer, step_size=3)
+            >>> for _ in range(2):
+            ...     optimizer.step()
+            ...     before.step()
+            >>> after = StepLR(optimizer, step_size=100)
+            >>> after.load_state_dict(before.state_dict())
+            >>> after.last_epoch, after.step_size
+            (2, 3)
         """
         self.__dict__.update(state_dict)
 
@@ -174,7 +196,22 @@ class LRScheduler:
         return self._last_lr
 
     def get_lr(self) -> list:
-        """The learning rate of each group for the step `last_epoch`; called by `step`."""
+        """The learning rate of each group for the step `last_epoch`; called by `step`.
+
+        Example:
+            >>> import vistorch
+            >>> class Warm(vistorch.optim.lr_scheduler.LRScheduler):
+            ...     def get_lr(self):
+            ...         return [lr * min(1.0, (self.last_epoch + 1) / 4) for lr in self.base_lrs]
+            >>> optimizer = vistorch.optim.SGD([vistorch.nn.Parameter(vistorch.ones(1))], lr=1.0)
+            >>> scheduler = Warm(optimizer)
+            >>> scheduler.get_lr()
+            [0.25]
+            >>> optimizer.step()
+            >>> scheduler.step()
+            >>> scheduler.get_lr()
+            [0.5]
+        """
         raise NotImplementedError
 
     def step(self, epoch: int | None = None) -> None:

@@ -110,6 +110,18 @@ class SequentialLR(_Combined):
 
         Args:
             sched: a scheduler; this one if None.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
+            >>> optimizer = vistorch.optim.SGD([vistorch.nn.Parameter(vistorch.ones(1))], lr=1.0)
+            >>> parts = [ConstantLR(optimizer, total_iters=9), ExponentialLR(optimizer, gamma=0.5)]
+            >>> scheduler = SequentialLR(optimizer, parts, milestones=[1])
+            >>> [part.last_epoch for part in parts]
+            [0, -1]
+            >>> scheduler.recursive_undo()
+            >>> [part.last_epoch for part in parts]
+            [-1, -2]
         """
         waiting = [self if sched is None else sched]
         while waiting:

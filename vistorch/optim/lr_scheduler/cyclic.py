@@ -106,6 +106,13 @@ class CyclicLR(LRScheduler):
 
         Args:
             x: the number of the cycle from 1 on, or of the step, as `scale_mode` says.
+
+        Example:
+            >>> import vistorch
+            >>> optimizer = vistorch.optim.SGD([vistorch.nn.Parameter(vistorch.ones(1))], lr=1.0, momentum=0.9)
+            >>> scheduler = vistorch.optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, mode="triangular2")
+            >>> [scheduler.scale_fn(cycle) for cycle in (1, 2, 3)]
+            [1.0, 0.5, 0.25]
         """
         own = self._scale_fn_custom
         return self._scale_fn_ref(x) if own is None else own(x)

@@ -135,7 +135,19 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether the last change is too recent for another."""
+        """Whether the last change is too recent for another.
+
+        Example:
+            >>> import vistorch
+            >>> optimizer = vistorch.optim.SGD([vistorch.nn.Parameter(vistorch.ones(1))], lr=1.0)
+            >>> scheduler = vistorch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, cooldown=1)
+            >>> for loss in (3.0, 3.0, 3.0):
+            ...     scheduler.step(loss)
+            ...     print(scheduler.get_last_lr(), scheduler.in_cooldown)
+            [1.0] False
+            [0.1] True
+            [0.1] False
+        """
         return self.cooldown_counter > 0
 
     def _is_better(self, measure: float, best: float) -> bool:

@@ -163,7 +163,14 @@ class DataLoader(Generic[_T_co]):
 
     @property
     def multiprocessing_context(self) -> Any:
-        """How workers start, as a context of `multiprocessing`; None for the way that is usual here."""
+        """How workers start, as a context of `multiprocessing`; None for the way that is usual here.
+
+        Example:
+            >>> from vistorch.utils.data import DataLoader
+            >>> loader = DataLoader(range(3), num_workers=1, multiprocessing_context="spawn")
+            >>> loader.multiprocessing_context.get_start_method()
+            'spawn'
+        """
         return self.__multiprocessing_context
 
     @multiprocessing_context.setter
@@ -207,7 +214,17 @@ class DataLoader(Generic[_T_co]):
         return length // self.batch_size if self.drop_last else math.ceil(length / self.batch_size)
 
     def check_worker_number_rationality(self) -> None:
-        """Warn if there are more workers than this process has processors."""
+        """Warn if there are more workers than this process has processors.
+
+        Example:
+            >>> import warnings
+            >>> from vistorch.utils.data import DataLoader
+            >>> with warnings.catch_warnings(record=True) as said:
+            ...     warnings.simplefilter("always")
+            ...     loader = DataLoader(range(3), num_workers=10_000)  # checks when it is made
+            >>> print(str(said[0].message)[:60])
+            This DataLoader will create 10000 worker processes in total.
+        """
         if not self.num_workers:
             return
         has_affinity = hasattr(os, "sched_getaffinity")

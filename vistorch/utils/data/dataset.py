@@ -177,6 +177,13 @@ class ConcatDataset(Dataset[_T_co]):
         >>> both = ConcatDataset([[1, 2, 3], [4, 5]])
         >>> len(both), both[3], both[-1], both.cumulative_sizes
         (5, 4, 5, [3, 5])
+        >>> ConcatDataset.cumsum([range(10), range(5), range(2)])
+        [10, 15, 17]
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     both.cummulative_sizes  # the old name
+        [3, 5]
     """
 
     datasets: list[Any]

@@ -99,5 +99,14 @@ class DistributedSampler(Sampler[_T_co]):
 
         Args:
             epoch: its number; it is added to the seed.
+
+        Example:
+            >>> from vistorch.utils.data import DistributedSampler
+            >>> sampler = DistributedSampler(range(6), 2, 0)
+            >>> for epoch in range(2):
+            ...     sampler.set_epoch(epoch)
+            ...     print(list(sampler))
+            [2, 3, 1]
+            [1, 2, 3]
         """
         self.epoch = epoch

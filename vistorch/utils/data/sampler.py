@@ -99,6 +99,8 @@ class RandomSampler(Sampler[int]):
         >>> from vistorch.utils.data import RandomSampler
         >>> list(RandomSampler(range(5), generator=vistorch.Generator().manual_seed(0)))
         [4, 0, 1, 3, 2]
+        >>> RandomSampler(range(5)).num_samples, RandomSampler(range(5), replacement=True, num_samples=8).num_samples
+        (5, 8)
     """
 
     data_source: Sized

@@ -144,7 +144,17 @@ class CIFAR10(VisionDataset):
         return self._fault() is None
 
     def download(self) -> None:
-        """Fetch and unpack the files; do nothing if they are there."""
+        """Fetch and unpack the files; do nothing if they are there.
+
+        Example:
+            >>> from vistorch.vision import datasets
+            >>> class Mirror(datasets.CIFAR10):
+            ...     url = "http://example.org/cifar-10-python.tar.gz"
+            >>> Mirror("nowhere", download=True)
+            Traceback (most recent call last):
+                ...
+            ValueError: Only https addresses are downloaded from, not 'http://example.org/cifar-10-python.tar.gz'
+        """
         if self._fault() is None:
             return
         download_and_extract_archive(self.url, self.root, filename=self.filename, md5=self.tgz_md5)

@@ -109,7 +109,12 @@ class DatasetFolder(VisionDataset):
         ...         _ = Path(root, name, "1.txt").write_text(name * 2)
         ...     samples = datasets.DatasetFolder(root, lambda path: Path(path).read_text(), (".txt",))
         ...     samples.classes, samples[1]
+        ...     samples.find_classes(root)
+        ...     found = samples.make_dataset(root, class_to_idx={"yes": 7}, extensions=(".txt",))
         (['no', 'yes'], ('yesyes', 1))
+        (['no', 'yes'], {'no': 0, 'yes': 1})
+        >>> [(Path(path).parts[-2:], target) for path, target in found]  # the folder `no` is no class of these
+        [(('yes', '1.txt'), 7)]
     """
 
     def __init__(

@@ -28,7 +28,7 @@ class MNIST(VisionDataset):
         download: fetch the files if they are not there.
 
     Example:
-        >>> import os, struct, tempfile
+        >>> import os, struct, tempfile, warnings
         >>> from vistorch.vision import datasets
         >>> with tempfile.TemporaryDirectory() as root:  # one picture, in place of the 60,000
         ...     os.makedirs(os.path.join(root, "MNIST", "raw"))
@@ -37,9 +37,19 @@ class MNIST(VisionDataset):
         ...             _ = file.write(struct.pack(">4i", 2051, 1, 28, 28) + bytes(784))
         ...         with open(os.path.join(root, "MNIST", "raw", f"{half}-labels-idx1-ubyte"), "wb") as file:
         ...             _ = file.write(struct.pack(">2i", 2049, 1) + bytes([7]))
-        ...     image, target = datasets.MNIST(root)[0]
-        >>> image.size, target
-        ((28, 28), 7)
+        ...     digits = datasets.MNIST(root)
+        ...     digits.download()  # nothing is fetched: all files are there
+        >>> image, target = digits[0]
+        >>> image.size, target, digits.class_to_idx["7 - seven"]
+        ((28, 28), 7, 7)
+        >>> [os.path.relpath(folder, root).split(os.sep) for folder in (digits.raw_folder, digits.processed_folder)]
+        [['MNIST', 'raw'], ['MNIST', 'processed']]
+        >>> with warnings.catch_warnings():  # old names, of which torchvision warns
+        ...     warnings.simplefilter("ignore")
+        ...     digits.train_data is digits.test_data is digits.data
+        ...     digits.train_labels is digits.test_labels is digits.targets
+        True
+        True
     """
 
     mirrors: ClassVar = ["https://ossci-datasets.s3.amazonaws.com/mnist/"]

@@ -43,6 +43,8 @@ class Shapes(VisionDataset):
         Dataset Shapes
             Number of datapoints: 20
             Split: Train
+        >>> shapes.extra_repr()
+        'Split: Train'
     """
 
     classes: ClassVar[list[str]] = list(OUTLINES)

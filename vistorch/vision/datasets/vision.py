@@ -74,7 +74,20 @@ class VisionDataset(Dataset):
         return "\n".join([f"Dataset {type(self).__name__}", *(indent + line for line in body)])
 
     def extra_repr(self) -> str:
-        """Further lines for the printed form."""
+        """Further lines for the printed form.
+
+        Example:
+            >>> from vistorch.vision.datasets import VisionDataset
+            >>> class Nothing(VisionDataset):
+            ...     def __len__(self):
+            ...         return 0
+            ...     def extra_repr(self):
+            ...         return "Split: none"
+            >>> Nothing()
+            Dataset Nothing
+                Number of datapoints: 0
+                Split: none
+        """
         return ""
 
     def _transformed(self, image: Any, target: Any) -> tuple[Any, Any]:

@@ -69,6 +69,12 @@ class ColorJitter(Module):
             contrast: likewise.
             saturation: likewise.
             hue: likewise.
+
+        Example:
+            >>> from vistorch.vision import transforms
+            >>> order, *factors = transforms.ColorJitter.get_params((0.5, 1.5), None, (2.0, 2.0), None)
+            >>> sorted(order.tolist()), 0.5 <= factors[0] <= 1.5, factors[1:]
+            ([0, 1, 2, 3], True, [None, 2.0, None])
         """
         order = vistorch.randperm(4)
         ranges = (brightness, contrast, saturation, hue)
@@ -132,7 +138,7 @@ class _Sometimes(Module):
         super().__init__()
         self.p = p
 
-    def change(self, img: Any) -> Any:
+    def _change(self, img: Any) -> Any:
         """What happens then."""
         raise NotImplementedError
 
@@ -142,7 +148,7 @@ class _Sometimes(Module):
         Args:
             img: an image.
         """
-        return self.change(img) if chance(self.p) else img
+        return self._change(img) if chance(self.p) else img
 
     def __repr__(self) -> str:
         option = "" if self.option is None else f"{self.option}={getattr(self, self.option)},"
@@ -166,7 +172,7 @@ class RandomGrayscale(_Sometimes):
     def __init__(self, p: float = 0.1) -> None:
         super().__init__(p)
 
-    def change(self, img: Any) -> Any:
+    def _change(self, img: Any) -> Any:
         """Gray."""
         return F.rgb_to_grayscale(img, num_output_channels=F.get_dimensions(img)[0])
 
@@ -187,7 +193,7 @@ class RandomInvert(_Sometimes):
     def __init__(self, p: float = 0.5) -> None:
         super().__init__(p)
 
-    def change(self, img: Any) -> Any:
+    def _change(self, img: Any) -> Any:
         """Negative."""
         return F.invert(img)
 
@@ -212,7 +218,7 @@ class RandomPosterize(_Sometimes):
         super().__init__(p)
         self.bits = bits
 
-    def change(self, img: Any) -> Any:
+    def _change(self, img: Any) -> Any:
         """Fewer colors."""
         return F.posterize(img, self.bits)
 
@@ -237,7 +243,7 @@ class RandomSolarize(_Sometimes):
         super().__init__(p)
         self.threshold = threshold
 
-    def change(self, img: Any) -> Any:
+    def _change(self, img: Any) -> Any:
         """Bright parts inverted."""
         return F.solarize(img, self.threshold)
 
@@ -264,7 +270,7 @@ class RandomAdjustSharpness(_Sometimes):
         super().__init__(p)
         self.sharpness_factor = sharpness_factor
 
-    def change(self, img: Any) -> Any:
+    def _change(self, img: Any) -> Any:
         """Sharper."""
         return F.adjust_sharpness(img, self.sharpness_factor)
 
@@ -282,7 +288,7 @@ class RandomAutocontrast(RandomInvert):
         tensor([[[0.0000, 0.5000, 1.0000]]])
     """
 
-    def change(self, img: Any) -> Any:
+    def _change(self, img: Any) -> Any:
         """Stretched."""
         return F.autocontrast(img)
 
@@ -302,7 +308,7 @@ class RandomEqualize(RandomInvert):
         (0, 255)
     """
 
-    def change(self, img: Any) -> Any:
+    def _change(self, img: Any) -> Any:
         """Spread."""
         return F.equalize(img)
 
@@ -346,6 +352,11 @@ class GaussianBlur(Module):
         Args:
             sigma_min: the least.
             sigma_max: the largest.
+
+        Example:
+            >>> from vistorch.vision import transforms
+            >>> 0.1 <= transforms.GaussianBlur.get_params(0.1, 2.0) <= 2.0
+            True
         """
         return uniform(sigma_min, sigma_max)
 

@@ -149,6 +149,9 @@ class RandomCrop(Module):
         >>> from vistorch.vision import transforms
         >>> transforms.RandomCrop(32, padding=4)(vistorch.zeros(3, 32, 32)).shape
         vistorch.Size([3, 32, 32])
+        >>> top, left, *size = transforms.RandomCrop.get_params(vistorch.zeros(3, 10, 20), (4, 5))
+        >>> 0 <= top <= 6, 0 <= left <= 15, size
+        (True, True, [4, 5])
     """
 
     def __init__(
@@ -219,6 +222,8 @@ class RandomResizedCrop(Module):
         >>> from vistorch.vision import transforms
         >>> transforms.RandomResizedCrop(8)(vistorch.zeros(3, 20, 30)).shape
         vistorch.Size([3, 8, 8])
+        >>> transforms.RandomResizedCrop.get_params(vistorch.zeros(3, 9, 9), scale=(1.0, 1.0), ratio=(1.0, 1.0))
+        (0, 0, 9, 9)
     """
 
     def __init__(

@@ -260,6 +260,14 @@ class RandomErasing(Module):
             scale: from what to what part of the area.
             ratio: from what to what ratio.
             value: the values; drawn, normal, if None.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.vision import transforms
+            >>> image, quarter, square = vistorch.zeros(1, 4, 4), (0.25, 0.25), (1.0, 1.0)
+            >>> top, left, *drawn = transforms.RandomErasing.get_params(image, quarter, square, [7.0])
+            >>> 0 <= top <= 2, 0 <= left <= 2, drawn
+            (True, True, [2, 2, tensor([[[7.]]])])
         """
         channels, rows, columns = img.shape[-3:]
         low, high = vistorch.log(vistorch.tensor(ratio)).tolist()

@@ -64,6 +64,11 @@ class RandomRotation(Module):
 
         Args:
             degrees: (min, max).
+
+        Example:
+            >>> from vistorch.vision import transforms
+            >>> -10 <= transforms.RandomRotation.get_params((-10, 10)) <= 10
+            True
         """
         return uniform(degrees[0], degrees[1])
 
@@ -143,6 +148,14 @@ class RandomAffine(Module):
             scale_ranges: (min, max) or None.
             shears: (min, max), four numbers, or None.
             img_size: (width, height).
+
+        Example:
+            >>> from vistorch.vision import transforms
+            >>> transforms.RandomAffine.get_params((90, 90), None, (2.0, 2.0), None, (8, 8))
+            (90.0, (0, 0), 2.0, (0.0, 0.0))
+            >>> _, (x, y), *_ = transforms.RandomAffine.get_params((0, 0), (0.25, 0.5), None, None, (8, 8))
+            >>> -2 <= x <= 2, -4 <= y <= 4
+            (True, True)
         """
         angle = uniform(degrees[0], degrees[1])
         shift = (0, 0)
@@ -215,6 +228,12 @@ class RandomPerspective(Module):
             width: of the image.
             height: of the image.
             distortion_scale: how far the corners may move.
+
+        Example:
+            >>> from vistorch.vision import transforms
+            >>> before, after = transforms.RandomPerspective.get_params(8, 6, distortion_scale=0.5)
+            >>> before, all(0 <= x < 8 and 0 <= y < 6 for x, y in after)
+            ([[0, 0], [7, 0], [7, 5], [0, 5]], True)
         """
         far_x, far_y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
         left, right = (0, far_x + 1), (width - far_x - 1, width)

@@ -44,6 +44,12 @@ class _DatasetKind:
             auto_collation: whether several samples make a batch.
             collate_fn: what makes a batch of them.
             drop_last: whether a shorter batch at the end of a stream is left out.
+
+        Example:
+            >>> from vistorch.utils.data import _DatasetKind
+            >>> fetcher = _DatasetKind.create_fetcher(_DatasetKind.Map, "abcdef", True, "-".join, drop_last=False)
+            >>> fetcher.fetch([0, 2, 4])
+            'a-c-e'
         """
         fetcher = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
         return fetcher(dataset, auto_collation, collate_fn, drop_last)

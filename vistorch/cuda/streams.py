@@ -185,12 +185,17 @@ class Event:
         external: not supported.
 
     Example:
-        >>> from vistorch.cuda import simulate
+        >>> import vistorch
+        >>> from vistorch.cuda import Event, Stream, simulate
         >>> simulate(1)
         >>> start, end = Event(enable_timing=True), Event(enable_timing=True)
-        >>> start.record(); end.record()
-        >>> start.elapsed_time(end) >= 0
-        True
+        >>> start.record()
+        >>> y = vistorch.ones(100, device="cuda").exp()
+        >>> end.record()
+        >>> end.synchronize()  # the program waits until the work before the mark is done
+        >>> end.query(), start.elapsed_time(end) >= 0
+        (True, True)
+        >>> end.wait(Stream())  # that stream alone waits, the program goes on
         >>> simulate(None)
     """
 

@@ -19,7 +19,31 @@ from ..engine.quiet import quiet
 
 
 class Driven(Listener):
-    """A listener that sees each step of every backward pass."""
+    """A listener that sees each step of every backward pass.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.driving import Driven
+        >>> class Log(Driven):
+        ...     def begin(self, run):
+        ...         super().begin(run)
+        ...         print(f"a pass of {len(run.order)} nodes")
+        ...
+        ...     def step(self, n, entry, pending):
+        ...         super().step(n, entry, pending)
+        ...         print(f"{n.name()} of {entry[2]}")  # the gradient that came in
+        ...
+        ...     def end(self):
+        ...         super().end()
+        ...         print("over")
+        >>> x = vistorch.tensor(3.0, requires_grad=True)
+        >>> with Log():
+        ...     (x * x).backward()
+        a pass of 2 nodes
+        MulBackward0 of 1.0
+        vistorch::autograd::AccumulateGrad of 6.0
+        over
+    """
 
     def begin(self, run: Any) -> None:
         """A pass is about to start."""

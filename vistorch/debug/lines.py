@@ -69,11 +69,35 @@ class Lines(Listener):
 
     @property
     def cuts(self) -> list[Cut]:
-        """The newest cuts, at most 10,000."""
+        """The newest cuts, at most 10,000.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Lines
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> with Lines() as lines:
+            ...     total = x.sum().item()
+            ...     with vistorch.no_grad():
+            ...         y = x * 2
+            >>> for cut in lines.cuts:
+            ...     print(f"{cut.kind}: {cut.line.text}")
+            item: total = x.sum().item()
+            no_grad: with vistorch.no_grad():
+        """
         return [Cut(kind, shape, line_of(place)) for kind, shape, place in self._cuts]
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
-        """Note where a node was made."""
+        """Note where a node was made.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Lines, line_of, note_of
+            >>> with Lines(values=True):
+            ...     y = vistorch.ones(2, requires_grad=True).exp()
+            >>> note = note_of(y.grad_fn)
+            >>> line_of(note["line"]).text, note["ins"][0].tolist()
+            ('y = vistorch.ones(2, requires_grad=True).exp()', [1.0, 1.0])
+        """
         node = outs[0]._node if outs else None
         if node is None:
             node = _recorded(outs)
@@ -92,7 +116,17 @@ class Lines(Listener):
             node.note = {**note_of(node), **told}
 
     def write(self, tensor: Any, rule: Any) -> None:
-        """Note where a memory was written; the nodes of an assignment are told by this alone."""
+        """Note where a memory was written; the nodes of an assignment are told by this alone.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Lines, line_of, note_of
+            >>> y = vistorch.ones(3, requires_grad=True) * 2
+            >>> with Lines():
+            ...     y[0] = 5.0
+            >>> line_of(note_of(y.grad_fn)["line"]).text
+            'y[0] = 5.0'
+        """
         place = where(2)
         if tensor._ver is not UNTRACKED:
             tensor._ver.by = place
@@ -106,13 +140,43 @@ class Lines(Listener):
                 node.note = {**note, "line": place}
 
     def cut(self, kind: str, tensor: Any) -> None:
-        """Note where a history ended."""
+        """Note where a history ended.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Lines
+            >>> class Strict(Lines):
+            ...     def cut(self, kind, tensor):
+            ...         super().cut(kind, tensor)
+            ...         if kind == "detach":
+            ...             raise RuntimeError("no detach() in here")
+            >>> with Strict():
+            ...     vistorch.ones(2, requires_grad=True).detach()
+            Traceback (most recent call last):
+            RuntimeError: no detach() in here
+        """
         self._cuts.append((kind, None if tensor is None else tuple(tensor._data.shape), where(2)))
         if len(self._cuts) > 10_000:
             del self._cuts[:5_000]
 
     def saved(self, node: Any, entry: Any, error: RuntimeError) -> None:
-        """Tell the error about to be raised which line saved and which one wrote."""
+        """Tell the error about to be raised which line saved and which one wrote.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Lines
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> with Lines():
+            ...     y = x.exp()
+            ...     _ = y.add_(1)
+            ...     try:
+            ...         y.sum().backward()
+            ...     except RuntimeError as error:
+            ...         for note in error.__notes__:  # what, at which line of which file
+            ...             print(note.partition(" at ")[0], "->", note.rpartition(": ")[2])
+            saved for backward -> y = x.exp()
+            overwritten -> _ = y.add_(1)
+        """
         lines = overwritten(node, entry)
         for what, line in (("saved for backward at", lines.saved), ("overwritten at", lines.written)):
             if line is not None:

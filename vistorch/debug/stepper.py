@@ -39,18 +39,32 @@ class Stepper:
     Example:
         >>> import vistorch
         >>> from vistorch.debug import Stepper
-        >>> x = vistorch.tensor(3.0, requires_grad=True)
-        >>> s = Stepper(x * x, names={x: "x"})
+        >>> x, w = (vistorch.tensor(value, requires_grad=True) for value in (3.0, 2.0))
+        >>> s = Stepper((w * x) ** 2, names={x: "x", w: "w"})
+        >>> s.count, s.next_node.name()
+        (4, 'PowBackward0')
         >>> print(s.step())
-        1 of 2: MulBackward0
-        >>> print(s.step(), x.grad)
-        2 of 2: AccumulateGrad (x) tensor(6.)
-        >>> _ = s.back()
-        >>> print(x.grad)
-        None
-        >>> s.finish()
-        >>> x.grad
-        tensor(6.)
+        1 of 4: PowBackward0
+        >>> s.position, s.pending()  # by number of the node that a gradient waits for
+        (1, {1: tensor(12.)})
+        >>> [(flow.input, flow.gradient) for flow in s.step().outgoing]  # 12 · x and 12 · w
+        [('input', tensor(36.)), ('other', tensor(24.))]
+        >>> s.frame.name, s.incoming(s.ran[-1]), s.check().ok  # against finite differences
+        ('MulBackward0', tensor(12.), True)
+        >>> print(s.run_to(x), x.grad)  # to a tensor, a node or a number, forwards or backwards
+        4 of 4: AccumulateGrad (x) tensor(24.)
+        >>> print(s.back(), x.grad, w.grad)
+        3 of 4: AccumulateGrad (w) None tensor(36.)
+        >>> s.take_back_to(1)  # as many steps are left; `first()` takes all back, `last()` runs the rest
+        >>> print(s.run_until(lambda frame: frame.label is not None), s.last().label)
+        3 of 4: AccumulateGrad (w) x
+        >>> s.first()
+        >>> s.undo()  # as if there had been no pass
+        >>> s.closed, x.grad
+        (True, None)
+        >>> Stepper((w * x) ** 2).finish()  # as a plain `backward()` leaves things
+        >>> x.grad, w.grad
+        (tensor(24.), tensor(36.))
     """
 
     def __init__(
@@ -77,6 +91,19 @@ class Stepper:
             run: the pass.
             names: what leaves are called.
             outputs: what it starts from.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Stepper
+            >>> from vistorch.engine.events import Listener
+            >>> class Told(Listener):  # of each pass that is about to start
+            ...     def backward(self, run, outputs):
+            ...         with Stepper.of(run, outputs=outputs) as stepper:
+            ...             print([node.name() for node in stepper.nodes])
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> with Told():
+            ...     x.exp().sum().backward()
+            ['SumBackward0', 'ExpBackward0', 'vistorch::autograd::AccumulateGrad']
         """
         self = cls.__new__(cls)
         self.retain_graph, run.free, run.journal = not run.free, False, []

@@ -49,8 +49,12 @@ class MemoryRecord:
         >>> from vistorch.debug import Timeline
         >>> with Timeline("a run") as memory:
         ...     vistorch.ones(1000, requires_grad=True).exp().sum().backward()
-        >>> print(memory.record().text().splitlines()[0])
+        >>> record = memory.record()
+        >>> print(record.text().splitlines()[0])
         a run: at most 4000 B saved for backward after ExpBackward0
+        >>> told = record.wire()  # dicts, lists, numbers, text and arrays: what a page shows
+        >>> told["alive"], [row["name"] for row in told["rows"]]  # how many nodes keep something, tick by tick
+        (array([0, 1, 1, 1, 0], dtype=int32), ['ExpBackward0'])
     """
 
     kind: ClassVar[str] = "memory"
@@ -250,14 +254,34 @@ class Timeline(Driven):
         self._drawn = 0  # bytes that were kept when it was
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
-        """Follow modules."""
+        """Follow modules.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Timeline
+            >>> net = vistorch.nn.Sequential(vistorch.nn.Linear(2, 50), vistorch.nn.Tanh())
+            >>> with Timeline() as memory:
+            ...     y = net(vistorch.ones(4, 2))
+            >>> [(row["module"], row["bytes"]) for row in memory.record().rows]
+            [('1', 800), ('0', 32)]
+        """
         if name == "forward":
             self._stack.append(subject)
         elif name == "forward_end" and self._stack:
             self._stack.pop()
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
-        """A node may have been made."""
+        """A node may have been made.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Timeline
+            >>> x = vistorch.ones(1000, requires_grad=True)
+            >>> with Timeline() as memory:
+            ...     y = x.exp().neg()  # a node that keeps its result, and one that keeps nothing
+            >>> memory.record().bytes.tolist()
+            [0.0, 4000.0, 4000.0]
+        """
         node = next((t._node for t in outs if t._node is not None), None)
         if node is None:
             return

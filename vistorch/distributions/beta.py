@@ -29,8 +29,9 @@ class Beta(ExponentialFamily):
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import Beta
-        >>> Beta(vistorch.tensor([1.0]), vistorch.tensor([3.0])).mean
-        tensor([0.2500])
+        >>> d = Beta(vistorch.tensor([1.0]), vistorch.tensor([3.0]))
+        >>> d.mean, d.concentration1 / (d.concentration1 + d.concentration0)
+        (tensor([0.2500]), tensor([0.2500]))
     """
 
     arg_constraints = {  # noqa: RUF012

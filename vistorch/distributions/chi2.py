@@ -23,8 +23,9 @@ class Chi2(Gamma):
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import Chi2
-        >>> Chi2(vistorch.tensor(3.0)).mean
-        tensor(3.)
+        >>> d = Chi2(vistorch.tensor(3.0))
+        >>> d.df, d.mean, d.variance
+        (tensor(3.), tensor(3.), tensor(6.))
     """
 
     arg_constraints = {"df": constraints.positive}  # noqa: RUF012

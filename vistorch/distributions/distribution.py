@@ -41,6 +41,8 @@ class Distribution:
         >>> d = Normal(vistorch.zeros(3), 1.0)
         >>> d.batch_shape, d.event_shape, d.sample((2,)).shape
         (vistorch.Size([3]), vistorch.Size([]), vistorch.Size([2, 3]))
+        >>> d.has_rsample, d.has_enumerate_support  # gradients reach the parameters; samples cannot be listed
+        (True, False)
     """
 
     has_rsample: Any = False
@@ -53,6 +55,13 @@ class Distribution:
 
         Args:
             value: True or False.
+
+        Example:
+            >>> from vistorch.distributions import Distribution, Normal
+            >>> Distribution.set_default_validate_args(False)
+            >>> Normal(0.0, -1.0)  # with the check: "Expected parameter scale ..."
+            Normal(loc: 0.0, scale: -1.0)
+            >>> Distribution.set_default_validate_args(True)
         """
         if value not in (True, False):
             raise ValueError
@@ -91,6 +100,13 @@ class Distribution:
         Args:
             batch_shape: the shape wanted.
             _instance: a new object to fill, given by subclasses.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Normal
+            >>> d = Normal(vistorch.tensor([0.0, 5.0]), 1.0).expand((3, 2))
+            >>> d.batch_shape, d.loc[2]
+            (vistorch.Size([3, 2]), tensor([0., 5.]))
         """
         raise NotImplementedError
 
@@ -106,8 +122,25 @@ class Distribution:
 
     # ---- what is allowed --------------------------------------------------------------------------------------------
     # of any type for a checker: a subclass may write a property, a dependent one, or the constraint itself
-    arg_constraints: Any = not_given("The constraint of each parameter.")
-    support: Any = not_given("The constraint of samples.")
+    arg_constraints: Any = not_given(
+        """The constraint of each parameter.
+
+        Example:
+            >>> from vistorch.distributions import Normal
+            >>> Normal(0.0, 1.0).arg_constraints
+            {'loc': Real(), 'scale': GreaterThan(lower_bound=0.0)}
+        """
+    )
+    support: Any = not_given(
+        """The constraint of samples.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Beta
+            >>> Beta(2.0, 2.0).support, Beta(2.0, 2.0).support.check(vistorch.tensor([0.5, 1.5]))
+            (Interval(lower_bound=0.0, upper_bound=1.0), tensor([ True, False]))
+        """
+    )
 
     def _validate_parameters(self) -> None:
         try:
@@ -169,22 +202,47 @@ class Distribution:
     # ---- numbers ---------------------------------------------------------------------------------------------------
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """The mean.
+
+        Example:
+            >>> from vistorch.distributions import Exponential
+            >>> Exponential(4.0).mean  # four events an hour: a quarter of an hour from one to the next
+            tensor(0.2500)
+        """
         raise NotImplementedError
 
     @property
     def mode(self) -> Any:
-        """Where the density or probability is largest."""
+        """Where the density or probability is largest.
+
+        Example:
+            >>> from vistorch.distributions import Gamma
+            >>> skewed = Gamma(3.0, 1.0)
+            >>> skewed.mode, skewed.mean
+            (tensor(2.), tensor(3.))
+        """
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """The variance.
+
+        Example:
+            >>> from vistorch.distributions import Binomial
+            >>> Binomial(16, probs=0.5).variance
+            tensor(4.)
+        """
         raise NotImplementedError
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
+        """The standard deviation.
+
+        Example:
+            >>> from vistorch.distributions import Binomial
+            >>> Binomial(16, probs=0.5).stddev
+            tensor(2.)
+        """
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -201,6 +259,14 @@ class Distribution:
 
         Args:
             sample_shape: how many, as a shape.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Normal
+            >>> loc = vistorch.tensor(0.0, requires_grad=True)
+            >>> Normal(loc, 1.0).rsample((4,)).sum().backward()
+            >>> loc.grad  # each of the four moves as it does
+            tensor(4.)
         """
         raise NotImplementedError
 
@@ -209,6 +275,14 @@ class Distribution:
 
         Args:
             n: how many.
+
+        Example:
+            >>> import warnings
+            >>> from vistorch.distributions import Normal
+            >>> with warnings.catch_warnings(record=True) as said:
+            ...     warnings.simplefilter("always")
+            ...     print(Normal(0.0, 1.0).sample_n(5).shape, said[0].message)
+            vistorch.Size([5]) `sample_n(n)` will be deprecated. Use `sample((n,))` instead.
         """
         warnings.warn(
             "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning, stacklevel=2
@@ -220,6 +294,13 @@ class Distribution:
 
         Args:
             value: samples.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Bernoulli
+            >>> log_p = Bernoulli(0.25).log_prob(vistorch.tensor([0.0, 1.0]))
+            >>> log_p, log_p.exp()
+            (tensor([-0.2877, -1.3863]), tensor([0.7500, 0.2500]))
         """
         raise NotImplementedError
 
@@ -228,6 +309,12 @@ class Distribution:
 
         Args:
             value: samples.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Uniform
+            >>> Uniform(0.0, 4.0).cdf(vistorch.tensor([1.0, 3.0]))
+            tensor([0.2500, 0.7500])
         """
         raise NotImplementedError
 
@@ -236,6 +323,12 @@ class Distribution:
 
         Args:
             value: probabilities.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Normal
+            >>> Normal(0.0, 1.0).icdf(vistorch.tensor([0.025, 0.975]))  # between them lie 95 %
+            tensor([-1.9600,  1.9600])
         """
         raise NotImplementedError
 
@@ -244,15 +337,38 @@ class Distribution:
 
         Args:
             expand: for each distribution of the batch, or once, to be broadcast.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Bernoulli
+            >>> d = Bernoulli(vistorch.tensor([0.25, 0.5]))
+            >>> every = d.enumerate_support(expand=False)
+            >>> every.shape, d.log_prob(every).exp()  # a row for 0, a row for 1
+            (vistorch.Size([2, 1]), tensor([[0.7500, 0.5000],
+                    [0.2500, 0.5000]]))
         """
         raise NotImplementedError
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """The entropy.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Bernoulli
+            >>> Bernoulli(vistorch.tensor([0.5, 0.9, 0.99])).entropy()  # the surer, the less
+            tensor([0.6931, 0.3251, 0.0560])
+        """
         raise NotImplementedError
 
     def perplexity(self) -> Any:
-        """The exponential of the entropy."""
+        """The exponential of the entropy.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import Categorical
+            >>> Categorical(vistorch.tensor([[1.0, 1.0, 1.0, 1.0], [9.0, 9.0, 1.0, 1.0]])).perplexity()
+            tensor([4.0000, 2.7683])
+        """
         return self.entropy().exp()
 
     def __repr__(self) -> str:

@@ -28,8 +28,9 @@ class GeneralizedPareto(Family):
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import GeneralizedPareto
-        >>> GeneralizedPareto(0.0, 1.0, 0.0).log_prob(vistorch.tensor(2.0))
-        tensor(-2.)
+        >>> d, x = GeneralizedPareto(0.0, 1.0, 0.0), vistorch.tensor(2.0)
+        >>> d.log_prob(x), d.log_survival_function(x), d.log_cdf(x)
+        (tensor(-2.), tensor(-2.), tensor(-0.1454))
     """
 
     arg_constraints = {  # noqa: RUF012

@@ -29,8 +29,9 @@ class InverseGamma(TransformedDistribution):
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import InverseGamma
-        >>> InverseGamma(vistorch.tensor(3.0), vistorch.tensor(1.0)).mean
-        tensor(0.5000)
+        >>> d = InverseGamma(vistorch.tensor(3.0), vistorch.tensor(1.0))
+        >>> d.mean, d.rate / (d.concentration - 1)
+        (tensor(0.5000), tensor(0.5000))
     """
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}  # noqa: RUF012

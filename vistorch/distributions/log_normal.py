@@ -26,8 +26,11 @@ class LogNormal(TransformedDistribution):
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import LogNormal
-        >>> LogNormal(0.0, 1.0).log_prob(vistorch.tensor(1.0))
-        tensor(-0.9189)
+        >>> d = LogNormal(0.0, 1.0)
+        >>> d.log_prob(vistorch.tensor(1.0)), d.mean  # `loc` and `scale` are those of the logarithm
+        (tensor(-0.9189), tensor(1.6487))
+        >>> d.loc, d.scale
+        (tensor(0.), tensor(1.))
     """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012

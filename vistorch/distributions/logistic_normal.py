@@ -26,8 +26,9 @@ class LogisticNormal(TransformedDistribution):
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import LogisticNormal
-        >>> LogisticNormal(vistorch.zeros(2), vistorch.ones(2)).sample().shape
-        vistorch.Size([3])
+        >>> d = LogisticNormal(vistorch.zeros(2), vistorch.ones(2))
+        >>> d.loc.shape, d.scale.shape, d.sample().shape  # two breaks make three pieces
+        (vistorch.Size([2]), vistorch.Size([2]), vistorch.Size([3]))
     """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012

@@ -30,8 +30,11 @@ class MixtureSameFamily(Family):
         >>> import vistorch
         >>> from vistorch.distributions import Categorical, MixtureSameFamily, Normal
         >>> parts = Normal(vistorch.tensor([-1.0, 3.0]), 1.0)
-        >>> MixtureSameFamily(Categorical(vistorch.ones(2)), parts).mean
-        tensor(1.)
+        >>> d = MixtureSameFamily(Categorical(vistorch.ones(2)), parts)
+        >>> d.mean, d.variance
+        (tensor(1.), tensor(5.))
+        >>> d.component_distribution is parts, d.mixture_distribution.probs
+        (True, tensor([0.5000, 0.5000]))
     """
 
     arg_constraints: Any = {}  # noqa: RUF012

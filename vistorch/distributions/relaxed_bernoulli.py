@@ -59,8 +59,11 @@ class RelaxedBernoulli(TransformedDistribution):
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import RelaxedBernoulli
-        >>> RelaxedBernoulli(vistorch.tensor(1.0), vistorch.tensor(0.5)).log_prob(vistorch.tensor(0.5))
-        tensor(0.)
+        >>> d = RelaxedBernoulli(vistorch.tensor(1.0), vistorch.tensor(0.5))
+        >>> d.temperature, d.probs, d.logits
+        (tensor(1.), tensor(0.5000), tensor(0.))
+        >>> d.log_prob(vistorch.tensor([0.25, 0.5]))  # at this temperature as good as uniform
+        tensor([0., 0.])
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}  # noqa: RUF012

@@ -64,8 +64,11 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import RelaxedOneHotCategorical
-        >>> RelaxedOneHotCategorical(vistorch.tensor(1.0), vistorch.ones(3)).sample().shape
-        vistorch.Size([3])
+        >>> d = RelaxedOneHotCategorical(vistorch.tensor(0.5), vistorch.tensor([1.0, 3.0]))
+        >>> d.temperature, d.probs, d.logits
+        (tensor(0.5000), tensor([0.2500, 0.7500]), tensor([-1.3863, -0.2877]))
+        >>> d.support.check(d.rsample())  # weights that add up to 1
+        tensor(True)
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012

@@ -101,6 +101,22 @@ class Command:
         >>> from vistorch import vt
         >>> vt.COMMANDS["show"].typed, vt.COMMANDS["trace"].typed
         ('%vt show', '%%vt trace')
+        >>> from vistorch.vt.command import EXPRESSION, Asked, Command, Parser
+        >>> def plus(x, number, name):
+        ...     return f"{name} plus {number} is {x + number}"
+        >>> def arguments(parser):
+        ...     parser.takes("x", "a value", kind=EXPRESSION)
+        ...     parser.takes("--number", "what is added", type=int)
+        >>> def prepare(options, asked):
+        ...     return {**options, "name": asked.texts["x"]}
+        >>> row = Command(
+        ...     "plus", "A sum", (("plus x --number 3", "x + 3"),), plus, arguments=arguments, prepare=prepare
+        ... )
+        >>> row.arguments(parser := Parser(row.typed))
+        >>> vars(parser.parse_args(["2 * x", "--number=3"]))
+        {'x': '2 * x', 'number': 3}
+        >>> row.line(**row.prepare({"x": 10, "number": 3}, Asked({"x": 5}, {"x": "2 * x"})))
+        '2 * x plus 3 is 13'
     """
 
     name: str

@@ -45,12 +45,39 @@ class Modules(Listener):
 
     @property
     def path(self) -> str | None:
-        """The path of the module that runs now in this thread, or None."""
+        """The path of the module that runs now in this thread, or None.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Modules
+            >>> net = vistorch.nn.Sequential(vistorch.nn.Flatten(), vistorch.nn.Linear(2, 1))
+            >>> with Modules() as modules:
+            ...     _ = net[1].register_forward_hook(lambda *told: print(repr(modules.path)))
+            ...     y = net(vistorch.ones(1, 2))
+            '1'
+            >>> print(modules.path)
+            None
+        """
         stack = getattr(self._here, "stack", None)
         return stack[-1] if stack else None
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
-        """Follow modules as they begin and end."""
+        """Follow modules as they begin and end.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Modules
+            >>> class Loud(Modules):
+            ...     def phase(self, name, subject, *details):
+            ...         super().phase(name, subject, *details)
+            ...         print(f"{name}: {self.path!r}")
+            >>> with Loud():
+            ...     y = vistorch.nn.Sequential(vistorch.nn.ReLU())(vistorch.ones(2))
+            forward: ''
+            forward: '0'
+            forward_end: ''
+            forward_end: None
+        """
         if name == "forward":
             stack = getattr(self._here, "stack", None)
             if not stack:
@@ -74,7 +101,18 @@ class Modules(Listener):
         self._here.names = {id(m): path for path, m in root.named_modules()}
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
-        """Note where a node was made."""
+        """Note where a node was made.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Modules, note_of
+            >>> x = vistorch.ones(1, 2, requires_grad=True)
+            >>> with Modules():
+            ...     y = vistorch.nn.Sequential(vistorch.nn.Tanh())(x)
+            ...     z = y.exp()  # outside of all modules
+            >>> note_of(y.grad_fn), note_of(z.grad_fn)
+            ({'module': '0'}, {})
+        """
         stack = getattr(self._here, "stack", None)
         if not stack or not outs:
             return

@@ -24,9 +24,19 @@ class Breakpoint:
         enabled: whether it is looked at.
 
     Example:
-        >>> from vistorch.debug.breaks import Breakpoint
-        >>> print(Breakpoint("grad.norm > 1e3 @ layer2.*"))
-        grad.norm > 1000 @ layer2.*
+        >>> import vistorch
+        >>> from vistorch.debug import Breakpoint, Stepper
+        >>> point = Breakpoint("grad.norm > 1e3 @ layer2.*")
+        >>> print(point, point.needs)  # where modules are not noted, it cannot hold
+        grad.norm > 1000 @ layer2.* frozenset({'module'})
+        >>> class Second(Breakpoint):  # where the condition holds for the second time
+        ...     def holds(self, moment, stepper):
+        ...         return super().holds(moment, stepper) and self.hits == 2
+        >>> x = vistorch.tensor(2.0, requires_grad=True)
+        >>> stepper = Stepper(((x * 3).exp() * 5) ** 2)
+        >>> print(stepper.run_to_break(Second("Mul")), stepper.position)
+        stopped before MulBackward0: Mul 3
+        >>> stepper.undo()
     """
 
     def __init__(self, condition: str | Callable[[Any], Any], enabled: bool = True) -> None:

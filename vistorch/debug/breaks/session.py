@@ -73,6 +73,15 @@ class Breakpoints(Listener):
         ... except Stopped as stopped:
         ...     print(stopped.stepper.position, x.grad)
         1 None
+        >>> _ = session.add(lambda frame: frame.line and "loss" in frame.line.text)
+        >>> session.enable(1, False)  # left out for now
+        >>> print(session.text())
+        1: bad  (off)  held 1x
+        2: <lambda>(frame)
+        >>> session.remove(2)
+        >>> x.sqrt().sum().backward()  # nothing is looked at, nothing stops
+        >>> x.grad
+        tensor([inf])
         >>> session.clear()
     """
 

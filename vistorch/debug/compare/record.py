@@ -32,19 +32,27 @@ ROWS = 400  # that travel
 
 @dataclass
 class CompareRecord:
-    """Where two runs differ.
+    r"""Where two runs differ.
 
     Example:
         >>> import vistorch
         >>> from vistorch.debug.compare import Record, compare
         >>> x, runs = vistorch.ones(2, requires_grad=True), []
         >>> for factor in (3.0, 4.0):
-        ...     with Record(f"times {factor}") as run:
+        ...     with Record(f"times {factor}", {x: "x"}) as run:
         ...         (x * factor).sum().backward()
         ...     runs.append(run.recording())
         >>> record = compare(*runs)
         >>> [row["op"] for row in record.rows], record.first["values"]
         (['mul', 'sum_all'], ['3', '4'])
+        >>> print(*record.text().splitlines()[-4:], sep="\n")
+           op       module  forward                backward
+        1  mul              own 1 in 2 of 2        own 1 in 2 of 2
+        2  sum_all          inherited 2 in 1 of 1  same
+        x.grad differs by 1
+        >>> told = record.wire()  # dicts, lists, numbers and text: what a page shows
+        >>> told["differing"], told["ops"], told["leaves"][0]["largest"]
+        (2, 2, 1.0)
     """
 
     kind: ClassVar[str] = "compare"

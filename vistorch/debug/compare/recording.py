@@ -59,7 +59,17 @@ class Recording:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
+        """Bytes of all arrays.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Record
+            >>> x = vistorch.ones(1000, requires_grad=True)
+            >>> with Record() as run:
+            ...     y = x.exp()
+            >>> run.recording().nbytes  # of x and of y, 4 for each number
+            8000
+        """
         arrays = [*self.leaves.values()]
         for op in self.ops:
             arrays += op.outs + [g for g in op.given if g is not None] + [g for _, g in op.sent]
@@ -71,14 +81,41 @@ class Recording:
         return f"recording {self.title!r}: {count(len(self.ops), 'op')}{leaves}, {size(self.nbytes)}"
 
     def save(self, path: Any) -> None:
-        """Write it to a file: a zip of arrays and JSON, nothing that runs when it is read."""
+        """Write it to a file: a zip of arrays and JSON, nothing that runs when it is read.
+
+        Example:
+            >>> import io
+            >>> import vistorch
+            >>> from vistorch.debug import Record, Recording
+            >>> with Record("yesterday") as run:
+            ...     y = vistorch.ones(2).exp()
+            >>> file = io.BytesIO()  # or a path
+            >>> run.recording().save(file)
+            >>> Recording.load(file)
+            recording 'yesterday': 1 op, 16 B
+        """
         from .files import save
 
         save(self, path)
 
     @staticmethod
     def load(path: Any) -> Recording:
-        """Read what `save` wrote."""
+        """Read what `save` wrote.
+
+        Example:
+            >>> import io
+            >>> import vistorch
+            >>> from vistorch.debug import Record, Recording
+            >>> from vistorch.debug.compare import compare
+            >>> runs, file = [], io.BytesIO()
+            >>> for base in (1.0, 2.0):
+            ...     with Record(f"from {base}") as run:
+            ...         y = vistorch.full((2,), base).exp().sum()
+            ...     runs.append(run.recording())
+            >>> runs[0].save(file)  # a reference for another day
+            >>> compare(Recording.load(file), runs[1]).first["values"]
+            ['2.718', '7.389']
+        """
         from .files import load
 
         return load(path)
@@ -107,7 +144,16 @@ class Record(Recorder):
         self._order: list[Row] = []
 
     def ran(self, row: Row) -> None:
-        """Keep the order of the pass."""
+        """Keep the order of the pass.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Record
+            >>> with Record() as run:
+            ...     vistorch.ones(1, requires_grad=True).exp().sum().backward()
+            >>> [(op.name, op.order) for op in run.recording().ops]  # the last op goes backward first
+            [('exp', 1), ('sum_all', 0)]
+        """
         self._order.append(row)
 
     def recording(self) -> Recording:

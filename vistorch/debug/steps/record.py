@@ -52,10 +52,17 @@ class StepsRecord:
         >>> from vistorch.debug import Stepper
         >>> from vistorch.debug.steps import record
         >>> x = vistorch.tensor(3.0, requires_grad=True)
-        >>> print(record(Stepper(x * 2, names={x: "x"})).text())
+        >>> steps = record(Stepper(x * 2, names={x: "x"}))
+        >>> print(steps.text())
         backward(): 1 step, 1 leaf
         1 of 1  MulBackward0  1 · 2 = 2
                 -> x.grad: 0 + 2
+        >>> steps.count, steps.frames[0]["grads"][0]["sum"]
+        (1, '0 + 2')
+        >>> told = steps.wire()  # dicts, lists, numbers, text and arrays: what a page shows
+        >>> after = told["frames"][0]["grads"][0]["after"]
+        >>> told["nodes"][0]["name"], told["values"][after]["data"]
+        ('MulBackward0', array(2., dtype=float32))
     """
 
     kind: ClassVar[str] = "steps"

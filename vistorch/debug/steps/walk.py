@@ -22,11 +22,17 @@ class Walk:
         >>> from vistorch.debug import Stepper
         >>> from vistorch.debug.steps import Walk
         >>> x = vistorch.tensor(3.0, requires_grad=True)
-        >>> walk = Walk(Stepper(x.exp() * 2))
+        >>> walk = Walk(Stepper(x.exp() * 2))  # two steps: what x receives belongs to the second
         >>> walk.to(2), x.grad is not None
         (2, True)
         >>> walk.back(), x.grad
         (1, None)
+        >>> walk.step(), walk.first(), walk.last(), walk.at
+        (2, 0, 2, 2)
+        >>> _ = walk.first()
+        >>> print(walk.run("ExpBackward0"), walk.at)
+        stopped before ExpBackward0: ExpBackward0 1
+        >>> walk.stepper.undo()
     """
 
     def __init__(self, stepper: Any) -> None:

@@ -37,7 +37,7 @@ STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "heale
 
 @dataclass
 class TraceRecord:
-    """What was found of bad values.
+    r"""What was found of bad values.
 
     Example:
         >>> import vistorch
@@ -46,8 +46,17 @@ class TraceRecord:
         >>> with Trace() as trace:
         ...     y = x.log()
         >>> record = trace.record()
-        >>> record.first["op"], record.first["pass"]
-        ('log', 'forward')
+        >>> record.first["op"], record.first["pass"], record.first["how"]
+        ('log', 'forward', 'log of x[0] = 0 gives -inf')
+        >>> record.cure
+        'take the log of a clamped value, such as `x.clamp_min(1e-12)`, before any where or mask'
+        >>> print(*record.text().splitlines()[-4:], sep="\n")  # what went in there, and what came out
+        in x (1 float32)
+          0
+        out log (1 float32)
+          -inf
+        >>> [(row["op"], row["forward"]["state"]) for row in record.wire()["rows"]]
+        [('log', 'birth')]
     """
 
     kind: ClassVar[str] = "trace"

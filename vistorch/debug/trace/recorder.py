@@ -97,6 +97,24 @@ class Recorder(Driven):
     Args:
         values: keep copies of all values.
         bound: also what is larger than this counts as bad.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.trace.recorder import Recorder
+        >>> class Loud(Recorder):
+        ...     def forward_bad(self, row, *told):
+        ...         super().forward_bad(row, *told)
+        ...         print(f"{row.name}, forward: {row.state}")
+        ...
+        ...     def backward_bad(self, row, *told):
+        ...         super().backward_bad(row, *told)
+        ...         print(f"{row.name}, backward: {row.back}")
+        >>> p = vistorch.tensor([0.5, 0.0], requires_grad=True)
+        >>> with Loud():  # `where` hides the bad value, not its gradient
+        ...     vistorch.where(p > 0, p.log(), 0.0).sum().backward()
+        log, forward: birth
+        where, forward: healed
+        log, backward: birth
     """
 
     numbers = False

@@ -88,7 +88,20 @@ class Trace(Recorder):
         super().__exit__(*exc)
 
     def failed(self, error: BaseException | None) -> None:
-        """Tell of the exception that ended what was recorded."""
+        """Tell of the exception that ended what was recorded.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Trace
+            >>> x = vistorch.zeros(2, 3)
+            >>> try:
+            ...     with Trace() as trace:
+            ...         x.exp() @ x
+            ... except RuntimeError as error:  # leaving the block has told of it: `failed(error)`
+            ...     trace.failed(error)
+            >>> [row.name for row in trace.rows], trace.record().error.partition(":")[0]
+            (['exp'], 'RuntimeError')
+        """
         if error is not None:
             self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self.ended = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
@@ -110,7 +123,15 @@ class Trace(Recorder):
         return None if callable(self.names) else self.names
 
     def called(self, tensor: Any) -> str:
-        """What a leaf is called."""
+        """What a leaf is called.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Trace
+            >>> x = vistorch.zeros(2, 3, requires_grad=True)
+            >>> Trace(names={x: "x"}).called(x), Trace().called(x)
+            ('x', 'a leaf of shape 2 × 3')
+        """
         name = self.names(tensor) if callable(self.names) else (self.names or {}).get(tensor)
         return name or f"a leaf of shape {shape(tensor.shape)}"
 
@@ -206,7 +227,16 @@ class Trace(Recorder):
             self.graph = linked(list(run.order), self._given_names(), self.namespace)
 
     def ran(self, row: Row) -> None:
-        """Keep the order of the pass."""
+        """Keep the order of the pass.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Trace
+            >>> with Trace() as trace:
+            ...     vistorch.ones(1, requires_grad=True).exp().sum().backward()
+            >>> [row.name for row in trace.rows], [row.name for row in trace.back_order]
+            (['exp', 'sum_all'], ['sum_all', 'exp'])
+        """
         self.back_order.append(row)
 
     def backward_bad(self, row: Row, n: Any, g: Any, sent: list, bad_in: bool, bad_out: bool) -> None:

@@ -27,9 +27,15 @@ class FlowRecord:
     """The gradients of one pass, by parameter, from the input to the output.
 
     Example:
-        >>> from vistorch.debug.watch import FlowRecord
-        >>> FlowRecord("nothing", []).text().splitlines()[0]
-        'nothing'
+        >>> import vistorch
+        >>> from vistorch.debug.watch import flow
+        >>> net = vistorch.nn.Linear(2, 1)
+        >>> net(vistorch.tensor([[3.0, 4.0]])).sum().backward()
+        >>> record = flow(net)
+        >>> [(row["name"], row["norm"], row["state"]) for row in record.rows]
+        [('weight', 5.0, 'in range'), ('bias', 1.0, 'in range')]
+        >>> record.wire()["verdict"], record.text().splitlines()[0]
+        ('Every gradient of 2 parameters is in range.', 'Gradient flow of Linear')
     """
 
     kind: ClassVar[str] = "flow"

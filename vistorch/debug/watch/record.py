@@ -49,9 +49,22 @@ class WatchRecord:
     Example:
         >>> import vistorch
         >>> from vistorch.debug.watch import watch
-        >>> record = watch(vistorch.nn.Linear(1, 1)).record()
-        >>> record.kind, record.state["head"]["status"]
-        ('watch', 'waiting')
+        >>> net = vistorch.nn.Linear(2, 2)
+        >>> optimizer = vistorch.optim.SGD(net.parameters(), lr=0.1)
+        >>> with watch(net, optimizer, classes=["cat", "dog"]) as run:
+        ...     loss = vistorch.nn.functional.cross_entropy(net(vistorch.eye(2)), vistorch.tensor([0, 1]))
+        ...     loss.backward()
+        ...     optimizer.step()
+        >>> record = run.record()
+        >>> record.kind, record.state["head"]["status"], record.state["head"]["step"]
+        ('watch', 'finished', 1)
+        >>> record.text().splitlines()[0]
+        'Finished after step 1'
+        >>> told = record.wire()  # dicts, lists, numbers, text and arrays: what a page shows
+        >>> told["classes"], told["accuracy"]["window"]["seen"]
+        (['cat', 'dog'], array([1, 1], dtype=uint32))
+        >>> [axes.get_xlabel() for axes in record.figure().axes]  # `figure().savefig(path)` draws it
+        ['step', 'accuracy, %']
     """
 
     kind: ClassVar[str] = "watch"
@@ -73,13 +86,33 @@ class WatchRecord:
 
         Args:
             path: the file.
+
+        Example:
+            >>> import io
+            >>> from vistorch.debug.watch import load, watch
+            >>> record, file = watch(title="first").record(), io.BytesIO()  # or a path
+            >>> record.save(file)
+            >>> load(file).text() == record.text(), load(file).state["title"]
+            (True, 'first')
         """
         from .keeping import save
 
         save(self, path)
 
     def to_dataframe(self) -> Any:
-        """Steps, losses and learning rates as a pandas DataFrame."""
+        """Steps, losses and learning rates as a pandas DataFrame.
+
+        Example:
+            >>> from vistorch.debug.watch import watch
+            >>> from vistorch.debug.watch.tables import columns_of
+            >>> record = watch().record()
+            >>> try:
+            ...     table = record.to_dataframe()
+            ... except ImportError:  # without pandas: its columns as a dict of arrays
+            ...     table = columns_of(record.state)
+            >>> list(table)[:4]
+            ['step', 'loss', 'loss_min', 'loss_max']
+        """
         from .tables import to_dataframe
 
         return to_dataframe(self.state)
@@ -95,6 +128,15 @@ class WatchRecord:
 
         Args:
             folder: where; TensorBoard shows each folder as one run.
+
+        Example:
+            >>> import os
+            >>> import tempfile
+            >>> from vistorch.debug.watch import watch
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = watch().record().to_tensorboard(folder)
+            ...     print(os.listdir(folder) == [os.path.basename(path)], path.rpartition(".vistorch.")[1:])
+            True ('.vistorch.', '0')
         """
         from .tensorboard import write
 

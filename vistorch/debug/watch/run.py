@@ -54,11 +54,20 @@ class Run(Acting, Refreshing, Showing):
         >>> from vistorch.debug.watch import watch
         >>> net = vistorch.nn.Linear(2, 2)
         >>> optimizer = vistorch.optim.SGD(net.parameters(), lr=0.1)
-        >>> with watch(net, optimizer) as run:
-        ...     vistorch.nn.functional.cross_entropy(net(vistorch.eye(2)), vistorch.tensor([0, 1])).backward()
-        ...     optimizer.step()
+        >>> with watch(net, optimizer, steps=3) as run:
+        ...     for _ in range(run.steps):
+        ...         optimizer.zero_grad()
+        ...         loss = vistorch.nn.functional.cross_entropy(net(vistorch.eye(2)), vistorch.tensor([0, 1]))
+        ...         loss.backward()
+        ...         optimizer.step()
         >>> run.step, run.accuracy()["seen"].tolist()
-        (1, [1, 1])
+        (3, [3, 3])
+        >>> run.open, run.left, run.loss > loss.item()  # seconds that are left; the loss as a mean of the newest
+        (False, 0.0, True)
+        >>> 0 < run.overhead < 1, run.speed is None or run.speed > 0  # the share for watching, steps a second
+        (True, True)
+        >>> run.record().state["loss"]["curve"]["mean"].shape  # losses by step, and before the first
+        (1, 4)
     """
 
     def __init__(
@@ -152,7 +161,15 @@ class Run(Acting, Refreshing, Showing):
         return self
 
     def close(self) -> None:
-        """Stop watching; harmless where it has stopped."""
+        """Stop watching; harmless where it has stopped.
+
+        Example:
+            >>> from vistorch.debug.watch import watch
+            >>> run = watch().start()
+            >>> run.close()
+            >>> run.open
+            False
+        """
         self._close("finished" if self.step else "waiting", "")
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:

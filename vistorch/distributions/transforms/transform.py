@@ -25,8 +25,11 @@ class Transform:
     Example:
         >>> import vistorch
         >>> from vistorch.distributions import ExpTransform
-        >>> ExpTransform().inv(vistorch.tensor([1.0]))
-        tensor([0.])
+        >>> t = ExpTransform()
+        >>> t(vistorch.tensor([0.0, 1.0])), t.inv(vistorch.tensor([1.0]))
+        (tensor([1.0000, 2.7183]), tensor([0.]))
+        >>> t.domain, t.codomain, t.bijective
+        (Real(), GreaterThan(lower_bound=0.0), True)
     """
 
     bijective: Any = False
@@ -46,7 +49,13 @@ class Transform:
 
     @property
     def event_dim(self) -> Any:
-        """How many dims one event has, where the transform does not change that."""
+        """How many dims one event has, where the transform does not change that.
+
+        Example:
+            >>> from vistorch.distributions import ExpTransform, SoftmaxTransform
+            >>> ExpTransform().event_dim, SoftmaxTransform().event_dim  # of numbers, of rows
+            (0, 1)
+        """
         if self.domain.event_dim == self.codomain.event_dim:
             return self.domain.event_dim
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
@@ -58,7 +67,15 @@ class Transform:
             self._inv = _InverseTransform(self)
         return self._inv
 
-    sign: Any = not_given("1 where it grows everywhere, -1 where it falls.")
+    sign: Any = not_given(
+        """1 where it grows everywhere, -1 where it falls.
+
+        Example:
+            >>> from vistorch.distributions import AffineTransform, ExpTransform
+            >>> ExpTransform().sign, AffineTransform(0.0, -2.0).sign
+            (1, -1)
+        """
+    )
 
     def _parts(self) -> tuple | None:
         """The arguments of another one like this; None where the class does not say."""
@@ -69,6 +86,14 @@ class Transform:
 
         Args:
             cache_size: 0 or 1.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import SigmoidTransform
+            >>> x = vistorch.tensor(90.0)
+            >>> plain, cached = SigmoidTransform(), SigmoidTransform().with_cache()
+            >>> plain.inv(plain(x)), cached.inv(cached(x)) is x  # the sigmoid of 90 rounds to 1
+            (tensor(15.9424), True)
         """
         if self._cache_size == cache_size:
             return self
@@ -113,6 +138,13 @@ class Transform:
         Args:
             x: the argument.
             y: the result for it.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.distributions import ExpTransform
+            >>> t, x = ExpTransform(), vistorch.tensor([0.0, 1.0])
+            >>> t.log_abs_det_jacobian(x, t(x))  # the slope of exp at x is exp(x)
+            tensor([0., 1.])
         """
         raise NotImplementedError
 
@@ -124,6 +156,11 @@ class Transform:
 
         Args:
             shape: that of the argument.
+
+        Example:
+            >>> from vistorch.distributions import StickBreakingTransform
+            >>> StickBreakingTransform().forward_shape((5, 3))  # three breaks, four pieces
+            (5, 4)
         """
         return shape
 
@@ -132,6 +169,11 @@ class Transform:
 
         Args:
             shape: that of the result.
+
+        Example:
+            >>> from vistorch.distributions import CorrCholeskyTransform
+            >>> CorrCholeskyTransform().inverse_shape((4, 4))  # so many correlations are free
+            (6,)
         """
         return shape
 

@@ -11,6 +11,7 @@ import inspect
 import io
 import re
 import sys
+import warnings
 
 import pytest
 
@@ -63,7 +64,9 @@ def rooms():
 @functools.cache
 def offered():
     """List every public callable of the rooms once, under its first name, and every method of Tensor."""
-    return list(walk())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of names that PyTorch itself has given up
+        return list(walk())
 
 
 def walk():

@@ -75,12 +75,27 @@ def compile(
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """Gives `fn` itself: nothing was compiled."""
+    """Gives `fn` itself: nothing was compiled.
+
+    Example:
+        >>> import vistorch
+        >>> @vistorch.compiler.disable
+        ... def double(x):
+        ...     return x * 2
+        >>> double(vistorch.ones(2))
+        tensor([2., 2.])
+    """
     return fn if fn is not None else (lambda fn: fn)
 
 
 def allow_in_graph(fn: Any) -> Any:
-    """Gives `fn` itself."""
+    """Gives `fn` itself.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.compiler.allow_in_graph(len) is len
+        True
+    """
     return fn
 
 
@@ -88,12 +103,27 @@ assume_constant_result = wrap_numpy = allow_in_graph
 
 
 def substitute_in_graph(original_fn: Any, *, can_constant_fold_through: bool = False, **options: Any) -> Any:
-    """A decorator that gives the function itself."""
+    """A decorator that gives the function itself.
+
+    Example:
+        >>> import vistorch
+        >>> @vistorch.compiler.substitute_in_graph(len)
+        ... def counted(values):
+        ...     return sum(1 for _ in values)
+        >>> counted("abc")
+        3
+    """
     return lambda fn: fn
 
 
 def is_compiling() -> bool:
-    """False: nothing is compiled here."""
+    """False: nothing is compiled here.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.compiler.is_compiling()
+        False
+    """
     return False
 
 
@@ -101,30 +131,78 @@ is_dynamo_compiling = is_exporting = is_compiling
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """No backends."""
+    """No backends.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.compiler.list_backends()
+        []
+    """
     return []
 
 
 def reset() -> None:
-    """Nothing to forget."""
+    """Nothing to forget.
+
+    Example:
+        >>> import vistorch
+        >>> model = vistorch.compile(vistorch.nn.ReLU(), disable=True)
+        >>> vistorch.compiler.reset()
+        >>> model(vistorch.tensor([-1.0, 1.0]))
+        tensor([0., 1.])
+    """
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Nothing to mark."""
+    """Nothing to mark.
+
+    Example:
+        >>> import vistorch
+        >>> total = vistorch.zeros(1)
+        >>> for step in range(3):
+        ...     vistorch.compiler.cudagraph_mark_step_begin()
+        ...     total += step
+        >>> total
+        tensor([3.])
+    """
 
 
 def skip_all_guards_unsafe(guard_entries: Any) -> list[bool]:
-    """No guards are kept."""
+    """No guards are kept.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.compiler.skip_all_guards_unsafe(["one guard", "another"])
+        [False, False]
+    """
     return [False for _ in guard_entries]
 
 
 def set_enable_guard_collectives(enabled: bool) -> bool:
-    """Changes nothing; gives what was set before."""
+    """Changes nothing; gives what was set before.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.compiler.set_enable_guard_collectives(True)
+        False
+    """
     return False
 
 
 class set_stance:
-    """Accepted as a call, a `with` block and a decorator; changes nothing."""
+    """Accepted as a call, a `with` block and a decorator; changes nothing.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.compiler.set_stance("force_eager"):
+        ...     vistorch.ones(2) * 2
+        tensor([2., 2.])
+        >>> @vistorch.compiler.set_stance("fail_on_recompile")
+        ... def double(x):
+        ...     return x * 2
+        >>> double(vistorch.ones(2))
+        tensor([2., 2.])
+    """
 
     def __init__(self, stance: str = "default", **options: Any) -> None:
         self.stance = stance

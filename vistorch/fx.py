@@ -18,5 +18,14 @@ globals().update(unbuilt("vistorch.fx", WHY, FUNCTIONS, classes=CLASSES))
 
 
 def wrap(fn_or_name: Any) -> Any:
-    """Gives the function itself: nothing is traced."""
+    """Gives the function itself: nothing is traced.
+
+    Example:
+        >>> import vistorch
+        >>> @vistorch.fx.wrap
+        ... def double(x):
+        ...     return x * 2
+        >>> double(vistorch.ones(2))
+        tensor([2., 2.])
+    """
     return fn_or_name

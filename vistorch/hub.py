@@ -35,6 +35,14 @@ def set_dir(d: str | os.PathLike[str]) -> None:
 
     Args:
         d: its path.
+
+    Example:
+        >>> import os, vistorch
+        >>> before = vistorch.hub.get_dir()
+        >>> vistorch.hub.set_dir("models")
+        >>> vistorch.hub.get_dir()
+        'models'
+        >>> vistorch.hub.set_dir(before)
     """
     global _home
     _home = os.path.expanduser(d)

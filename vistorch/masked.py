@@ -19,5 +19,11 @@ globals().update(unbuilt("vistorch.masked", WHY, FUNCTIONS, classes=CLASSES))
 
 
 def is_masked_tensor(obj: Any, /) -> bool:
-    """False: there are none."""
+    """False: there are none.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.masked.is_masked_tensor(vistorch.ones(2))
+        False
+    """
     return False

@@ -17,10 +17,22 @@ globals().update(
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.mps.is_available()
+        False
+    """
     return False
 
 
 def device_count() -> int:
-    """0."""
+    """0.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.mps.device_count()
+        0
+    """
     return 0

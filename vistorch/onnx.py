@@ -16,5 +16,11 @@ globals().update(unbuilt("vistorch.onnx", WHY, FUNCTIONS, classes=CLASSES))
 
 
 def is_in_onnx_export() -> bool:
-    """False: nothing is exported."""
+    """False: nothing is exported.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.onnx.is_in_onnx_export()
+        False
+    """
     return False

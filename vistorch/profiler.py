@@ -25,7 +25,14 @@ SENTENCE = f"vistorch.profiler measures nothing: {INSTEAD}"
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in a step."""
+    """What a profiler does in a step.
+
+    Example:
+        >>> from vistorch.profiler import ProfilerAction, schedule
+        >>> plan = schedule(wait=1, warmup=1, active=2)
+        >>> plan(3) is ProfilerAction.RECORD_AND_SAVE
+        True
+    """
 
     NONE = 0
     WARMUP = 1
@@ -34,7 +41,15 @@ class ProfilerAction(Enum):
 
 
 class ProfilerActivity(Enum):
-    """What a profiler looks at."""
+    """What a profiler looks at.
+
+    Example:
+        >>> from vistorch.profiler import ProfilerActivity, supported_activities
+        >>> [kind.name for kind in ProfilerActivity if kind.name in ("CPU", "CUDA")]
+        ['CPU', 'CUDA']
+        >>> ProfilerActivity.CPU in supported_activities()
+        False
+    """
 
     CPU = 0
     XPU = 1
@@ -45,7 +60,13 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """None."""
+    """None.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.profiler.supported_activities()
+        set()
+    """
     return set()
 
 
@@ -96,7 +117,16 @@ def schedule(
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
 ) -> Callable:
-    """A handler for `on_trace_ready` that writes nothing."""
+    """A handler for `on_trace_ready` that writes nothing.
+
+    Example:
+        >>> import os, tempfile
+        >>> from vistorch.profiler import tensorboard_trace_handler
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tensorboard_trace_handler(folder)(None)
+        ...     os.listdir(folder)
+        []
+    """
     return lambda profiler: None
 
 
@@ -120,6 +150,28 @@ class profile:
         schedule: not used.
         on_trace_ready: called at the end, with the profiler.
         **options: not used.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it says once that it measures nothing
+        ...     run = vistorch.profiler.profile(on_trace_ready=lambda run: print("steps:", run.step_num))
+        >>> with run:  # or run.start() and run.stop()
+        ...     for _ in range(3):
+        ...         run.step()
+        steps: 3
+        >>> run.events()
+        []
+        >>> print(run.key_averages().table())
+        vistorch.profiler measures nothing: use cProfile (`python -m cProfile`), or vistorch's own views of a run.
+        >>> run.export_chrome_trace("trace.json")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: vistorch.profiler.profile.export_chrome_trace is not built: nothing was measured; ...
+        >>> run.export_stacks("stacks.txt")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: vistorch.profiler.profile.export_stacks is not built: nothing was measured; ...
     """
 
     def __init__(
@@ -161,7 +213,17 @@ class profile:
         return _Averages()
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Not kept."""
+        """Not kept.
+
+        Example:
+            >>> import vistorch, warnings
+            >>> with warnings.catch_warnings():
+            ...     warnings.simplefilter("ignore")
+            ...     run = vistorch.profiler.profile()
+            >>> run.add_metadata("lr", "0.1")
+            >>> "lr" in vars(run)
+            False
+        """
 
     add_metadata_json = preset_metadata_json = add_metadata
 
@@ -180,6 +242,17 @@ class record_function:
     Args:
         name: the name.
         args: not used.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.profiler.record_function("sum"):
+        ...     vistorch.ones(3).sum()
+        tensor(3.)
+        >>> @vistorch.profiler.record_function("double")
+        ... def double(x):
+        ...     return x * 2
+        >>> double(vistorch.ones(1))
+        tensor([2.])
     """
 
     def __init__(self, name: str, args: str | None = None) -> None:

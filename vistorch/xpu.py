@@ -17,15 +17,33 @@ globals().update(
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.xpu.is_available()
+        False
+    """
     return False
 
 
 def is_initialized() -> bool:
-    """False."""
+    """False.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.xpu.is_initialized()
+        False
+    """
     return False
 
 
 def device_count() -> int:
-    """0."""
+    """0.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.xpu.device_count()
+        0
+    """
     return 0

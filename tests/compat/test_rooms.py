@@ -1,6 +1,8 @@
 """Rooms that vistorch has little of: what programs ask is answered, what they use is refused when it is used."""
 
 import importlib
+import typing
+import warnings
 
 import numpy as np
 import pytest
@@ -70,6 +72,50 @@ def test_anomaly_switch(L, tell):
 def test_in_place_functions(L, tell):
     x = L.arange(6.0)
     tell(L.as_strided_(x, (2, 2), (1, 2)), x, L.logit_(L.full((2,), 0.25)))
+
+
+@story
+def test_types_of_what_is_in_containers(L, tell):
+    asked = [
+        ([1, 2], list[int]),
+        ([1, 2.0], typing.List[int]),  # noqa: UP006
+        ([[1], [2.0]], list[list[int]]),
+        ({"a": 1}, dict[str, int]),
+        ({"a": (1, "b")}, typing.Dict[str, typing.Tuple[int, str]]),  # noqa: UP006
+        ({1: 1}, dict[str, int]),
+        ((1, "a"), tuple[int, str]),
+        ((1, "a", 2), tuple[int, str]),
+        (None, typing.Optional[int]),  # noqa: UP045
+        (1.5, int | str),
+        (1, (str, list[int], int)),
+        ({1}, set[int]),
+        ((), list[int]),
+        (L.ones(2), L.Tensor),
+        ([L.ones(2)], list[L.Tensor]),
+    ]
+    for value, kind in asked:
+        tell(tell.warns(lambda v=value, k=kind: L.jit.isinstance(v, k)))
+    tell(tell.warns(lambda: L.jit.isinstance([], list[int])))
+    for kind in (list, dict, typing.Tuple, typing.Dict, typing.Optional):  # noqa: UP006
+        tell.raises(lambda k=kind: L.jit.isinstance([1], k))
+
+
+@story
+def test_what_is_by_name_only_remembers(L, tell):
+    tell(issubclass(L.jit.Error, RuntimeError))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = L.jit.set_fusion_strategy([("DYNAMIC", 3)])
+        tell(before, L.jit.set_fusion_strategy(before))
+    for kind in ("flash", "mem_efficient", "math", "cudnn"):
+        enable, enabled = f"enable_{kind}_sdp", f"{kind}_sdp_enabled"
+        tell(getattr(L.backends.cuda, enable).__name__, getattr(L.backends.cuda, enabled).__name__)
+
+
+@story
+def test_methods_and_properties_of_tensors(L, tell):
+    for value in (L.Tensor.backward, L.Tensor.shape.__get__, L.Tensor.grad.__get__, L.manual_seed):
+        tell(L.overrides.is_tensor_method_or_property(value))
 
 
 def test_random_states_of_simulated_devices():

@@ -20,7 +20,27 @@ _OF_THE_NODE = frozenset(
 
 
 class FunctionCtx:
-    """What `forward` and `backward` of one call share: saved tensors, flags, and any attribute of the user's."""
+    """What `forward` and `backward` of one call share: saved tensors, flags, and any attribute of the user's.
+
+    Example:
+        >>> import vistorch
+        >>> class Power(vistorch.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x, n):
+        ...         ctx.n = n
+        ...         ctx.save_for_backward(x)
+        ...         return x**n
+        ...     @staticmethod
+        ...     def backward(ctx, grad_output):
+        ...         (x,) = ctx.saved_tensors
+        ...         print(ctx.needs_input_grad)
+        ...         return grad_output * ctx.n * x ** (ctx.n - 1), None
+        >>> x = vistorch.tensor(2.0, requires_grad=True)
+        >>> Power.apply(x, 3).backward()
+        (True, False)
+        >>> x.grad
+        tensor(12.)
+    """
 
     to_save: tuple | None = None
     dirty_tensors: tuple | None = None
@@ -54,26 +74,109 @@ class FunctionCtx:
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor) -> None:
-        """Accepted for programs that also define `jvp`; nothing reads it, because there is no forward mode."""
+        """Accepted for programs that also define `jvp`; nothing reads it, because there is no forward mode.
+
+        Example:
+            >>> import vistorch
+            >>> class Double(vistorch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         ctx.save_for_forward(x)
+            ...         return x * 2
+            ...     @staticmethod
+            ...     def backward(ctx, grad_output):
+            ...         return grad_output * 2
+            >>> Double.apply(vistorch.ones(2))
+            tensor([2., 2.])
+        """
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
-        """Say which inputs `forward` wrote into; each of them must also be returned."""
+        """Say which inputs `forward` wrote into; each of them must also be returned.
+
+        Example:
+            >>> import vistorch
+            >>> class DoubleInPlace(vistorch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         ctx.mark_dirty(x)
+            ...         return x.mul_(2)
+            ...     @staticmethod
+            ...     def backward(ctx, grad_output):
+            ...         return grad_output * 2
+            >>> leaf = vistorch.ones(2, requires_grad=True)
+            >>> x = leaf.clone()
+            >>> DoubleInPlace.apply(x) is x  # the written input carries on the history
+            True
+            >>> x.sum().backward()
+            >>> leaf.grad
+            tensor([2., 2.])
+        """
         self.dirty_tensors = args
 
     def mark_non_differentiable(self, *args: Tensor) -> None:
-        """Say which outputs carry no gradient."""
+        """Say which outputs carry no gradient.
+
+        Example:
+            >>> import vistorch
+            >>> class Sorted(vistorch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         values, order = x.sort()
+            ...         ctx.mark_non_differentiable(order)
+            ...         ctx.save_for_backward(order)
+            ...         return values, order
+            ...     @staticmethod
+            ...     def backward(ctx, grad_values, grad_order):
+            ...         (order,) = ctx.saved_tensors
+            ...         return vistorch.empty_like(grad_values).scatter_(0, order, grad_values)
+            >>> values, order = Sorted.apply(vistorch.tensor([3.0, 1.0], requires_grad=True))
+            >>> values.requires_grad, order.requires_grad
+            (True, False)
+        """
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """With False, `backward` gets None instead of zeros for outputs that received no gradient."""
+        """With False, `backward` gets None instead of zeros for outputs that received no gradient.
+
+        Example:
+            >>> import vistorch
+            >>> class Twice(vistorch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         ctx.set_materialize_grads(False)
+            ...         return x.clone(), x.clone()
+            ...     @staticmethod
+            ...     def backward(ctx, first, second):
+            ...         print(first, second)
+            ...         return first
+            >>> used, unused = Twice.apply(vistorch.tensor(1.0, requires_grad=True))
+            >>> used.backward()
+            tensor(1.) None
+        """
         self.materialize_grads = value
 
     @property
     def saved_tensors(self) -> tuple:
-        """What `save_for_backward` kept."""
+        """What `save_for_backward` kept.
+
+        Example:
+            >>> import vistorch
+            >>> class Exp(vistorch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         y = x.exp()
+            ...         ctx.save_for_backward(y)
+            ...         return y
+            ...     @staticmethod
+            ...     def backward(ctx, grad_output):
+            ...         print(ctx.saved_tensors[0].detach())
+            ...         return grad_output * ctx.saved_tensors[0]
+            >>> Exp.apply(vistorch.tensor(0.0, requires_grad=True)).backward()
+            tensor(1.)
+        """
         node = self._weak() if self._weak is not None else None
-        return () if node is None else node.unpack()
+        return () if node is None else node.saved_tensors
 
     saved_variables = saved_tensors
 
@@ -86,7 +189,29 @@ class FunctionCtx:
 
 
 class BackwardCFunction(Base):
-    """The node of one call of a custom function. Each Function has its own subclass, named `<Function>Backward`."""
+    """The node of one call of a custom function. Each Function has its own subclass, named `<Function>Backward`.
+
+    Example:
+        >>> import vistorch
+        >>> class Square(vistorch.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x
+        ...     @staticmethod
+        ...     def backward(ctx, grad_output):
+        ...         return grad_output * 2 * ctx.saved_tensors[0].item()
+        >>> y = Square.apply(vistorch.tensor(3.0, requires_grad=True))
+        >>> isinstance(y.grad_fn, vistorch.autograd.function.BackwardCFunction), y.grad_fn.name()
+        (True, 'SquareBackward')
+        >>> y.grad_fn.saved_tensors
+        (tensor(3., requires_grad=True),)
+        >>> y.grad_fn.run(vistorch.tensor(1.0), create_graph=True)  # what a pass does with it
+        [tensor(6.)]
+        >>> y.backward()
+        >>> y.grad_fn.saved  # the pass has freed them
+        ()
+    """
 
     __slots__ = ("alive", "ctx", "edges", "given", "infos", "kept", "live", "outs", "seq")
 
@@ -114,11 +239,7 @@ class BackwardCFunction(Base):
 
     @property
     def saved_tensors(self) -> tuple:
-        """What `save_for_backward` kept."""
-        return self.unpack()
-
-    def unpack(self) -> tuple:
-        """The saved tensors, their versions checked."""
+        """What `save_for_backward` kept, its versions checked."""
         if not self.alive:
             raise RuntimeError(errors.FREED_TWICE)
         return tuple([None if entry is None else self._unpacked(*entry) for entry in self.kept])
@@ -127,7 +248,7 @@ class BackwardCFunction(Base):
         if entry.__class__ is Packed:
             t = unpacked(entry)
             if nr is not None:
-                e = self.output(nr, t)
+                e = self._output(nr, t)
             return t if e is None else continued(t, e)
         if nr is None:
             t, then = entry
@@ -140,10 +261,10 @@ class BackwardCFunction(Base):
             raise overwritten(self, entry, errors.modified(d, place, self, v.n, then, nr))
         t = wrap(d, place)
         t._ver = v
-        t._node, t._rg = self.output(nr, t), True
+        t._node, t._rg = self._output(nr, t), True
         return t
 
-    def output(self, nr: int, t: Tensor) -> Any:
+    def _output(self, nr: int, t: Tensor) -> Any:
         """Where the gradient of output `nr` goes; `t` has its shape."""
         return self if len(self.infos) == 1 else out_of(self, nr, t._data, t._place)
 

@@ -46,7 +46,19 @@ class Told:
 
 
 class FunctionMeta(type):
-    """Gives each Function the class of its nodes and the class of its contexts."""
+    """Gives each Function the class of its nodes and the class of its contexts.
+
+    Example:
+        >>> import vistorch
+        >>> class Same(vistorch.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x.clone()
+        >>> type(Same)
+        <class 'vistorch.autograd.function.FunctionMeta'>
+        >>> type(Same.apply(vistorch.ones(1, requires_grad=True)).grad_fn)
+        <class 'vistorch.autograd.function.SameBackward'>
+    """
 
     def __init__(cls, name: str, bases: tuple, namespace: dict) -> None:
         super().__init__(name, bases, namespace)
@@ -308,6 +320,25 @@ def once_differentiable(fn: Callable) -> Callable:
 
     Args:
         fn: the static method `backward(ctx, *grad_outputs)`.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.autograd.function import once_differentiable
+        >>> class Square(vistorch.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x
+        ...     @staticmethod
+        ...     @once_differentiable
+        ...     def backward(ctx, grad_output):
+        ...         return grad_output * 2 * ctx.saved_tensors[0]
+        >>> x = vistorch.tensor(3.0, requires_grad=True)
+        >>> (slope,) = vistorch.autograd.grad(Square.apply(x).exp(), x, create_graph=True)
+        >>> slope.backward()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: trying to differentiate twice a function that was marked with @once_differentiable
     """
 
     @functools.wraps(fn)
@@ -335,7 +366,22 @@ def _barred(t: Tensor) -> Tensor:
 
 
 class InplaceFunction(Function):
-    """The old base class of functions that write into their inputs."""
+    """The old base class of functions that write into their inputs.
+
+    Example:
+        >>> import vistorch
+        >>> class Cleared(vistorch.autograd.function.InplaceFunction):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.mark_dirty(x)
+        ...         return x.zero_()
+        ...     @staticmethod
+        ...     def backward(ctx, grad_output):
+        ...         return vistorch.zeros_like(grad_output)
+        >>> x = vistorch.ones(2)
+        >>> Cleared.apply(x) is x, x
+        (True, tensor([0., 0.]))
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()

@@ -24,6 +24,14 @@ class GradientEdge(NamedTuple):
         node: the node, `AccumulateGrad` for a leaf.
         output_nr: which of its outputs.
         ownership_token: keeps alive what the edge needs.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.autograd.graph import GradientEdge
+        >>> first, second = vistorch.tensor([1.0, 2.0], requires_grad=True).unbind()
+        >>> edge = GradientEdge(second.grad_fn, 1)
+        >>> vistorch.autograd.grad(first + 3 * second, edge)
+        (tensor(3.),)
     """
 
     node: Node

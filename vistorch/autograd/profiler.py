@@ -16,6 +16,15 @@ class profile(_profile):
     Args:
         enabled: not used.
         **options: not used.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it says once that it measures nothing
+        ...     with vistorch.autograd.profiler.profile(use_cpu=True) as run:
+        ...         total = vistorch.ones(3).sum()
+        >>> total, run.events()
+        (tensor(3.), [])
     """
 
     def __init__(self, enabled: bool = True, **options: Any) -> None:
@@ -23,7 +32,14 @@ class profile(_profile):
 
 
 class emit_nvtx:
-    """Accepted as a `with` block; emits nothing."""
+    """Accepted as a `with` block; emits nothing.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.autograd.profiler.emit_nvtx(), vistorch.autograd.profiler.emit_itt():
+        ...     vistorch.ones(3).sum()
+        tensor(3.)
+    """
 
     def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
         self.enabled = enabled

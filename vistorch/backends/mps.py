@@ -2,17 +2,35 @@
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.backends.mps.is_available()
+        False
+    """
     return False
 
 
 def is_built() -> bool:
-    """False."""
+    """False.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.backends.mps.is_built()
+        False
+    """
     return False
 
 
 def is_macos13_or_newer(minor: int = 0) -> bool:
-    """False."""
+    """False.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.backends.mps.is_macos13_or_newer()
+        False
+    """
     return False
 
 

@@ -10,12 +10,27 @@ enabled = True
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.backends.nnpack.is_available()
+        False
+    """
     return False
 
 
 def set_flags(_enabled: bool) -> tuple[bool]:
-    """Set the flag; gives what it was."""
+    """Set the flag; gives what it was.
+
+    Example:
+        >>> from vistorch.backends import nnpack
+        >>> before = nnpack.set_flags(False)
+        >>> before, nnpack.enabled
+        ((True,), False)
+        >>> nnpack.set_flags(*before)
+        (False,)
+    """
     global enabled
     before = enabled
     enabled = _enabled
@@ -23,5 +38,14 @@ def set_flags(_enabled: bool) -> tuple[bool]:
 
 
 def flags(enabled: bool = False) -> Any:
-    """The flag until the end of a `with` block."""
+    """The flag until the end of a `with` block.
+
+    Example:
+        >>> from vistorch.backends import nnpack
+        >>> with nnpack.flags(enabled=False):
+        ...     nnpack.enabled
+        False
+        >>> nnpack.enabled
+        True
+    """
     return held(__name__, enabled=enabled)

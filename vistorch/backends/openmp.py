@@ -2,5 +2,11 @@
 
 
 def is_available() -> bool:
-    """False."""
+    """False.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.backends.openmp.is_available()
+        False
+    """
     return False

@@ -33,6 +33,15 @@ def range_push(msg: str) -> int:
 
     Args:
         msg: its name.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.nvtx.range_push("epoch"), vistorch.cuda.nvtx.range_push("step")
+        (0, 1)
+        >>> vistorch.cuda.nvtx.range_pop(), vistorch.cuda.nvtx.range_pop()
+        (1, 0)
+        >>> vistorch.cuda.simulate(None)
     """
     if (nvtx := _nvtx()) is not None:
         nvtx.RangePush(msg)
@@ -41,7 +50,17 @@ def range_push(msg: str) -> int:
 
 
 def range_pop() -> int:
-    """End the range that began last; gives how many are still open, or a negative number if none was."""
+    """End the range that began last; gives how many are still open, or a negative number if none was.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.nvtx.range_push("step")
+        0
+        >>> vistorch.cuda.nvtx.range_pop()
+        0
+        >>> vistorch.cuda.simulate(None)
+    """
     if (nvtx := _nvtx()) is not None:
         nvtx.RangePop()
     _depth[0] = max(_depth[0] - 1, -1)
@@ -53,6 +72,13 @@ def range_start(msg: str) -> int:
 
     Args:
         msg: its name.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> number = vistorch.cuda.nvtx.range_start("loading")
+        >>> vistorch.cuda.nvtx.range_end(number)
+        >>> vistorch.cuda.simulate(None)
     """
     mark(msg)
     return 0
@@ -63,6 +89,12 @@ def range_end(range_id: int) -> None:
 
     Args:
         range_id: what it gave.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.nvtx.range_end(vistorch.cuda.nvtx.range_start("loading"))
+        >>> vistorch.cuda.simulate(None)
     """
 
 
@@ -71,6 +103,12 @@ def mark(msg: str) -> None:
 
     Args:
         msg: its name.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.nvtx.mark("loss is infinite")
+        >>> vistorch.cuda.simulate(None)
     """
     if (nvtx := _nvtx()) is not None:
         nvtx.Mark(msg)
@@ -84,6 +122,16 @@ def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
         msg: its name, which may have places for the rest, as in `str.format`.
         *args: for these places.
         **kwargs: for these places.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> with vistorch.cuda.nvtx.range("step {}", 3):
+        ...     vistorch.cuda.nvtx.range_push("inside")  # one is open around it
+        ...     vistorch.cuda.nvtx.range_pop()
+        1
+        1
+        >>> vistorch.cuda.simulate(None)
     """
     range_push(msg.format(*args, **kwargs))
     try:

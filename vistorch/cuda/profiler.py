@@ -13,7 +13,16 @@ __all__ = ["profile", "start", "stop"]
 
 
 def start() -> None:
-    """Start to collect."""
+    """Start to collect.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.profiler.start()
+        >>> total = vistorch.ones(3, device="cuda").sum()  # this is what a profiler would show
+        >>> vistorch.cuda.profiler.stop()
+        >>> vistorch.cuda.simulate(None)
+    """
     init()
     if not simulated.count():
         import cupy
@@ -22,7 +31,15 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Stop."""
+    """Stop.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.profiler.start()
+        >>> vistorch.cuda.profiler.stop()
+        >>> vistorch.cuda.simulate(None)
+    """
     init()
     if not simulated.count():
         import cupy
@@ -32,7 +49,16 @@ def stop() -> None:
 
 @contextmanager
 def profile() -> Iterator[None]:
-    """Collect inside a `with` block."""
+    """Collect inside a `with` block.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> with vistorch.cuda.profiler.profile():
+        ...     vistorch.ones(3, device="cuda").sum()
+        tensor(3., device='cuda:0')
+        >>> vistorch.cuda.simulate(None)
+    """
     start()
     try:
         yield

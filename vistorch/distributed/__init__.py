@@ -43,19 +43,52 @@ is_xccl_available = is_torchelastic_launched = is_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """False, for every backend."""
+    """False, for every backend.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.distributed.is_backend_available("gloo")
+        False
+    """
     return False
 
 
 def get_rank(group: Any = None) -> int:
-    """ValueError: there is no process group."""
+    """ValueError: there is no process group.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.distributed.get_rank() if vistorch.distributed.is_initialized() else 0
+        0
+        >>> vistorch.distributed.get_rank()
+        Traceback (most recent call last):
+            ...
+        ValueError: Default process group has not been initialized, please make sure to call init_process_group.
+    """
     raise ValueError(_NO_GROUP)
 
 
 def get_world_size(group: Any = None) -> int:
-    """ValueError: there is no process group."""
+    """ValueError: there is no process group.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.distributed.get_world_size() if vistorch.distributed.is_initialized() else 1
+        1
+        >>> vistorch.distributed.get_world_size()
+        Traceback (most recent call last):
+            ...
+        ValueError: Default process group has not been initialized, please make sure to call init_process_group.
+    """
     raise ValueError(_NO_GROUP)
 
 
 def destroy_process_group(group: Any = None) -> None:
-    """Nothing to destroy."""
+    """Nothing to destroy.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.distributed.destroy_process_group()
+        >>> vistorch.distributed.is_initialized()
+        False
+    """

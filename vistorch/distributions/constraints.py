@@ -76,7 +76,18 @@ __all__ = [
 
 # ---- what depends on the instance ---------------------------------------------------------------------------------
 class _Dependent(Constraint):
-    """A constraint that only an instance can name."""
+    """A constraint that only an instance can name.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import Uniform, constraints
+        >>> constraints.is_dependent(Uniform.support)  # a class does not know its bounds
+        True
+        >>> Uniform(0.0, 2.0).support
+        Interval(lower_bound=0.0, upper_bound=2.0)
+        >>> constraints.dependent(is_discrete=False, event_dim=0).event_dim
+        0
+    """
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
@@ -114,7 +125,22 @@ def is_dependent(constraint: Any) -> bool:
 
 
 class _DependentProperty(property, _Dependent):
-    """A property of a class that is a dependent constraint there, and the true one on an instance."""
+    """A property of a class that is a dependent constraint there, and the true one on an instance.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import constraints
+        >>> class Below:
+        ...     def __init__(self, bound):
+        ...         self.bound = bound
+        ...     @constraints.dependent_property(is_discrete=False, event_dim=0)
+        ...     def support(self):
+        ...         return constraints.less_than(self.bound)
+        >>> constraints.is_dependent(Below.support)
+        True
+        >>> Below(3.0).support
+        LessThan(upper_bound=3.0)
+    """
 
     def __init__(
         self,
@@ -157,6 +183,20 @@ class _OfBase(Constraint):
 
 
 class _IndependentConstraint(_OfBase):
+    """A constraint on vectors, matrices or more: it holds where another one does at every place of the last dims.
+
+    Args:
+        base_constraint: the other one.
+        reinterpreted_batch_ndims: how many more dims an event has.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import constraints
+        >>> rows = constraints.independent(constraints.positive, 1)
+        >>> rows.check(vistorch.tensor([[1.0, 2.0], [1.0, -2.0]]))
+        tensor([ True, False])
+    """
+
     def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
         super().__init__(base_constraint)
         n = reinterpreted_batch_ndims
@@ -183,6 +223,13 @@ class MixtureSameFamilyConstraint(_OfBase):
 
     Args:
         base_constraint: the support of the components.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import constraints
+        >>> inside = constraints.MixtureSameFamilyConstraint(constraints.positive)
+        >>> inside.check(vistorch.tensor([-1.0, 2.0]))
+        tensor([False,  True])
     """
 
     def check(self, value: Tensor) -> Tensor:
@@ -217,6 +264,21 @@ class _Several(Constraint):
 
 
 class _Cat(_Several):
+    """Constraints on parts of a value that are joined along a dim.
+
+    Args:
+        cseq: the constraints.
+        dim: the dim.
+        lengths: how long each part is; 1 if None.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import constraints
+        >>> both = constraints.cat([constraints.positive, constraints.unit_interval], lengths=[1, 2])
+        >>> both.check(vistorch.tensor([5.0, 0.5, 5.0]))
+        tensor([ True,  True, False])
+    """
+
     def __init__(self, cseq: Any, dim: int = 0, lengths: Any = None) -> None:
         super().__init__(cseq, dim)
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
@@ -233,6 +295,21 @@ class _Cat(_Several):
 
 
 class _Stack(_Several):
+    """Constraints on the slices of a value along a dim, one for each.
+
+    Args:
+        cseq: the constraints.
+        dim: the dim.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.distributions import constraints
+        >>> both = constraints.stack([constraints.positive, constraints.unit_interval])
+        >>> both.check(vistorch.tensor([[5.0, 0.5], [5.0, 0.5]]))
+        tensor([[ True,  True],
+                [False,  True]])
+    """
+
     @property
     def event_dim(self) -> int:
         most = max(c.event_dim for c in self.cseq)

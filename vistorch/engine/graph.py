@@ -71,7 +71,22 @@ class Hooks:
 
 
 class Base:
-    """What the executor and a person ask of any node."""
+    """What the executor and a person ask of any node.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.tensor(2.0, requires_grad=True)
+        >>> node = (x * x).grad_fn
+        >>> node.name()
+        'MulBackward0'
+        >>> [above.name() for above, _ in node.next_functions]
+        ['vistorch::autograd::AccumulateGrad', 'vistorch::autograd::AccumulateGrad']
+        >>> node.endpoint() == (node, 0)  # where the gradient of the product arrives
+        True
+        >>> node.metadata["seen"] = 1  # for notes of one's own
+        >>> node.metadata
+        {'seen': 1}
+    """
 
     __slots__ = ("__weakref__", "dtype", "hooks", "note", "place", "shape")
 
@@ -117,13 +132,33 @@ class Base:
         return note.setdefault("metadata", {})
 
     def register_hook(self, hook: Any) -> Any:
-        """Call `hook(grad_inputs, grad_outputs)` after this node has run; what it returns replaces grad_inputs."""
+        """Call `hook(grad_inputs, grad_outputs)` after this node has run; what it returns replaces grad_inputs.
+
+        Example:
+            >>> import vistorch
+            >>> x = vistorch.tensor(3.0, requires_grad=True)
+            >>> y = x.square()
+            >>> handle = y.grad_fn.register_hook(lambda grad_inputs, grad_outputs: (grad_inputs[0] + 100,))
+            >>> y.backward()
+            >>> x.grad
+            tensor(106.)
+        """
         from .hooks import handle
 
         return handle(self._hooks().after, hook)
 
     def register_prehook(self, hook: Any) -> Any:
-        """Call `hook(grad_outputs)` before this node runs; what it returns replaces grad_outputs."""
+        """Call `hook(grad_outputs)` before this node runs; what it returns replaces grad_outputs.
+
+        Example:
+            >>> import vistorch
+            >>> x = vistorch.tensor(3.0, requires_grad=True)
+            >>> y = x.square()
+            >>> handle = y.grad_fn.register_prehook(lambda grad_outputs: (grad_outputs[0] * 10,))
+            >>> y.backward()
+            >>> x.grad
+            tensor(60.)
+        """
         from .hooks import handle
 
         return handle(self._hooks().before, hook)

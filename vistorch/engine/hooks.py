@@ -29,6 +29,18 @@ class RemovableHandle:
     Args:
         hooks_dict: the dict the hook is in, under `id`. It is held weakly if it can be.
         extra_dict: a further dict (or a list of them) with something under the same id.
+
+    Example:
+        >>> import vistorch
+        >>> layer = vistorch.nn.ReLU()
+        >>> handle = layer.register_forward_hook(lambda module, inputs, output: print("called"))
+        >>> y = layer(vistorch.ones(1))
+        called
+        >>> handle.remove()
+        >>> y = layer(vistorch.ones(1))
+        >>> with layer.register_forward_hook(lambda module, inputs, output: print("called")):
+        ...     y = layer(vistorch.ones(1))
+        called
     """
 
     __slots__ = ("__weakref__", "_extra", "_hooks", "id")

@@ -44,6 +44,15 @@ class ProcessException(Exception):
         msg: the sentence.
         error_index: which process.
         error_pid: its number in the system.
+
+    Example:
+        >>> import os
+        >>> import vistorch.multiprocessing as mp
+        >>> try:
+        ...     mp.spawn(os._exit, nprocs=2)  # each process exits with its number
+        ... except mp.ProcessException as error:
+        ...     print(error.error_index, error.msg)
+        1 process 1 terminated with exit code 1
     """
 
     def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
@@ -55,7 +64,17 @@ class ProcessException(Exception):
 
 
 class ProcessRaisedException(ProcessException):
-    """A process raised an exception; the sentence ends with its traceback."""
+    """A process raised an exception; the sentence ends with its traceback.
+
+    Example:
+        >>> import operator
+        >>> import vistorch.multiprocessing as mp
+        >>> try:
+        ...     mp.spawn(operator.truediv, args=(0,), nprocs=1)
+        ... except mp.ProcessRaisedException as error:
+        ...     print(error.msg.splitlines()[-1])
+        ZeroDivisionError: division by zero
+    """
 
 
 class ProcessExitedException(ProcessException):
@@ -67,6 +86,15 @@ class ProcessExitedException(ProcessException):
         error_pid: its number in the system.
         exit_code: its exit code, negative for a signal.
         signal_name: the signal.
+
+    Example:
+        >>> import os
+        >>> import vistorch.multiprocessing as mp
+        >>> try:
+        ...     mp.spawn(os._exit, nprocs=2)  # each process exits with its number
+        ... except mp.ProcessExitedException as error:
+        ...     print(error.error_index, error.exit_code, error.signal_name)
+        1 1 None
     """
 
     def __init__(
@@ -106,6 +134,17 @@ class ProcessContext:
     Args:
         processes: the processes.
         error_files: for each, the end of a pipe from which its traceback is read.
+
+    Example:
+        >>> import operator
+        >>> import vistorch.multiprocessing as mp
+        >>> context = mp.spawn(operator.add, args=(1,), nprocs=2, join=False)
+        >>> len(set(context.pids()))
+        2
+        >>> while not context.join():  # each call returns when one more has ended
+        ...     pass
+        >>> [process.exitcode for process in context.processes]
+        [0, 0]
     """
 
     def __init__(self, processes: list, error_files: list) -> None:
@@ -186,7 +225,17 @@ class ProcessContext:
 
 
 class SpawnContext(ProcessContext):
-    """The old name of `ProcessContext`."""
+    """The old name of `ProcessContext`.
+
+    Example:
+        >>> import warnings
+        >>> from vistorch.multiprocessing import SpawnContext
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     context = SpawnContext([], [])
+        >>> context.join()  # there is nobody to wait for
+        True
+    """
 
     def __init__(self, processes: list, error_files: list) -> None:
         warnings.warn("SpawnContext is renamed to ProcessContext since 1.4 release.", stacklevel=2)

@@ -317,10 +317,29 @@ def kaiming_normal_(
     return tensor if std is None else tensor.normal_(0, std, generator=generator)
 
 
-def _old_name(fn: Callable) -> Callable:
-    """The name of PyTorch before 0.4, without the underscore."""
+_OLD_NAME = """The old name of `{new}`, which says so.
+
+Example:
+    >>> import vistorch, warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     weight = vistorch.nn.init.{old}({given})
+    >>> print(caught[0].message)
+    `nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.
+"""
+
+
+def _old_name(fn: Callable, more: str = "", shape: str = "(4, 3)") -> Callable:
+    """The name of PyTorch before 0.4, without the underscore.
+
+    Args:
+        fn: the function by its name of today.
+        more: what its example takes besides a tensor.
+        shape: that of the tensor.
+    """
     new = fn.__name__
     old = new[:-1]
+    given = f"vistorch.empty({shape}){more}"
 
     def deprecated(*args: Any, **kwargs: Any) -> Any:
         warnings.warn(
@@ -329,16 +348,12 @@ def _old_name(fn: Callable) -> Callable:
         return fn(*args, **kwargs)
 
     deprecated.__name__ = deprecated.__qualname__ = old
-    deprecated.__doc__ = f"The old name of `{new}`."
+    deprecated.__doc__ = _OLD_NAME.format(old=old, new=new, given=given)
     return deprecated
 
 
-uniform, normal, constant = _old_name(uniform_), _old_name(normal_), _old_name(constant_)
-eye, dirac, orthogonal, sparse = (
-    _old_name(eye_),
-    _old_name(dirac_),
-    _old_name(orthogonal_),
-    _old_name(sparse_),
-)
+uniform, normal, constant = _old_name(uniform_), _old_name(normal_), _old_name(constant_, ", 0.5")
+eye, dirac = _old_name(eye_), _old_name(dirac_, shape="(4, 3, 5)")
+orthogonal, sparse = _old_name(orthogonal_), _old_name(sparse_, ", sparsity=0.5")
 xavier_uniform, xavier_normal = _old_name(xavier_uniform_), _old_name(xavier_normal_)
 kaiming_uniform, kaiming_normal = _old_name(kaiming_uniform_), _old_name(kaiming_normal_)

@@ -232,5 +232,11 @@ class UninitializedBuffer(_Waiting, Tensor):
 
 
 def is_lazy(param: Any) -> bool:
-    """Whether a parameter or buffer still waits for its shape."""
+    """Whether a parameter or buffer still waits for its shape.
+
+    Example:
+        >>> from vistorch import nn
+        >>> nn.parameter.is_lazy(nn.LazyLinear(2).weight), nn.parameter.is_lazy(nn.Linear(3, 2).weight)
+        (True, False)
+    """
     return isinstance(param, _Waiting)

@@ -185,6 +185,10 @@ class SWALR(LRScheduler):
         [1.0]
         [0.75]
         [0.5]
+        >>> later = vistorch.optim.swa_utils.SWALR(optimizer, 0.5, anneal_epochs=5)
+        >>> later.load_state_dict(scheduler.state_dict())
+        >>> later.anneal_epochs, later.last_epoch
+        (2, 3)
     """
 
     def __init__(

@@ -56,7 +56,15 @@ def get_safe_globals() -> list:
 
 
 def clear_safe_globals() -> None:
-    """Trust nothing but what is always trusted."""
+    """Trust nothing but what is always trusted.
+
+    Example:
+        >>> import fractions, vistorch
+        >>> vistorch.serialization.add_safe_globals([fractions.Fraction])
+        >>> vistorch.serialization.clear_safe_globals()
+        >>> vistorch.serialization.get_safe_globals()
+        []
+    """
     _added.clear()
 
 

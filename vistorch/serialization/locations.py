@@ -66,6 +66,14 @@ def default_restore_location(storage: Any, location: Any) -> Any:
     Args:
         storage: a storage on the CPU.
         location: the tag, as "cuda:1".
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> storage = vistorch.ones(2).untyped_storage()
+        >>> vistorch.serialization.default_restore_location(storage, "cuda:1").device
+        device(type='cuda', index=1)
+        >>> vistorch.cuda.simulate(None)
     """
     for _, _, deserializer in _registered:
         result = deserializer(storage, location)
@@ -128,6 +136,17 @@ def validate_cuda_device(location: str) -> int:
 
     Args:
         location: the tag, as "cuda:1".
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(2)
+        >>> vistorch.serialization.validate_cuda_device("cuda:1")
+        1
+        >>> vistorch.serialization.validate_cuda_device("cuda:5")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Attempting to deserialize object on CUDA device 5 but vistorch.cuda.device_count() is 2. ...
+        >>> vistorch.cuda.simulate(None)
     """
     return _validated(location, "cuda").index or 0
 
@@ -137,6 +156,13 @@ def validate_hpu_device(location: str) -> int:
 
     Args:
         location: the tag.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.serialization.validate_hpu_device("hpu:0")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        RuntimeError: The HPU device module is not registered. ...
     """
     return _validated(location, "hpu").index or 0
 

@@ -15,7 +15,13 @@ ON_WINDOWS = sys.platform == "win32"
 
 
 class LoadEndianness(Enum):
-    """Which byte order a file has that does not say it."""
+    """Which byte order a file has that does not say it.
+
+    Example:
+        >>> from vistorch.serialization import LoadEndianness
+        >>> [order.name for order in LoadEndianness]
+        ['NATIVE', 'LITTLE', 'BIG']
+    """
 
     NATIVE = 1
     LITTLE = 2
@@ -23,7 +29,13 @@ class LoadEndianness(Enum):
 
 
 class SourceChangeWarning(Warning):
-    """A whole module was loaded whose class has other source code now."""
+    """A whole module was loaded whose class has other source code now.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", vistorch.serialization.SourceChangeWarning)  # as programs write
+    """
 
 
 class _Choice:
@@ -65,6 +77,13 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
 
     Args:
         endianness: a `LoadEndianness`, or None.
+
+    Example:
+        >>> from vistorch import serialization
+        >>> serialization.set_default_load_endianness(serialization.LoadEndianness.BIG)
+        >>> serialization.get_default_load_endianness()
+        <LoadEndianness.BIG: 3>
+        >>> serialization.set_default_load_endianness(None)
     """
     if not isinstance(endianness, LoadEndianness) and endianness is not None:
         raise TypeError("Invalid argument type in function set_default_load_endianness")
@@ -87,12 +106,27 @@ def set_crc32_options(compute_crc32: bool) -> None:
 
     Args:
         compute_crc32: whether.
+
+    Example:
+        >>> import io, zipfile, vistorch
+        >>> vistorch.serialization.set_crc32_options(False)
+        >>> f = io.BytesIO()
+        >>> vistorch.save(vistorch.ones(2), f)
+        >>> vistorch.serialization.set_crc32_options(True)
+        >>> zipfile.ZipFile(f).testzip() is None  # its checksums are no true ones
+        False
     """
     choice.compute_crc32 = compute_crc32
 
 
 def get_default_mmap_options() -> int | None:
-    """How `load(..., mmap=True)` maps: `mmap.MAP_PRIVATE` or `mmap.MAP_SHARED`."""
+    """How `load(..., mmap=True)` maps: `mmap.MAP_PRIVATE` or `mmap.MAP_SHARED`.
+
+    Example:
+        >>> import mmap, vistorch
+        >>> vistorch.serialization.get_default_mmap_options() == mmap.MAP_PRIVATE
+        True
+    """
     return choice.mmap_flags
 
 

@@ -18,6 +18,14 @@ def set_module(obj: Any, mod: Any) -> None:
     Args:
         obj: a function or class.
         mod: the module's name.
+
+    Example:
+        >>> import vistorch
+        >>> def double(x):
+        ...     return x * 2
+        >>> vistorch.utils.set_module(double, "my_package")
+        >>> double.__module__
+        'my_package'
     """
     if not isinstance(mod, str):
         raise TypeError("The mod argument should be a string")

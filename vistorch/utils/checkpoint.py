@@ -1,8 +1,8 @@
 """Checkpointing: run a part of the forward pass without keeping its saved tensors, and run it again in backward.
 
-Without reentrance, what the part saves is packed into empty holders; the first that backward unpacks runs the part
-again, which fills them all. With it, the part is one custom function whose backward runs it again and then runs a
-backward pass of its own. Invariant: a holder is known to its frame only weakly, so freeing a graph frees its frames.
+Without reentrance, what the part saves is packed into the holders of a frame. With it, the part is one custom function
+whose backward runs it again and then runs a backward pass of its own. Invariant: with either, nothing that the part
+saved in its first run is kept but its arguments.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
-from weakref import WeakKeyDictionary, ref
 
 from ..autograd.function import Function
 from ..autograd.run import backward
-from ..engine import errors, generators
-from ..engine.graph import UNTRACKED
 from ..engine.hooks import saved_tensors_hooks
 from ..engine.modes import enable_grad, mode, no_grad
-from ..engine.record import Packed, save_input, unpacked
-from ..engine.tensor import Tensor, wrap
+from ..engine.tensor import Tensor
+from .checkpoint_frame import Chance, CheckpointError, Frame
 
 NOT_SAID = (
     "vistorch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
@@ -34,31 +31,10 @@ NOT_WITH_GRAD = (
     "`inputs` parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or "
     "call .backward() without passing the `inputs` argument."
 )
-OTHER_NUMBER = (
-    "vistorch.utils.checkpoint: A different number of tensors was saved during the original forward and "
-    "recomputation.\n"
-    "Number of tensors saved during forward: {}\nNumber of tensors saved during recomputation: {}."
-)
-OTHER_KIND = (
-    "vistorch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
-    "during the forward pass.\n{}."
-)
-TOO_MANY = (
-    "vistorch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
-    "forward pass.\n"
-)
 SWALLOWED = (
     "vistorch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised during the "
     "checkpointed forward. This is not supported because checkpoint cannot return a value for a failed forward."
 )
-
-
-class CheckpointError(RuntimeError):
-    """The part did something else when it ran again."""
-
-
-class _Stop(Exception):
-    """All holders are filled: the rest of the part need not run again."""
 
 
 class _Settings:
@@ -71,6 +47,22 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
     Args:
         enable: False runs it to its end.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+        >>> def part(x):
+        ...     y = x.exp()  # all that is saved is there from here on
+        ...     print("to the end")
+        ...     return y
+        >>> x = vistorch.ones(1, requires_grad=True)
+        >>> checkpoint(part, x, use_reentrant=False).backward()
+        to the end
+        >>> with set_checkpoint_early_stop(False):
+        ...     y = checkpoint(part, x, use_reentrant=False)
+        to the end
+        >>> y.backward()
+        to the end
     """
     before, _Settings.early_stop = _Settings.early_stop, enable
     try:
@@ -80,18 +72,42 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 
 def noop_context_fn() -> tuple[AbstractContextManager, AbstractContextManager]:
-    """Two contexts that do nothing: the default of `context_fn`."""
+    """Two contexts that do nothing: the default of `context_fn`.
+
+    Example:
+        >>> import vistorch
+        >>> first, second = vistorch.utils.checkpoint.noop_context_fn()
+        >>> with first, second:
+        ...     vistorch.ones(1) + 1
+        tensor([2.])
+    """
     return nullcontext(), nullcontext()
 
 
 def check_backward_validity(inputs: Sequence) -> None:
-    """Warn if no input requires grad: nothing would reach what the part uses."""
+    """Warn if no input requires grad: nothing would reach what the part uses.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
+        ...     vistorch.utils.checkpoint.check_backward_validity([vistorch.ones(2)])
+        >>> print(caught[0].message)
+        None of the inputs have requires_grad=True. Gradients will be None
+    """
     if not any(isinstance(t, Tensor) and t.requires_grad for t in inputs):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 def detach_variable(inputs: Any) -> tuple:
-    """The inputs without history, requiring grad where they did."""
+    """The inputs without history, requiring grad where they did.
+
+    Example:
+        >>> import vistorch
+        >>> x = vistorch.ones(2, requires_grad=True) * 2
+        >>> vistorch.utils.checkpoint.detach_variable((x, 3))
+        (tensor([2., 2.], requires_grad=True), 3)
+    """
     if not isinstance(inputs, tuple):
         raise RuntimeError(
             f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
@@ -105,38 +121,27 @@ def _fresh(t: Tensor, requires_grad: bool) -> Tensor:
     return o
 
 
-class _Chance:
-    """The random states at the beginning of a part, to run it again with the same numbers."""
-
-    def __init__(self, wanted: bool) -> None:
-        self.states = self._all() if wanted else []
-
-    def _all(self) -> list:
-        known = (generators.default_generator, *generators._of_devices.values())
-        return [(g, g.get_state()) for g in known]
-
-    @contextmanager
-    def again(self) -> Iterator[None]:
-        """Set the states as they were then, and give the present ones back at the end."""
-        kept = self._all() if self.states else []
-        for g, state in self.states:
-            g.set_state(state)
-        try:
-            yield
-        finally:
-            for g, state in kept:
-                g.set_state(state)
-
-
 # ---- with reentrance -------------------------------------------------------------------------------------------
 class CheckpointFunction(Function):
-    """The part as one custom function."""
+    """The part as one custom function.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.utils.checkpoint import CheckpointFunction
+        >>> x = vistorch.tensor(3.0, requires_grad=True)
+        >>> y = CheckpointFunction.apply(vistorch.square, True, x)
+        >>> y.grad_fn.saved_tensors  # the argument alone
+        (tensor(3., requires_grad=True),)
+        >>> y.backward()
+        >>> x.grad
+        tensor(6.)
+    """
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable, preserve_rng_state: bool, *args: Any) -> Any:
         """Run the part without recording."""
         check_backward_validity(args)
-        ctx.run_function, ctx.chance = run_function, _Chance(preserve_rng_state)
+        ctx.run_function, ctx.chance = run_function, Chance(preserve_rng_state)
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -162,122 +167,6 @@ class CheckpointFunction(Function):
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([o for o, _ in pairs], [g for _, g in pairs])
         return (None, None, *[a.grad if isinstance(a, Tensor) else None for a in args])
-
-
-# ---- without reentrance ----------------------------------------------------------------------------------------
-class _Holder:
-    """Stands in the graph for the saved value number `index`."""
-
-    __slots__ = ("__weakref__", "index")
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
-class _Frame:
-    """One call of checkpoint: what to run again, the holders it left behind and what was computed for them."""
-
-    def __init__(
-        self,
-        function: Callable,
-        args: tuple,
-        kwargs: dict,
-        chance: _Chance,
-        context: Any,
-        check: bool,
-        early: bool,
-    ) -> None:
-        self.function, self.chance, self.context = function, chance, context
-        self.check, self.early = check, early
-        self.args = [_kept(a) for a in args]
-        self.kwargs = {name: _kept(a) for name, a in kwargs.items()}
-        self.holders: list = []
-        self.kinds: list = []
-        self.ready: Any = WeakKeyDictionary()  # pass -> {index: value}
-
-    def pack(self, t: Tensor) -> _Holder:
-        """Leave a holder in place of a saved value."""
-        holder = _Holder(len(self.holders))
-        self.holders.append(ref(holder))
-        self.kinds.append(_kind(t))
-        return holder
-
-    def unpack(self, holder: _Holder) -> Tensor:
-        """The saved value, from running the part again if it is not there yet."""
-        run = mode.run
-        ready = {} if run is None else self.ready.setdefault(run, {})
-        if holder.index not in ready:
-            self._again(ready)
-        return ready.pop(holder.index)
-
-    def _again(self, ready: dict) -> None:
-        count = 0
-
-        def fill(t: Tensor) -> Tensor:
-            nonlocal count
-            index, count = count, count + 1
-            if index >= len(self.holders):
-                raise CheckpointError(TOO_MANY)
-            if self.check and _kind(t) != self.kinds[index]:
-                raise CheckpointError(OTHER_KIND.format(self._compared(index, t)))
-            kept = t.detach()
-            if self.holders[index]() is not None:
-                ready[index] = kept
-            if self.early and count == len(self.holders):
-                raise _Stop
-            return kept
-
-        try:
-            with enable_grad(), self.chance.again(), self.context:
-                args = [_restored(a) for a in self.args]
-                kwargs = {name: _restored(a) for name, a in self.kwargs.items()}
-                with saved_tensors_hooks(fill, lambda t: t):
-                    self.function(*args, **kwargs)
-        except _Stop:
-            return
-        if count != len(self.holders):
-            raise CheckpointError(OTHER_NUMBER.format(len(self.holders), count))
-
-    def _compared(self, index: int, t: Tensor) -> str:
-        names = "shape", "dtype", "device"
-        saved, now = (dict(zip(names, kind, strict=True)) for kind in (self.kinds[index], _kind(t)))
-        return f"tensor at position {index}:\nsaved metadata: {saved}\nrecomputed metadata: {now}"
-
-
-def _kind(t: Tensor) -> tuple:
-    return t.shape, t.dtype, t.device
-
-
-def _kept(value: Any) -> Any:
-    """An argument as a graph would save it: with its version, or packed by a checkpoint around this one."""
-    if not isinstance(value, Tensor) or value._ver is UNTRACKED:
-        return value
-    return _Kept(save_input(value), value.requires_grad)
-
-
-class _Kept:
-    """A tensor argument of a part."""
-
-    __slots__ = ("entry", "requires_grad")
-
-    def __init__(self, entry: Any, requires_grad: bool) -> None:
-        self.entry, self.requires_grad = entry, requires_grad
-
-
-def _restored(value: Any) -> Any:
-    """The argument again; it must not have been written since."""
-    if value.__class__ is not _Kept:
-        return value
-    if value.entry.__class__ is Packed:
-        t = unpacked(value.entry)
-    else:
-        t, then = value.entry
-        now = 0 if t._ver is None else t._ver.n
-        if now != then:
-            raise RuntimeError(errors.modified(t._data, t._place, t._node, now, then))
-    o = wrap(t._data, t._place)
-    o.requires_grad = value.requires_grad
-    return o
 
 
 def checkpoint(
@@ -330,8 +219,8 @@ def checkpoint(
             return function(*args, **kwargs)
         raise RuntimeError(SWALLOWED)
     early = early_stop and _Settings.early_stop
-    chance, check = _Chance(preserve), determinism_check == "default"
-    frame = _Frame(function, args, kwargs, chance, second_context, check, early)
+    chance, check = Chance(preserve), determinism_check == "default"
+    frame = Frame(function, args, kwargs, chance, second_context, check, early)
     with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
         return function(*args, **kwargs)
     raise RuntimeError(SWALLOWED)

@@ -45,7 +45,16 @@ def get_pretty_env_info() -> str:
 
 
 def main() -> None:
-    """Print it."""
+    """Print it.
+
+    Example:
+        >>> import contextlib, io
+        >>> from vistorch.utils import collect_env
+        >>> with contextlib.redirect_stdout(io.StringIO()) as said:
+        ...     collect_env.main()
+        >>> said.getvalue().splitlines()[0]
+        'Collecting environment information...'
+    """
     print("Collecting environment information...")
     print(get_pretty_env_info())
 

@@ -8,7 +8,14 @@ from_dlpack, to_dlpack = FUNCTIONS["from_dlpack"], FUNCTIONS["to_dlpack"]
 
 
 class DLDeviceType(enum.IntEnum):
-    """DLPack's numbers of kinds of devices."""
+    """DLPack's numbers of kinds of devices.
+
+    Example:
+        >>> import vistorch
+        >>> kind, index = vistorch.ones(2).__dlpack_device__()
+        >>> vistorch.utils.dlpack.DLDeviceType(kind).name
+        'kDLCPU'
+    """
 
     kDLCPU = 1
     kDLCUDA = 2

@@ -23,7 +23,17 @@ def _older(name: str) -> None:
 
 
 class autocast(amp.autocast):
-    """`vistorch.amp.autocast("cpu", ...)`."""
+    """`vistorch.amp.autocast("cpu", ...)`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     casting = vistorch.cpu.amp.autocast()
+        >>> with casting:
+        ...     (vistorch.eye(2) @ vistorch.ones(2)).dtype
+        vistorch.bfloat16
+    """
 
     def __init__(self, enabled: bool = True, dtype: dtype = bfloat16, cache_enabled: bool = True) -> None:
         _older("autocast")
@@ -31,7 +41,16 @@ class autocast(amp.autocast):
 
 
 class GradScaler(amp.GradScaler):
-    """`vistorch.amp.GradScaler("cpu", ...)`."""
+    """`vistorch.amp.GradScaler("cpu", ...)`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     scaler = vistorch.cpu.amp.GradScaler(init_scale=8.0)
+        >>> scaler.scale(vistorch.tensor(2.0))
+        tensor(16.)
+    """
 
     def __init__(
         self,

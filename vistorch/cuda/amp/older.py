@@ -25,7 +25,20 @@ def _older(name: str) -> None:
 
 
 class autocast(amp.autocast):
-    """`vistorch.amp.autocast("cuda", ...)`."""
+    """`vistorch.amp.autocast("cuda", ...)`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> vistorch.cuda.simulate(1)
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     casting = vistorch.cuda.amp.autocast()
+        >>> x = vistorch.eye(2, device="cuda")
+        >>> with casting:
+        ...     (x @ x).dtype
+        vistorch.float16
+        >>> vistorch.cuda.simulate(None)
+    """
 
     def __init__(self, enabled: bool = True, dtype: dtype = float16, cache_enabled: bool = True) -> None:
         _older("autocast")
@@ -33,7 +46,18 @@ class autocast(amp.autocast):
 
 
 class GradScaler(amp.GradScaler):
-    """`vistorch.amp.GradScaler("cuda", ...)`."""
+    """`vistorch.amp.GradScaler("cuda", ...)`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> vistorch.cuda.simulate(1)
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     scaler = vistorch.cuda.amp.GradScaler(init_scale=8.0)
+        >>> scaler.scale(vistorch.tensor(2.0, device="cuda"))
+        tensor(16., device='cuda:0')
+        >>> vistorch.cuda.simulate(None)
+    """
 
     def __init__(
         self,
@@ -48,19 +72,66 @@ class GradScaler(amp.GradScaler):
 
 
 def amp_definitely_not_available() -> bool:
-    """Whether there is no CUDA device."""
+    """Whether there is no CUDA device.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.cuda.simulate(1)
+        >>> vistorch.cuda.amp.amp_definitely_not_available()
+        False
+        >>> vistorch.cuda.simulate(None)
+    """
     from .. import is_available
 
     return not is_available()
 
 
 def custom_fwd(fwd: Callable | None = None, *, cast_inputs: dtype | None = None) -> Callable:
-    """`vistorch.amp.custom_fwd(device_type="cuda", ...)`."""
+    """`vistorch.amp.custom_fwd(device_type="cuda", ...)`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     class Double(vistorch.autograd.Function):
+        ...         @staticmethod
+        ...         @vistorch.cuda.amp.custom_fwd(cast_inputs=vistorch.float32)
+        ...         def forward(ctx, x):
+        ...             print(x.dtype)
+        ...             return x * 2
+        >>> vistorch.cuda.simulate(1)
+        >>> with vistorch.amp.autocast("cuda"):
+        ...     y = Double.apply(vistorch.ones(1, device="cuda", dtype=vistorch.float16))
+        vistorch.float32
+        >>> vistorch.cuda.simulate(None)
+    """
     _older("custom_fwd")
     return amp.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
 
 
 def custom_bwd(bwd: Callable | None = None) -> Callable:
-    """`vistorch.amp.custom_bwd(device_type="cuda")`."""
+    """`vistorch.amp.custom_bwd(device_type="cuda")`.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     class Double(vistorch.autograd.Function):
+        ...         @staticmethod
+        ...         @vistorch.cuda.amp.custom_fwd
+        ...         def forward(ctx, x):
+        ...             return x * 2
+        ...         @staticmethod
+        ...         @vistorch.cuda.amp.custom_bwd
+        ...         def backward(ctx, grad_output):
+        ...             print(vistorch.is_autocast_enabled("cuda"))  # as it was in forward
+        ...             return grad_output * 2
+        >>> vistorch.cuda.simulate(1)
+        >>> with vistorch.amp.autocast("cuda"):
+        ...     y = Double.apply(vistorch.ones(1, device="cuda", requires_grad=True))
+        >>> y.backward()
+        True
+        >>> vistorch.cuda.simulate(None)
+    """
     _older("custom_bwd")
     return amp.custom_bwd(bwd, device_type="cuda")

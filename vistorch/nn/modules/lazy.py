@@ -85,6 +85,13 @@ class LazyModuleMixin:
         Args:
             *args: the arguments of the first call.
             **kwargs: its named arguments.
+
+        Example:
+            >>> import vistorch
+            >>> layer = vistorch.nn.LazyLinear(2)
+            >>> layer.initialize_parameters(vistorch.ones(4, 3))
+            >>> layer.weight.shape
+            vistorch.Size([2, 3])
         """
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 

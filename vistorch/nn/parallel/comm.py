@@ -70,6 +70,15 @@ def broadcast_coalesced(
         tensors: the tensors, all on the first device.
         devices: the devices.
         buffer_size: accepted, as in PyTorch.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.cuda import comm
+        >>> vistorch.cuda.simulate(2)
+        >>> weights = [vistorch.ones(2, device="cuda:0"), vistorch.zeros(1, device="cuda:0")]
+        >>> comm.broadcast_coalesced(weights, [0, 1])[1]
+        [tensor([1., 1.], device='cuda:1'), tensor([0.], device='cuda:1')]
+        >>> vistorch.cuda.simulate(None)
     """
     targets = places(devices)
     if any(t._place is not targets[0] for t in tensors):
@@ -121,6 +130,15 @@ def reduce_add_coalesced(
         inputs: for each device, its tensors.
         destination: the device of the sums.
         buffer_size: accepted, as in PyTorch.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.cuda import comm
+        >>> vistorch.cuda.simulate(2)
+        >>> grads = [[vistorch.ones(2, device=i), vistorch.full((1,), 3.0, device=i)] for i in range(2)]
+        >>> comm.reduce_add_coalesced(grads, 0)
+        (tensor([2., 2.], device='cuda:0'), tensor([6.], device='cuda:0'))
+        >>> vistorch.cuda.simulate(None)
     """
     return tuple(reduce_add(row, destination).data for row in zip(*inputs, strict=True))
 

@@ -30,6 +30,22 @@ class ParametrizationList(ModuleList):
         modules: the parametrizations; at least one.
         original: the tensor to parametrize.
         unsafe: whether they may change the tensor's type or shape.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils.parametrize import ParametrizationList
+        >>> class Square(vistorch.nn.Module):
+        ...     def forward(self, x):
+        ...         return x * x
+        ...     def right_inverse(self, y):
+        ...         return y.sqrt()
+        >>> computed = ParametrizationList([Square()], vistorch.nn.Parameter(vistorch.tensor([4.0])))
+        >>> computed.original, computed().detach()
+        (Parameter containing:
+        tensor([2.], requires_grad=True), tensor([4.]))
+        >>> computed.right_inverse(vistorch.tensor([9.0]))
+        >>> computed.original.detach(), computed.forward().detach()
+        (tensor([3.]), tensor([9.]))
     """
 
     __module__ = "vistorch.nn.utils.parametrize"

@@ -230,6 +230,13 @@ def type_before_parametrizations(module: Module) -> type:
 
     Args:
         module: the module.
+
+    Example:
+        >>> from vistorch import nn
+        >>> from vistorch.nn.utils import parametrizations, parametrize
+        >>> layer = parametrizations.weight_norm(nn.Linear(2, 3))
+        >>> type(layer).__name__, parametrize.type_before_parametrizations(layer) is nn.Linear
+        ('ParametrizedLinear', True)
     """
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
@@ -243,6 +250,14 @@ def transfer_parametrizations_and_params(
         from_module: the parametrized module.
         to_module: the module to change; it is returned.
         tensor_name: do so for this tensor only.
+
+    Example:
+        >>> from vistorch import nn
+        >>> from vistorch.nn.utils import parametrizations, parametrize
+        >>> first = parametrizations.weight_norm(nn.Linear(2, 3))
+        >>> second = parametrize.transfer_parametrizations_and_params(first, nn.Linear(2, 3))
+        >>> second.parametrizations.weight.original0 is first.parametrizations.weight.original0
+        True
     """
     if not is_parametrized(from_module):
         return to_module

@@ -59,8 +59,19 @@ class PackedSequence(_Fields):
     Example:
         >>> import vistorch
         >>> from vistorch.nn.utils.rnn import pack_sequence
-        >>> pack_sequence([vistorch.tensor([1, 2, 3]), vistorch.tensor([4])]).batch_sizes
+        >>> p = pack_sequence([vistorch.tensor([1, 2, 3]), vistorch.tensor([4])])
+        >>> p.batch_sizes
         tensor([2, 1, 1])
+        >>> p.double().data
+        tensor([1., 4., 2., 3.], dtype=vistorch.float64)
+        >>> others = p.float(), p.half(), p.long(), p.int(), p.short(), p.char(), p.byte()
+        >>> [q.data.dtype.itemsize for q in others]
+        [4, 2, 8, 4, 2, 1, 1]
+        >>> vistorch.cuda.simulate(1)
+        >>> q = p.to("cuda")
+        >>> q.is_cuda, p.cuda().is_cuda, q.cpu().is_cuda, p.pin_memory().is_pinned()  # no simulated memory is pinned
+        (True, True, False, False)
+        >>> vistorch.cuda.simulate(None)
     """
 
     def __new__(
@@ -100,21 +111,11 @@ class PackedSequence(_Fields):
         return self._with(self.data.to(*args, **kwargs), **named)
 
     def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The sequence at a CUDA device.
-
-        Args:
-            *args: as for `Tensor.cuda`.
-            **kwargs: as for `Tensor.cuda`.
-        """
+        """The sequence at a CUDA device; the arguments are those of `Tensor.cuda`."""
         return self._with(self.data.cuda(*args, **kwargs))
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The sequence on the CPU.
-
-        Args:
-            *args: accepted.
-            **kwargs: accepted.
-        """
+        """The sequence on the CPU; arguments are accepted."""
         return self._with(self.data.cpu())
 
     def pin_memory(self) -> PackedSequence:

@@ -40,6 +40,21 @@ class SpectralNorm:
         n_power_iterations: how many steps of the power method a call in training makes.
         dim: the dim of the outputs.
         eps: the least that a norm counts as.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.nn.utils.spectral_norm import SpectralNorm
+        >>> layer = vistorch.nn.Linear(2, 2, bias=False)
+        >>> layer.weight.data = vistorch.tensor([[4.0, 0.0], [0.0, 2.0]])
+        >>> hook = SpectralNorm.apply(layer, "weight", n_power_iterations=50, dim=0, eps=1e-12)
+        >>> hook.compute_weight(layer, do_power_iteration=True).detach()
+        tensor([[1.0000, 0.0000],
+                [0.0000, 0.5000]])
+        >>> hook.reshape_weight_to_matrix(vistorch.ones(8, 3, 5, 5)).shape  # as of a convolution
+        vistorch.Size([8, 75])
+        >>> hook.remove(layer)
+        >>> list(layer.state_dict())
+        ['weight']
     """
 
     _version: int = 1
@@ -145,6 +160,16 @@ class SpectralNormLoadStateDictPreHook:
 
     Args:
         fn: the hook of the weight.
+
+    Example:
+        >>> import vistorch
+        >>> layer = vistorch.nn.utils.spectral_norm(vistorch.nn.Linear(2, 2, bias=False))
+        >>> state = layer.state_dict()  # made into one of the time before `weight_v`
+        >>> v, state["weight"] = state.pop("weight_v"), layer(vistorch.eye(2)).detach().T
+        >>> state._metadata[""].pop("spectral_norm")
+        {'weight.version': 1}
+        >>> layer.load_state_dict(state)
+        <All keys matched successfully>
     """
 
     def __init__(self, fn: SpectralNorm) -> None:
@@ -185,6 +210,12 @@ class SpectralNormStateDictHook:
 
     Args:
         fn: the hook of the weight.
+
+    Example:
+        >>> import vistorch
+        >>> layer = vistorch.nn.utils.spectral_norm(vistorch.nn.Linear(2, 2))
+        >>> layer.state_dict()._metadata[""]["spectral_norm"]
+        {'weight.version': 1}
     """
 
     def __init__(self, fn: SpectralNorm) -> None:

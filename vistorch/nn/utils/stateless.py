@@ -35,6 +35,15 @@ def functional_call(
         kwargs: the arguments by name.
         tie_weights: whether a tensor given for a shared parameter stands for all its names.
         strict: refuse names that only one side has.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> layer = vistorch.nn.Linear(2, 1, bias=False)
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it has moved to vistorch.func
+        ...     other = {"weight": vistorch.tensor([[1.0, 2.0]])}
+        ...     vistorch.nn.utils.stateless.functional_call(layer, other, vistorch.ones(2))
+        tensor([3.])
     """
     warnings.warn(
         "`vistorch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "

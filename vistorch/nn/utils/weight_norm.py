@@ -35,6 +35,22 @@ class WeightNorm:
     Args:
         name: the name of the weight.
         dim: the dim along which lengths are kept apart; -1 or None for one length.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> from vistorch.nn.utils.weight_norm import WeightNorm
+        >>> layer = vistorch.nn.Linear(2, 1, bias=False)
+        >>> layer.weight.data = vistorch.tensor([[3.0, 4.0]])
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     hook = WeightNorm.apply(layer, "weight", dim=0)
+        >>> layer.weight_g.data.fill_(10.0)  # the length alone; it was 5
+        tensor([[10.]])
+        >>> hook.compute_weight(layer).detach()
+        tensor([[6., 8.]])
+        >>> hook.remove(layer)
+        >>> list(layer.state_dict())
+        ['weight']
     """
 
     def __init__(self, name: str, dim: int) -> None:

@@ -42,6 +42,14 @@ class Measurement:
         title: what it is called.
         setup: the code before it.
         num_threads: the threads it had.
+
+    Example:
+        >>> from vistorch.utils.benchmark import Measurement
+        >>> found = Measurement(number_per_run=2, raw_times=[2.0, 4.0, 12.0], title="x + x")
+        >>> found.times
+        [1.0, 2.0, 6.0]
+        >>> found.mean, found.median, found.iqr
+        (3.0, 2.0, 2.5)
     """
 
     def __init__(
@@ -153,7 +161,14 @@ class Timer:
         return self._measured(number, [self._time(number)])
 
     def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
-        """Run blocks of executions until `min_run_time` seconds are over."""
+        """Run blocks of executions until `min_run_time` seconds are over.
+
+        Example:
+            >>> from vistorch.utils.benchmark import Timer
+            >>> found = Timer("x + x", "x = 1").blocked_autorange(min_run_time=0.01)
+            >>> sum(found.raw_times) >= 0.01
+            True
+        """
         number = 1
         while (seconds := self._time(number)) < min_run_time / 1000:
             number *= 10
@@ -172,7 +187,14 @@ class Timer:
         max_run_time: float = 10.0,
         callback: Any = None,
     ) -> Measurement:
-        """Run until the quartiles are close to the median, or `max_run_time` seconds are over."""
+        """Run until the quartiles are close to the median, or `max_run_time` seconds are over.
+
+        Example:
+            >>> from vistorch.utils.benchmark import Timer
+            >>> found = Timer("x + x", "x = 1").adaptive_autorange(threshold=0.5, max_run_time=0.1)
+            >>> found.iqr <= 0.5 * found.median or sum(found.raw_times) >= 0.1
+            True
+        """
         found = self.blocked_autorange(callback, min_run_time)
         times = found.raw_times
         while found.iqr > threshold * found.median and sum(times) < max_run_time:

@@ -35,6 +35,18 @@ class FileWriter:
         max_queue: how many events wait before they are written.
         flush_secs: how long they wait at most.
         filename_suffix: added to the file's name.
+
+    Example:
+        >>> import contextlib, os, tempfile
+        >>> from vistorch.utils.tensorboard import FileWriter
+        >>> with contextlib.suppress(ImportError), tempfile.TemporaryDirectory() as folder:  # no tensorboard
+        ...     writer = FileWriter(folder)
+        ...     value = writer.protos.Summary.Value(tag="loss", simple_value=0.5)
+        ...     writer.add_summary(writer.protos.Summary(value=[value]), global_step=1)
+        ...     writer.add_event(writer.protos.Event(summary=writer.protos.Summary(value=[value])), step=2)
+        ...     writer.flush()
+        ...     writer.close()
+        ...     assert os.listdir(writer.get_logdir())[0].startswith("events.out")
     """
 
     def __init__(
@@ -80,6 +92,24 @@ class SummaryWriter:
         max_queue: how many events wait before they are written.
         flush_secs: how long they wait at most.
         filename_suffix: added to the file's name.
+
+    Example:
+        >>> import contextlib, os, tempfile, vistorch
+        >>> from vistorch.utils.tensorboard import SummaryWriter
+        >>> def told(writer):
+        ...     for step in range(3):
+        ...         writer.add_scalar("loss", 0.5**step, step)
+        ...         writer.add_scalars("both", {"train": 0.5**step, "test": 0.6**step}, step)
+        ...     writer.add_histogram("weight", vistorch.nn.Linear(10, 10).weight)
+        ...     writer.add_image("picture", vistorch.rand(3, 8, 8))
+        ...     writer.add_images("pictures", vistorch.rand(4, 3, 8, 8))
+        ...     writer.add_text("remark", "it **learns**")
+        ...     writer.add_hparams({"lr": 0.1}, {"loss": 0.25}, run_name="best")
+        ...     writer.flush()  # now TensorBoard sees them
+        >>> with contextlib.suppress(ImportError), tempfile.TemporaryDirectory() as folder:  # no tensorboard
+        ...     with SummaryWriter(folder) as writer:  # or writer.close() at the end
+        ...         told(writer)
+        ...     assert {"best", "both_test", "both_train"} < set(os.listdir(writer.get_logdir()))
     """
 
     def __init__(
@@ -220,6 +250,16 @@ class SummaryWriter:
             global_step: when.
             close: whether to close it.
             walltime: seconds since the epoch; now, if not given.
+
+        Example:
+            >>> import contextlib, tempfile
+            >>> from vistorch.utils.tensorboard import SummaryWriter
+            >>> with contextlib.suppress(ImportError), tempfile.TemporaryDirectory() as folder:
+            ...     from matplotlib.figure import Figure
+            ...     figure = Figure(figsize=(2, 1))
+            ...     _ = figure.subplots().plot([1, 2, 4])
+            ...     with SummaryWriter(folder) as writer:
+            ...         writer.add_figure("curve", figure)
         """
         figures = figure if isinstance(figure, list) else [figure]
         pictures = summaries.figures(figures)
@@ -263,7 +303,16 @@ class SummaryWriter:
         writer.close()
 
     def add_graph(self, model: Any, input_to_model: Any = None, *args: Any, **options: Any) -> None:
-        """Nothing is written: vistorch does not trace modules; says so once."""
+        """Nothing is written: vistorch does not trace modules; says so once.
+
+        Example:
+            >>> import contextlib, tempfile, vistorch, warnings
+            >>> from vistorch.utils.tensorboard import SummaryWriter
+            >>> with contextlib.suppress(ImportError), tempfile.TemporaryDirectory() as folder:
+            ...     with SummaryWriter(folder) as writer, warnings.catch_warnings():
+            ...         warnings.simplefilter("ignore")  # it says so once
+            ...         assert writer.add_graph(vistorch.nn.Linear(2, 3), vistorch.ones(2)) is None
+        """
         once("add_graph writes nothing: vistorch does not trace modules.")
 
     def __getattr__(self, name: str) -> Any:

@@ -11,7 +11,6 @@ import inspect
 import io
 import re
 import sys
-import warnings
 
 import pytest
 
@@ -64,9 +63,7 @@ def rooms():
 @functools.cache
 def offered():
     """List every public callable of the rooms once, under its first name, and every method of Tensor."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # of names that PyTorch itself has given up
-        return list(walk())
+    return list(walk())
 
 
 def walk():

@@ -182,7 +182,7 @@ def _written(tree: Any, values: dict, roles: dict, raw: np.ndarray, result: np.n
     else:
         # where only dims of size 1 are gone, an entry keeps its number, and what the formula reads has them still
         to = raw.shape if raw.size == result.size else result.shape
-        there = np.unravel_index(flat, to)
+        there = tuple(int(i) for i in np.unravel_index(flat, to))
         text = _entry(tree, values, there, to)
         alike = result.size <= 64 and all(_entry(tree, values, other, to) == text for other in np.ndindex(to))
     line = f"{text} = {value}"

@@ -92,6 +92,10 @@ def test_nothing_was_shown():
 def test_what_is_no_display_is_refused():
     with pytest.raises(vt.Refusal, match=r"expected what vt\.show returned, or its name, got list"):
         vt.export("a.html", [1])
+    with pytest.raises(
+        vt.Refusal, match=r"export takes the file first, such as 'it\.html', then .* got Display"
+    ):
+        vt.export(vt.show([1.0, 2.0]), "a.html")
     with pytest.raises(vt.Refusal, match="there is no theme 'blue': type light or dark"):
         vt.export("a.html", theme="blue")
 

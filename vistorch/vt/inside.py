@@ -14,7 +14,7 @@ from ..debug import array as arrays
 from ..debug.check import check_node
 from ..debug.stepper import Stepper
 from ..debug.steps.forward import Forward
-from ..debug.steps.numbers import numbers_of
+from ..debug.steps.slopes import numbers_in
 from ..engine.backward import order_of
 from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor, wrap
@@ -88,9 +88,10 @@ class Inside:
             for flow in frame.outgoing[:FLOWS] if frame is not None else ():
                 found.views.append(self._sent(node, flow, forward))
             if frame is not None:
-                known = forward.known(node, frame.incoming if frame.hooked is None else frame.hooked)
-                told = [(f.input, numbers_of(known, f.input, f.gradient)) for f in frame.outgoing if known]
-                found.numbers = [[name, one.text] for name, one in told if one is not None]
+                incoming = frame.incoming if frame.hooked is None else frame.hooked
+                known = forward.known(node, incoming)
+                told = {} if known is None else numbers_in(frame, known, incoming)
+                found.numbers = [[f.input, told[f.input].text] for f in frame.outgoing if f.input in told]
         self.kept = [sources for _, sources in found.views]
         return found
 

@@ -35,6 +35,10 @@ def export(path: Any, display: Any = None, *, theme: str = "light") -> Note:
         ...
         vistorch.vt.refusal.Refusal: 'weights.txt' does not say what to write: end it in .html, .svg or .png
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise Refusal(
+            f"export takes the file first, such as 'it.html', then what to write; got {type(path).__name__}"
+        )
     target = Path(path).expanduser()
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:

@@ -19,8 +19,8 @@ from ..numbers import host, norm_of
 from ..source import Line, line_of
 from ..values import Values
 from .forward import Forward, saved_of
-from .numbers import numbers_of
 from .record import StepsRecord
+from .slopes import numbers_in
 from .walk import Walk
 from .words import number, shape
 
@@ -228,8 +228,9 @@ class _Builder:
         incoming = frame.incoming if frame.hooked is None else frame.hooked
         known = self.forward.known(frame.node, incoming) if frame.node.__class__ is not Leaf else None
         outgoing, says = [], []
+        written = {} if known is None else numbers_in(frame, known, incoming)
         for flow in frame.outgoing:
-            numbers = None if known is None else numbers_of(known, flow.input, flow.gradient)
+            numbers = written.get(flow.input)
             told = amount(flow.gradient)
             if numbers is not None and (len(frame.outgoing) == 1 or len(numbers.text) <= BRIEF):
                 told = numbers.text

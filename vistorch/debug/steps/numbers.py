@@ -166,11 +166,15 @@ def _fit(raw: np.ndarray, to: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(raw, to)
 
 
+def place_of(result: np.ndarray) -> tuple[int, ...]:
+    """The entry that is told of: the first that is not finite, or else the largest."""
+    wrong = np.flatnonzero(~np.isfinite(result))
+    flat = wrong[0] if wrong.size else np.argmax(np.abs(result))
+    return tuple(int(i) for i in np.unravel_index(flat, result.shape))
+
+
 def _written(tree: Any, values: dict, roles: dict, raw: np.ndarray, result: np.ndarray) -> Numbers:
-    flat = int(np.nanargmax(np.abs(result))) if np.isfinite(result).any() else 0
-    if not np.isfinite(result).all():  # what is worth reading is what is not finite
-        flat = int(np.flatnonzero(~np.isfinite(result))[0])
-    at = tuple(int(i) for i in np.unravel_index(flat, result.shape))
+    at = place_of(result)
     value = number(result[at].item())
     if of_matrices(tree):
         text = _matrix_entry(tree, values, at, result.shape) or _shapes(tree, values)
@@ -182,6 +186,7 @@ def _written(tree: Any, values: dict, roles: dict, raw: np.ndarray, result: np.n
     else:
         # where only dims of size 1 are gone, an entry keeps its number, and what the formula reads has them still
         to = raw.shape if raw.size == result.size else result.shape
+        flat = np.ravel_multi_index(at, result.shape) if at else 0
         there = tuple(int(i) for i in np.unravel_index(flat, to))
         text = _entry(tree, values, there, to)
         alike = result.size <= 64 and all(_entry(tree, values, other, to) == text for other in np.ndindex(to))
@@ -190,7 +195,7 @@ def _written(tree: Any, values: dict, roles: dict, raw: np.ndarray, result: np.n
         line = f"{index(at)}: {line}"
     parts = [_part(kind, what, values, roles) for kind, what in pieces(tree)]
     if len(parts) == 1 and parts[0][0] == "array" and not (raw.size > result.size):
-        line = line if raw.size != result.size else (value if alike else f"{index(at)}: {value}")
+        line = value if alike else f"{index(at)}: {value}"
     parts += [("op", " = "), ("array", _array("", "result", result))]
     note = "".join(_noted(kind, what, values, roles) for kind, what in pieces(tree))
     return Numbers(line, _latex(parts), parts, None if alike else at, _note(note, tree, roles))
@@ -241,12 +246,12 @@ def _whole(value: Any) -> Any:
     return value if isinstance(value, complex) or not float(value).is_integer() else int(value)
 
 
-def _sum_of(terms: np.ndarray, shown: list[str]) -> str:
+def sum_of(count: int, terms: list[str]) -> str:
     """The first terms of a sum, and how many there are."""
-    text = shown[0]
-    for term in shown[1:]:
-        text += f" - {term[1:]}" if term.startswith("-") and "·" not in term else f" + {term}"
-    return text + (f" + … ({terms.size} terms)" if terms.size > len(shown) else "")
+    text = terms[0]
+    for term in terms[1:TERMS]:
+        text += f" - {term[1:]}" if term.startswith("-") else f" + {term}"
+    return text + (f" + … ({count} terms)" if count > TERMS else "")
 
 
 def _terms(raw: np.ndarray, to: tuple[int, ...], at: tuple[int, ...]) -> str:
@@ -259,7 +264,7 @@ def _terms(raw: np.ndarray, to: tuple[int, ...], at: tuple[int, ...]) -> str:
     terms = raw[where].reshape(-1)
     told = terms[terms != 0]
     told = told if told.size else terms[:1]
-    return _sum_of(told, [number(t.item()) for t in told[:TERMS]])
+    return sum_of(told.size, [number(t.item()) for t in told[:TERMS]])
 
 
 def _matrix_entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, ...]) -> str | None:
@@ -277,15 +282,15 @@ def _matrix_entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, .
         left, right = left[keep], right[keep]
     else:
         left, right = left[:1], right[:1]
-    text = _sum_of(
-        left, [f"{_signed(a)} · {_signed(b)}" for a, b in zip(left[:TERMS], right[:TERMS], strict=True)]
-    )
+    pairs = zip(left[:TERMS], right[:TERMS], strict=True)
+    text = sum_of(left.size, [f"{signed(a.item())} · {signed(b.item())}" for a, b in pairs])
     before = [number(s) for s in scale if s != 1]
     return f"{' · '.join(before)} · ({text})" if before else text
 
 
-def _signed(value: Any) -> str:
-    text = number(value.item())
+def signed(value: Any) -> str:
+    """A number as a factor: in brackets where its sign would run into what stands before it."""
+    text = number(value)
     return f"({text})" if text.startswith("-") or text.endswith("j") else text
 
 

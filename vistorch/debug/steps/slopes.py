@@ -1,0 +1,122 @@
+"""An entry of what a node sent as the sum of the chain rule: gradients that came in, each times a slope.
+
+For nodes whose formula is no plain arithmetic: softmax, a convolution, pooling, a gather. The slopes are read off the
+node itself: its own formulas are given one unit gradient after another.
+
+Invariant: nothing of the node or the pass changes, and terms that do not give what was sent are not shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.quiet import quiet
+from ...engine.vjps import fit, vjps_of
+from ..numbers import host, plain
+from .numbers import Known, Numbers, numbers_of, place_of, signed, sum_of
+from .words import index, number
+
+UNITS = 64  # unit gradients that are sent for one node
+MOST = 4096  # elements of a gradient, in or out
+NOTE = "gradients that came in, each times the slope of the output there"
+
+
+def numbers_in(frame: Any, known: Known, incoming: Any) -> dict[str, Numbers]:
+    """What a step sent, with numbers, by input: as its formula says, or else as the terms of an entry.
+
+    Args:
+        frame: the step.
+        known: what is known of its node.
+        incoming: the gradient that came in, as hooks left it.
+    """
+    made, rest = {}, {}
+    place = {formula.input: k for k, formula in enumerate(frame.formulas)}
+    for flow in frame.outgoing:
+        numbers = numbers_of(known, flow.input, flow.gradient)
+        if numbers is not None:
+            made[flow.input] = numbers
+        elif flow.input in place:
+            rest[place[flow.input]] = flow.gradient
+    if rest:
+        found = slopes_of(frame.node, incoming, rest)
+        made.update({frame.formulas[k].input: numbers for k, numbers in found.items()})
+    return made
+
+
+def slopes_of(node: Any, incoming: Any, sent: dict[int, Any]) -> dict[int, Numbers]:
+    """By input, one entry of what was sent there with its terms; what cannot be told is left out.
+
+    Args:
+        node: the node, which still has what it saved.
+        incoming: the gradient that came, a list of them for a node with several outputs.
+        sent: what the node sent, by the number of the input.
+    """
+    many = isinstance(incoming, list)
+    came = [None if g is None else plain(host(g)) for g in (incoming if many else [incoming])]
+    results = {k: plain(host(g)) for k, g in sent.items()}
+    arrays = [a for a in (*came, *results.values()) if a is not None]
+    if any(a.size > MOST or a.dtype.kind != "f" for a in arrays) or not _is_plain(node):
+        return {}
+    bad = any(
+        not np.isfinite(r).all() for r in results.values()
+    )  # then a gradient of zero may have its part in it
+    units = [
+        (o, i, float(g[i]))
+        for o, g in enumerate(came)
+        if g is not None
+        for i in np.ndindex(g.shape)
+        if bad or g[i] != 0
+    ]
+    if not 0 < len(units) <= UNITS:
+        return {}
+    places = {k: place_of(r) for k, r in results.items() if r.size}
+    terms: dict[int, list[tuple[float, float]]] = {k: [] for k in places}
+    try:
+        with quiet():
+            for o, i, value in units:
+                found = vjps_of(node, _unit(node, came, many, o, i), False)
+                for k, at in places.items():
+                    terms[k].append((value, float(host(fit(found[k], node.edges[k], False))[at])))
+    except (
+        Exception
+    ):  # what was saved is overwritten by now, or a formula wants more than a unit: nothing is told
+        return {}
+    told = {k: _written(terms[k], results[k], at) for k, at in places.items()}
+    return {k: numbers for k, numbers in told.items() if numbers is not None}
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether running its formulas runs nothing of the user's."""
+    return node.rule is not None and not any(hasattr(entry, "unpack") for entry in node.saved or ())
+
+
+def _unit(node: Any, came: list, many: bool, o: int, i: tuple[int, ...]) -> Any:
+    """A gradient that is one in one place."""
+    xp = node.place.xp
+    units = [None if g is None else xp.zeros(g.shape, g.dtype) for g in came]
+    unit: Any = units[o]
+    unit[i] = 1
+    return units if many else unit
+
+
+def _written(terms: list[tuple[float, float]], result: np.ndarray, at: tuple[int, ...]) -> Numbers | None:
+    value = result[at]
+    with np.errstate(all="ignore"):
+        products = [g * slope for g, slope in terms]
+        total, size = sum(products), sum(abs(p) for p in products)
+    if not np.isclose(total, float(value), rtol=1e-3, atol=1e-4 * size, equal_nan=True):
+        return None
+    kept = [term for term, p in zip(terms, products, strict=True) if p != 0] or terms[:1]
+    text = sum_of(len(kept), [_term(g, slope) for g, slope in kept])
+    told = number(value.item())
+    line = told if text == told else f"{text} = {told}"
+    where = at if result.size > 1 else None
+    line = line if where is None else f"{index(where)}: {line}"
+    slopes = any(slope != 1 for _, slope in kept)
+    return Numbers(line, "", [("op", line)], where, NOTE if slopes else "")
+
+
+def _term(g: float, slope: float) -> str:
+    return number(g) if slope == 1 else f"{number(g)} · {signed(slope)}"

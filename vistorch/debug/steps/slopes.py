@@ -59,9 +59,8 @@ def slopes_of(node: Any, incoming: Any, sent: dict[int, Any]) -> dict[int, Numbe
     arrays = [a for a in (*came, *results.values()) if a is not None]
     if any(a.size > MOST or a.dtype.kind != "f" for a in arrays) or not _is_plain(node):
         return {}
-    bad = any(
-        not np.isfinite(r).all() for r in results.values()
-    )  # then a gradient of zero may have its part in it
+    # a gradient of zero may have its part in what is not finite
+    bad = not all(np.isfinite(r).all() for r in results.values())
     units = [
         (o, i, float(g[i]))
         for o, g in enumerate(came)
@@ -79,9 +78,7 @@ def slopes_of(node: Any, incoming: Any, sent: dict[int, Any]) -> dict[int, Numbe
                 found = vjps_of(node, _unit(node, came, many, o, i), False)
                 for k, at in places.items():
                     terms[k].append((value, float(host(fit(found[k], node.edges[k], False))[at])))
-    except (
-        Exception
-    ):  # what was saved is overwritten by now, or a formula wants more than a unit: nothing is told
+    except Exception:  # what was saved was overwritten since, or a formula wants more than a unit
         return {}
     told = {k: _written(terms[k], results[k], at) for k, at in places.items()}
     return {k: numbers for k, numbers in told.items() if numbers is not None}

@@ -27,6 +27,8 @@ def torch(switch: str | bool | None = None, *, force: bool = False) -> Note:
     """
     if isinstance(switch, bool):
         switch = "on" if switch else "off"
+    if switch is not None and not isinstance(switch, str):
+        raise Refusal(f"`torch` takes on or off, not {type(switch).__name__}")
     before = is_aliased()
     if switch == "on":
         try:

@@ -12,7 +12,7 @@ from .command import EXPRESSION, PATH, Asked, Command, Parser
 from .finding import find
 from .keep import SUFFIXES
 from .note import Note
-from .refusal import Refusal, first_line
+from .refusal import Refusal, first_line, is_number
 from .running import finish, run
 from .trace_cell import around
 
@@ -103,7 +103,7 @@ def compare(
     from ..widgets.display import Display
 
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if value is not None and not value >= 0:
+        if value is not None and not (is_number(value) and value >= 0):
             raise Refusal(f"{name} is a number from 0 up, not {value!r}: type --{name} 1e-5")
     runs = [_run(value, which) for value, which in ((a, "first"), (b, "second"))]
     return Display(compared(*runs, rtol=rtol, atol=atol, single_step=not plain), NAME)
@@ -132,6 +132,8 @@ def _place(save: Any) -> Path | None:
     """Return a file to write to, which must be possible before a long run begins."""
     if save is None:
         return None
+    if not isinstance(save, (str, os.PathLike)):
+        raise Refusal(f"save is a file's name, not {type(save).__name__}: type save='run.vtr'")
     path = Path(save).expanduser()
     if path.suffix.lower() in SUFFIXES:
         raise Refusal(f"{str(save)!r} would be a picture: a recording's file ends otherwise, as in run.vtr")

@@ -62,6 +62,9 @@ def show(
     live = _one_of("live", defaults.live if live is None else live, SWITCH)
     pictured = _one_of("image", image, SWITCH)
     colours = _one_of("map", defaults.map if map is None else map, MAPS)
+    for option, text in (("name", name), ("index", index)):
+        if text is not None and not isinstance(text, str):
+            raise Refusal(f"{option} is text, not {type(text).__name__}: type {option}='weights'")
     written, axes = ("", None) if name is not None and index is not None else find(x, _around())
     wish = Wish(
         name=name or written or "x",
@@ -70,8 +73,8 @@ def show(
         scale=None if scale is None else _one_of("scale", scale, SCALES),
         map=None if colours == "auto" else colours,
         size=_size(defaults.size if size is None else size),
-        dims=axes if dims is None else _listed(dims),
-        roles=_listed(roles),
+        dims=axes if dims is None else _listed("dims", dims),
+        roles=_listed("roles", roles),
         image=None if pictured == "auto" else pictured == "on",
         budget=EXACT_BYTES if defaults.budget is None else defaults.budget,
     )
@@ -148,11 +151,11 @@ def _one_of(option: str, value: Any, choices: Sequence[str]) -> str:
     """Return a choice; True and False are on and off."""
     if isinstance(value, bool) and "on" in choices:
         value = "on" if value else "off"
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise Refusal(
             f"{option} does not take {value!r}{perhaps(str(value), choices)}: type {either(choices)}"
         )
-    return str(value)
+    return value
 
 
 def _size(size: Any) -> int:
@@ -162,10 +165,16 @@ def _size(size: Any) -> int:
     return size
 
 
-def _listed(words: str | Sequence[str] | None) -> list[str] | None:
+def _listed(option: str, words: str | Sequence[str] | None) -> list[str] | None:
     """Return a list of words, which may be typed with commas between them."""
-    if words is None or not isinstance(words, str):
-        return None if words is None else [str(word) for word in words]
+    if words is None:
+        return None
+    if not isinstance(words, str):
+        if not isinstance(words, Sequence):
+            raise Refusal(
+                f"{option} has a word for each axis, not {type(words).__name__}: type rows,cols or a list"
+            )
+        return [str(word) for word in words]
     return [word.strip() for word in words.strip("[]() ").split(",")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from ..debug.namespace import KINDS, ORDERS, survey
@@ -35,10 +36,14 @@ def vars(
     """
     from ..widgets.display import Display
 
-    if sort not in ORDERS:
-        raise Refusal(f"there is no column {sort!r}{perhaps(sort, ORDERS)}: type {either(ORDERS)}")
-    if kind not in ("all", *KINDS):
-        raise Refusal(f"there is no kind {kind!r}{perhaps(kind, KINDS)}: type {either(KINDS)}")
+    if namespace is not None and not isinstance(namespace, Mapping):
+        raise Refusal(
+            f"vars takes a dict of names, such as globals(), not {type(namespace).__name__}: type vt.show(x) to see one"
+        )
+    if not isinstance(sort, str) or sort not in ORDERS:
+        raise Refusal(f"there is no column {sort!r}{perhaps(str(sort), ORDERS)}: type {either(ORDERS)}")
+    if not isinstance(kind, str) or kind not in ("all", *KINDS):
+        raise Refusal(f"there is no kind {kind!r}{perhaps(str(kind), KINDS)}: type {either(KINDS)}")
     shell = shell_of_user()
     around = sys._getframe(1).f_globals if shell is None else shell.user_ns
     around = around if namespace is None else namespace

@@ -40,7 +40,7 @@ def device(where: Any = None, number: int | None = None) -> Note:
     if where is None:
         if number is not None:
             raise Refusal(f"a number is for simulated devices: type `%vt device simulate {number}`")
-    elif where == SIMULATE:
+    elif isinstance(where, str) and where == SIMULATE:
         _simulate(number)
     else:
         if number is not None:

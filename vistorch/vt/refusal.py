@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Real
 
 LONGEST = 300
 
@@ -40,6 +41,11 @@ def first_line(error: BaseException) -> str:
     """Return an exception as Python's last line of a traceback shows it: its type and its sentence."""
     said = one_line(error)
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a plain number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def near(word: str, names: Iterable[str], most: int = 3) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .command import Asked, Command, Parser
 from .finding import find
-from .refusal import Refusal
+from .refusal import Refusal, is_number
 from .running import finish, run
 from .shell import shell_of_user
 
@@ -98,7 +98,7 @@ def _cell(cell: str, asked: Asked, *, bound: float | None = None) -> Any:
 
 
 def _positive(bound: float | None) -> float | None:
-    if bound is not None and not bound > 0:
+    if bound is not None and not (is_number(bound) and bound > 0):
         raise Refusal(f"bound is a number above 0, not {bound!r}: type --bound 1e4")
     return bound
 

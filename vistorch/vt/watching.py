@@ -16,7 +16,7 @@ from ..debug.watch.budget import SHARE
 from ..debug.watch.snapshots import BUDGET
 from .command import EXPRESSION, Asked, Command, Parser
 from .defaults import SWITCH, defaults
-from .refusal import Refusal, first_line
+from .refusal import Refusal, first_line, is_number
 from .running import finish, run
 from .shell import has_front_end, shell_of_user
 
@@ -143,6 +143,10 @@ def watch(
         >>> vt.watch(vistorch.nn.Linear(2, 2), classes=["cat", "dog"])
         <Run: waiting, step 0>
     """
+    if isinstance(model, type):
+        raise Refusal(
+            f"watch takes a module, not the class {model.__name__}: give what {model.__name__}(...) made"
+        )
     if model is not None and not hasattr(model, "named_parameters"):
         raise Refusal(f"watch takes a module, not {type(model).__name__}: leave it out to have it found")
     if optimizer is not None and not hasattr(optimizer, "param_groups"):
@@ -158,9 +162,9 @@ def watch(
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < least):
             option = word.replace("_", "-")
             raise Refusal(f"{option} is a whole number from {least} on, not {number!r}: type --{option} 100")
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
+    if not (is_number(share) and 0 < share <= 1):
         raise Refusal(f"share is a part of the loop's time from 0 to 1, not {share!r}: type --share 0.05")
-    if live is not None and live not in (*SWITCH, True, False):
+    if live is not None and not (isinstance(live, bool) or (isinstance(live, str) and live in SWITCH)):
         raise Refusal(f"live does not take {live!r}: type --live auto or --live off")
     made = Watched(
         model,

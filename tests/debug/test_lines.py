@@ -1,5 +1,6 @@
 """Lines of nodes, writes and cuts, and of both sides of an overwritten value."""
 
+import os
 import sys
 import traceback
 
@@ -69,7 +70,7 @@ def test_frames_of_a_stepper_show_the_line():
     with Lines():
         y = (x * x).sum()
     stepper = Stepper(y, names={x: "weight"})
-    texts = [str(stepper.step()).replace(__file__, "FILE") for _ in range(3)]
+    texts = [str(stepper.step()).replace(os.path.relpath(__file__), "FILE") for _ in range(3)]
     number = test_frames_of_a_stepper_show_the_line.__code__.co_firstlineno + 3
     assert texts == [
         f"1 of 3: SumBackward0  (FILE:{number}: y = (x * x).sum())",

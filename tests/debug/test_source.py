@@ -1,6 +1,7 @@
 """From a raw place to a line, in files and in the two ways notebooks name their cells."""
 
 import linecache
+import os
 import sys
 import types
 
@@ -60,7 +61,7 @@ def test_a_file_beside_a_notebook_is_a_file(shell):
         y = x.exp()
     found = line(y)
     assert found.cell is None and found.file == __file__ and found.text == "y = x.exp()"
-    assert str(found) == f"{__file__}:{found.line}: y = x.exp()"
+    assert str(found) == f"{os.path.relpath(__file__)}:{found.line}: y = x.exp()"
     assert found.function == "test_a_file_beside_a_notebook_is_a_file"
 
 
@@ -91,3 +92,22 @@ def test_nothing_imports_ipython():
     import subprocess
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_path_is_told_as_one_would_type_it(tmp_path, monkeypatch):
+    here, home, away = tmp_path / "here", tmp_path / "home", tmp_path / "away"
+    for folder in (here, home, away):
+        folder.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here)
+    told = {
+        str(here / "src" / "train.py"): os.path.join("src", "train.py"),
+        str(home / "net.py"): os.path.join("~", "net.py"),
+        str(away / "net.py"): str(away / "net.py"),
+        str(tmp_path / "heretic.py"): str(tmp_path / "heretic.py"),
+        "train.py": "train.py",
+        "<stdin>": "<stdin>",
+    }
+    assert {file: Line(file, 3, "step", "x = 1").path for file in told} == told
+    assert str(Line(str(here / "train.py"), 3, "step", "x = 1")) == "train.py:3: x = 1"
+    assert Line("/somewhere/ipykernel_1/2.py", 3, "step", "x = 1", cell=4).path == ""

@@ -1,5 +1,6 @@
 """Listeners: several, in any order, that raise, in threads, and where each of them stands."""
 
+import heapq
 import re
 import sys
 import threading
@@ -182,3 +183,20 @@ def test_where_is_the_place_above_who_tells():
     assert where() is None  # nobody tells
     assert [p.text for p in places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
     assert [p.function for p in places[-2:]] == ["test_where_is_the_place_above_who_tells", "inner"]
+
+
+def test_python_s_own_library_is_passed_over():
+    """What a person wrote is meant, and a thread that runs vistorch alone begins in no line of anybody's."""
+    places = []
+
+    class Places(Listener):
+        def op(self, *told):
+            places.append(line_of(where()))
+
+    x = L.ones(2)
+    with Places():
+        heapq.nsmallest(1, [x[0], x[1]])
+        worker = threading.Thread(target=L.exp, args=(x,))
+        worker.start()
+        worker.join()
+    assert places[-2].text == "heapq.nsmallest(1, [x[0], x[1]])" and places[-1] is None

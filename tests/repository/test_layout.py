@@ -1,10 +1,13 @@
 """The frame of the repository: short files, an engine that knows nobody above it, nothing heavy or local."""
 
 import ast
+import base64
+import binascii
 import os
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -32,7 +35,7 @@ ENGINE_MAY_NOT_IMPORT = {
 LOCAL = re.compile(
     "|".join(
         [
-            r"(?<![\w./~-])/(?:home|root|work|opt|tmp|mnt|Users)" + r"/\w",
+            r"(?<![\w./~-])/(?:home|root|work|opt|tmp|mnt|Users)" + r"/[\w.]",
             r"[A-Za-z]:\\+" + r"Users\\",
             r"file:" + r"//",
             r"--(?:extra-)?index" + r"-url",
@@ -96,6 +99,20 @@ def wrong_for_engine(names):
 def local_texts(text):
     """Find what belongs to one machine or one registry."""
     return [match.group() for match in LOCAL.finditer(text)]
+
+
+def packed_in(text):
+    """Yield what pages and pictures carry: base64, deflated or not."""
+    for run in re.findall(r"[A-Za-z0-9+/]{200,}", text):
+        try:
+            raw = base64.b64decode(run + "=" * (-len(run) % 4))
+        except binascii.Error:
+            continue
+        yield raw.decode("latin-1")
+        try:
+            yield zlib.decompressobj(-zlib.MAX_WBITS).decompress(raw).decode("latin-1")
+        except zlib.error:
+            continue
 
 
 def package_files(below="vistorch"):
@@ -162,10 +179,20 @@ def test_nothing_local_is_tracked():
     assert found == {}
 
 
+def test_nothing_local_is_in_the_pages_of_notebooks():
+    pages = 0
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        for text in packed_in(path.read_text(encoding="utf-8")):
+            pages += text.startswith("VT1")  # a record, unpacked
+            assert re.findall(r"[^<>\"]{0,40}/(?:tm" + r"p|root|home|work)/[\w.]+", text) == [], path.name
+    assert pages > 10
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
         ("see /ho" + "me/someone/x", True),
+        ('"/ro' + 'ot/.cache/x"', True),
         ("cd /tm" + "p/build", True),
         ("pip install --index" + "-url x", True),
         ("https://py" + "pi.org/project/x", True),

@@ -5,8 +5,10 @@ A cell of a notebook is a file too: IPython gives each execution a file name of 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import linecache
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -31,9 +33,30 @@ class Line:
     text: str
     cell: int | None = None
 
+    @property
+    def path(self) -> str:
+        """The file as one would type it here: below the folder one is in, or below home; nothing for a cell."""
+        return "" if self.cell is not None else _typed(self.file, _folder())
+
     def __str__(self) -> str:
-        where = f"In [{self.cell}], line {self.line}" if self.cell is not None else f"{self.file}:{self.line}"
+        where = f"In [{self.cell}], line {self.line}" if self.cell is not None else f"{self.path}:{self.line}"
         return f"{where}: {self.text}" if self.text else where
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it is gone
+        return ""
+
+
+@functools.cache
+def _typed(file: str, folder: str) -> str:
+    for start, word in ((folder, ""), (os.path.expanduser("~"), "~" + os.sep)):
+        start = start.rstrip(os.sep) + os.sep
+        if len(start) > 1 and file.startswith(start):
+            return word + file[len(start) :]
+    return file
 
 
 def line_of(place: tuple[CodeType, int] | None) -> Line | None:

@@ -126,15 +126,19 @@ class _Several:
 _HERE = os.path.abspath(__file__)
 _HOME = os.path.dirname(os.path.dirname(_HERE)) + os.sep
 _LISTENS = os.path.join(_HOME, "debug") + os.sep
-OUTSIDE, TELLS, LISTENS = range(3)
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = ("site-packages", "dist-packages")  # which may stand in the library's folder
+OUTSIDE, TELLS, BETWEEN = range(3)
 _kinds: dict[str, int] = {}  # by file name: two equal code objects may stand in different files
 
 
 def _kind(name: str) -> int:
-    if not name.startswith(_HOME):
-        found = OUTSIDE
+    if name.startswith(_HOME):
+        found = BETWEEN if name == _HERE or name.startswith(_LISTENS) else TELLS
+    elif name.startswith(_LIBRARY) and name[len(_LIBRARY) :].split(os.sep)[0] not in _INSTALLED:
+        found = BETWEEN  # Python's own: who calls `deepcopy` wants to see that line, and a thread begins in no line
     else:
-        found = LISTENS if name == _HERE or name.startswith(_LISTENS) else TELLS
+        found = OUTSIDE
     _kinds[name] = found
     return found
 

@@ -142,3 +142,40 @@ def test_what_a_module_is_given_is_not_what_its_ops_are():
     record = traced("y = net(given)", net=net, given=L.tensor([[3e38, 3e38]]))
     assert record.first["op"] == "addmm"
     assert [t["name"] for t in record.first["inputs"]] == ["input", "mat1", "mat2"]
+
+
+DIVERGING = """for _ in range(40):
+    optimizer.zero_grad()
+    loss = (w**4).sum()
+    loss.backward()
+    optimizer.step()"""
+
+
+def test_a_training_that_diverges():
+    w = L.ones(2, requires_grad=True)
+    record = traced(DIVERGING, w=w, optimizer=L.optim.SGD([w], lr=10.0))
+    assert record.cure.startswith("values grow beyond the type's range: lower the learning rate")
+    born = [row["id"] for row in record.rows if row["forward"]["state"] == "birth"]
+    back = [row["id"] for row in record.rows if row["backward"]["state"] == "birth"]
+    assert len(born) == 1 and back == born  # what the spoilt weights give later is inherited
+    assert all(
+        r["backward"]["state"] == "propagated" for r in record.rows if r["op"] == "pow" and r["id"] > born[0]
+    )
+
+
+def test_a_nan_that_backward_makes_of_an_infinity_is_born_there():
+    x = L.tensor([0.0, 2.0], requires_grad=True)
+    record = traced(
+        "y = x.log()\nz = y * y\nw = torch.where(mask, z, 0.0)\nw.sum().backward()", x=x, mask=x > 0
+    )
+    states = {row["op"]: (row["forward"]["state"], row["backward"]["state"]) for row in record.rows}
+    assert states["mul"] == ("propagated", "birth") and states["log"] == ("birth", "propagated")
+
+
+def test_a_long_table_is_cut_around_the_first_bad_value():
+    x = L.tensor([0.0, 2.0], requires_grad=True)
+    lines = ["y = x + 1", *["y = y * 1.5"] * 50, "z = (y - y).log()", *["y = y * 0.5"] * 50]
+    text = traced("\n".join(lines), x=x).text()
+    table = text.partition("\nline ")[2].partition("\n\n")[0].splitlines()[1:]
+    assert table[0] == "… 32 ops before" and table[-1] == "… 11 more" and len(table) == 62
+    assert sum("BIRTH" in line for line in table) == 1

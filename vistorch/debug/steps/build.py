@@ -320,7 +320,7 @@ def line_as_told(line: Line | None) -> dict[str, Any] | None:
     """A line as records send it."""
     if line is None:
         return None
-    return {"text": line.text, "file": line.file, "line": line.line, "cell": line.cell}
+    return {"text": line.text, "file": line.path, "line": line.line, "cell": line.cell}
 
 
 def _line(text: str, most: int = 200) -> str:

@@ -84,7 +84,7 @@ def place_of(line: Line | None) -> str:
     if line is None:
         return "a line nobody knows"
     return (
-        f"cell [{line.cell}], line {line.line}" if line.cell is not None else f"{line.file}, line {line.line}"
+        f"cell [{line.cell}], line {line.line}" if line.cell is not None else f"{line.path}, line {line.line}"
     )
 
 
@@ -116,7 +116,7 @@ def _told(row: Row, which: str, facts: Facts) -> dict[str, Any]:
         "pass": which,
         "op": op_of(row),
         "where": place_of(line_of(row.place)),
-        "cure": cure_of(row.name, which == "backward", names),
+        "cure": cure_of(row.name, which == "backward", names, facts.overflowed),
         "how": facts.how,
         "at": facts.at,
         "which": facts.which,

@@ -48,14 +48,17 @@ _MULTIPLIES = (
 _LARGE = "values grow beyond the type's range: lower the learning rate or the scale, or clip gradients"
 
 
-def cure_of(op: str, backward: bool, inputs: list[str]) -> str:
+def cure_of(op: str, backward: bool, inputs: list[str], overflowed: bool = False) -> str:
     """What usually helps.
 
     Args:
         op: the row's name.
         backward: whether the value was born in backward.
         inputs: what the op's inputs are called.
+        overflowed: whether it was given numbers that had grown large, and made them infinite.
     """
+    if overflowed and (_is(op, "pow") or _is(op, "square")):
+        return _LARGE
     names = [entry(name) for name in inputs] + ["the input", "the divisor"]
     stem = next(
         (k for k in sorted(_FORWARD.keys() | _BACKWARD.keys(), key=len, reverse=True) if _is(op, k)), ""

@@ -47,6 +47,9 @@ class Table:
         }
 
 
+LARGE = 1e4  # from here on a result that is infinite is put down to growth
+
+
 @dataclass
 class Facts:
     """One birth: `at` are the first bad places of the output, `which` 0 NaN, 1 +inf, 2 -inf, 3 beyond the bound."""
@@ -58,6 +61,12 @@ class Facts:
     inputs: list[Table] = field(default_factory=list)
     outputs: list[Table] = field(default_factory=list)
     how: str = ""
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether finite numbers that had grown large gave an infinite one."""
+        sizes = [np.abs(t.values[np.isfinite(t.values)]).max(initial=0) for t in self.inputs]
+        return bool((self.which == 1).any() or (self.which == 2).any()) and max(sizes, default=0) >= LARGE
 
 
 def bad_mask(d: Any, bound: float | None) -> np.ndarray:

@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 from ..graph.linked import travelling
 from ..steps.words import count, number, shape
 
+SHOWN, BEFORE = 60, 20  # ops in the text, and those of them before the first bad value
 STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "healed": "healed", "": "-"}
 
 
@@ -108,14 +109,26 @@ class TraceRecord:
 
     def _rows(self) -> list[str]:
         table: list[tuple[str, ...]] = [("line", "op", "forward", "backward")]
-        for r in self.rows:
+        first = (
+            0
+            if self.first is None
+            else next(i for i, r in enumerate(self.rows) if r["id"] == self.first["row"])
+        )
+        start = max(0, min(first - BEFORE, len(self.rows) - SHOWN))
+        shown = self.rows[start : start + SHOWN]
+        for r in shown:
             marks = [
                 "-" if m is None else f"{STATES[m['state']]} {m['text']}".rstrip()
                 for m in (r["forward"], r["backward"])
             ]
             table.append((str(r["line"] or ""), r["op"], *marks))
         wide = [max(len(row[i]) for row in table) for i in range(4)]
-        return ["  ".join(f"{c:<{w}}" for c, w in zip(row, wide, strict=True)).rstrip() for row in table]
+        out = ["  ".join(f"{c:<{w}}" for c, w in zip(row, wide, strict=True)).rstrip() for row in table]
+        if start:
+            out.insert(1, f"… {count(start, 'op')} before")
+        if (after := len(self.rows) - start - len(shown)) > 0:
+            out.append(f"… {after} more")
+        return out
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""

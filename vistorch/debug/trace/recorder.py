@@ -55,6 +55,9 @@ class Row:
 
     # defaults, so that making a row writes little
     state, back = "clean", ""
+    came = (
+        ""  # what spoilt its inputs in forward: "nan", "inf", or "placed", put there on purpose as a mask is
+    )
     bad: Any = None
     back_bad: Any = None
     facts: Any = None  # of a birth in forward
@@ -129,6 +132,7 @@ class Recorder(Driven):
         self._seen: dict[
             int, Any
         ] = {}  # arrays that were looked at, weakly, by id: (array, row, output, sum of squares)
+        self._stepped: dict[int, Any] = {}  # arrays that an optimizer wrote, the same way
         self._arrived: set = set()  # nodes that something bad was sent to
         self._sums: dict[Any, tuple] = {}
 
@@ -232,7 +236,7 @@ class Recorder(Driven):
             self._bad[id(d)] = ref_to(d)
 
     def _forget(self) -> None:
-        for table in (self._seen, self._bad):
+        for table in (self._seen, self._bad, self._stepped):
             for key in [k for k, v in table.items() if (v[0] if isinstance(v, tuple) else v)() is None]:
                 del table[key]
 
@@ -249,6 +253,7 @@ class Recorder(Driven):
                 self._seen.pop(id(base), None)
                 self._bad.pop(id(base), None)
         if rule is None:
+            self._stepped[id(d)] = ref_to(d)
             return  # an optimizer's: its parameters are looked at when they are next used
         self._look(d)
         if last is not None and last.rule is rule and d.shape in last.shapes:

@@ -146,6 +146,8 @@ class Trace(Recorder):
         given = any(_not_finite(v) for v in (*consts, *[t for t in ins if not isinstance(t, Tensor)]))
         wrong = [t for t in ins if isinstance(t, Tensor) and self._known_bad(t._data)]
         placed = bool(given or wrong) and all(self._is_placed(t._data) for t in wrong)
+        nan_came = any(np.isnan(plain(host(t._data))).any() for t in wrong)
+        row.came = "placed" if placed else "nan" if nan_came else "inf"
         if not bad_out:
             row.state = "healed"
             return
@@ -154,7 +156,7 @@ class Trace(Recorder):
         if node is not None:
             self._worst = weakref.ref(node)
         if placed:
-            if nan and not any(np.isnan(plain(host(t._data))).any() for t in wrong):
+            if nan and not nan_came:
                 row.state = "birth"
             elif not nan:
                 for t in outs:
@@ -170,6 +172,9 @@ class Trace(Recorder):
         known = self._placed.get(id(d))
         if known is not None and known() is d:
             return True
+        stepped = self._stepped.get(id(d))
+        if stepped is not None and stepped() is d:
+            return False
         seen = self._seen.get(id(d))
         return seen is not None and seen[0]() is d and seen[1] is None and not np.isnan(plain(host(d))).any()
 
@@ -248,6 +253,11 @@ class Trace(Recorder):
             row.back_bad = (0, 0, 0, 0, 0)
             return
         row.back_bad = (*told[worst], sent[worst][1].size)
+        if row.back == "birth" and row.state == "propagated" and row.came != "placed":
+            if (
+                row.came == "nan" or not told[worst][0]
+            ):  # it is what came in forward; a NaN of an infinity is new
+                row.back = "propagated"
         if row.back == "birth":
             self.births += 1
             if self.births <= BIRTHS:

@@ -146,11 +146,3 @@ def test_importing_vistorch_and_its_functions_imports_no_ipython():
 
 def test_dir_offers_the_extension_without_loading_it():
     assert {"vt", "load_ipython_extension", "unload_ipython_extension"} <= set(dir(vistorch))
-
-
-def test_a_single_number_is_left_to_its_text(shell, monkeypatch):
-    monkeypatch.setattr("vistorch.magics.has_front_end", lambda shell: True)
-    assert "text/html" in shell.display_formatter.format(vistorch.ones(1))[0]
-    loss = vistorch.ones(2, requires_grad=True).sum()
-    assert shell.display_formatter.format(loss)[0] == {"text/plain": "tensor(2., grad_fn=<SumBackward0>)"}
-    assert shell.display_formatter.format(vistorch.ones(0, 3))[0] == {"text/plain": "tensor([], size=(0, 3))"}

@@ -15,13 +15,11 @@ log = logging.getLogger("vistorch")
 
 
 def bundle_of(tensor: Any) -> dict[str, Any] | None:
-    """Return the layers of a tensor's display; None leaves it to its text, as a single number is.
+    """Return the layers of a tensor's display; None leaves it to its text.
 
     Args:
         tensor: the value of the cell.
     """
-    if tensor.ndim == 0 or tensor.numel() == 0:  # the text says all of it, and a page for it would be 40 kB
-        return None
     try:
         return plain(tensor)._repr_mimebundle_()
     except Exception as error:

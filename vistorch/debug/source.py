@@ -35,7 +35,14 @@ class Line:
 
     @property
     def path(self) -> str:
-        """The file as one would type it here: below the folder one is in, or below home; nothing for a cell."""
+        """The file as one would type it here: below the folder one is in, or below home; nothing for a cell.
+
+        Example:
+            >>> import os
+            >>> from vistorch.debug import Line
+            >>> Line(os.path.join(os.getcwd(), "train.py"), 12, "step", "").path
+            'train.py'
+        """
         return "" if self.cell is not None else _typed(self.file, _folder())
 
     def __str__(self) -> str:

@@ -58,6 +58,12 @@ describe("a trace", () => {
     expect(one(".vt-rp-ends").textContent).toBe("logits.grad 3 of 6 NaN");
   });
 
+  it("shows what can be typed as code", () => {
+    const { all } = open(widget, "trace", { ...trace(), more: "", says: ["type `%vt break bad` and <b>go</b>"] });
+    expect(all(".vt-rp-more").map((line) => line.textContent)).toEqual(["type %vt break bad and <b>go</b>"]);
+    expect(all(".vt-rp-more .vt-tr-code").map((code) => code.textContent)).toEqual(["%vt break bad"]);
+  });
+
   it("gives each mark a sign and a word", () => {
     const { all } = open(widget, "trace", trace());
     const cells = all(".vt-rp-body .vt-rp-row").map((row) => [...row.children].slice(2).map((c) => c.textContent));

@@ -74,6 +74,7 @@ def test_a_trace():
     )
     assert said.count("▼ −inf") == 2 and said.count("propagated") == 3
     assert any(text.startswith("Cure: take the log of a clamped value, such as ") for text in said)
+    assert any(text.startswith("To step into it, type %vt break bad (in a script ") for text in said)
 
 
 def test_a_long_trace_counts_what_it_leaves_out():

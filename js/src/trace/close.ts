@@ -33,7 +33,7 @@ function grid(birth: Birth, table: Table, cause: boolean): HTMLElement {
 }
 
 /** A sentence in which what stands between backticks is code. */
-const code = (text: string): (Node | string)[] =>
+export const code = (text: string): (Node | string)[] =>
   text.split("`").map((part, i) => (i % 2 ? el("span.vt-tr-code", { text: part }) : part));
 
 function part(birth: Birth, table: Table, role: string): HTMLElement[] {

@@ -5,7 +5,7 @@ import { button, el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import type { Frame } from "../shared/page";
 import { card, foot, type Listing, listing, only, sentence, sign, typeset, within } from "../shared/report";
-import { close } from "./close";
+import { close, code } from "./close";
 import { lineOf } from "./places";
 import { lines } from "./source";
 import type { Mark, Row, State } from "./types";
@@ -38,7 +38,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   );
   made.root.append(verdict);
   for (const text of [state.more, ...state.says].filter(Boolean))
-    made.root.append(el("div.vt-rp-more", { text: typeset(text) }));
+    made.root.append(el("div.vt-rp-more", {}, ...code(typeset(text))));
   if (state.error)
     made.root.append(
       el("div.vt-rp-more.vt-tr-error", {}, sign("failed"), ` The cell ended with ${state.error}`),

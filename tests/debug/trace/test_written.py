@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import vistorch as L
-from tests.debug.trace.cells import states, traced
+from tests.debug.trace.cells import run, states, traced
+from vistorch.debug.breaks import Breakpoints, Stopped
+from vistorch.debug.trace.build import STEP_INTO
 from vistorch.widgets import wire
 
 ENTROPY = """p = logits.softmax(-1)
@@ -87,6 +89,30 @@ def test_births_by_op(source, how):
     record = traced(source, x=L.tensor([1.0, 0.0]))
     assert how in record.first["how"], record.first["how"]
     assert record.first["pass"] == "forward"
+
+
+def test_stepping_into_it_as_advised_stops_there():
+    def given():
+        return {"x": L.tensor([0.0, 4.0], requires_grad=True), "mask": L.tensor([0.0, 1.0])}
+
+    source = "y = x.sqrt()\nz = (y * mask).sum()\nz.backward()"
+    record = traced(source, **given())
+    assert record.says == [STEP_INTO] and STEP_INTO in record.text()
+    condition = STEP_INTO.partition("%vt break ")[2].partition("`")[0]
+    session = Breakpoints()
+    session.add(condition)
+    names = given()
+    try:
+        with pytest.raises(Stopped) as stopped:
+            run(source, torch=L, **names)
+    finally:
+        session.clear()
+    assert "SqrtBackward0" in str(stopped.value) and names["x"].grad is None
+
+
+@pytest.mark.parametrize("source", ["y = (x - 5).log()", "(x + 1).log().sum().backward()"])
+def test_where_no_pass_has_gone_wrong_none_is_to_be_stepped_into(source):
+    assert traced(source, x=L.ones(2, requires_grad=True)).says == []
 
 
 def test_a_birth_in_backward_alone():

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 ROWS = 400
 LINES = 40  # of a cell
 AROUND = 4  # lines before and after, of a file
+STEP_INTO = (
+    'To step into it, type `%vt break bad` (in a script `vt.break_("bad")`) and run this again: the pass stops before '
+    "a bad result is used."
+)
 KINDS = ("nan", "inf", "-inf", "beyond the bound")
 
 
@@ -56,6 +60,8 @@ def build(trace: Trace) -> TraceRecord:
     else:
         made.sentence = _without_birth(trace, made)
     made.source = _source(trace, first)
+    if trace.bound is None and any(r.back in ("birth", "propagated") for r in trace.rows):
+        made.says.append(STEP_INTO)
     if len(made.rows) < len(trace.rows):
         made.says.append(f"{len(trace.rows) - len(made.rows)} clean ops are not listed")
     return made

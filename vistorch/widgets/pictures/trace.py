@@ -35,7 +35,7 @@ def paint(record: Any, theme: str = "light") -> bytes:
     sheet.verdict(state["sentence"], bar, "badsoft" if first else "panel")
     for text in (state["more"], *state["says"]):
         if text:
-            sheet.say(text)
+            sheet.say(text.replace("`", ""))
     if state["error"]:
         sheet.say(f"The cell ended with {state['error']}", "ink", "failed", 2)
     if (wrong or first or state["error"]) and state["source"] is not None:

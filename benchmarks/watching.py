@@ -21,6 +21,7 @@ from benchmarks.rows import add
 from benchmarks.training import images, step_of
 
 STEPS = {4: 100, 128: 10}
+VALIDATED = {4: 500, 128: 40}  # batches of a validation: its end costs some milliseconds, however long it was
 
 
 def loop_of(lib, batch):
@@ -36,15 +37,35 @@ def loop_of(lib, batch):
     return model, optimizer, run
 
 
-def alone(batch):
-    return lambda lib: loop_of(lib, batch)[2]
+def validation_of(lib, batch):
+    """LeNet after a step of training, and so many batches of a validation: a loss, and how many are right."""
+    model, optimizer, loop = loop_of(lib, batch)
+    x, y = images(lib, batch)
+    loss_of = lib.nn.functional.cross_entropy
+
+    def run():
+        model.eval()
+        loss, right = 0.0, 0
+        with lib.no_grad():
+            for _ in range(VALIDATED[batch]):
+                out = model(x)
+                loss += loss_of(out, y).item()
+                right += (out.argmax(1) == y).sum().item()
+        model.train()
+
+    loop()
+    return model, optimizer, run
 
 
-def turns(lib, batch, tell=None):
+def alone(batch, made=loop_of):
+    return lambda lib: made(lib, batch)[2]
+
+
+def turns(lib, batch, tell=None, made=loop_of):
     """A loop, the same loop watched, and its run: while it is not watched nothing listens, and no time passes."""
     from vistorch.debug.watch import watch
 
-    model, optimizer, run = loop_of(lib, batch)
+    model, optimizer, run = made(lib, batch)
     seen = watch(model, optimizer, tell=tell)
 
     def both():
@@ -54,6 +75,7 @@ def turns(lib, batch, tell=None):
         seen.next_look += gap
         with seen.ear:
             run()
+            seen.ear.end_check()  # a step of training would
         left[0] = perf_counter()
 
     seen.start()
@@ -62,9 +84,9 @@ def turns(lib, batch, tell=None):
     return run, both, seen
 
 
-def watched(batch, tell=None):
+def watched(batch, tell=None, made=loop_of):
     """The same loop while a run watches it; `tell(run)` stands for a page."""
-    return lambda lib: turns(lib, batch, tell and tell())[1]
+    return lambda lib: turns(lib, batch, tell and tell(), made)[1]
 
 
 def page():
@@ -164,10 +186,10 @@ def state_of(part):
 
 
 # ---- what a table of ratios cannot say -----------------------------------------------------------------------------
-def pairs(lib, batch, rounds):
+def pairs(lib, batch, rounds, made=loop_of):
     """Print plain against plain, watched against plain and the run's own number, of loops that take turns."""
     told = page()
-    run, both, seen = turns(lib, batch, told)
+    run, both, seen = turns(lib, batch, told, made)
     # one loop in all of them: a twin may be some per cent faster by the layout of its memory
     loops = {"plain": run, "plain again": run, "watched": both}
     for loop in loops.values():
@@ -184,8 +206,9 @@ def pairs(lib, batch, rounds):
     plain, again, watched = times.values()
     base = [(a + b) / 2 for a, b in zip(plain, again, strict=True)]
     seconds = budget.elapsed() - elapsed
-    print(f"LeNet at batch {batch}, {rounds} rounds of {STEPS[batch]} steps in one process, with deltas:")
-    print(f"  a step alone        {statistics.median(base) / STEPS[batch] * 1e6:9.1f} us")
+    what, many = ("steps", STEPS) if made is loop_of else ("batches of a validation", VALIDATED)
+    print(f"LeNet at batch {batch}, {rounds} rounds of {many[batch]} {what} in one process, with deltas:")
+    print(f"  one of them alone   {statistics.median(base) / many[batch] * 1e6:9.1f} us")
     for name, found, over in (
         ("plain against plain", again, plain),
         ("watched against plain", watched, base),
@@ -227,6 +250,7 @@ def main():
 
     for batch in STEPS:
         pairs(vistorch, batch, args.rounds)
+        pairs(vistorch, batch, args.rounds, validation_of)
     if args.soak:
         print(f"{args.soak:,} steps:")
         soak(vistorch, args.soak)
@@ -237,6 +261,12 @@ for batch in STEPS:
     add("watching", f"{name}, beside itself", alone(batch), base=alone(batch))
     add("watching", f"{name}, watched", watched(batch), base=alone(batch), budget=1.05)
     add("watching", f"{name}, with deltas", watched(batch, page), base=alone(batch), budget=1.05)
+    add(
+        "watching",
+        f"a validation of {name}, with deltas",
+        watched(batch, page, validation_of),
+        base=alone(batch, validation_of),
+    )
 add("watching", "one update, beside a figure drawn anew", update, base=drawn_anew, budget=1.0)
 if find_spec("livelossplot") is not None:
     add("watching", "one update, beside livelossplot's", update, base=livelossplot, budget=1.0)

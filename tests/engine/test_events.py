@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 
 import vistorch as L
@@ -11,6 +12,7 @@ from vistorch.debug import Stepper, line_of
 from vistorch.engine.events import KINDS, Listener, hear, where
 from vistorch.engine.face import METHODS
 from vistorch.engine.modes import mode
+from vistorch.engine.ops.loss import entropy
 
 
 class Heard(Listener):
@@ -103,6 +105,32 @@ def test_listening_changes_no_result_and_no_history(case):
     for a, b in pairs:
         assert a.tolist() == b.tolist() and a._is_view() == b._is_view()
         assert type(a.grad_fn) is type(b.grad_fn)
+
+
+@pytest.mark.parametrize("needs", [True, False])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("ignore_index", [-100, 10])
+def test_a_cross_entropy_in_one_go_is_told_as_the_two_ops_it_is(needs, reduction, ignore_index, monkeypatch):
+    x, y = L.rand(4, 10, requires_grad=needs), L.tensor([3, 0, 9, 3])
+
+    def told():
+        with Heard() as heard:
+            loss = L.nn.functional.cross_entropy(x, y, reduction=reduction, ignore_index=ignore_index)
+        first, second = [t[:4] for t in heard.of("op")]
+        assert first[1][0] is x and second[1][0] is first[3][0] and second[1][1] is y and second[3][0] is loss
+        return [
+            (rule, consts, [(o.tolist(), o.dtype, o.requires_grad) for o in outs])
+            for rule, _, consts, outs in (first, second)
+        ]
+
+    at_once = told()
+    monkeypatch.setattr(entropy, "cross_entropy_together", lambda *_: None)
+    apart = told()
+    assert [t[:2] for t in at_once] == [t[:2] for t in apart]
+    for (*_, a), (*_, b) in zip(at_once, apart, strict=True):
+        assert [o[1:] for o in a] == [o[1:] for o in b]
+        for (got, *_), (wanted, *_) in zip(a, b, strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=2e-6)
 
 
 class Square(L.autograd.Function):

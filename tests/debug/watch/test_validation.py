@@ -7,7 +7,9 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.engine.events import hear
+from vistorch.debug.watch.ops import PATIENCE
+from vistorch.engine.events import Listener, hear
+from vistorch.utils.data import DataLoader, TensorDataset
 
 
 def fine(run):
@@ -145,6 +147,119 @@ def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are
     assert check["samples"] == 60 and run.step == 2 and len(run.book.window.rows) == 120
     inside = heard[:6]
     assert inside == ([True] + [False] * 5 if how == "outside" else [True] * 6) and hear.op is None
+
+
+def evaluated(net, opt, each, n=60, of=10):
+    """A run with a validation between two steps; `each` looks at one batch."""
+    x, y = blobs(n, seed=2)
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        net.eval()
+        with vistorch.no_grad():
+            for i in range(0, n, of):
+                each(i // of, net, x[i : i + of], y[i : i + of])
+        net.train()
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        assert hear.op is None
+    return fine(run)
+
+
+def test_what_comes_after_the_labels_is_not_heard():
+    net, opt, _ = small_training()
+    before, after = [], []
+
+    def each(i, net, x, y):
+        before.append(hear.op is not None)
+        out = net(x)
+        F.cross_entropy(out, y)
+        after.append(hear.op is not None)
+        (out.argmax(1) == y).sum().item()
+
+    run = evaluated(net, opt, each)
+    assert before == [False, True, *[False] * 4] and after == [True, *[False] * 5]
+    assert run.state()["validation"][0]["samples"] == 60
+
+
+@pytest.mark.parametrize("lost", [0, 2, 5])
+def test_the_loss_of_a_batch_counts_where_a_comparison_comes_first(lost):
+    net, opt, _ = small_training()
+
+    def each(i, net, x, y):
+        out = net(x)
+        (out.argmax(1) == y).sum().item()
+        if i != lost:
+            F.cross_entropy(out, y)
+
+    run = evaluated(net, opt, each)
+    assert run.state()["validation"][0]["samples"] == 60
+
+
+def test_who_listens_besides_goes_on_hearing():
+    net, opt, _ = small_training()
+    heard = []
+
+    class Names(Listener):
+        def op(self, rule, ins, consts, outs):
+            heard.append(rule.name)
+
+    def each(i, net, x, y):
+        out = net(x)
+        F.cross_entropy(out, y)
+        if i == 3:  # while nobody hears
+            with Names():
+                out.argmax(1)
+        if i == 4:
+            names = Names()
+            names.__enter__()
+            F.cross_entropy(net(x), y)
+            names.__exit__()
+
+    run = evaluated(net, opt, each)
+    assert heard == ["argmax_at", "t", "addmm", "relu", "t", "addmm", "log_softmax", "nll_loss"], heard
+    assert run.state()["validation"][0]["samples"] == 70
+
+
+def test_a_long_pass_over_data_without_labels_is_let_alone_and_the_next_is_heard():
+    net, opt, _ = small_training()
+    inside, x, y = [], *blobs(20)
+    net[1].register_forward_hook(lambda *_: inside.append(hear.op is not None or hear.phase is not None))
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        inside.clear()
+        net.eval()
+        with vistorch.no_grad():
+            for _ in range(PATIENCE + 3):
+                net(x)
+        assert inside == [True] * PATIENCE + [False] * 3 and hear.op is None
+        net.train()
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        net.eval()
+        with vistorch.no_grad():
+            F.cross_entropy(net(x), y)
+    assert [c["samples"] for c in fine(run).state()["validation"]] == [20]
+
+
+def test_labels_of_another_loader_are_heard_after_many_batches_without():
+    net, opt, _ = small_training()
+    x, y = blobs(60)
+    unlabelled = DataLoader(vistorch.cat([x, x]), batch_size=2)
+    labelled = DataLoader(TensorDataset(x, y), batch_size=10)
+    with watch(net, opt) as run:
+        F.cross_entropy(net(x), y).backward()
+        opt.step()
+        net.eval()
+        with vistorch.no_grad():
+            for part in unlabelled:
+                net(part)
+            assert hear.op is None
+            for part, target in labelled:
+                F.cross_entropy(net(part), target)
+    assert hear.op is None
+    assert [c["samples"] for c in fine(run).state()["validation"]] == [60]
 
 
 def test_inputs_of_a_validation_that_were_overwritten_are_not_shown():

@@ -60,6 +60,7 @@ class Budget:
         self.began, self.held, self.calls = clock(), 0.0, 0
         self.charged = 0.0
         self.heard = self.each = 0.0  # what the hooks of all steps took, and those of one of late
+        self.apart = 0.0  # those of one batch of a validation
         self.jobs: dict[str, Job] = {}
 
     def job(self, name: str, part: float, every: int = 1) -> None:
@@ -78,10 +79,15 @@ class Budget:
         Args:
             seconds: measured; one that was interrupted meanwhile does not stand for the others.
         """
-        if not self.each or self.each > 4 * seconds:
-            self.each = seconds
-        else:
-            self.each += 0.2 * (min(seconds, 4 * self.each) - self.each)
+        self.each = _of_late(self.each, seconds)
+
+    def checked(self, seconds: float) -> None:
+        """The same of one batch of a validation.
+
+        Args:
+            seconds: measured.
+        """
+        self.apart = _of_late(self.apart, seconds)
 
     def elapsed(self) -> float:
         """Seconds the loop has run."""
@@ -134,3 +140,9 @@ class Budget:
             name: round((j.spent + (hear if name == "hear" else 0.0)) * 1000, 3)
             for name, j in self.jobs.items()
         }
+
+
+def _of_late(each: float, seconds: float) -> float:
+    if not each or each > 4 * seconds:
+        return seconds
+    return each + 0.2 * (min(seconds, 4 * each) - each)

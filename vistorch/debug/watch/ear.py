@@ -25,7 +25,7 @@ from .units import Looking
 
 LARGE = 4 << 20  # bytes of scores that are read at once instead of kept for the refresh
 HELD = 32 << 20  # bytes of batches that wait for it
-TIMED = 16  # the hooks of one step in so many are timed: to look at the clock costs as much as they do
+TIMED = 16  # of so many steps, or batches, the hooks of one are timed: looking at the clock costs as much as they do
 
 
 class Ear(Listener):
@@ -53,6 +53,7 @@ class Ear(Listener):
         self.sights: list[Sight] = []
         self.held = 0
         self.check: Check | None = None
+        self.batches = 0  # of it
         self.check_sights: list[Sight] = []
         self.at = 0  # where in the newest pass a leaf of the model stood
         self.main: Any = None
@@ -89,8 +90,8 @@ class Ear(Listener):
         self.deaf = False
         if hear.phase is None:
             hear.phase = self.phase
-        if hear.op is None and self.check is not None:
-            hear.op = self.ops.op
+        if self.check is not None:
+            self.ops.again()
 
     def _step(self, optimizer: Any) -> None:
         if self.run.looks and (optimizer is self.main or self._is_ours(optimizer)):
@@ -104,6 +105,8 @@ class Ear(Listener):
 
     def _loader(self, loader: Any, iterator: Any = None) -> None:
         self.loaders.begin(loader, iterator)
+        if self.check is not None:
+            self.ops.afresh()
 
     def _scheduler(self, scheduler: Any) -> None:
         if all(s is not scheduler for s in self.schedulers):
@@ -157,14 +160,14 @@ class Ear(Listener):
         self.last = None
         if not mode.on or not (self._training() or self.trains_in_eval):
             self.apart, self.thread = True, get_ident()
-            begun = self.budget.begin()
             self._forward_apart()
-            self.budget.end("hear", begun)
             self.ops.inside = self.root is not None
-            if self.ops.outside and self.ops.inside and hear.op == self.ops.op and hear.phase == self.phase:
+            if self.ops.inside and self.ops.idle() and hear.phase == self.phase:
                 # who has labels outside the root has them there for the next batch too: inside, ops run as fast as
                 # they do when nobody listens
                 hear.op, hear.phase, self.deaf = None, None, True
+            elif self.ops.muted:
+                self.ops.again()
             return
         self.apart = False
         if self.check is not None:
@@ -183,7 +186,14 @@ class Ear(Listener):
         if self.check is None:
             self.check = Check(self.run.step, self.run.epoch)
             self.ops.__enter__()
-        self._take_check()
+            self.batches = 0
+        else:
+            self._take_check()
+            self.budget.heard += self.budget.apart
+            if self.timed:
+                self.budget.checked(self.lap)
+        self.batches += 1
+        self.timed, self.lap = self.batches < 4 or not self.batches % TIMED, 0.0
         self.run._tick()
 
     def _training(self) -> bool:
@@ -330,11 +340,9 @@ class Ear(Listener):
     # ---- apart from training -----------------------------------------------------------------------------------
     def _take_check(self) -> None:
         """What was read of the last batch counts now that the next one comes."""
-        sight, self.ops.current = self.ops.current, None
+        sight = self.ops.next()
         if sight is not None:
             self.check_sights.append(sight)
-        else:
-            self.ops.outside = False
 
     def end_check(self) -> None:
         """Training goes on: a validation is over."""
@@ -343,6 +351,7 @@ class Ear(Listener):
         self._take_check()
         self.ops.__exit__()
         check, self.check = self.check, None
+        self.timed, self.lap = False, 0.0
         self.run._end_check(check)
 
     def close(self) -> None:

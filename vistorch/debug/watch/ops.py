@@ -1,15 +1,27 @@
 """What is heard of ops while the model is called apart from training: there is no graph to read labels from.
 
+What has told of one batch tells of the next; once it has, nothing is heard until the model is called again, so that the
+loading of data and what a loop counts for itself run as fast as ever.
 Invariant: one batch is counted once, from its loss if it has one, else from the comparison with its labels.
 """
 
 from __future__ import annotations
 
-import threading
+from threading import get_ident
 from typing import Any
 
-from ...engine.events import Listener
+from ...engine.events import Listener, hear
 from .reading import CLASSES, Sight, sight_of_op
+
+LOSS, COMPARED = "loss", "compared"
+PATIENCE = 32  # batches that nothing tells of, before nobody listens until another loader begins
+_looks: dict[str, str] = {}  # by name of a row: the method that looks at it, "" for most
+
+
+def _look_of(name: str) -> str:
+    if name.startswith(("nll_loss", "binary_cross_entropy")) and "backward" not in name:
+        return "_loss"
+    return {"eq": "_compared", "argmax_at": "_argmax", "max_dim": "_argmax"}.get(name, "")
 
 
 class Ops(Listener):
@@ -21,35 +33,66 @@ class Ops(Listener):
         self.chosen: list[tuple[Any, Any]] = []  # (scores, indices) of the newest argmax
         self.inside = self.chosen_inside = False  # whether the root is being called; and was, at that argmax
         self.outside = False  # whether all that told of the newest batch was heard outside the root
+        self.by = self.before = (
+            ""  # LOSS or COMPARED: what told of the newest batch, and of the one before it
+        )
+        self.missed = 0  # batches in a row that nothing told of
+        self.muted = False
 
     def __enter__(self) -> Any:
         """Start to listen."""
         self.current, self.chosen, self.outside = None, [], False
+        self.by, self.before, self.missed, self.muted = "", "", 0, False
         return super().__enter__()
+
+    def next(self) -> Sight | None:
+        """Another batch begins: give what is known of the last."""
+        sight, self.current = self.current, None
+        self.before, self.by = self.by, ""
+        if sight is None:
+            self.outside = False
+            self.missed += 1
+            if self.missed == PATIENCE:
+                self.__exit__()
+        else:
+            self.missed = 0
+        return sight
+
+    def idle(self) -> bool:
+        """Whether nothing inside the root is of interest, and nobody else listens to ops."""
+        if self.missed >= PATIENCE:
+            return hear.op is None
+        return self.outside and (hear.op == self.op or (self.muted and hear.op is None))
+
+    def again(self) -> None:
+        """Listen on."""
+        self.muted = False
+        if hear.op is None and self.missed < PATIENCE:
+            hear.op = self.op
+
+    def afresh(self) -> None:
+        """Other data comes: listen, if that was given up."""
+        if self.missed >= PATIENCE:
+            self.missed = 0
+            super().__enter__()
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
         """Look for labels."""
-        self.ear.budget.calls += 1
         name = rule.name
-        if name == "eq":
-            look = self._compared
-        elif name in ("argmax_at", "max_dim"):
-            look = self._argmax
-        elif name.startswith(("nll_loss", "binary_cross_entropy")):
-            look = self._loss
-        else:
-            return
-        if threading.get_ident() == self.ear.thread:
-            begun = self.ear.budget.begin()
-            self.ear._guarded(look, name, ins, consts, outs)
-            self.ear.budget.end("hear", begun)
+        look = _looks.get(name)
+        if look is None:
+            look = _looks[name] = _look_of(name)
+        if not look:
+            self.ear.budget.calls += 1
+        elif get_ident() == self.ear.thread:
+            self.ear._guarded(getattr(self, look), name, ins, consts, outs)
 
     def _loss(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         sight = sight_of_op(name, ins)
         if sight is not None:
             if sight.kind == CLASSES and consts and isinstance(consts[0], int):
                 sight.ignore = consts[0]
-            self._take(sight)
+            self._take(sight, LOSS)
 
     def _argmax(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         scores, index = ins[0]._data, outs[-1]
@@ -66,16 +109,19 @@ class Ops(Listener):
             if _same_memory(one, index) and other._data.size == index._data.size:
                 target = other._data.reshape(-1)
                 if target.dtype.kind in "iu":
-                    self._take(Sight(CLASSES, scores._data, target, scores._place))
-                    self.outside = not self.inside and not self.chosen_inside
+                    outside = not self.inside and not self.chosen_inside
+                    self._take(Sight(CLASSES, scores._data, target, scores._place), COMPARED, outside)
                 return
 
-    def _take(self, sight: Sight) -> None:
+    def _take(self, sight: Sight, by: str, outside: bool = True) -> None:
         sight.step, sight.epoch = self.ear.run.step, self.ear.run.epoch
         if sight.logs:  # what the loop computed for itself, it may overwrite
             sight.scores = sight.scores.copy()
         self.ear._dress(sight)
-        self.current, self.outside = sight, not self.inside
+        self.current, self.outside = sight, outside and not self.inside
+        self.by = by
+        if by == self.before and not self.inside and hear.op == self.op:
+            hear.op, self.muted = None, True
 
 
 def _same_memory(a: Any, b: Any) -> bool:

@@ -163,13 +163,15 @@ def sight_of_op(name: str, ins: tuple) -> Sight | None:
         name: the row's name.
         ins: its inputs.
     """
-    if len(ins) < 2 or not all(hasattr(t, "_data") for t in ins[:2]):
+    if len(ins) < 2:
         return None
-    scores, target = ins[0]._data, ins[1]._data
-    if name.startswith("nll_loss") and "backward" not in name:
+    scores, target = getattr(ins[0], "_data", None), getattr(ins[1], "_data", None)
+    if scores is None or target is None:
+        return None
+    if name.startswith("nll_loss"):
         if scores.ndim < 2 or tuple(target.shape) != scores.shape[:1] + scores.shape[2:]:
             return None
         return Sight(CLASSES, scores, target, ins[0]._place, logs=True)
-    if name.startswith("binary_cross_entropy") and "backward" not in name and scores.shape == target.shape:
+    if scores.shape == target.shape:
         return Sight(LOGITS if "logits" in name else CHANCES, scores, target, ins[0]._place)
     return None

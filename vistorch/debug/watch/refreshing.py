@@ -83,17 +83,22 @@ class Refreshing:
             self.batch = self.batch or len(sights[-1].target)
         self.queued += queue(self._ready(sights), self.freight)
 
-    def _read_check(self, check: Check) -> None:
+    def _read_check(self, check: Check, ends: bool = False) -> None:
+        """Read the batches of a validation; misread samples are looked for where there is time, and at its end."""
         sights, self.ear.check_sights = self.ear.check_sights, []
+        begun = self.budget.begin()
         sights = self._ready(sights)
-        if not sights:
-            return
-        queued = queue(sights, self.freight, with_loss=True)
-        self.freight.send()
-        reads = arrived(queued, self.book.classes)
-        check.add(reads, self.book.classes)
-        self.book.mistakes.choose(reads, self.freight, "validation")
-        self._touch("mistakes")
+        if sights:
+            queued = queue(sights, self.freight, with_loss=True)
+            self.freight.send()
+            reads = arrived(queued, self.book.classes)
+            check.add(reads, self.book.classes)
+            if self.budget.may("mistakes", self.step) or ends:
+                within = self.budget.begin()
+                self.book.mistakes.choose(reads, self.freight, "validation")
+                self.budget.end("mistakes", within)
+                self._touch("mistakes")
+        self.budget.end("refresh", begun)
 
     def refresh(self, tell: bool = True) -> None:
         """Read what waits, with one transfer a device; tell whoever shows it. The loop does so 10 times a second.

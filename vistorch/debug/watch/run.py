@@ -283,7 +283,7 @@ class Run(Acting, Refreshing, Showing):
 
     def _end_check(self, check: Check) -> None:
         """A validation is over: read what is left of it."""
-        self._read_check(check)
+        self._read_check(check, ends=True)
         if self.book.end_check(check):
             self._touch("validation", "accuracy")
 

@@ -1,7 +1,8 @@
 """The cross entropy of a small matrix and class indices in one go: two rows' work between one entry and one exit.
 
-Invariant: the result, its graph and what its nodes keep are those that `log_softmax` and `nll_loss` give one after the
-other; whenever somebody could see the difference (a listener, a hook on what is saved), None says: take that way.
+Invariant: the result, its graph, what its nodes keep and what a listener is told are those that `log_softmax` and
+`nll_loss` give one after the other; whenever somebody could see the difference (a hook on what is saved, a listener
+that looks at history), None says: take that way.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ...graph import Version, draw, leaf_of, sync
 from ...modes import mode
 from ...places import CPU
 from ...quiet import hushed
-from ...tensor import Tensor, new
+from ...tensor import Tensor, new, wrap
 from ..activation.soft import _log_softmax
 from .nll import MEAN, NONE, one_rows
 
@@ -64,7 +65,7 @@ def cross_entropy_together(input: Tensor, target: Tensor, ignore_index: int, red
         or not x.flags.c_contiguous
         or reduction == NONE
         or (on is not True and on is not False)
-        or hear.op is not None
+        or (hear.op is not None and on and input._rg)
     ):
         return None
     done = hushed(_run, x, t, np.arange(0, x.size, x.shape[1]), ignore_index, reduction)
@@ -79,6 +80,11 @@ def cross_entropy_together(input: Tensor, target: Tensor, ignore_index: int, red
     if input._view is not None:
         sync(input)
     if not (on and input._rg):
+        if (told := hear.op) is not None:
+            between = wrap(log_p, CPU)
+            told(_soft, (input,), (1,), (between,))
+            total = wrap(np.asarray(len(x), x.dtype), CPU)
+            told(_likely, (between, target), (ignore_index, reduction), (o, total))
         return o
     v = target._ver
     first, second = new(_soft.node_class), new(_likely.node_class)

@@ -9,6 +9,7 @@ import pytest
 
 import vistorch
 from tests.compat.run import python
+from tests.reference import CPU_BUILD
 from tests.story import story
 
 
@@ -57,10 +58,11 @@ def test_other_devices(L, tell):
 def test_cuda_without_cuda(L, tell):
     tell(L.cuda.get_rng_state_all(), L.cuda.memory_stats(), L.cuda.memory_stats_as_nested_dict())
     tell(tell.warns(L.cuda.memory_cached), tell.warns(L.cuda.max_memory_cached))
+    if CPU_BUILD:
+        tell.raises(lambda: L.cuda.nvtx.range_push("x"))
 
 
 def test_marks_of_a_timeline_without_cuda():
-    # PyTorch's words in its CPU build; its build for CUDA has marks, card or not
     with pytest.raises(
         RuntimeError, match=r"^NVTX functions not installed\. Are you sure you have a CUDA build\?$"
     ):

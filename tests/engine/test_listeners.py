@@ -162,6 +162,16 @@ def test_whoever_tells_reads_its_slot_once():
         assert not re.search(r"\bhear\.\w+\(", path.read_text(encoding="utf-8")), path
 
 
+class Places(Listener):
+    """Writes down where each op was called."""
+
+    def __init__(self):
+        self.places = []
+
+    def op(self, *told):
+        self.places.append(line_of(where()))
+
+
 def test_where_is_the_place_above_who_tells():
     def mine(x):
         return x
@@ -169,34 +179,22 @@ def test_where_is_the_place_above_who_tells():
     def inner(x):
         return x.exp()
 
-    places = []
-
-    class Places(Listener):
-        def op(self, *told):
-            places.append(line_of(where()))
-
     x = L.ones(2)
-    with Places():
+    with Places() as heard:
         mine(x + x)
         sum([x, x, x], x)
         inner(x)
     assert where() is None  # nobody tells
-    assert [p.text for p in places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
-    assert [p.function for p in places[-2:]] == ["test_where_is_the_place_above_who_tells", "inner"]
+    assert [p.text for p in heard.places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
+    assert [p.function for p in heard.places[-2:]] == ["test_where_is_the_place_above_who_tells", "inner"]
 
 
 def test_python_s_own_library_is_passed_over():
     """What a person wrote is meant, and a thread that runs vistorch alone begins in no line of anybody's."""
-    places = []
-
-    class Places(Listener):
-        def op(self, *told):
-            places.append(line_of(where()))
-
     x = L.ones(2)
-    with Places():
+    with Places() as heard:
         heapq.nsmallest(1, [x[0], x[1]])
         worker = threading.Thread(target=L.exp, args=(x,))
         worker.start()
         worker.join()
-    assert places[-2].text == "heapq.nsmallest(1, [x[0], x[1]])" and places[-1] is None
+    assert heard.places[-2].text == "heapq.nsmallest(1, [x[0], x[1]])" and heard.places[-1] is None

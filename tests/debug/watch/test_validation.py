@@ -17,6 +17,11 @@ def fine(run):
     return run
 
 
+def one_step(net, opt, x, y):
+    F.cross_entropy(net(x), y).backward()
+    opt.step()
+
+
 def validate_by_loss(net, x, y):
     return F.cross_entropy(net(x), y)
 
@@ -129,8 +134,7 @@ def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are
     heard = []
     net.net[1].register_forward_hook(lambda *_: heard.append(hear.op is not None))
     with watch(net, opt) as run:
-        F.cross_entropy(net(x), y).backward()
-        opt.step()
+        one_step(net, opt, x, y)
         heard.clear()
         net.eval()
         with vistorch.no_grad():
@@ -141,8 +145,7 @@ def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are
                 elif how == "outside":
                     F.cross_entropy(out, part)
         net.train()
-        F.cross_entropy(net(x), y).backward()
-        opt.step()
+        one_step(net, opt, x, y)
     check = fine(run).state()["validation"][0]
     assert check["samples"] == 60 and run.step == 2 and len(run.book.window.rows) == 120
     inside = heard[:6]
@@ -153,15 +156,13 @@ def evaluated(net, opt, each, n=60, of=10):
     """A run with a validation between two steps; `each` looks at one batch."""
     x, y = blobs(n, seed=2)
     with watch(net, opt) as run:
-        F.cross_entropy(net(x), y).backward()
-        opt.step()
+        one_step(net, opt, x, y)
         net.eval()
         with vistorch.no_grad():
             for i in range(0, n, of):
                 each(i // of, net, x[i : i + of], y[i : i + of])
         net.train()
-        F.cross_entropy(net(x), y).backward()
-        opt.step()
+        one_step(net, opt, x, y)
         assert hear.op is None
     return fine(run)
 
@@ -226,8 +227,7 @@ def test_a_long_pass_over_data_without_labels_is_let_alone_and_the_next_is_heard
     inside, x, y = [], *blobs(20)
     net[1].register_forward_hook(lambda *_: inside.append(hear.op is not None or hear.phase is not None))
     with watch(net, opt) as run:
-        F.cross_entropy(net(x), y).backward()
-        opt.step()
+        one_step(net, opt, x, y)
         inside.clear()
         net.eval()
         with vistorch.no_grad():
@@ -235,8 +235,7 @@ def test_a_long_pass_over_data_without_labels_is_let_alone_and_the_next_is_heard
                 net(x)
         assert inside == [True] * PATIENCE + [False] * 3 and hear.op is None
         net.train()
-        F.cross_entropy(net(x), y).backward()
-        opt.step()
+        one_step(net, opt, x, y)
         net.eval()
         with vistorch.no_grad():
             F.cross_entropy(net(x), y)
@@ -249,8 +248,7 @@ def test_labels_of_another_loader_are_heard_after_many_batches_without():
     unlabelled = DataLoader(vistorch.cat([x, x]), batch_size=2)
     labelled = DataLoader(TensorDataset(x, y), batch_size=10)
     with watch(net, opt) as run:
-        F.cross_entropy(net(x), y).backward()
-        opt.step()
+        one_step(net, opt, x, y)
         net.eval()
         with vistorch.no_grad():
             for part in unlabelled:
@@ -266,8 +264,7 @@ def test_inputs_of_a_validation_that_were_overwritten_are_not_shown():
     net, (x, y) = conv_net(), pictures(12)
     opt = optim.SGD(net.parameters(), lr=0.0)
     with watch(net, opt) as run:
-        F.cross_entropy(net(x), y).backward()
-        opt.step()
+        one_step(net, opt, x, y)
         run.refresh()
         known = run.book.mistakes.number
         net.eval()

@@ -55,9 +55,7 @@ class Row:
 
     # defaults, so that making a row writes little
     state, back = "clean", ""
-    came = (
-        ""  # what spoilt its inputs in forward: "nan", "inf", or "placed", put there on purpose as a mask is
-    )
+    came = ""  # what spoilt its inputs in forward: "nan", "inf", or "placed", on purpose as by a mask
     bad: Any = None
     back_bad: Any = None
     facts: Any = None  # of a birth in forward

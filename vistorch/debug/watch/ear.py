@@ -193,7 +193,7 @@ class Ear(Listener):
             if self.timed:
                 self.budget.checked(self.lap)
         self.batches += 1
-        self.timed, self.lap = self.batches < 4 or not self.batches % TIMED, 0.0
+        self._next_lap(self.batches)
         self.run._tick()
 
     def _training(self) -> bool:
@@ -335,7 +335,11 @@ class Ear(Listener):
         self.budget.heard += self.budget.each
         if self.timed:
             self.budget.stepped(self.lap)
-        self.timed, self.lap = step < 4 or not step % TIMED, 0.0
+        self._next_lap(step)
+
+    def _next_lap(self, number: int) -> None:
+        """Another step, or batch of a validation, begins: whether its hooks are timed."""
+        self.timed, self.lap = number < 4 or not number % TIMED, 0.0
 
     # ---- apart from training -----------------------------------------------------------------------------------
     def _take_check(self) -> None:

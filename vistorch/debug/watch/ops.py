@@ -33,9 +33,7 @@ class Ops(Listener):
         self.chosen: list[tuple[Any, Any]] = []  # (scores, indices) of the newest argmax
         self.inside = self.chosen_inside = False  # whether the root is being called; and was, at that argmax
         self.outside = False  # whether all that told of the newest batch was heard outside the root
-        self.by = self.before = (
-            ""  # LOSS or COMPARED: what told of the newest batch, and of the one before it
-        )
+        self.by = self.before = ""  # what told of the newest batch, and of the one before: LOSS, COMPARED
         self.missed = 0  # batches in a row that nothing told of
         self.muted = False
 
@@ -109,17 +107,17 @@ class Ops(Listener):
             if _same_memory(one, index) and other._data.size == index._data.size:
                 target = other._data.reshape(-1)
                 if target.dtype.kind in "iu":
-                    outside = not self.inside and not self.chosen_inside
-                    self._take(Sight(CLASSES, scores._data, target, scores._place), COMPARED, outside)
+                    sight = Sight(CLASSES, scores._data, target, scores._place)
+                    self._take(sight, COMPARED, self.chosen_inside)
                 return
 
-    def _take(self, sight: Sight, by: str, outside: bool = True) -> None:
+    def _take(self, sight: Sight, by: str, chosen_inside: bool = False) -> None:
         sight.step, sight.epoch = self.ear.run.step, self.ear.run.epoch
         if sight.logs:  # what the loop computed for itself, it may overwrite
             sight.scores = sight.scores.copy()
         self.ear._dress(sight)
-        self.current, self.outside = sight, outside and not self.inside
-        self.by = by
+        self.current, self.by = sight, by
+        self.outside = not self.inside and not chosen_inside
         if by == self.before and not self.inside and hear.op == self.op:
             hear.op, self.muted = None, True
 

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests import leftovers
+
 
 @pytest.fixture(autouse=True)
 def python_names(doctest_namespace):
@@ -19,9 +21,18 @@ def python_names(doctest_namespace):
 
 
 @pytest.fixture(autouse=True)
-def nothing_listens():
+def nothing_listens(leaves_nothing):
     """End what the first `vt.graph` or `vt.step` of a test began: other tests say what is noted for themselves."""
     yield
     listening = sys.modules.get("vistorch.vt.listening")
     if listening is not None:
         listening.stop()
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing():
+    """Fail a test, or an example, that leaves a mode other than it found it: the next would pay for it."""
+    before = leftovers.modes()
+    yield
+    told = leftovers.left(before)
+    assert not told, "left behind: " + "; ".join(told)

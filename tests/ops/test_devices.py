@@ -20,6 +20,8 @@ def two_devices():
     if L is torch:
         pytest.skip("torch has no simulated devices")
     L.cuda.simulate(2)
+    yield
+    L.cuda.simulate(None)
 
 
 @for_each("device", lambda op: any(sample.xs() for sample in op.samples))

@@ -175,9 +175,15 @@ def test_a_packed_sequence() -> None:
     assert shown[0] == shown[1]
 
 
-def test_batch_sizes_stay_on_the_cpu() -> None:
-    """On a device the data and the indices move."""
+@pytest.fixture
+def one_device():
     L.cuda.simulate(1)
+    yield
+    L.cuda.simulate(None)
+
+
+def test_batch_sizes_stay_on_the_cpu(one_device) -> None:
+    """On a device the data and the indices move."""
     r = rnn_of(L)
     p = r.pack_sequence([L.tensor([1.0, 2.0]), L.tensor([3.0, 4.0, 5.0])], enforce_sorted=False)
     moved = p.to("cuda")

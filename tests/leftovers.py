@@ -1,0 +1,76 @@
+"""What one test may leave to the next: nothing. Modes of both libraries, pretended devices, listeners.
+
+A leftover is told where it was left, and put right, so that the tests after it say only what is theirs.
+"""
+
+import dataclasses
+import sys
+
+from vistorch.engine import events
+from vistorch.engine.device import default
+from vistorch.engine.kernels import simulated
+
+# (what it is called, how it is read, how it is put right), of the library given
+MODES = (
+    ("default dtype", lambda L: L.get_default_dtype(), lambda L, was: L.set_default_dtype(was)),
+    ("grad mode", lambda L: L.is_grad_enabled(), lambda L, was: L.set_grad_enabled(was)),
+    ("inference mode", lambda L: L.is_inference_mode_enabled(), None),
+    (
+        "anomaly mode",
+        lambda L: (L.is_anomaly_enabled(), L.is_anomaly_check_nan_enabled()),
+        lambda L, was: L.autograd.set_detect_anomaly(*was),
+    ),
+    (
+        "deterministic mode",
+        lambda L: L.get_deterministic_debug_mode(),
+        lambda L, was: L.set_deterministic_debug_mode(was),
+    ),
+    ("warn always", lambda L: L.is_warn_always_enabled(), lambda L, was: L.set_warn_always(was)),
+    ("number of threads", lambda L: L.get_num_threads(), lambda L, was: L.set_num_threads(was)),
+    ("autocast", lambda L: L.is_autocast_enabled("cpu"), lambda L, was: L.set_autocast_enabled("cpu", was)),
+    (
+        "autocast dtype",
+        lambda L: L.get_autocast_dtype("cpu"),
+        lambda L, was: L.set_autocast_dtype("cpu", was),
+    ),
+)
+# Those that only vistorch has, or whose state PyTorch keeps elsewhere.
+OURS = (
+    ("simulated devices", lambda L: simulated.count(), lambda L, was: L.cuda.simulate(was)),
+    ("default device", lambda L: (default.base, *default.stack), lambda L, was: L.set_default_device(was[0])),
+    ("print options", lambda L: L.get_printoptions(), lambda L, was: L.set_printoptions(**was)),
+    ("listeners", lambda L: list(events._listeners), None),
+)
+THEIRS = (
+    (
+        "print options",
+        lambda L: dataclasses.asdict(L._tensor_str.PRINT_OPTS),
+        lambda L, was: L.set_printoptions(**was),
+    ),
+    ("default device", lambda L: L.get_default_device(), lambda L, was: L.set_default_device(was)),
+)
+
+
+def modes():
+    """How everything stands now: what to read it with again, and its value."""
+    return [(row, L, row[1](L)) for L, rows in libraries() for row in rows]
+
+
+def libraries():
+    """vistorch, and torch where a test has imported it."""
+    import vistorch
+
+    yield vistorch, MODES + OURS
+    if (torch := sys.modules.get("torch")) is not None:
+        yield torch, MODES + THEIRS
+
+
+def left(before):
+    """Put right what is no longer as it was before; return a sentence of each."""
+    told = []
+    for (name, read, mend), L, was in before:
+        if (now := read(L)) != was:
+            told.append(f"{L.__name__}'s {name}: {now}, where it was {was}")
+            if mend is not None:
+                mend(L, was)
+    return told

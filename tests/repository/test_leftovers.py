@@ -1,0 +1,46 @@
+"""The check that a test leaves nothing to the next: it tells of each mode, and puts it right."""
+
+import pytest
+
+import vistorch
+from tests import leftovers
+from vistorch.engine.events import Listener
+
+torch = pytest.importorskip("torch")
+CHANGES = {
+    "default dtype": lambda L: L.set_default_dtype(L.float64),
+    "grad mode": lambda L: L.set_grad_enabled(False),
+    "anomaly mode": lambda L: L.autograd.set_detect_anomaly(True),
+    "deterministic mode": lambda L: L.set_deterministic_debug_mode("warn"),
+    "warn always": lambda L: L.set_warn_always(True),
+    "number of threads": lambda L: L.set_num_threads(L.get_num_threads() + 1),
+    "autocast": lambda L: L.set_autocast_enabled("cpu", True),
+    "autocast dtype": lambda L: L.set_autocast_dtype("cpu", L.float16),
+    "print options": lambda L: L.set_printoptions(precision=2),
+    "default device": lambda L: L.set_default_device("meta"),
+}
+
+
+@pytest.mark.parametrize("library", [vistorch, torch], ids=["vistorch", "torch"])
+@pytest.mark.parametrize("mode", list(CHANGES))
+def test_a_mode_is_told_and_put_right(mode, library):
+    before = leftovers.modes()
+    CHANGES[mode](library)
+    (told,) = leftovers.left(before)
+    assert told.startswith(f"{library.__name__}'s {mode}: ")
+    assert leftovers.left(before) == []
+
+
+def test_every_mode_that_can_be_put_right_is_tried():
+    rows = leftovers.MODES + leftovers.OURS + leftovers.THEIRS
+    assert {name for name, _, mend in rows if mend is not None} - {"simulated devices"} == set(CHANGES)
+
+
+def test_devices_and_listeners_are_told():
+    before = leftovers.modes()
+    vistorch.cuda.simulate(3)
+    with Listener():
+        devices, listeners = leftovers.left(before)
+    assert devices == "vistorch's simulated devices: 3, where it was 0"
+    assert listeners.startswith("vistorch's listeners: [<")
+    assert leftovers.left(before) == []

@@ -22,17 +22,17 @@ def python_names(doctest_namespace):
 
 @pytest.fixture(autouse=True)
 def nothing_listens(leaves_nothing):
-    """End what the first `vt.graph` or `vt.step` of a test began: other tests say what is noted for themselves."""
+    """End what `vt.graph`, `vt.step` and a look at a module began: other tests say what is noted for themselves."""
     yield
-    listening = sys.modules.get("vistorch.vt.listening")
-    if listening is not None:
-        listening.stop()
+    for name, end in (("vistorch.vt.listening", "stop"), ("vistorch.debug.updates", "forget")):
+        if (module := sys.modules.get(name)) is not None:
+            getattr(module, end)()
 
 
 @pytest.fixture(autouse=True)
 def leaves_nothing():
     """Fail a test, or an example, that leaves a mode other than it found it: the next would pay for it."""
-    before = leftovers.modes()
+    before = leftovers.Before()
     yield
-    told = leftovers.left(before)
+    told = before.left()
     assert not told, "left behind: " + "; ".join(told)

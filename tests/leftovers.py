@@ -39,7 +39,6 @@ OURS = (
     ("simulated devices", lambda L: simulated.count(), lambda L, was: L.cuda.simulate(was)),
     ("default device", lambda L: (default.base, *default.stack), lambda L, was: L.set_default_device(was[0])),
     ("print options", lambda L: L.get_printoptions(), lambda L, was: L.set_printoptions(**was)),
-    ("listeners", lambda L: list(events._listeners), None),
 )
 THEIRS = (
     (
@@ -51,9 +50,27 @@ THEIRS = (
 )
 
 
-def modes():
-    """How everything stands now: what to read it with again, and its value."""
-    return [(row, L, row[1](L)) for L, rows in libraries() for row in rows]
+class Before:
+    """How everything stands now: each row, the library, the value it reads there; who listens."""
+
+    def __init__(self):
+        self.modes = [(row, L, row[1](L)) for L, rows in libraries() for row in rows]
+        self.listeners = list(events._listeners)
+
+    def left(self):
+        """Put right what is no longer as it was; return a sentence of each."""
+        told = []
+        for (name, read, mend), L, was in self.modes:
+            if (now := read(L)) != was:
+                told.append(f"{L.__name__}'s {name}: {now}, where it was {was}")
+                if mend is not None:
+                    mend(L, was)
+        # One that has stopped was another test's, of the same file.
+        new = [one for one in events._listeners if not any(one is known for known in self.listeners)]
+        for one in new:
+            told.append(f"a listener: {one!r}")
+            one.__exit__(None, None, None)
+        return told
 
 
 def libraries():
@@ -63,14 +80,3 @@ def libraries():
     yield vistorch, MODES + OURS
     if (torch := sys.modules.get("torch")) is not None:
         yield torch, MODES + THEIRS
-
-
-def left(before):
-    """Put right what is no longer as it was before; return a sentence of each."""
-    told = []
-    for (name, read, mend), L, was in before:
-        if (now := read(L)) != was:
-            told.append(f"{L.__name__}'s {name}: {now}, where it was {was}")
-            if mend is not None:
-                mend(L, was)
-    return told

@@ -8,7 +8,6 @@ import pytest
 
 import vistorch as L
 from vistorch import vt
-from vistorch.debug import updates
 
 FUNCTIONS = {name: getattr(vt, name) for name in vt.__all__ if inspect.isfunction(getattr(vt, name))}
 SWITCHES = ("bool", "bool | None")  # anything with a truth is one
@@ -41,7 +40,6 @@ def elsewhere(tmp_path, monkeypatch):
     vt.break_(clear=True)
     L.set_default_device(None)
     vt.defaults.reset()
-    updates.forget()  # a module that was shown lives as long as this file
 
 
 @pytest.mark.parametrize("wrong", list(WRONG))

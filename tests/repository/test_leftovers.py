@@ -24,11 +24,11 @@ CHANGES = {
 @pytest.mark.parametrize("library", [vistorch, torch], ids=["vistorch", "torch"])
 @pytest.mark.parametrize("mode", list(CHANGES))
 def test_a_mode_is_told_and_put_right(mode, library):
-    before = leftovers.modes()
+    before = leftovers.Before()
     CHANGES[mode](library)
-    (told,) = leftovers.left(before)
+    (told,) = before.left()
     assert told.startswith(f"{library.__name__}'s {mode}: ")
-    assert leftovers.left(before) == []
+    assert before.left() == []
 
 
 def test_every_mode_that_can_be_put_right_is_tried():
@@ -36,11 +36,16 @@ def test_every_mode_that_can_be_put_right_is_tried():
     assert {name for name, _, mend in rows if mend is not None} - {"simulated devices"} == set(CHANGES)
 
 
-def test_devices_and_listeners_are_told():
-    before = leftovers.modes()
+def test_devices_are_told():
+    before = leftovers.Before()
     vistorch.cuda.simulate(3)
+    assert before.left() == ["vistorch's simulated devices: 3, where it was 0"]
+    assert before.left() == []
+
+
+def test_a_new_listener_is_told_and_one_that_stopped_is_not():
     with Listener():
-        devices, listeners = leftovers.left(before)
-    assert devices == "vistorch's simulated devices: 3, where it was 0"
-    assert listeners.startswith("vistorch's listeners: [<")
-    assert leftovers.left(before) == []
+        before = leftovers.Before()
+    one = Listener().__enter__()
+    assert before.left() == [f"a listener: {one!r}"]
+    assert before.left() == []

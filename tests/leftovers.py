@@ -10,6 +10,12 @@ from vistorch.engine import events
 from vistorch.engine.device import default
 from vistorch.engine.kernels import simulated
 
+
+def default_device(torch):
+    """What `torch.set_default_device` was told."""
+    return getattr(getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None), "device", None)
+
+
 # (what it is called, how it is read, how it is put right), of the library given
 MODES = (
     ("default dtype", lambda L: L.get_default_dtype(), lambda L, was: L.set_default_dtype(was)),
@@ -46,7 +52,9 @@ THEIRS = (
         lambda L: dataclasses.asdict(L._tensor_str.PRINT_OPTS),
         lambda L, was: L.set_printoptions(**was),
     ),
-    ("default device", lambda L: L.get_default_device(), lambda L, was: L.set_default_device(was)),
+    # None is not the CPU there: any default device is a mode, under which some functions do something else.
+    ("default device", default_device, lambda L, was: L.set_default_device(was)),
+    ("function modes", lambda L: L._C._len_torch_function_stack(), None),
 )
 
 

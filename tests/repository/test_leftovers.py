@@ -31,6 +31,20 @@ def test_a_mode_is_told_and_put_right(mode, library):
     assert before.left() == []
 
 
+def test_the_cpu_as_default_device_is_told_too():
+    before = leftovers.Before()
+    torch.set_default_device("cpu")
+    assert before.left() == ["torch's default device: cpu, where it was None"]
+    assert before.left() == []
+
+
+def test_a_function_mode_is_told():
+    before = leftovers.Before()
+    with torch.overrides.BaseTorchFunctionMode():
+        assert before.left() == ["torch's function modes: 1, where it was 0"]
+    assert before.left() == []
+
+
 def test_every_mode_that_can_be_put_right_is_tried():
     rows = leftovers.MODES + leftovers.OURS + leftovers.THEIRS
     assert {name for name, _, mend in rows if mend is not None} - {"simulated devices"} == set(CHANGES)

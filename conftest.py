@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests import leftovers
+from tests import draws, leftovers
 
 
 @pytest.fixture(autouse=True)
@@ -36,3 +36,9 @@ def leaves_nothing():
     yield
     told = before.left()
     assert not told, "left behind: " + "; ".join(told)
+
+
+@pytest.fixture(autouse=True)
+def same_draws(request):
+    """Give a test the numbers it would draw if it ran alone."""
+    draws.again(getattr(request.node, "module", None))

@@ -1,9 +1,10 @@
 """Each test draws the same numbers, whichever ran before it."""
 
 import random
-import sys
 
 import numpy as np
+
+from tests.leftovers import libraries
 
 _first = {}
 
@@ -17,9 +18,8 @@ def again(module):
     """
     random.seed(0)
     np.random.seed(0)
-    for name in ("vistorch", "torch"):
-        if (library := sys.modules.get(name)) is not None:
-            library.manual_seed(0)
+    for library, _ in libraries():
+        library.manual_seed(0)
     for value in vars(module).values() if module is not None else ():
         if isinstance(value, np.random.Generator):
             bits = value.bit_generator

@@ -6,6 +6,7 @@ A leftover is told where it was left, and put right, so that the tests after it 
 import dataclasses
 import sys
 
+import vistorch
 from vistorch.engine import events
 from vistorch.engine.device import default
 from vistorch.engine.kernels import simulated
@@ -82,9 +83,7 @@ class Before:
 
 
 def libraries():
-    """vistorch, and torch where a test has imported it."""
-    import vistorch
-
+    """Give vistorch, and torch where a test has imported it, each with its rows."""
     yield vistorch, MODES + OURS
     if (torch := sys.modules.get("torch")) is not None:
         yield torch, MODES + THEIRS

@@ -9,13 +9,12 @@ import vistorch
 
 torch = pytest.importorskip("torch")
 rng = np.random.default_rng(7)
-TOLD = []
 
 
 @pytest.mark.parametrize("time", ["first", "again"])
 def test_the_same_numbers(time):
-    TOLD.append(
-        (rng.random(), random.random(), np.random.rand(), torch.rand(1).item(), vistorch.rand(1).item())
-    )
-    assert TOLD[0] == TOLD[-1]
-    assert TOLD[0][0] == np.random.default_rng(7).random()
+    assert rng.random() == np.random.default_rng(7).random()
+    assert random.random() == random.Random(0).random()
+    assert np.random.rand() == np.random.RandomState(0).rand()
+    for L in (torch, vistorch):
+        assert L.rand(1).item() == L.rand(1, generator=L.Generator().manual_seed(0)).item()

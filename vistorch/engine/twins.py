@@ -1,11 +1,13 @@
-"""What `help` says of in-place methods: the words of the function each is the twin of, and an example of its own.
+"""What `help` says of in-place methods: the words of the function each belongs to, and an example of its own.
 
-A row: the method and its other names, what `x` is made from, the call, what it gives.
+A row: the method and its other names, what `x` is made from, the call, what it gives. Where there is no row, the
+example is the function's own with the method in its place.
 Invariant: an example here is run by tests/repository/test_examples.py, as no docstring in a file shows it.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from inspect import cleandoc
 from typing import Any
@@ -152,10 +154,11 @@ _DOC = """{meaning}
 
 Example:
     >>> import vistorch
-    >>> x = vistorch.tensor({given})
+    >>> x = {made}
     >>> x.{call}
     {gives}
 """
+_EXAMPLES = re.compile(r"^ *>>> (vistorch\..*)\n((?: *(?!>>>)\S.*\n?)+)", re.MULTILINE)
 _NOT_HERE = re.compile(r"\n +(?:out|\*\*names): .*")  # arguments of the function alone
 
 
@@ -179,7 +182,34 @@ def describe(methods: dict[str, Any], functions: dict[str, Any]) -> None:
                     meaning=_MEANINGS.get(label, meaning),
                     where=where.format(stem),
                     arguments=_NOT_HERE.sub("", rest[rest.find("Args:") :].partition("Example:")[0].rstrip()),
-                    given=given,
+                    made=f"vistorch.tensor({given})",
                     call=label + call,
                     gives=gives,
                 )
+    for label, fn in methods.items():
+        function = (functions.get(label[:-1]) or methods.get(label[:-1])) if label.endswith("_") else None
+        if function is not None and function.__doc__ and ">>>" not in (fn.__doc__ or ""):
+            fn.__doc__ = _derived(function.__doc__, label)
+
+
+def _derived(of: str, label: str) -> str:
+    """The docstring of a twin that has no row: its function's, and the same call with the method in its place."""
+    text, stem = cleandoc(of), label[:-1]
+    meaning, _, rest = text.partition("\n\n")
+    arguments = _NOT_HERE.sub("", rest[rest.find("Args:") :].partition("Example:")[0].rstrip())
+    where = _WHERE[_WRITES].format(stem)
+    for line, gives in _EXAMPLES.findall(text):
+        call = ast.parse(line, mode="eval").body
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == f"vistorch.{stem}" and call.args:
+            first, *more = map(ast.unparse, call.args)
+            more += [f"{one.arg}={ast.unparse(one.value)}" for one in call.keywords]
+            written = f"{label}({', '.join(more)})"
+            return _DOC.format(
+                meaning=meaning,
+                where=where,
+                arguments=arguments,
+                made=first,
+                call=written,
+                gives=gives.strip(),
+            )
+    return "\n\n".join((meaning, where, arguments))

@@ -59,6 +59,8 @@ class Layer:
         fill: called with (library, module) after building, before anything is run.
         flatten: the result of a call as tensors, where it is not a tensor or a nest of tuples, lists and dicts.
         grads: False where a call has no gradients.
+        reference: for a class that torch.nn lacks, a function of torch that gives a class of torch modules, with the
+            same constructor, that does what this one shall do. Of exceptions it says only that there is one.
     """
 
     name: str
@@ -71,3 +73,4 @@ class Layer:
     fill: Callable[[Any, Any], None] | None = None
     flatten: Callable[[Any], Any] | None = None
     grads: bool = True
+    reference: Callable[[Any], Callable[..., Any]] | None = None

@@ -7,7 +7,7 @@ import inspect
 import re
 
 from tests.ops.cases import dtypes_of
-from tests.ops.library import prepare, run, torch
+from tests.ops.library import L, function_of, prepare, run, torch
 from tests.ops.record import Op, Sample
 
 _BATCH = ["input", "weight", "bias", "running_mean", "running_var"]
@@ -127,6 +127,9 @@ VARIADIC = {
 
 def signatures(op: Op) -> list[list[str]]:
     """The parameter names of torch's documented forms of an op."""
+    if op.reference is not None:
+        names = [name for name in inspect.signature(function_of(op, L)).parameters if name != "out"]
+        return [names]
     if op.base in NAMES:
         return NAMES[op.base]
     owner = torch.Tensor if op.name.startswith("Tensor.") else torch
@@ -153,7 +156,7 @@ def has_names(op: Op) -> bool:
     if op.fn is not None or op.name.startswith("Tensor._") or op.base in VARIADIC:
         return False
     method = op.name.startswith("Tensor.")
-    if method and not callable(getattr(torch.Tensor, op.base)):
+    if method and not callable(getattr(L.Tensor if op.reference is not None else torch.Tensor, op.base)):
         return False
     return any(len(sample.args) > method for sample in op.samples)
 

@@ -191,6 +191,8 @@ class Op:
         variants: False where shapes cannot be replaced by 0-d and empty ones.
         layouts: False where memory layout is the sample's own matter.
         grad_fn: False where the name is not torch's on purpose.
+        reference: for an op that torch lacks, a function of torch tensors, with the op's own argument names, that
+            gives what the op shall give. Every template runs against it; of exceptions it says only that there is one.
     """
 
     name: str
@@ -207,7 +209,13 @@ class Op:
     variants: bool = True
     layouts: bool = True
     grad_fn: bool = True
+    reference: Callable[..., Any] | None = None
     tag: str = ""
+
+    def __post_init__(self) -> None:
+        """A reference says nothing of torch's memory layout, nor of the name of a node."""
+        if self.reference is not None:
+            self.strides = self.grad_fn = False
 
     @property
     def id(self) -> str:

@@ -1,4 +1,5 @@
-# The whole workflow. `make help` lists it; `make test` needs only Python >= 3.10, make and Chromium.
+# The whole workflow. `make help` lists it; `make lab` and `make test` need only Python >= 3.10, make and git;
+# the tests in a browser are skipped, and counted as skipped, where there is no Chromium, Chrome or Edge.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -7,6 +8,8 @@ PROGRAMS ?= 20000
 LAB_ARGS ?=
 BENCH_ARGS ?=
 CAMPAIGNS ?=
+# where pytest and vitest leave a report, if anywhere
+REPORTS ?=
 # imports cupy at once, and is itself imported only where a CUDA device is asked for
 NOT_HERE := --ignore=vistorch/engine/kernels/cupy_.py
 
@@ -18,8 +21,13 @@ BASE := $(VENV)/.made-base
 TEST := $(VENV)/.made-test
 LAB := $(VENV)/.made-lab
 DOCS := $(VENV)/.made-docs
+# By a name of its own: a recipe that says MAKE is run by `make --dry-run` too.
+THIS_MAKE := $(MAKE)
 
-# One order, also under -j: pytest comes last, so that its closing line ends the run.
+JUNIT = $(if $(REPORTS),--junitxml=$(REPORTS)/$@.xml)
+VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=$(REPORTS)/$@.xml)
+
+# One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz campaigns bench js notebooks docs pictures clean
@@ -52,17 +60,18 @@ bundles: $(TEST)
 lab: $(LAB) ## open JupyterLab on your own copies of the tutorials, in vistorch-tutorials/
 	$(BIN)/vistorch lab vistorch-tutorials $(LAB_ARGS)
 
-test: lint type docs fuzz notebooks vitest ui pytest ## everything that must be green before a merge
+test: $(TEST) ## everything that must be green before a merge; its last line says what ran
+	@$(BIN)/python -m tests.run_all $(THIS_MAKE)
 
 pytest: bundles ## the tests and the examples in the docstrings of vistorch
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) vistorch tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(JUNIT) vistorch tests
 
 ui: bundles ## what a person does, in a browser, in JupyterLab and in Notebook 7
 	@$(BIN)/python -m tests.ui.kernels
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ui tests/ui tests/widgets
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ui $(JUNIT) tests/ui tests/widgets
 
 vitest: $(TEST) ## the tests of the front end
-	$(BIN)/python js/front.py test
+	$(BIN)/python js/front.py test $(VITEST)
 
 fmt: $(TEST) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
@@ -90,7 +99,7 @@ js: $(TEST) ## build the front end, again at each change; with `ANYWIDGET_HMR=1 
 
 notebooks: $(TEST) ## run every notebook and compare its outputs
 	@if find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' | grep -q .; then \
-		$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks; \
+		$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg $(JUNIT) notebooks; \
 	else \
 		echo "There are no notebooks yet: nothing to run."; \
 	fi

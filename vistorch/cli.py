@@ -26,15 +26,67 @@ run     Run a PyTorch program on vistorch, unchanged: `import torch` and `import
         the program and in every process that it starts.
 lab     Open JupyterLab on your own copies of the tutorials, in the folder vistorch-tutorials if none is named.
         What you have changed there is never overwritten; a notebook that you delete comes back.
-doctor  Say which versions, devices and parts of Jupyter are here, what is missing, and what mends it; the exit
-        code is 1 if something is wrong.
+doctor  List the versions, devices and parts of Jupyter that are here, what is missing, and how to fix it; the
+        exit code is 1 if something is wrong.
+
+`vistorch lab --help` (or `run`, or `doctor`) says more about one of them, with examples.
 
 options:
   -h, --help  show this text
   --version   show the version"""
 
 
-COMMANDS = ("run", "lab", "doctor")
+RUN = """\
+usage: vistorch run script.py [arguments]
+       vistorch run -m module [arguments]
+       vistorch run -c command [arguments]
+
+Run a PyTorch program on vistorch, unchanged: `import torch` and `import torchvision` give vistorch, in the program and
+in every process that it starts. All that follows the program's name is the program's own.
+
+options:
+  -h, --help  show this text, if it comes before the program
+
+examples:
+  vistorch run train.py --epochs 3
+  vistorch run -c "import torch; print(torch.__name__)"
+"""
+
+LAB = """\
+usage: vistorch lab [folder] [options of jupyter lab]
+
+Open JupyterLab on your own copies of the tutorials.
+
+  folder          where the copies are, or will be: vistorch-tutorials in the current folder if none is named. It comes
+                  before the options. What you have changed there is never overwritten; a notebook that you delete
+                  comes back.
+
+options:
+  -h, --help      show this text
+  Every other option is passed on to JupyterLab, whose own list is `jupyter lab --help`. The most useful:
+  --no-browser    print the address and leave opening it to you
+  --port=8899     listen on this port; by default the first free one from 8888 on
+  --ip=0.0.0.0    accept connections from other machines; they need the token in the printed address
+
+examples:
+  vistorch lab
+  vistorch lab lessons --no-browser --port=8899
+"""
+
+DOCTOR = """\
+usage: vistorch doctor
+
+List the versions, devices and parts of Jupyter that are here, what is missing, and how to fix it. The exit code is 1 if
+something is wrong.
+
+options:
+  -h, --help  show this text
+
+example:
+  vistorch doctor
+"""
+
+HELP = {"run": RUN, "lab": LAB, "doctor": DOCTOR}
 
 
 class Refusal(Exception):
@@ -60,8 +112,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _do(words: list[str]) -> int:
     first = words[0] if words else None
-    if first in ("-h", "--help") or (first in COMMANDS and words[1:2] in (["-h"], ["--help"])):
+    if first in ("-h", "--help"):
         print(USAGE)
+    elif first in HELP and _asks_for_help(first, words[1:]):
+        print(HELP[first], end="")
     elif first == "--version":
         print(f"vistorch {__version__}")
     elif first == "run":
@@ -80,6 +134,11 @@ def _do(words: list[str]) -> int:
             "`vistorch lab` opens the tutorials, `vistorch doctor` says what is missing."
         )
     return 0
+
+
+def _asks_for_help(command: str, words: list[str]) -> bool:
+    """Say whether words ask for a command's help; those behind a program's name ask the program."""
+    return bool({"-h", "--help"} & set(words[:1] if command == "run" else words))
 
 
 def _lab(words: list[str]) -> list[str]:

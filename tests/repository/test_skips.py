@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ui.browsers import NONE_FOUND
+
 CONFTEST = Path(__file__).parents[1] / "conftest.py"
 
 
@@ -40,6 +42,11 @@ def test_unexpected_skip_fails_in_ci(run, workers):
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*::test_skipped: not today", "1 unexpected skip(s): *'needs a GPU:'*"])
     assert "1 passed, 1 skipped" in result.outlines[-1]
+
+
+def test_a_missing_browser_fails_in_ci(run):
+    result = run(SKIPPED.format(reason=NONE_FOUND))
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
 def test_unexpected_skip_passes_by_hand(run):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import time
 import urllib.request
@@ -141,8 +142,36 @@ def test_doctor(capsys, monkeypatch):
     assert capsys.readouterr().err == "vistorch: `vistorch doctor` takes no 'cuda': it looks at everything.\n"
 
 
-def test_help_of_all():
-    said = vistorch("--help").stdout
-    for name in cli.COMMANDS:
-        assert f"vistorch {name}" in said
-        assert vistorch(name, "--help").stdout == said
+@pytest.mark.parametrize("name", cli.HELP)
+def test_each_command_has_a_help_of_its_own_with_examples(name, capsys):
+    assert cli.main(["--help"]) == 0
+    assert f"vistorch {name}" in capsys.readouterr().out
+    assert cli.main([name, "--help"]) == cli.main([name, "-h"]) == 0
+    text = capsys.readouterr().out[: len(cli.HELP[name])]
+    assert text.startswith(f"usage: vistorch {name}")
+    assert re.findall(rf"^  vistorch {name}\b.*$", text.partition("\nexample")[2], re.M)
+    assert "--help" in text
+
+
+def test_the_help_of_lab_names_options_that_jupyterlab_has(monkeypatch, tmp_path):
+    """And its examples are commands that it takes."""
+    from jupyter_server.serverapp import aliases, flags
+
+    known = {f"--{name}" for name in (*aliases, *flags)}
+    named = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", cli.LAB, re.M)) - {"--help"}
+    assert len(named) > 2 and named <= known
+    monkeypatch.chdir(tmp_path)
+    for words in re.findall(r"^  vistorch lab ?(.*)$", cli.LAB, re.M):
+        assert set(re.findall(r"--[\w-]+", words)) <= named
+        command = lab.command_of(words.split())
+        assert command[2:4] == [
+            "jupyterlab",
+            f"--ServerApp.root_dir={tmp_path / (words.split() or [lab.FOLDER])[0]}",
+        ]
+
+
+def test_help_is_given_wherever_it_is_asked_for_and_nothing_is_copied(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["lab", "lessons", "--no-browser", "--help"]) == 0
+    assert capsys.readouterr().out == cli.LAB
+    assert not list(tmp_path.iterdir())

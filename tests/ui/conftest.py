@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 
-from tests.ui import driver, kernels, servers
+from tests.ui import browsers, driver, kernels, servers
 
 FLAGS = [
     "--no-sandbox",
@@ -26,6 +26,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.ui)
 
 
+def pytest_runtest_setup(item):
+    """Skip what needs a browser where there is none, before a server is started for it."""
+    if "browser" in getattr(item, "fixturenames", ()) and browsers.find() is None:
+        pytest.skip(browsers.NONE_FOUND)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Tell the fixtures of a test how it went."""
@@ -38,13 +44,10 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture(scope="session")
 def browser():
     """One Chromium for the session."""
-    path = driver.chromium()
-    if path is None:
-        pytest.skip("needs Chromium: install the package chromium, or name one by CHROMIUM")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=browsers.find(), args=FLAGS)
         yield chromium
         chromium.close()
 

@@ -5,9 +5,7 @@ Invariant: whatever the page writes to its console as an error, and whatever it 
 """
 
 import json
-import os
 import re
-import shutil
 from pathlib import Path
 
 import nbformat
@@ -16,11 +14,6 @@ ARTEFACTS = Path(__file__).resolve().parent / "artefacts"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 # Notebook 7 says this of itself when it opens any notebook: a setting of Lab's that it does not have.
 BENIGN = (r"^Cannot read properties of undefined \(reading 'schema'\)$",)
-
-
-def chromium():
-    """Return the path of the browser, or None where there is none."""
-    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Console:

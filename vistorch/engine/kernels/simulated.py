@@ -28,7 +28,25 @@ def from_environment() -> tuple[int, str]:
         return 0, ""
     if not text.isdecimal() or int(text) > LARGEST:
         return 0, f"{VARIABLE}={text!r} was ignored: it must be a number of devices from 0 to {LARGEST}"
-    return int(text), ""
+    return _visible(int(text)), ""
+
+
+def _visible(number: int) -> int:
+    """Return how many of the devices CUDA_VISIBLE_DEVICES leaves, as the CUDA runtime reads its list of indices.
+
+    An empty list, -1 and the names of real cards say something of real devices only.
+    """
+    entries = [entry.strip() for entry in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    if not entries[0].isdecimal():
+        return number
+    seen: list[int] = []
+    for entry in entries:  # the first that is no device ends the list
+        if not entry.isdecimal() or int(entry) >= number:
+            break
+        if int(entry) in seen:  # the runtime then shows none
+            return 0
+        seen.append(int(entry))
+    return len(seen)
 
 
 def count() -> int:

@@ -1,0 +1,194 @@
+"""Checks of what docs/differences.md says is not here, and of simulated devices."""
+
+import os
+import subprocess
+import sys
+
+import torch
+
+import vistorch
+
+from .sentences import claims, message
+
+
+@claims("Every name of PyTorch that is missing is in `tests/compat/missing.py`, with the reason.")
+def missing_names():
+    """`tests/compat/test_names.py` compares all of them; here, that the table has reasons and is about real names."""
+    from tests.compat.missing import MISSING
+
+    assert len(MISSING) > 20
+    for room, why, names in MISSING:
+        assert why and names, room
+
+
+@claims("Types: uint16, uint32, uint64, complex32, quantised types; sparse and nested tensors; meta tensors.")
+def types():
+    for name in ("uint16", "uint32", "uint64", "complex32", "quint8", "qint8", "qint32"):
+        assert hasattr(torch, name) and not hasattr(vistorch, name)
+    for run in (
+        lambda L: L.ones(2).to_sparse(),
+        lambda L: (
+            L.nested.nested_tensor([L.ones(1)], layout=L.jagged) if L is torch else L.nested.nested_tensor()
+        ),
+        lambda L: L.ones(1, device="meta"),
+    ):
+        assert message(run, vistorch).startswith("NotImplementedError: vistorch")
+        run(torch)
+
+
+@claims("Forward-mode differentiation and `vmap`; `is_grads_batched=True` runs one pass per row.")
+def forward_mode():
+    assert "is not built" in message(
+        vistorch.autograd.forward_ad.make_dual, vistorch.ones(1), vistorch.ones(1)
+    )
+    assert "has no vmap" in message(vistorch.vmap, vistorch.sin)
+    calls = []
+    for L in (vistorch, torch):
+        x = L.ones(2, requires_grad=True)
+        y, seen = x * 2, []
+        y.register_hook(lambda g, seen=seen: seen.append(tuple(g.shape)))
+        (slope,) = L.autograd.grad(y, x, L.eye(2), is_grads_batched=True)
+        assert slope.tolist() == [[2, 0], [0, 2]]
+        calls.append(len(seen))
+        with_forward = getattr(L.autograd.forward_ad, "dual_level", None)
+        assert with_forward is not None
+    assert calls == [2, 1]
+
+
+@claims("bfloat16 through DLPack.")
+def dlpack():
+    assert message(vistorch.ones(2, dtype=vistorch.bfloat16).__dlpack__).startswith("BufferError: bfloat16")
+    torch.ones(2, dtype=torch.bfloat16).__dlpack__()
+
+
+@claims("`linalg.ldl_factor` and `linalg.ldl_solve`.")
+def not_in_linalg():
+    absent = {name for name in dir(torch.linalg) if callable(getattr(torch.linalg, name)) and name[0] != "_"}
+    absent -= set(dir(vistorch.linalg))
+    assert {name for name in absent if name.islower()} == {"ldl_factor", "ldl_factor_ex", "ldl_solve"}
+
+
+@claims("Memory formats other than contiguous are accepted where harmless; results of layers are contiguous.")
+def memory_formats():
+    contiguous = []
+    for L in (vistorch, torch):
+        x = L.ones(1, 2, 3, 4).to(memory_format=L.channels_last)
+        contiguous.append(L.nn.Conv2d(2, 2, 1)(x).is_contiguous())
+    assert contiguous == [True, False]
+
+
+@claims("Second derivatives of `ctc_loss`, `multi_margin_loss`, `multilabel_margin_loss` (as in PyTorch).")
+def second_derivatives():
+    def run(L, loss):
+        x = L.linspace(0, 1, 12).reshape(4, 3).requires_grad_()
+        F = L.nn.functional
+        value = {
+            "ctc": lambda: F.ctc_loss(
+                x.log_softmax(-1).reshape(4, 1, 3), L.tensor([[1]]), L.tensor([4]), L.tensor([1])
+            ),
+            "margin": lambda: F.multi_margin_loss(x, L.tensor([0, 1, 2, 0])),
+            "labels": lambda: F.multilabel_margin_loss(x, L.tensor([[0, -1, 0]] * 4)),
+        }[loss]()
+        (slope,) = L.autograd.grad(value, x, create_graph=True)
+        slope.pow(2).sum().backward()
+
+    for loss in ("ctc", "margin", "labels"):
+        ours, theirs = (message(run, L, loss) for L in (vistorch, torch))
+        assert ours == theirs and "is not implemented" in ours
+
+
+@claims("float8 and the grouped and scaled matrix products on it.")
+def float8():
+    for name in ("float8_e4m3fn", "float8_e5m2", "_scaled_mm", "_grouped_mm"):
+        assert hasattr(torch, name) and not hasattr(vistorch, name)
+
+
+@claims("Reading ImageNet: `vision.datasets.ImageNet` says to extract it and use `ImageFolder`.")
+def imagenet():
+    said = message(vistorch.vision.datasets.ImageNet, "data")
+    assert said.startswith("NotImplementedError") and "ImageFolder" in said
+
+
+def in_a_new_process(program, **environment):
+    """Run Python with these variables; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import vistorch\nfrom vistorch import cuda\n" + program],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@claims(
+    "`VISTORCH_SIMULATED_CUDA=4`, or `vistorch.cuda.simulate(4)`, gives CUDA devices that are numpy on "
+    "the CPU."
+)
+def simulated():
+    program = "print(cuda.device_count()); print(type(vistorch.ones(1, device='cuda:3')._data).__module__)"
+    assert in_a_new_process(program, VISTORCH_SIMULATED_CUDA="4", CUDA_VISIBLE_DEVICES="") == ["4", "numpy"]
+    vistorch.cuda.simulate(4)
+    try:
+        assert vistorch.cuda.device_count() == 4
+        assert str(vistorch.ones(2, device="cuda:3").device) == "cuda:3"
+    finally:
+        vistorch.cuda.simulate(None)
+
+
+@claims(
+    "They refuse to mix with each other as real ones do, say in their name that they are simulated, and "
+    "claim no speed."
+)
+def apart():
+    vistorch.cuda.simulate(2)
+    try:
+        said = message(lambda: vistorch.ones(1, device="cuda:0") + vistorch.ones(1, device="cuda:1"))
+        assert "found at least two devices, cuda:0 and cuda:1!" in said
+        assert (
+            vistorch.cuda.get_device_name(1) == "Simulated CUDA device 1 (numpy on the CPU, no speed claimed)"
+        )
+    finally:
+        vistorch.cuda.simulate(None)
+
+
+@claims("Their random numbers are the CPU's.")
+def random_numbers():
+    vistorch.cuda.simulate(1)
+    try:
+        found = []
+        for device in ("cpu", "cuda"):
+            vistorch.manual_seed(3)
+            found.append(vistorch.randn(20, device=device).cpu().tolist())
+        torch.manual_seed(3)
+        assert found[0] == found[1] == torch.randn(20).tolist()
+    finally:
+        vistorch.cuda.simulate(None)
+
+
+@claims(
+    "`CUDA_VISIBLE_DEVICES=0,1` selects among them, as among real ones; an empty one hides real devices only."
+)
+def visible():
+    program = """
+import os
+from vistorch.engine.kernels import simulated
+for text in ("0,1", "3", "", "2,9,1", "GPU-1f"):
+    os.environ["CUDA_VISIBLE_DEVICES"] = text
+    simulated.set_count(None)
+    print(cuda.device_count())
+"""
+    assert in_a_new_process(program, VISTORCH_SIMULATED_CUDA="4") == ["2", "1", "4", "1", "4"]
+
+
+@claims(
+    "They have no pinned memory: `pin_memory()` returns the tensor itself, and `is_pinned()` is always False."
+)
+def pinned():
+    vistorch.cuda.simulate(1)
+    try:
+        x = vistorch.ones(2)
+        assert x.pin_memory() is x and not x.is_pinned()
+    finally:
+        vistorch.cuda.simulate(None)

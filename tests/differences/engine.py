@@ -1,0 +1,361 @@
+"""Checks of what docs/differences.md says of tensors, the graph and random numbers."""
+
+import gc
+import threading
+import warnings
+
+import numpy as np
+import torch
+
+import vistorch
+
+from .sentences import claims, message, nodes
+
+
+@claims(
+    "Names print with `vistorch.` where PyTorch prints `torch.`; the names of nodes (`AddBackward0`) and "
+    "the error messages are the same."
+)
+def names_and_messages():
+    seen = []
+    for L in (vistorch, torch):
+        x = L.ones(2, requires_grad=True)
+        seen.append((str(L.float64), (x + 1).grad_fn.name(), message(lambda x=x, L=L: x + L.ones(3))))
+    assert seen[0][0] == "vistorch.float64" and seen[1][0] == "torch.float64"
+    assert seen[0][1:] == seen[1][1:] and seen[0][1] == "AddBackward0" and seen[0][2]
+
+
+@claims("Views of values are computed, not lazy.")
+@claims("`conj()`, and the complex `H`, `mH` and `adjoint()`, return a tensor with memory of its own.")
+def views_of_values():
+    for L in (vistorch, torch):
+        x = L.tensor([[1 + 2j, 3]])
+        for one in (x.conj(), x.H, x.mH, x.adjoint()):
+            assert (one.data_ptr() == x.data_ptr()) is (L is torch)
+
+
+@claims("`is_conj()` is always False.")
+def is_conj():
+    assert [L.tensor([1j]).conj().is_conj() for L in (vistorch, torch)] == [False, True]
+
+
+def reshaped(L):
+    x = L.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x * 2
+    view = y[0]
+    y.t_()
+    return x, y, view
+
+
+@claims(
+    "In-place reshapes (`t_`, `squeeze_`, `transpose_`, ...) leave older views of the tensor as they are."
+)
+def older_views():
+    for name, arguments in (("t_", ()), ("squeeze_", ()), ("transpose_", (0, 1))):
+        seen = []
+        for L in (vistorch, torch):
+            base = L.arange(3.0).reshape(1, 3)
+            view = base[:, 1:]
+            getattr(base, name)(*arguments)
+            view.mul_(5)
+            seen.append((tuple(view.shape), view.stride(), tuple(base.shape), base.tolist()))
+        assert seen[0] == seen[1] and seen[0][0] == (1, 2) and seen[0][2] != (1, 3)
+
+
+@claims("A gradient retained on the reshaped tensor does not include what flows through those views.")
+def retained():
+    seen = []
+    for L in (vistorch, torch):
+        x, y, view = reshaped(L)
+        y.retain_grad()
+        view.sum().backward()
+        assert x.grad.tolist() == [[2, 2, 2], [0, 0, 0]]
+        seen.append(None if y.grad is None else y.grad.tolist())
+    assert seen == [None, [[1, 0], [1, 0], [1, 0]]]
+
+
+@claims(
+    "In-place `asinh_`, `acosh_`, `atanh_`; `where` and `logaddexp` of a real with a complex tensor; "
+    "`scatter(reduce=...)`; a complex tensor filled with a real one; a saved tensor that was detached in "
+    "place: PyTorch raises there."
+)
+def more_is_differentiable():
+    def inverse(name):
+        def run(L):
+            x = L.tensor([1.5 if name == "acosh_" else 0.5], dtype=L.float64, requires_grad=True)
+            getattr(x * 1, name)().sum().backward()
+            slope = {"asinh_": 1.25**-0.5, "acosh_": 1.25**-0.5, "atanh_": 1 / 0.75}[name]
+            assert abs(x.grad.item() - slope) < 1e-12
+
+        return run
+
+    def mixed(function):
+        def run(L):
+            real, other = L.tensor([1.0], requires_grad=True), L.tensor([1j], requires_grad=True)
+            function(L, real, other).abs().sum().backward()
+            assert real.grad.dtype == L.float32 and other.grad is not None
+
+        return run
+
+    def scattered(L):
+        warnings.simplefilter("ignore")  # both call it deprecated
+        x, source = (L.tensor([one], requires_grad=True) for one in (2.0, 3.0))
+        L.scatter(x, 0, L.tensor([0]), source, reduce="multiply").sum().backward()
+        assert (x.grad.item(), source.grad.item()) in ((3.0, 2.0), (3.0, 1.0))
+
+    def filled(L):
+        value = L.tensor(1.0, requires_grad=True)
+        x = L.zeros(2, dtype=L.complex64, requires_grad=True) * 1
+        x.fill_(value).abs().sum().backward()
+        assert value.grad.item() == 2
+
+    def detached(L):
+        x = L.tensor([3.0], requires_grad=True)
+        y = x * 2
+        z = y * y
+        y.detach_()
+        z.sum().backward()
+        assert x.grad.item() == 24
+
+    runs = [inverse("asinh_"), inverse("acosh_"), inverse("atanh_"), scattered, filled, detached]
+    runs += [mixed(lambda L, a, b: L.where(L.tensor([True]), a, b)), mixed(lambda L, a, b: L.logaddexp(a, b))]
+    for run in runs:
+        with warnings.catch_warnings():
+            run(vistorch)
+            assert message(run, torch).startswith(("RuntimeError", "NotImplementedError"))
+
+
+@claims("Operands are read before anything is written.")
+@claims(
+    "PyTorch refuses `out=` that overlaps an operand; here the result is that of the values before the call."
+)
+def operands_first():
+    def run(L):
+        x = L.arange(5.0)
+        L.mul(x[:-1], 10, out=x[1:])
+        return x.tolist()
+
+    assert run(vistorch) == [0, 0, 10, 20, 30]
+    assert "refer to a single memory location" in message(run, torch)
+
+
+@claims(
+    "A `Function`'s `grad_fn` is not `ctx` itself but forwards the attributes that it has not itself; "
+    "making them one object would be a reference cycle."
+)
+def context():
+    for L in (vistorch, torch):
+
+        class Double(L.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.factor, ctx.name, Double.ctx = 7, 8, ctx
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * 2
+
+        node = Double.apply(L.ones(1, requires_grad=True)).grad_fn
+        assert node.factor == 7 and (node is Double.ctx) is (L is torch)
+
+
+@claims("`CopySlices` shows the op beside it.")
+@claims(
+    "After an in-place write through a view, `next_functions` of the base's node holds the base's old "
+    "history and the op's own node; PyTorch hides the op."
+)
+def copy_slices():
+    seen = []
+    for L in (vistorch, torch):
+        y = L.ones(3, requires_grad=True).exp()
+        y[0].mul_(2)
+        assert y.grad_fn.name().endswith("CopySlices")
+        seen.append([node and node.name() for node, _ in y.grad_fn.next_functions])
+    assert seen == [["ExpBackward0", "MulBackward0"], ["ExpBackward0", None]]
+
+
+@claims(
+    "Hooks on one of several outputs (of `unbind`, `chunk`) are not called when no gradient reaches that "
+    "output; PyTorch calls them with None."
+)
+def hooks():
+    for split in (lambda x: x.unbind(), lambda x: x.chunk(2)):
+        seen = []
+        for L in (vistorch, torch):
+            outputs = split(L.ones(4, requires_grad=True) * 1)
+            got = []
+            outputs[0].register_hook(got.append)
+            outputs[1].sum().backward()
+            seen.append(got)
+        assert seen == [[], [None]]
+
+
+@claims("Anomaly mode belongs to a thread.")
+def anomaly():
+    seen = []
+    for L in (vistorch, torch):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mode = L.autograd.detect_anomaly()
+        with mode:
+            other = threading.Thread(target=lambda L=L: seen.append(L.is_anomaly_enabled()))
+            other.start()
+            other.join()
+    assert seen == [False, True]
+
+
+def draws(name, dtype, count):
+    """Return the same draws of both libraries, in double precision."""
+    found = []
+    for L in (vistorch, torch):
+        L.manual_seed(0)
+        x = L.empty(count, dtype=getattr(L, dtype))
+        found.append(getattr(x, name)(*((0.3,) if name == "geometric_" else ())).double().numpy())
+    return found
+
+
+def close(name, dtype, count):
+    """Say whether both draw the same, up to the last bits."""
+    ours, theirs = draws(name, dtype, count)
+    step = {"float16": 2**-10, "float32": 2**-23, "float64": 2**-52}[dtype]
+    same = ours == theirs  # infinities too
+    return (
+        same | (abs(np.where(same, 0, ours) - np.where(same, 0, theirs)) <= 16 * step * abs(theirs) + 1e-12)
+    ).all()
+
+
+@claims("Random numbers are PyTorch's bit for bit for the same seed, with these exceptions.")
+def same_bits():
+    names = ("normal_", "uniform_", "exponential_", "cauchy_", "log_normal_", "geometric_")
+    for dtype in ("float16", "float32", "float64"):
+        for name in names:
+            ours, theirs = draws(name, dtype, 100)
+            assert (ours == theirs).all(), (name, dtype)
+        for name in ("uniform_", "geometric_"):
+            ours, theirs = draws(name, dtype, 70_000)
+            assert (ours == theirs).all(), (name, dtype)
+    for name in ("exponential_", "cauchy_", "log_normal_"):
+        ours, theirs = draws(name, "float32", 70_000)
+        assert (ours == theirs).all(), name
+
+
+@claims("In `normal` of more than 65,536 half or single precision numbers the last bits may differ.")
+def large_normal():
+    for dtype in ("float16", "float32"):
+        ours, theirs = draws("normal_", dtype, 65_536)
+        assert (ours == theirs).all()
+        assert close("normal_", dtype, 65_537)
+    ours, theirs = draws("normal_", "float32", 65_552)
+    assert (ours != theirs).any()
+
+
+@claims(
+    "So they may in large draws of `normal`, `exponential`, `cauchy` and `log_normal` in double or half "
+    "precision."
+)
+def other_large_draws():
+    for name in ("normal_", "exponential_", "cauchy_", "log_normal_"):
+        ours, theirs = draws(name, "float64", 70_000)
+        assert (ours != theirs).any() and close(name, "float64", 70_000)
+        assert close(name, "float16", 70_000)
+
+
+@claims(
+    "Orders that mathematics leaves open (of equal elements in `topk`, `kthvalue`, `median`) may be "
+    "others; so may the signs of singular vectors."
+)
+def open_orders():
+    for name, arguments in (("topk", (3,)), ("kthvalue", (5,)), ("median", (0,))):
+        ours, theirs = (
+            getattr(L.tensor([3.0, 1, 3, 2, 1] * 50), name)(*arguments) for L in (vistorch, torch)
+        )
+        assert ours.values.tolist() == theirs.values.tolist()
+    numbers = [[1.0, 2, 3], [4, 5, 7], [0, 2, 8]]
+    (ours, _, right), (theirs, _, others) = (L.linalg.svd(L.tensor(numbers)) for L in (vistorch, torch))
+    assert abs(abs(ours.numpy()) - abs(theirs.numpy())).max() < 1e-5
+    assert abs(abs(right.numpy()) - abs(others.numpy())).max() < 1e-5
+
+
+@claims("`Tensor.set_` cannot make a storage longer.")
+def longer_storage():
+    def run(L):
+        x = L.ones(2)
+        x.set_(x.untyped_storage(), 0, (10,), (1,))
+        assert x.shape == (10,)
+
+    assert message(run, vistorch) == "RuntimeError: Trying to resize storage that is not resizable"
+    run(torch)
+
+
+@claims("A view that takes other memory is no longer a view.")
+def no_view():
+    seen = []
+    for L in (vistorch, torch):
+        base = L.ones(4)
+        view = base[:2]
+        view.set_(L.zeros(2))
+        seen.append(view._base is base)
+    assert seen == [False, True]
+
+
+@claims("Where a graph would be needed, it raises at once, not in the backward pass.")
+def set_needs_a_graph():
+    for L in (vistorch, torch):
+        y = L.ones(4, requires_grad=True) * 2
+        assert bool(message(y.set_, L.zeros(2))) is (L is vistorch)
+    assert "set_" in message(y.sum().backward) or "not implemented" in message(y.sum().backward)
+
+
+@claims("A missing or unknown argument raises TypeError in Python's words.")
+def arguments():
+    assert (
+        message(vistorch.add, vistorch.ones(1))
+        == "TypeError: add() missing 1 required positional argument: 'other'"
+    )
+    assert message(torch.add, torch.ones(1)).startswith("TypeError: add() received an invalid combination")
+    assert message(vistorch.ones(1).sum, f=2) == "TypeError: sum() got an unexpected keyword argument 'f'"
+    assert message(torch.ones(1).sum, f=2).startswith("TypeError: sum() received an invalid combination")
+
+
+@claims(
+    "`Variable(x, volatile=True)` warns as PyTorch does, and acts as it once did: nothing computed from "
+    "`x` is recorded."
+)
+@claims("In PyTorch it no longer has an effect.")
+def volatile():
+    seen = []
+    for L in (vistorch, torch):
+        weight = L.ones(2, requires_grad=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            x = L.autograd.Variable(L.ones(2), volatile=True)
+        seen.append((str(caught[0].message).replace("vistorch", "torch"), (weight * x).requires_grad))
+    assert seen[0][0] == seen[1][0] and [one for _, one in seen] == [False, True]
+    del x
+    gc.collect()
+    vistorch.ones(1) * 2  # what listens for volatile tensors ends at the next op after the last of them
+
+
+@claims("Attention has a second derivative; PyTorch's fused kernel has none.")
+def attention():
+    def run(L):
+        L.manual_seed(0)
+        q = L.randn(1, 2, 3, 4, requires_grad=True, dtype=L.float64)
+        result = L.nn.functional.scaled_dot_product_attention(q, q, q)
+        (slope,) = L.autograd.grad(result.pow(2).sum(), q, create_graph=True)
+        return L.autograd.grad(slope.sum(), q)[0]
+
+    assert run(vistorch).abs().sum() > 0
+    assert "is not implemented" in message(run, torch)
+
+
+@claims("A complex convolution is one `ConvolutionBackward0`.")
+def complex_convolution():
+    seen = []
+    for L in (vistorch, torch):
+        x, w = (L.ones(1, 1, n, dtype=L.complex64, requires_grad=True) for n in (4, 2))
+        seen.append(
+            [node.name() for node in nodes(L.nn.functional.conv1d(x, w))].count("ConvolutionBackward0")
+        )
+    assert seen[0] == 1 and seen[1] > 1

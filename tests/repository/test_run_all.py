@@ -1,0 +1,117 @@
+"""What closes `make test` is true: counts from real reports, what did not run and why, and the exit code."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests import run_all
+
+TESTS = """
+import pytest
+
+@pytest.fixture
+def broken():
+    raise OSError("gone")
+
+def test_passes(): pass
+def test_fails(): assert 0
+def test_in_error(broken): pass
+@pytest.mark.xfail
+def test_known(): assert 0
+@pytest.mark.parametrize("number", range(3))
+def test_without_browser(number): pytest.skip("needs a browser: none is installed")
+@pytest.mark.skip(reason="later")
+def test_later(): pass
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+def test_the_counts_are_those_of_pytest(pytester, workers):
+    pytester.makepyfile(TESTS)
+    report = pytester.path / "report.xml"
+    result = pytester.runpytest_subprocess(f"--junitxml={report}", *workers)
+    result.assert_outcomes(passed=1, failed=1, errors=1, xfailed=1, skipped=4)
+    passed, failed, reasons = run_all.read(report)
+    assert (passed, failed) == (2, 2)
+    assert reasons == {"needs a browser: none is installed": 3, "later": 1}
+
+
+def test_no_report_and_half_a_report_are_none(tmp_path):
+    assert run_all.read(tmp_path / "none.xml") is None
+    (tmp_path / "half.xml").write_text("<testsuites><testsuite>")
+    assert run_all.read(tmp_path / "half.xml") is None
+
+
+SKIPPED = "<skipped type='pytest.skip' message='needs a browser: none'/>"
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch, capsys):
+    """`make(name="shell command", ...)`: run all with targets that do this; return exit code and printed lines."""
+    monkeypatch.setenv("REPORTS", str(tmp_path))
+
+    def make(**does):
+        lines = [f"{name}:\n\t@{does.get(name, 'true')}" for name in run_all.PARTS]
+        (tmp_path / "Makefile").write_text(
+            ".PHONY: " + " ".join(run_all.PARTS) + "\n" + "\n".join(lines) + "\n"
+        )
+        code = run_all.main(["make", "-f", str(tmp_path / "Makefile")])
+        return code, capsys.readouterr().out.splitlines()
+
+    return make
+
+
+def report(*cases):
+    """A command that writes a report of these cases as its own."""
+    text = "".join(f"<testcase>{case}</testcase>" for case in cases)
+    return f'echo "<testsuites><testsuite>{text}</testsuite></testsuites>" > $(REPORTS)/$@.xml'
+
+
+def test_all_well(make):
+    code, lines = make(pytest=report("", "", ""), ui=report("", ""))
+    assert code == 0
+    assert lines[-1].startswith("11 passed, 0 failed, 0 skipped in ")
+    assert lines[-1].endswith("s")
+
+
+def test_what_lacked_a_browser_is_in_the_last_line(make):
+    code, lines = make(ui=report("", SKIPPED, SKIPPED))
+    assert code == 0
+    assert "  ui: 2 skipped: needs a browser: none" in lines
+    assert lines[-1].startswith("8 passed, 0 failed, 2 skipped in ")
+    assert lines[-1].endswith("s (2 lack a browser)")
+
+
+def test_every_part_runs_though_one_fails_and_the_last_line_names_it(make):
+    code, lines = make(lint="exit 3", pytest=report("", "<failure/>", "<error/>") + "; exit 1")
+    assert code == 1
+    assert lines[-1].startswith("7 passed, 3 failed, 0 skipped in ")
+    assert lines[-1].endswith("(failed: lint, pytest)")
+    assert [line.split()[0] for line in lines if line.endswith(" s")] == list(run_all.PARTS)
+
+
+def test_a_report_without_failures_does_not_make_a_failed_part_good(make):
+    """As of a run that ends badly for a skip, or for a report of an earlier run."""
+    code, lines = make(ui=report("", SKIPPED) + "; exit 1", pytest="exit 2")
+    assert code == 1
+    assert lines[-1].endswith("(1 lack a browser; failed: ui, pytest)")
+    again, lines = make(pytest="exit 2")
+    assert again == 1 and lines[-1].startswith("7 passed, 1 failed, 0 skipped")
+
+
+def test_an_interrupt_is_said_and_nothing_is_called_good(tmp_path):
+    (tmp_path / "Makefile").write_text("%:\n\t@true\nfuzz:\n\t@echo now; sleep 60\n")
+    command = [sys.executable, "-u", "-m", "tests.run_all", "make", "-f", str(tmp_path / "Makefile")]
+    options = {"env": {**os.environ, "REPORTS": str(tmp_path)}, "start_new_session": True}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as run:
+        for line in run.stdout:
+            if line == "now\n":
+                os.killpg(run.pid, signal.SIGINT)
+                break
+        rest = run.stdout.read()
+    assert run.returncode == 130
+    assert rest.splitlines()[-1].startswith("3 passed, 0 failed, 0 skipped in ")
+    assert rest.splitlines()[-1].endswith("(interrupted before: fuzz, notebooks, vitest, ui, pytest)")

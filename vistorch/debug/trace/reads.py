@@ -77,21 +77,24 @@ NO_NAN = frozenset(
 )
 
 
+def _named(rule: Any, consts: tuple) -> dict[str, Any]:
+    """The constants of a call by their names in the kernel."""
+    names: Any = getattr(rule, "consts", ())
+    return dict(zip(names, consts, strict=False))
+
+
 def read(rule: Any, ins: tuple, consts: tuple) -> tuple:
     """The inputs whose values an op uses; all of them as they are, if it uses all."""
     if rule.name in OVERWRITES:
         return ins[1:]
-    if "beta" in (named := getattr(rule, "consts", ())):
-        beta = dict(zip(named, consts, strict=False)).get("beta", 1)
-        return ins[1:] if beta == 0 and not isinstance(beta, bool) else ins
-    return ins
+    return ins[1:] if _named(rule, consts).get("beta") == 0 else ins
 
 
 def retains(rule: Any, consts: tuple) -> bool:
     """Whether an op computes nothing with its first input: a view of it, or a copy of which a part is written."""
     if getattr(rule, "view", False) or rule.name in KEEPS:
         return True
-    return dict(zip(getattr(rule, "consts", ()), consts, strict=False)).get("include_self", True) is False
+    return _named(rule, consts).get("include_self") is False
 
 
 def needs_nan(rule: Any, d: Any) -> bool:

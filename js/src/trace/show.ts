@@ -37,7 +37,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
     ...sentence(typeset(state.sentence), state.first ? [state.first.where, state.first.op] : []),
   );
   made.root.append(verdict);
-  for (const text of [state.more, ...state.says].filter(Boolean))
+  for (const text of [state.course ?? "", state.more, ...state.says].filter(Boolean))
     made.root.append(el("div.vt-rp-more", {}, ...code(typeset(text))));
   if (state.error)
     made.root.append(

@@ -61,6 +61,7 @@ export interface State {
   title: string;
   report: string;
   sentence: string;
+  course?: string;
   more: string;
   cure: string;
   forward: number;

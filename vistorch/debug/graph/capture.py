@@ -13,6 +13,7 @@ from typing import Any
 from ...engine import dtypes
 from ...engine.backward import order_of
 from ...engine.graph import FREED, Leaf, Out, edge
+from ...engine.quiet import quiet
 from ...engine.tensor import Tensor
 from ..formula import formulas_of
 from ..lines import note_of
@@ -267,9 +268,9 @@ def _size(grad: Any) -> float | None:
     if data.dtype.kind not in "fc" or data.dtype.itemsize < 4:
         data = data.astype("float32")
     flat = data.reshape(-1)
-    found = (
-        float(abs((flat * flat.conj()).sum())) ** 0.5 if data.dtype.kind == "c" else float(flat @ flat) ** 0.5
-    )
+    with quiet():  # squares may overflow
+        square = abs((flat * flat.conj()).sum()) if data.dtype.kind == "c" else flat @ flat
+    found = float(square) ** 0.5
     return found if not math.isnan(found) else math.nan
 
 

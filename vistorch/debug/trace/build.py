@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..numbers import host, plain
 from ..source import Line, line_of, segment_of
 from ..steps.words import count, index, number, shape
-from .cures import cure_of
+from .course import Growth
+from .cures import cure_of, leaves_domain
 from .facts import Facts, counts
 from .names import inputs_of
 from .record import TraceRecord
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ROWS = 400
 LINES = 40  # of a cell
+DIVERGED = 1e3  # a loss that grew so many times needs no large numbers beside it
 AROUND = 4  # lines before and after, of a file
 STEP_INTO = (
     'To step into it, type `%vt break bad` (in a script `vt.break_("bad")`) and run this again: the pass stops before '
@@ -52,13 +54,16 @@ def build(trace: Trace) -> TraceRecord:
     if births or any(r.state not in ("", "clean") or r.back not in ("", "clean") for r in trace.rows):
         made.graph = trace.graph
     if first is not None:
-        made.first = _told(*first)
-        made.births = [_told(*b) for b in births[1:9]]
+        made.first, *made.births = [_told(*b, diverged=_is_growth(trace.growth, *b)) for b in births[:9]]
         made.sentence = _sentence(*first)
         made.cure = made.first["cure"]
         made.more = _more(trace, first, births, made.leaves)
+        if trace.growth is not None:
+            made.course = _course(trace.growth, first)
     else:
         made.sentence = _without_birth(trace, made)
+        if trace.growth is not None:
+            made.course = _course(trace.growth, None)
     made.source = _source(trace, first)
     if trace.bound is None and any(r.back in ("birth", "propagated") for r in trace.rows):
         made.says.append(STEP_INTO)
@@ -110,7 +115,7 @@ def _a(dims: tuple) -> str:
     return f" of a {shape(dims)} tensor" if len(dims) > 1 else ""
 
 
-def _told(row: Row, which: str, facts: Facts) -> dict[str, Any]:
+def _told(row: Row, which: str, facts: Facts, diverged: bool = False) -> dict[str, Any]:
     names = inputs_of(
         segment_of(row.place),
         getattr(row.rule, "inputs", ()),
@@ -122,7 +127,7 @@ def _told(row: Row, which: str, facts: Facts) -> dict[str, Any]:
         "pass": which,
         "op": op_of(row),
         "where": place_of(line_of(row.place)),
-        "cure": cure_of(row.name, which == "backward", names, facts.overflowed),
+        "cure": cure_of(row.name, which == "backward", names, facts.overflowed, diverged),
         "how": facts.how,
         "at": facts.at,
         "which": facts.which,
@@ -156,6 +161,25 @@ def _more(trace: Trace, first: tuple, births: list, leaves: list) -> str:
         parts.append(f"it ends in {bad:,} of {count(worst['size'], 'value')} of {worst['name']}.grad{more}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _is_growth(growth: Growth | None, row: Row, which: str, facts: Facts) -> bool:
+    """Whether a bad value is what a loss that grew ends in, so that the op has no cure.
+
+    Then large numbers went in, or the loss had grown beyond all measure, and the op did not leave its domain.
+    """
+    if growth is None or leaves_domain(row.name):
+        return False
+    return facts.large or growth.fold >= DIVERGED
+
+
+def _course(growth: Growth, first: tuple | None) -> str:
+    """What the losses did before, as a sentence."""
+    text = growth.text()
+    end = ""
+    if first is not None and _is_growth(growth, *first):
+        end = f": the run diverged, and {op_of(first[0])} is only where the range of the type ended"
+    return f"{text[0].upper()}{text[1:]}{end}."
 
 
 def _line(row: Row, capital: bool = True) -> str:

@@ -42,13 +42,30 @@ _BACKWARD = {
     "pow": "keep the base away from zero where the exponent is below 1",
     "where": "choose before the risky op, not after it: `f(where(ok, x, safe))` instead of `where(ok, f(x), safe)`",
 }
+_DOMAINS = (
+    "acos",
+    "asin",
+    "atanh",
+    "div",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logit",
+    "reciprocal",
+    "rsqrt",
+    "sqrt",
+)
 _MULTIPLIES = (
     "a gradient of 0 times an infinite factor is NaN: clamp the factor instead of masking the product"
 )
+WORDS = ("input", "divisor", "other")
 _LARGE = "values grow beyond the type's range: lower the learning rate or the scale, or clip gradients"
 
 
-def cure_of(op: str, backward: bool, inputs: list[str], overflowed: bool = False) -> str:
+def cure_of(
+    op: str, backward: bool, inputs: list[str], overflowed: bool = False, diverged: bool = False
+) -> str:
     """What usually helps.
 
     Args:
@@ -56,10 +73,16 @@ def cure_of(op: str, backward: bool, inputs: list[str], overflowed: bool = False
         backward: whether the value was born in backward.
         inputs: what the op's inputs are called.
         overflowed: whether it was given numbers that had grown large, and made them infinite.
+        diverged: whether the loss had grown before: then the op is not to blame.
     """
-    if overflowed and (_is(op, "pow") or _is(op, "square")):
+    if diverged or (overflowed and (_is(op, "pow") or _is(op, "square"))):
         return _LARGE
-    names = [entry(name) for name in inputs] + ["the input", "the divisor"]
+    # a number that was written there is no tensor to call a method of
+    said = [
+        word if re.fullmatch(r"[-\d.e+]+", name) else entry(name)
+        for name, word in zip(inputs, WORDS, strict=False)
+    ]
+    names = said + list(WORDS[len(said) :])
     stem = next(
         (k for k in sorted(_FORWARD.keys() | _BACKWARD.keys(), key=len, reverse=True) if _is(op, k)), ""
     )
@@ -73,6 +96,11 @@ def cure_of(op: str, backward: bool, inputs: list[str], overflowed: bool = False
             else _LARGE
         )
     return text.format(*names)
+
+
+def leaves_domain(op: str) -> bool:
+    """Whether an op gives bad values where its argument leaves its domain, however small the numbers are."""
+    return any(_is(op, stem) for stem in _DOMAINS)
 
 
 def entry(name: str) -> str:

@@ -63,10 +63,15 @@ class Facts:
     how: str = ""
 
     @property
+    def large(self) -> bool:
+        """Whether finite numbers that had grown large went in."""
+        sizes = [np.abs(t.values[np.isfinite(t.values)]).max(initial=0) for t in self.inputs]
+        return max(sizes, default=0) >= LARGE
+
+    @property
     def overflowed(self) -> bool:
         """Whether finite numbers that had grown large gave an infinite one."""
-        sizes = [np.abs(t.values[np.isfinite(t.values)]).max(initial=0) for t in self.inputs]
-        return bool((self.which == 1).any() or (self.which == 2).any()) and max(sizes, default=0) >= LARGE
+        return bool((self.which == 1).any() or (self.which == 2).any()) and self.large
 
 
 def bad_mask(d: Any, bound: float | None) -> np.ndarray:

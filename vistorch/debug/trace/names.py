@@ -55,6 +55,8 @@ def _written(segment: str, op: str) -> list[str]:
         if isinstance(tree.func, ast.Attribute) and _first(tree.func) not in ROOMS:
             parts.insert(0, tree.func.value)
         return [text(p) for p in parts]
+    if isinstance(tree, ast.BinOp) and op == "reciprocal":  # `1 / x`
+        return [text(tree.right)]
     if isinstance(tree, ast.BinOp):
         return [text(tree.left), text(tree.right)]
     if isinstance(tree, ast.UnaryOp):

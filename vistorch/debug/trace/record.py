@@ -3,7 +3,8 @@
 The state that travels:
 
 { "title", "report": all of it as text, "sentence": the first bad value in one sentence ("" if there is none),
-  "more": what came of it, "cure", "forward": how many ops ran, "backward": how many nodes, "bound": number or null,
+  "course": how the loss grew before ("" if it did not), "more": what came of it, "cure", "forward": how many ops ran,
+  "backward": how many nodes, "bound": number or null,
   "error": the exception that ended the cell, or null, "says": [...],
   "source": null or {"where": "In [8]" or a file's name, "lines": [{"number", "text",
       "marks": [[words, state or "failed"], ...]}]},
@@ -71,6 +72,7 @@ class TraceRecord:
     seconds: float
     rows: list[dict[str, Any]]
     bound: float | None = None
+    course: str = ""
     error: str | None = None
     source: dict[str, Any] | None = None
     first: dict[str, Any] | None = None
@@ -82,7 +84,11 @@ class TraceRecord:
     def text(self) -> str:
         """The sentence, the lines with their marks, the ops, and the values around the first bad one."""
         out = [f"{self.title}: {count(self.forward, 'op')} forward, {self.backward} back"]
-        out += [line for line in (self.sentence, self.more, self.cure and f"Cure: {self.cure}.") if line]
+        out += [
+            line
+            for line in (self.sentence, self.course, self.more, self.cure and f"Cure: {self.cure}.")
+            if line
+        ]
         out += [*self.says, *([f"The cell ended with {self.error}"] if self.error else [])]
         if self.source is not None:
             out += ["", *self._lines(self.source["lines"])]

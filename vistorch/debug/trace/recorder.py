@@ -19,68 +19,14 @@ from ...engine.events import _listeners, where
 from ...engine.graph import NUMBERS, Leaf, Out
 from ...engine.modes import mode
 from ...engine.tensor import Tensor
-from ..breaks.modules import path_of
 from ..driving import Driven
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain
+from .reads import MOVES, NAMES, PASS_ON, needs_nan, read, retains
+from .row import Row
 
 INF = math.inf
-# what is bad in an input of these always shows in their output, so inputs need no look of their own
-PASS_ON = frozenset(
-    (
-        "add",
-        "addmm",
-        "addmv",
-        "bmm",
-        "convolution",
-        "linear",
-        "mean_all",
-        "mm",
-        "mul",
-        "mv",
-        "neg",
-        "sub",
-        "sum_all",
-        "t",
-        "view",
-    )
-)
-
-
-class Row:
-    """One op: its forward, and its backward where a pass came to it.
-
-    `state` and `back` are "clean", "birth", "propagated" or "healed"; "" where nothing ran.
-    """
-
-    # defaults, so that making a row writes little
-    state, back = "clean", ""
-    came = ""  # what spoilt its inputs in forward: "nan", "inf", or "placed", on purpose as by a mask
-    bad: Any = None
-    back_bad: Any = None
-    facts: Any = None  # of a birth in forward
-    back_facts: Any = None
-    shapes: tuple | list = ()
-    squares: tuple | list = ()  # sums of squares of the outputs
-    back_squares: tuple | list = ()
-    made: Any = None  # the output, where it is one number
-    ins: Any = None
-    consts: Any = None
-    outs: Any = None
-    given: Any = None  # what came in backward, and what was sent
-    sent: Any = None
-
-    path: str | None = None
-
-    def __init__(self, index: int, rule: Any, name: str, place: Any, inside: Any) -> None:
-        self.index, self.rule, self.name, self.place, self.inside = index, rule, name, place, inside
-
-    @property
-    def module(self) -> str | None:
-        """The path of the module the op ran in; found when somebody asks, because names take longer than small ops."""
-        if self.inside is not None:
-            self.path, self.inside = path_of(*self.inside), None
-        return self.path
+UNREAD = 64  # rows that wait for the first write of what they pass on
 
 
 class Inside(threading.local):
@@ -133,6 +79,8 @@ class Recorder(Driven):
         self._stepped: dict[int, Any] = {}  # arrays that an optimizer wrote, the same way
         self._arrived: set = set()  # nodes that something bad was sent to
         self._sums: dict[Any, tuple] = {}
+        # rows that only pass on what memory holds that no op made, and what they gave
+        self._unread: list[tuple[Row, Any]] = []
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow modules as they begin and end."""
@@ -185,7 +133,32 @@ class Recorder(Driven):
             self._forget()
         if bad_in or bad_out:
             bad_in = bad_in or self._bad_among(ins, but=outs)
-            self.forward_bad(row, ins, consts, outs, bad_in, bad_out)
+            if bad_in:
+                bad_in = self._is_read(row, ins, consts, outs, bad_out)
+            if bad_in or bad_out:
+                self.forward_bad(row, ins, consts, outs, bad_in, bad_out)
+
+    def _is_read(self, row: Row, ins: tuple, consts: tuple, outs: tuple, bad_out: bool) -> bool:
+        """Whether an op reads what is bad among its inputs, or at least keeps it.
+
+        Memory that no op made may hold anything until it is first written, so views of it and partial writes are only
+        noted: they are clean after all if the rest is written before it is read.
+        """
+        others = read(row.rule, ins, consts)
+        if others is not ins:
+            return self._bad_among(others, but=outs)
+        if not retains(row.rule, consts):
+            return True
+        known = self._seen.get(id(ins[0]._data)) if ins and isinstance(ins[0], Tensor) else None
+        if known is None or id(ins[0]._data) in self._stepped:
+            return True
+        if known[1] is not None and all(known[1] != passed.index for passed, _ in self._unread):
+            return True
+        if self._bad_among(ins[1:], but=outs):
+            return True
+        if bad_out and len(self._unread) < UNREAD:
+            self._unread.append((row, outs[0]._data))
+        return bad_out
 
     def _note(self, d: Any, square: float) -> bool:
         """Remember whether an array is bad, and say so."""
@@ -245,11 +218,14 @@ class Recorder(Driven):
         d = tensor._data
         last = self.rows[-1] if self.rows else None
         self._seen.pop(id(d), None)
-        self._bad.pop(id(d), None)
+        known = self._bad.pop(id(d), None)
+        was_bad = known is not None and known() is d
         if d.base is not None:
             for base in _bases(d):
                 self._seen.pop(id(base), None)
                 self._bad.pop(id(base), None)
+        if self._unread and self._settle(last if rule is None else None, d):
+            return
         if rule is None:
             self._stepped[id(d)] = ref_to(d)
             return  # an optimizer's: its parameters are looked at when they are next used
@@ -261,14 +237,35 @@ class Recorder(Driven):
             row = Row(
                 len(self.rows),
                 rule,
-                f"{rule.name}_",
+                NAMES.get(rule.name, f"{rule.name}_"),
                 where(2),
                 (stack[0], stack[-1]) if (stack := self._here.stack) else None,
             )
             row.shapes, row.squares = (d.shape,), (squared(d),)
             self.rows.append(row)
-            self._seen[id(d)] = (ref_to(d), row.index, 0, INF)
-            self.forward_bad(row, (), (), (tensor,), False, True)
+            if rule.name in MOVES:
+                if len(self._unread) < UNREAD:
+                    self._unread.append((row, d))
+            else:
+                self._seen[id(d)] = (ref_to(d), row.index, 0, INF)
+                was_bad = was_bad or needs_nan(rule, d)
+            self.forward_bad(row, (), (), (tensor,), was_bad or rule.name in MOVES, True)
+
+    def _settle(self, last: Row | None, d: Any) -> bool:
+        """Forget what was bad in memory that has been written since, and that nothing read.
+
+        Returns whether the write only moved what the last row made into its target.
+        """
+        moved = False
+        for pair in list(self._unread):
+            row, held = pair
+            if row is last and held.shape == d.shape:
+                self._unread[self._unread.index(pair)] = (row, d)
+                moved = True
+            elif not self._is_bad(held, squared(held)):
+                row.state, row.came, row.bad, row.facts = "clean", "", None, None
+                self._unread.remove(pair)
+        return moved
 
     def forward_bad(
         self, row: Row, ins: tuple, consts: tuple, outs: tuple, bad_in: bool, bad_out: bool

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from ...engine.backward import order_of
+from ...engine.events import where
+from ...engine.modes import mode
 from ...engine.tensor import Tensor
 from ..graph.last import capture_last
 from ..graph.linked import linked
@@ -27,6 +29,7 @@ from ..source import segment_of
 from ..steps.forward import Forward
 from ..steps.numbers import numbers_of
 from ..steps.words import index, number, shape
+from .course import Course, Growth
 from .facts import Facts, bad_mask, counts, largest, matching, places, table
 from .names import entry, inputs_of
 from .record import TraceRecord
@@ -75,6 +78,8 @@ class Trace(Recorder):
         self.error: str | None = None
         self.ended: list[tuple[str, int | None]] = []  # the lines that the exception came through
         self._placed: dict[int, Any] = {}
+        self._course: Course | None = Course()
+        self.growth: Growth | None = None  # of the loss, before the first bad value
 
     def __enter__(self) -> Trace:
         """Start to record."""
@@ -140,6 +145,7 @@ class Trace(Recorder):
         self, row: Row, ins: tuple, consts: tuple, outs: tuple, bad_in: bool, bad_out: bool
     ) -> None:
         """Tell a birth from what was put there."""
+        self._stop_course()
         told = [counts(t._data, self.bound) for t in outs]
         nan, plus, minus, beyond = (sum(c[i] for c in told) for i in range(4))
         row.bad = (nan, plus, minus, beyond, sum(t._data.size for t in outs))
@@ -218,7 +224,18 @@ class Trace(Recorder):
         )
         row.facts = facts
 
+    def _stop_course(self) -> None:
+        """Something is bad: what the losses did before is what counts."""
+        if self._course is not None:
+            self.growth, self._course = self._course.growth(), None
+
     # ---- backward ---------------------------------------------------------------------------------------------
+    def backward(self, run: Any, outputs: tuple) -> None:
+        """A pass was prepared: note its loss, then run it."""
+        if self._course is not None and mode.run is None and len(outputs) == 1:
+            self._course.note(where(1), outputs[0])
+        super().backward(run, outputs)
+
     def begin(self, run: Any) -> None:
         """A pass is about to start."""
         super().begin(run)
@@ -246,6 +263,7 @@ class Trace(Recorder):
 
     def backward_bad(self, row: Row, n: Any, g: Any, sent: list, bad_in: bool, bad_out: bool) -> None:
         """Tell a birth, and keep what is around it."""
+        self._stop_course()
         super().backward_bad(row, n, g, sent, bad_in, bad_out)
         told = [counts(d, self.bound) for _, d in sent]
         worst = max(range(len(sent)), key=lambda i: sum(told[i]), default=None)

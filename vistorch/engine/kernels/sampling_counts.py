@@ -14,7 +14,7 @@ import numpy as np
 from vistorch.engine.kernels import sampling_checks as checks
 from vistorch.engine.kernels.sampling_normal import doubles, libm
 
-__all__ = ["multinomial", "poisson"]
+__all__ = ["cumulative_odds", "multinomial", "poisson", "searched"]
 
 # From this rate on a count is found by rejection, below it by multiplying uniform numbers.
 REJECTION_FROM = 10
@@ -113,8 +113,8 @@ def _check_weights(weights: np.ndarray, num_samples: int, replacement: bool) -> 
     )
 
 
-def _with_replacement(generator, weights: np.ndarray, num_samples: int) -> np.ndarray:
-    """Independent draws by searching each row's cumulative weights."""
+def cumulative_odds(weights: np.ndarray) -> np.ndarray:
+    """Each row's weights added up, as parts of their sum, or PyTorch's error."""
     checks.require(
         bool((weights >= 0).all()), "invalid multinomial distribution (encountering probability entry < 0)"
     )
@@ -129,10 +129,16 @@ def _with_replacement(generator, weights: np.ndarray, num_samples: int) -> np.nd
     checks.require(bool((totals > 0).all()), "invalid multinomial distribution (sum of probabilities <= 0)")
     cumulative /= totals.copy()
     cumulative[:, -1] = 1
+    return cumulative.astype(np.float64)
+
+
+def searched(generator, cumulative: np.ndarray, num_samples: int) -> np.ndarray:
+    """Independent draws from each row of `cumulative_odds`: drawn in parts or at once, they are the same."""
     with generator.lock:
-        points = doubles(generator.words64(len(weights) * num_samples)).reshape(len(weights), num_samples)
+        points = doubles(generator.words64(len(cumulative) * num_samples))
+    points = points.reshape(len(cumulative), num_samples)
     out = np.empty(points.shape, np.int64)
-    for row, bounds in enumerate(cumulative.astype(np.float64)):
+    for row, bounds in enumerate(cumulative):
         out[row] = np.searchsorted(bounds, points[row], side="left")
     return out
 
@@ -152,7 +158,7 @@ def multinomial(generator, weights: np.ndarray, num_samples: int, replacement: b
     if not len(rows):
         return np.empty(shape, np.int64)
     if replacement and num_samples > 1:
-        return _with_replacement(generator, rows, num_samples).reshape(shape)
+        return searched(generator, cumulative_odds(rows), num_samples).reshape(shape)
     checks.require(
         rows.shape[-1] > 0,
         "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.",

@@ -7,18 +7,20 @@ dtype.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from vistorch.engine.kernels import sampling_checks as checks
 
-__all__ = ["permutation", "randint", "random_full"]
+__all__ = ["permutation", "permuted", "randint", "random_full"]
 
 WIDE_RANGE = 1 << 28
 # PyTorch's bound for a remainder of 32-bit words that is nearly uniform.
 WIDE_PERMUTATION = (2**32 - 1) // 20
 LOOP_UP_TO = 128
+DRAWN_TOGETHER = 1024  # of an order that is not made at once
 
 
 def _remainder(words: np.ndarray, count: int) -> np.ndarray:
@@ -111,3 +113,37 @@ def permutation(generator, n: int, np_dtype=np.int64) -> np.ndarray:
     partners = np.arange(n)
     partners[:-1] += (words % left).astype(np.int64)
     return _shuffled(partners).astype(np_dtype)
+
+
+def permuted(generator, n: int) -> Iterator[int]:
+    """What `permutation` gives, one number after the other, each drawn about when it is asked for.
+
+    An exchange decides its place for good, so the order needs no array: only the numbers that were moved to places
+    further on are kept.
+
+    Args:
+        generator: where the words come from, some more of them than numbers were asked for.
+        n: how many numbers there are.
+
+    Example:
+        >>> from itertools import islice
+        >>> from vistorch.engine.random import Generator
+        >>> list(islice(permuted(Generator().manual_seed(0), 10**12), 3))
+        [223749065263, 183509117844, 634075600471]
+    """
+    moved: dict[int, Any] = {}
+    for start in range(0, n - 1, DRAWN_TOGETHER):
+        end = min(start + DRAWN_TOGETHER, n - 1)
+        with generator.lock:
+            words = (generator.words if n < WIDE_PERMUTATION else generator.words64)(end - start)
+        places = np.arange(start, end)
+        partners = places + (words % (n - places).astype(words.dtype)).astype(np.int64)
+        for place, partner in enumerate(partners.tolist(), start):
+            here = moved.pop(place, place)
+            if partner == place:
+                yield here
+            else:
+                yield moved.get(partner, partner)
+                moved[partner] = here
+    if n > 0:
+        yield moved.pop(n - 1, n - 1)

@@ -6,14 +6,13 @@ Invariant: all ranks have equally many samples, whatever the length of the datas
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-import vistorch
-
 from ...engine.generators import Generator
-from .sampler import Sampler
+from .sampler import Sampler, random_order
 
 __all__ = ["DistributedSampler"]
 
@@ -29,6 +28,16 @@ def _group() -> Any:
     if package is None or not package.is_available():
         raise RuntimeError("Requires distributed package to be available")
     return package
+
+
+def _again(order: Iterator[int], missing: int) -> Iterator[int]:
+    """An order, then as many from its beginning as there are missing."""
+    first: list[int] = []
+    for key in order:
+        if len(first) < missing:
+            first.append(key)
+        yield key
+    yield from itertools.islice(itertools.cycle(first), missing)
 
 
 class DistributedSampler(Sampler[_T_co]):
@@ -76,20 +85,16 @@ class DistributedSampler(Sampler[_T_co]):
         self.seed = seed
 
     def __iter__(self) -> Iterator[Any]:
+        n = len(self.dataset)
+        if self.total_size > n if self.drop_last or not n else self.total_size < n:
+            raise AssertionError(f"Number of indices ({n}) does not match total_size ({self.total_size})")
         if self.shuffle:
-            generator = Generator().manual_seed(self.seed + self.epoch)
-            order = vistorch.randperm(len(self.dataset), generator=generator).tolist()
+            order = random_order(n, Generator().manual_seed(self.seed + self.epoch), private=True)
         else:
-            order = list(range(len(self.dataset)))
-        if self.drop_last:
-            order = order[: self.total_size]
-        elif (missing := self.total_size - len(order)) > 0:
-            order += (order * math.ceil(missing / len(order)))[:missing]
-        if len(order) != self.total_size:
-            raise AssertionError(
-                f"Number of indices ({len(order)}) does not match total_size ({self.total_size})"
-            )
-        return iter(order[self.rank : self.total_size : self.num_replicas])
+            order = iter(range(n))
+        return itertools.islice(
+            _again(order, max(0, self.total_size - n)), self.rank, self.total_size, self.num_replicas
+        )
 
     def __len__(self) -> int:
         return self.num_samples

@@ -1,7 +1,7 @@
 """Samplers: in which order a loader visits the samples.
 
 Invariant: under one seed each draws the numbers PyTorch's draws, from the same generator and at the same moment, so
-the orders are PyTorch's.
+the orders are PyTorch's; what has not been asked for takes no memory, whatever the length.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from typing import Any, Generic, TypeVar
 
 import vistorch
 
-from ...engine.generators import Generator
+from ...engine.generators import Generator, pick
+from ...engine.kernels.sampling_counts import cumulative_odds, searched
+from ...engine.kernels.sampling_integers import permuted
+from ...engine.places import CPU
 from ...engine.tensor import Tensor
 
 __all__ = [
@@ -26,11 +29,43 @@ __all__ = [
 
 _T_co = TypeVar("_T_co", covariant=True)
 AT_ONCE = 32  # with replacement, so many are drawn together: part of the order
+DRAWN_TOGETHER = 1024  # of weighted draws, which are the same in parts of any length
+LAZY_FROM = 1 << 18  # numbers; a shorter order is made at once, which is faster
+SKIP_UP_TO = 1 << 27  # words, a fraction of a second; PyTorch cannot hold the longest orders at all
 
 
 def fresh_seed(generator: Any = None) -> int:
     """A random number to seed something with, drawn as PyTorch draws it."""
     return int(vistorch.empty((), dtype=vistorch.int64, device="cpu").random_(generator=generator).item())
+
+
+def _ahead(generator: Any, words: int) -> Any:
+    """A generator to draw these words from little by little, while the given one is already past them.
+
+    Whoever else draws from the given one finds it where PyTorch leaves it. Beyond `SKIP_UP_TO` it is drawn from
+    directly.
+    """
+    if words > SKIP_UP_TO:
+        return generator
+    with generator.lock:
+        behind = generator.clone_state()
+        while words > 0:
+            words -= len(generator.words(min(words, LAZY_FROM)))
+    return behind
+
+
+def random_order(n: int, generator: Any, *, private: bool = False) -> Iterator[int]:
+    """The numbers below n in the order of `randperm`.
+
+    Args:
+        n: how many.
+        generator: where the order comes from; None for the default one.
+        private: whether nobody else draws from the generator, so that it need not be ahead of the order.
+    """
+    if n < LAZY_FROM:
+        return iter(vistorch.randperm(n, generator=generator).tolist())
+    source = pick(generator, CPU, "randperm")
+    return permuted(source if private else _ahead(source, n - 1), n)
 
 
 def _check_count(num_samples: Any, *, bools: bool) -> None:
@@ -128,18 +163,19 @@ class RandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         n = len(self.data_source)
-        generator = self.generator
+        generator, private = self.generator, self.generator is None
         if generator is None:
             generator = Generator().manual_seed(fresh_seed())
         whole, rest = divmod(self.num_samples, AT_ONCE if self.replacement else n)
         if self.replacement:
-            for size in [AT_ONCE] * whole + [rest]:
-                yield from vistorch.randint(n, (size,), dtype=vistorch.int64, generator=generator).tolist()
+            for _ in range(whole):
+                yield from vistorch.randint(n, (AT_ONCE,), dtype=vistorch.int64, generator=generator).tolist()
+            yield from vistorch.randint(n, (rest,), dtype=vistorch.int64, generator=generator).tolist()
         else:
             for _ in range(whole):
-                yield from vistorch.randperm(n, generator=generator).tolist()
+                yield from random_order(n, generator, private=private)
             # drawn even where nothing of it is needed: the state of the generator is part of the bargain
-            yield from vistorch.randperm(n, generator=generator).tolist()[:rest]
+            yield from itertools.islice(random_order(n, generator, private=private), rest)
 
     def __len__(self) -> int:
         return self.num_samples
@@ -165,7 +201,7 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        for i in vistorch.randperm(len(self.indices), generator=self.generator).tolist():
+        for i in random_order(len(self.indices), self.generator):
             yield self.indices[i]
 
     def __len__(self) -> int:
@@ -210,10 +246,15 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = vistorch.multinomial(
-            self.weights, self.num_samples, self.replacement, generator=self.generator
-        )
-        yield from drawn.tolist()
+        count = self.num_samples
+        if not self.replacement or count < LAZY_FROM or self.weights.device.type != "cpu":
+            drawn = vistorch.multinomial(self.weights, count, self.replacement, generator=self.generator)
+            yield from drawn.tolist()
+            return
+        odds = cumulative_odds(self.weights.detach().numpy()[None])
+        source = _ahead(pick(self.generator, CPU, "multinomial"), 2 * count)
+        for start in range(0, count, DRAWN_TOGETHER):
+            yield from searched(source, odds, min(DRAWN_TOGETHER, count - start))[0].tolist()
 
     def __len__(self) -> int:
         return self.num_samples

@@ -108,10 +108,9 @@ class BasicBlock(nn.Module):
         Args:
             x: (N, inplanes, height, width).
         """
-        around = x if self.downsample is None else self.downsample(x)
         out = self.relu(self.bn1(self.conv1(x)))
         out = self.bn2(self.conv2(out))
-        out += around
+        out += x if self.downsample is None else self.downsample(x)
         return self.relu(out)
 
 
@@ -161,11 +160,10 @@ class Bottleneck(nn.Module):
         Args:
             x: (N, inplanes, height, width).
         """
-        around = x if self.downsample is None else self.downsample(x)
         out = self.relu(self.bn1(self.conv1(x)))
         out = self.relu(self.bn2(self.conv2(out)))
         out = self.bn3(self.conv3(out))
-        out += around
+        out += x if self.downsample is None else self.downsample(x)
         return self.relu(out)
 
 

@@ -33,7 +33,7 @@ def paint(record: Any, theme: str = "light") -> bytes:
     sheet.head(state["title"], [f"{count(state['forward'], 'op')} forward", f"{state['backward']} back"])
     bar = "bad" if first else "edge" if wrong else "good"
     sheet.verdict(state["sentence"], bar, "badsoft" if first else "panel")
-    for text in (state["more"], *state["says"]):
+    for text in (state["course"], state["more"], *state["says"]):
         if text:
             sheet.say(text.replace("`", ""))
     if state["error"]:

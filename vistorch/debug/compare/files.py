@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import dtypes
+from ...serialization.atomic import whole
 from .recording import Op, Recording
 
 FORMAT = "vistorch recording"
@@ -23,7 +24,7 @@ HALF = {"bfloat16": np.dtype("u2")}  # types that `.npy` does not know travel as
 
 
 def save(recording: Recording, path: Any) -> None:
-    """Write a recording.
+    """Write a recording, whole or not at all: a file that was there stays until the new one is complete.
 
     Args:
         recording: what to write.
@@ -69,7 +70,7 @@ def save(recording: Recording, path: Any) -> None:
         "leaves": {name: ref(a) for name, a in recording.leaves.items()},
     }
     head["types"] = [a.dtype.name for a in arrays]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
+    with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
         z.writestr("recording.json", json.dumps(head, allow_nan=False))
         for i, a in enumerate(arrays):
             held = io.BytesIO()

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...serialization.atomic import whole
 from .record import WatchRecord
 
 FORMAT = "vistorch watch 1"
@@ -20,11 +21,11 @@ MOST = 1 << 30  # bytes of all arrays of a file
 
 
 def save(record: WatchRecord, path: Any) -> None:
-    """Write a record.
+    """Write a record, whole or not at all: a file that was there stays until the new one is complete.
 
     Args:
         record: the record.
-        path: the file.
+        path: a file name, or an open binary file.
     """
     arrays: list[np.ndarray] = []
 
@@ -42,7 +43,7 @@ def save(record: WatchRecord, path: Any) -> None:
         return value.item() if isinstance(value, np.generic) else value
 
     text = json.dumps({"format": FORMAT, "text": record.said, "state": plain(record.state)}, allow_nan=False)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+    with whole(path) as target, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("watch.json", text)
         for i, array in enumerate(arrays):
             held = io.BytesIO()

@@ -12,11 +12,11 @@ import time
 import pytest
 
 import vistorch
-from vistorch.serialization.atomic import NoFolder, replacing, whole
+from vistorch.serialization.atomic import replacing, whole
 
 from . import writers
 
-LOOKS = 12
+LOOKS = 10
 posix = pytest.mark.skipif(os.name != "posix", reason="signals")
 
 
@@ -37,8 +37,7 @@ def test_a_process_that_is_stopped_and_killed_while_it_writes(tmp_path):
                 process.send_signal(signal.SIGCONT)
         finally:
             process.kill()
-    writers.check(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == set(writers.WRITERS)
+    assert writers.check(tmp_path) == set(writers.WRITERS)
 
 
 @posix
@@ -105,9 +104,8 @@ def test_an_unbuffered_file_gets_all(tmp_path):
 
 
 def test_a_folder_that_is_missing(tmp_path):
-    with pytest.raises(NoFolder, match="does not exist") as caught, replacing(str(tmp_path / "no" / "x")):
+    with pytest.raises(FileNotFoundError, match="no such folder"), replacing(str(tmp_path / "no" / "x")):
         pass
-    assert isinstance(caught.value, RuntimeError) and isinstance(caught.value, FileNotFoundError)
 
 
 def test_a_new_file_takes_no_place(tmp_path, monkeypatch):

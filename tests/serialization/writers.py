@@ -4,6 +4,7 @@
 no file may grow beyond so many bytes, and prints what each writer raised.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -86,9 +87,13 @@ def _sized(path, size):
 
 
 def check(folder):
-    """Every file that is there is whole, and nothing else is there."""
+    """Every file that has a name is whole, also in the moment before it is renamed; the names of the files."""
+    found = set()
     for path in Path(folder).iterdir():
-        WRITERS[path.name][1](str(path))
+        name = re.sub(r"^\.(.*)\.[0-9a-f]{12}\.tmp$", r"\1", path.name)
+        WRITERS[name][1](str(path))
+        found.add(name)
+    return found
 
 
 if __name__ == "__main__":

@@ -18,10 +18,6 @@ from typing import Any, BinaryIO
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class NoFolder(RuntimeError, FileNotFoundError):
-    """The folder of a file to be written is missing; PyTorch raises RuntimeError, others expect an OSError."""
-
-
 @contextmanager
 def whole(target: Any) -> Iterator[BinaryIO]:
     """Open what takes the place of a file, or goes into an open one, when the block ends.
@@ -68,7 +64,7 @@ def replacing(path: str, new: bool = False) -> Iterator[BinaryIO]:
     path = os.path.realpath(path)  # what a link points to is replaced, not the link
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        raise NoFolder(f"Parent directory {folder} does not exist.")
+        raise FileNotFoundError(errno.ENOENT, "There is no such folder", folder)
     mode = None
     with suppress(FileNotFoundError):
         found = os.stat(path).st_mode

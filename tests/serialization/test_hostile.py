@@ -222,6 +222,15 @@ def test_compressed_archives_are_read():
         assert vistorch.load(io.BytesIO(files.zipped(entries, method))).tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("size", [(1 << 20) - 1, 1 << 20, 3 << 20])
+def test_compressed_records_of_one_byte_are_read_to_the_end(size):
+    """The last bytes come after all of the input is taken."""
+    pickle = h.PROTO + h.tensor(h.storage(kind="ByteStorage", count=size), size=(size,)) + h.p.STOP
+    entries = [("a/data.pkl", pickle), ("a/data/0", b"\7" * size)]
+    found = vistorch.load(io.BytesIO(files.zipped(entries, files.zipfile.ZIP_DEFLATED)))
+    assert found.shape == (size,) and (found == 7).all()
+
+
 def test_blocked_modules_stay_blocked():
     import os
 

@@ -22,7 +22,7 @@ _END = struct.Struct("<4s4H2IH")
 LARGE = 0xFFFFFFFF
 STORED, DEFLATED = 0, 8
 
-_LIKELY = (
+LIKELY = (
     " If you are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen "
     "if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving."
 )
@@ -30,7 +30,7 @@ _LIKELY = (
 
 def failed(doing: str, why: str) -> RuntimeError:
     """PyTorch's error for an archive that cannot be read."""
-    return RuntimeError(f"PytorchStreamReader failed {doing}: {why}.{_LIKELY}")
+    return RuntimeError(f"PytorchStreamReader failed {doing}: {why}.{LIKELY}")
 
 
 class Record(NamedTuple):
@@ -196,10 +196,10 @@ class ArchiveReader:
         try:
             while not unpacker.eof and done <= record.size:
                 given = unpacker.unconsumed_tail or self._read(min(left, 1 << 16))
-                if not given:
-                    break
                 left -= 0 if unpacker.unconsumed_tail else len(given)
-                piece = unpacker.decompress(given, 1 << 20)
+                piece = unpacker.decompress(given, 1 << 20)  # with nothing given, what it has still to give
+                if not given and not piece:
+                    break
                 done += len(piece)
                 if done <= record.size:
                     yield piece

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import pickletools
+import struct
 from _codecs import encode
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
@@ -16,8 +17,10 @@ from typing import Any
 
 from ..engine.size import Size
 from .archive_in import ArchiveReader, is_archive
+from .budget import budget, limited, refuse
+from .keys import check_key, check_keys
 from .names import OURS, layout_named, parameters
-from .rebuild import REBUILDERS, budget, device_of, rebuild_from_type_v2, refuse
+from .rebuild import REBUILDERS, device_of, rebuild_from_type_v2
 
 BLOCKED = ("sys", "os", "posix", "nt")  # not even if a person adds something out of them
 
@@ -150,8 +153,7 @@ def _set(items: Any = ()) -> set:
     if type(items) not in (list, tuple):
         raise refuse("a set is made of a list")
     budget.spend(100 * len(items))
-    for item in items:
-        check_key(item)
+    check_keys(items)
     return set(items)
 
 
@@ -169,10 +171,11 @@ def _pairs_into(made: Any, items: Any) -> Any:
     if type(items) not in (list, tuple):
         raise refuse("a dict is made of a list of pairs")
     budget.spend(200 * len(items))
+    met: dict[int, int] = {}
     for pair in items:
         if type(pair) not in (list, tuple) or len(pair) != 2:
             raise refuse("a dict is made of a list of pairs")
-        check_key(pair[0])
+        check_key(pair[0], met)
         made[pair[0]] = pair[1]
     return made
 
@@ -261,32 +264,6 @@ def is_added(thing: Any) -> bool:
     return bool(_added) and any(thing is known for known in added_by_name().values())
 
 
-# ---- keys -----------------------------------------------------------------------------------------------------------
-_SIMPLE = (str, int, float, bool, bytes, complex, type(None))
-DEEPEST, MOST = 100, 10_000
-
-
-def check_key(key: Any) -> None:
-    """Refuse a dict key or set member whose hash would take forever, or nest deeper than Python's stack is."""
-    if type(key) in _SIMPLE:
-        return
-    count, level = 0, [key]
-    for _ in range(DEEPEST):
-        below: list = []
-        for item in level:
-            if type(item) in (tuple, frozenset, Size):
-                below.extend(item)
-                count += len(item)
-            elif type(item) in (list, dict, set, bytearray, OrderedDict, Counter):
-                raise refuse(f"unhashable type: '{type(item).__name__}'")
-            if count > MOST:
-                raise refuse("a key of too many parts")
-        if not below:
-            return
-        level = below
-    raise refuse("a key nested too deeply")
-
-
 # ---- asking without loading -----------------------------------------------------------------------------------------
 def globals_in(data: bytes) -> set[str]:
     """The full names in a pickle."""
@@ -307,7 +284,7 @@ def globals_in(data: bytes) -> set[str]:
                 texts.append(memo.get(value, ""))
             elif code.name.endswith("UNICODE") or code.name == "BINUNICODE8":
                 texts.append(value)
-    except (ValueError, TypeError, EOFError, IndexError) as error:
+    except (ValueError, TypeError, EOFError, IndexError, KeyError, OverflowError, struct.error) as error:
         raise pickle.UnpicklingError(f"the pickle cannot be read: {error}") from None
     return found
 
@@ -326,9 +303,9 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
         >>> vistorch.serialization.get_unsafe_globals_in_checkpoint(f)
         ['fractions.Fraction']
     """
-    from .loading import opened
+    from .loading import file_length, opened, pickle_of
 
-    with opened(f) as file:
+    with opened(f) as file, limited(file_length(file)):
         if not is_archive(file):
             raise ValueError("Expected input to be a checkpoint returned by vistorch.save")
         archive = ArchiveReader(file)
@@ -336,6 +313,6 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
             raise ValueError(
                 "Expected input to be a checkpoint returned by vistorch.save but got a torchscript checkpoint"
             )
-        found = globals_in(archive.read("data.pkl"))
+        found = globals_in(pickle_of(archive))
     safe = {*NAMED, "torch.nn.parameter.Parameter", *added_by_name()}
     return sorted(found - safe)

@@ -1,7 +1,7 @@
 """Reading a zip archive whose every number may be a lie.
 
 Invariant: a record's bytes lie inside the file and inside no other record, so all records together are no longer
-than the file; only compressed ones grow, and no further than `GROWTH` allows.
+than the file; only compressed ones grow, and what they grow to is taken from the budget of the file before.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import struct
 import zlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from .budget import allowed, budget
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -18,12 +21,8 @@ _LOCATOR = struct.Struct("<4sIQI")
 _END = struct.Struct("<4s4H2IH")
 LARGE = 0xFFFFFFFF
 STORED, DEFLATED = 0, 8
-GROWTH = (
-    32,
-    64 << 20,
-)  # compressed records may hold this many times the file's length, and this many bytes more
 
-_LIKELY = (
+LIKELY = (
     " If you are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen "
     "if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving."
 )
@@ -31,7 +30,7 @@ _LIKELY = (
 
 def failed(doing: str, why: str) -> RuntimeError:
     """PyTorch's error for an archive that cannot be read."""
-    return RuntimeError(f"PytorchStreamReader failed {doing}: {why}.{_LIKELY}")
+    return RuntimeError(f"PytorchStreamReader failed {doing}: {why}.{LIKELY}")
 
 
 class Record(NamedTuple):
@@ -50,28 +49,29 @@ class ArchiveReader:
 
     Args:
         file: the file, at the archive's first byte.
+        flat: take the records' names as they are; PyTorch's are all in one folder, which is left out of them.
     """
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, flat: bool = False) -> None:
         self._file = file
         self._start = file.tell()
         file.seek(0, os.SEEK_END)
-        self._length = file.tell() - self._start
+        self.length = file.tell() - self._start
         self._records: dict[str, Record] = {}
         entries, limit = self._directory()
         self._limits = _without_overlap(entries, limit)
         packed = sum(record.size for record in entries if record.method == DEFLATED)
-        if packed > GROWTH[0] * self._length + GROWTH[1]:
+        if packed > allowed(self.length):
             raise failed("reading zip archive", f"compressed records claim to hold {packed} bytes")
         first = entries[0].path.decode("utf-8", "replace")
-        self.folder, slash, _ = first.partition("/")
+        self.folder, slash, _ = ("", "/", "") if flat else first.partition("/")
         if not slash:
             raise failed("reading zip archive", f"file in archive is not in a subdirectory: {first}")
         for record in entries:
             name = record.path.decode("utf-8", "replace")
             if _leads_elsewhere(name):
                 raise failed("reading zip archive", f"unexpected record name {name!r}")
-            folder, _, rest = name.partition("/")
+            folder, _, rest = ("", "", name) if flat else name.partition("/")
             if folder != self.folder or not rest or rest.endswith("/"):
                 continue  # what other programs put in, PyTorch passes over too
             if rest in self._records:
@@ -89,6 +89,10 @@ class ArchiveReader:
         """How many bytes a record has."""
         return self._find(name).size
 
+    def is_packed(self, name: str) -> bool:
+        """Whether a record is compressed."""
+        return self._find(name).method == DEFLATED
+
     def read(self, name: str, at_most: int | None = None) -> bytes:
         """A record's bytes.
 
@@ -100,7 +104,8 @@ class ArchiveReader:
         if at_most is not None and record.size > at_most:
             raise failed(f"reading file {name}", f"it has {record.size} bytes, where {at_most} are enough")
         if record.method == DEFLATED:
-            return bytes(self._inflate(name, record))
+            budget.spend(2 * record.size)
+            return b"".join(self._inflated(name, record))
         self._go_to(name, record)
         data = self._read(record.size)
         if len(data) != record.size:
@@ -116,7 +121,12 @@ class ArchiveReader:
         """
         record = self._find(name)
         if record.method == DEFLATED:
-            target[...] = memoryview(self._inflate(name, record))[: len(target)]
+            budget.spend(record.size)
+            view, done = memoryview(target), 0
+            for piece in self._inflated(name, record):
+                part = piece[: len(view) - done]
+                view[done : done + len(part)] = part
+                done += len(part)
             return
         self._go_to(name, record)
         view, done = memoryview(target), 0
@@ -169,30 +179,42 @@ class ArchiveReader:
             data += part
         return data
 
-    def _inflate(self, name: str, record: Record) -> bytearray:
-        """The bytes of a compressed record."""
+    def check(self, name: str, data: Any) -> None:
+        """Refuse a record's bytes if their checksum is not the directory's; PyTorch does not look.
+
+        Args:
+            name: the record's name.
+            data: all of its bytes.
+        """
+        if zlib.crc32(data) != self._find(name).crc:
+            raise failed(f"reading file {name}", "its checksum is wrong")
+
+    def _inflated(self, name: str, record: Record) -> Iterator[bytes]:
+        """The bytes of a compressed record, a piece at a time."""
         self._go_to(name, record)
-        unpacker, out, left = zlib.decompressobj(-15), bytearray(), record.packed
+        unpacker, done, left = zlib.decompressobj(-15), 0, record.packed
         try:
-            while not unpacker.eof and len(out) <= record.size:
+            while not unpacker.eof and done <= record.size:
                 given = unpacker.unconsumed_tail or self._read(min(left, 1 << 16))
-                if not given:
-                    break
                 left -= 0 if unpacker.unconsumed_tail else len(given)
-                out += unpacker.decompress(given, 1 << 20)
+                piece = unpacker.decompress(given, 1 << 20)  # with nothing given, what it has still to give
+                if not given and not piece:
+                    break
+                done += len(piece)
+                if done <= record.size:
+                    yield piece
         except zlib.error as error:
             raise failed(
                 f"reading file {name}", f"decompression failed or archive is corrupted ({error})"
             ) from None
-        if len(out) != record.size or not unpacker.eof:
+        if done != record.size or not unpacker.eof:
             raise failed(f"reading file {name}", "decompression failed or archive is corrupted")
-        return out
 
     # ---- the directory ------------------------------------------------------------------------------------------
     def _directory(self) -> tuple[list[Record], int]:
         """The entries, and where the directory begins, which is where the last record ends at the latest."""
         start, length, count = self._end()
-        if start + length > self._length or count > length // _CENTRAL.size:
+        if start + length > self.length or count > length // _CENTRAL.size:
             raise failed("reading zip archive", "invalid header or archive is corrupted")
         self._file.seek(self._start + start)
         data = self._read(length)
@@ -222,19 +244,19 @@ class ArchiveReader:
 
     def _end(self) -> tuple[int, int, int]:
         """Where the directory begins, how long it is and how many entries it has."""
-        tail = min(self._length, _END.size + 0xFFFF)
-        self._file.seek(self._start + self._length - tail)
+        tail = min(self.length, _END.size + 0xFFFF)
+        self._file.seek(self._start + self.length - tail)
         data = self._read(tail)
         at = data.rfind(b"PK\5\6", 0, max(len(data) - _END.size + 4, 0))
         if at < 0:
-            short = self._length < _END.size
+            short = self.length < _END.size
             why = "not a ZIP archive" if short else "failed finding central directory"
             raise failed("reading zip archive", why)
         _, disk, first_disk, here, count, length, start, _ = _END.unpack_from(data, at)
         locator = at - _LOCATOR.size
         if locator >= 0 and data[locator : locator + 4] == b"PK\6\7":
             _, _, end64, _ = _LOCATOR.unpack_from(data, locator)
-            if end64 + _END64.size > self._length:
+            if end64 + _END64.size > self.length:
                 raise failed("reading zip archive", "invalid header or archive is corrupted")
             self._file.seek(self._start + end64)
             wide = self._read(_END64.size)
@@ -248,16 +270,17 @@ class ArchiveReader:
 
 def _wide(extra: bytes, size: int, packed: int, offset: int) -> tuple[int, int, int]:
     """Replace what did not fit into 32 bits by the field for 64."""
-    while len(extra) >= 4:
-        kind, length = struct.unpack_from("<HH", extra)
+    at = 0 if LARGE in (size, packed, offset) else len(extra)
+    while at + 4 <= len(extra):
+        kind, length = struct.unpack_from("<HH", extra, at)
         if kind == 1:
-            field, found, at = extra[4 : 4 + length], [size, packed, offset], 0
+            field, found, here = extra[at + 4 : at + 4 + length], [size, packed, offset], 0
             for i, value in enumerate(found):
-                if value == LARGE and at + 8 <= len(field):
-                    found[i] = struct.unpack_from("<Q", field, at)[0]
-                    at += 8
+                if value == LARGE and here + 8 <= len(field):
+                    found[i] = struct.unpack_from("<Q", field, here)[0]
+                    here += 8
             return found[0], found[1], found[2]
-        extra = extra[4 + length :]
+        at += 4 + length
     return size, packed, offset
 
 

@@ -10,6 +10,8 @@ import struct
 import zlib
 from typing import Any
 
+from .atomic import write_all
+
 CHUNK = 1 << 20  # of a record, so that the checksum and the write find it in the cache
 LARGE = 0xFFFFFFFF  # from here on a size or an offset needs the fields of 64 bits
 HAS_DESCRIPTOR = 0x0008
@@ -137,15 +139,8 @@ class ArchiveWriter:
 
     def _put(self, part: Any) -> None:
         """Write all of `part`; an unbuffered file may take it in pieces."""
-        left = len(part)
-        self._at += left
-        written = self._write(part)
-        while isinstance(written, int) and written < left:
-            if written <= 0:
-                raise OSError(f"the file took {written} of {left} bytes")
-            part = memoryview(part)[written:]
-            left -= written
-            written = self._write(part)
+        self._at += len(part)
+        write_all(self._write, part)
 
 
 def folder_of(path: Any) -> str:

@@ -1,4 +1,4 @@
-"""A file that appears whole or not at all.
+"""A file that appears whole or not at all; everything here that writes a file writes it through this module.
 
 Invariant: until the block has ended without an error, the old file is what it was; afterwards nothing else is left.
 """
@@ -6,11 +6,12 @@ Invariant: until the block has ended without an error, the old file is what it w
 from __future__ import annotations
 
 import errno
+import io
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
@@ -18,19 +19,57 @@ _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
+def whole(target: Any) -> Iterator[BinaryIO]:
+    """Open what takes the place of a file, or goes into an open one, when the block ends.
+
+    Args:
+        target: a path, or a file object with `write`, which gets nothing if the block fails.
+    """
+    if isinstance(target, (str, bytes, os.PathLike)):
+        with replacing(os.fsdecode(target)) as file:
+            yield file
+        return
+    if not callable(getattr(target, "write", None)):
+        raise TypeError(f"expected a path or an open binary file, got {type(target).__name__}")
+    held = io.BytesIO()
+    yield held
+    write_all(target.write, held.getbuffer())
+
+
+def write_all(write: Callable, part: Any) -> None:
+    """Write all of some bytes: an unbuffered file may take them in pieces.
+
+    Args:
+        write: the file's method.
+        part: the bytes.
+    """
+    left = len(part)
+    written = write(part)
+    while isinstance(written, int) and written < left:
+        if written <= 0:
+            raise OSError(f"the file took {written} of {left} bytes")
+        part = memoryview(part)[written:]
+        left -= written
+        written = write(part)
+
+
+@contextmanager
+def replacing(path: str, new: bool = False) -> Iterator[BinaryIO]:
     """Open a new file that takes the place of `path` when the block ends; a device or a pipe is written directly.
 
     Args:
         path: the file to be.
+        new: take no file's place: FileExistsError where there is one, also if it came while this one was written.
     """
     path = os.path.realpath(path)  # what a link points to is replaced, not the link
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        raise RuntimeError(f"Parent directory {folder} does not exist.")
+        raise FileNotFoundError(errno.ENOENT, "There is no such folder", folder)
     mode = None
     with suppress(FileNotFoundError):
         found = os.stat(path).st_mode
+        if new:
+            raise FileExistsError(errno.EEXIST, "File exists", path)
         if stat.S_ISDIR(found):
             raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
         if not stat.S_ISREG(found):
@@ -53,13 +92,22 @@ def replacing(path: str) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
             if not beside:
                 beside = _named(file.fileno(), path)
-        os.replace(beside, path)
+        (_renamed if new else os.replace)(beside, path)
     except BaseException:
         if beside:
             with suppress(FileNotFoundError):
                 os.unlink(beside)
         raise
     _settle(folder)
+
+
+def _renamed(beside: str, path: str) -> None:
+    """Rename a file, if no other has the name."""
+    if os.name == "nt":
+        os.rename(beside, path)
+        return
+    os.link(beside, path)
+    os.unlink(beside)
 
 
 def _beside(path: str) -> str:

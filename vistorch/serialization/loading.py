@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from .archive_in import ArchiveReader, is_archive
+from .budget import PICKLE_FREE, PICKLE_TIMES, budget, limited, refuse
 from .locations import current, restorer
 from .machine import Truncated
 from .memory import ArchiveStorages, LegacyStorages
 from .names import counterpart, module_is_torchs
 from .options import choice, skipping
-from .rebuild import budget, limited, refuse
 from .saving import MAGIC_NUMBER, PROTOCOL_VERSION
 from .weights_only import Unpickler
 
@@ -59,6 +59,12 @@ def load(
         mmap: map the file instead of reading it: elements are read when they are looked at.
         **pickle_load_args: for the unpickler, as `encoding`.
 
+    With `weights_only`, a file takes at most 32 times its length and 64 MiB of memory beyond its own bytes.
+
+    Raises:
+        RuntimeError: the file is damaged, or is none of ours.
+        pickle.UnpicklingError: the pickle in it is damaged, or asks for more than `weights_only` gives.
+
     Example:
         >>> import io, vistorch
         >>> f = io.BytesIO()
@@ -81,7 +87,7 @@ def load(
     pickle_load_args.setdefault("encoding", "utf-8")
     before, current.map_location = current.map_location, map_location
     try:
-        with opened(f) as file, limited(_length(file)):
+        with opened(f) as file, limited(file_length(file)):
             if not is_archive(file):
                 if mmap:
                     raise RuntimeError(_not_mappable(f))
@@ -147,8 +153,12 @@ def opened(f: Any) -> Iterator[Any]:
     yield f
 
 
-def _length(file: Any) -> int:
-    """How many bytes a file has from here on; the position stays."""
+def file_length(file: Any) -> int:
+    """How many bytes a file has from here on; the position stays.
+
+    Args:
+        file: a file object that can seek.
+    """
     here = file.tell()
     file.seek(0, os.SEEK_END)
     length = file.tell() - here
@@ -165,12 +175,22 @@ def _archive(file: Any, path: Any, map_location: Any, module: Any, load_args: di
             "the state_dict() of the module instead"
         )
     storages = ArchiveStorages(archive, restorer(map_location), path)
-    data = archive.read("data.pkl")
+    data = pickle_of(archive)
     if module is None:
         return Unpickler(data, 0, storages.persistent_load, encoding=load_args["encoding"]).load()
     unpickler = _trusting(module)(io.BytesIO(data), **load_args)
     unpickler.persistent_load = storages.persistent_load
     return unpickler.load()
+
+
+def pickle_of(archive: ArchiveReader) -> bytes:
+    """The pickle of an archive, if it is not one of a few bytes that unpack to hours of instructions.
+
+    Args:
+        archive: the archive.
+    """
+    most = PICKLE_TIMES * archive.length + PICKLE_FREE
+    return archive.read("data.pkl", most if archive.is_packed("data.pkl") else None)
 
 
 def _trusting(module: Any) -> Any:
@@ -191,7 +211,7 @@ def _trusting(module: Any) -> Any:
 
 def _legacy(file: Any, map_location: Any, module: Any, load_args: dict) -> Any:
     """Load a file from before 1.6: pickles one after another, then the elements."""
-    length = _length(file)
+    length = file_length(file)
     if not length:
         raise Truncated("Ran out of input")
     storages = LegacyStorages(restorer(map_location), length)

@@ -167,6 +167,16 @@ def validate_hpu_device(location: str) -> int:
     return _validated(location, "hpu").index or 0
 
 
+def validated(location: str) -> named_device:
+    """A device out of a file, if it is there.
+
+    Args:
+        location: as "cuda:1".
+    """
+    kind = named_device(location).type
+    return named_device("cpu") if kind == "cpu" else _validated(location, kind)
+
+
 def _validated(location: str, kind: str) -> named_device:
     """A device of a kind that must be there."""
     upper = kind.upper()

@@ -1,7 +1,7 @@
 """What the instructions of a pickle do when only weights are loaded: nothing but what the allow-list says.
 
 Invariant: every instruction checks what it finds on the stack, every length is checked against what is left of the
-file, and nothing recurses: the worst a file can do is to be refused.
+file, what is made is paid for, and nothing recurses: the worst a file can do is to be refused.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .allowed import CALLED, check_key, is_added, thing_named
-from .rebuild import budget, refuse
+from .allowed import CALLED, is_added, thing_named
+from .budget import budget, refuse
+from .calls import Foreign, called, give_state, instance, shown
+from .keys import check_key, check_keys
 
 DICTS = (dict, OrderedDict, Counter)
 STOP = pickle.STOP[0]
+BATCH = 4096  # instructions between two payments
+POINTER, LIST, DICT, SET, ENTRY, OBJECT = 8, 64, 64, 216, 64, 32  # bytes, roughly
 
 
 class Truncated(EOFError, pickle.UnpicklingError):
     """The file ends before the pickle does; PyTorch raises EOFError here."""
-
-
-class Foreign(Exception):
-    """What a callable that a person trusts has raised: it goes to them as it is."""
 
 
 class Machine:
@@ -54,25 +54,33 @@ class Machine:
         self._encoding = encoding
         self.stack: list = []
         self.below: list[list] = []
-        self.memo: dict[int, Any] = {}
+        self.memo: list = []
+        self.far: dict[int, Any] = {}  # what is remembered out of turn
+        self.owed = 0  # bytes taken and not yet paid for
+        self.met: dict[
+            int, tuple[Any, dict[int, int]]
+        ] = {}  # by container: how many keys of each hash it has
 
     def load(self) -> Any:
         """The object; `at` is then where the pickle has ended."""
         data, codes = self.data, self.codes
         try:
             while True:
-                if self.at >= self.end:
-                    raise Truncated("Ran out of input")
-                code = data[self.at]
-                self.at += 1
-                if code == STOP:
-                    if len(self.stack) != 1 or self.below:
-                        raise refuse("the pickle ends with more than one object, or with none")
-                    return self.stack.pop()
-                step = codes[code]
-                if step is None:
-                    raise refuse(f"Unsupported operand {code}")
-                step(self)
+                for _ in range(BATCH):
+                    if self.at >= self.end:
+                        raise Truncated("Ran out of input")
+                    code = data[self.at]
+                    self.at += 1
+                    if code == STOP:
+                        if len(self.stack) != 1 or self.below:
+                            raise refuse("the pickle ends with more than one object, or with none")
+                        return self.stack.pop()
+                    step = codes[code]
+                    if step is None:
+                        raise refuse(f"Unsupported operand {code}")
+                    step(self)
+                budget.spend(self.owed + BATCH * POINTER)  # no instruction pushes more than one object
+                self.owed = 0
         except (IndexError, UnicodeDecodeError) as error:
             if isinstance(error, UnicodeDecodeError):
                 raise refuse(f"a text is not {error.encoding}: {error.reason}") from None
@@ -113,24 +121,7 @@ class Machine:
     # ---- what may be called -------------------------------------------------------------------------------------
     def call(self, function: Any, args: Any) -> Any:
         """Call what is on the list."""
-        if type(args) is not tuple:
-            raise refuse(f"arguments must be a tuple, not {type(args).__name__}")
-        checked = CALLED.get(id(function))
-        if checked is not None:
-            try:
-                return checked(*args)
-            except TypeError as error:  # of the number of arguments: the types are checked within
-                raise refuse(
-                    f"{getattr(function, '__name__', function)} was called wrongly: {error}"
-                ) from None
-            except (ValueError, OverflowError, UnicodeError) as error:
-                raise refuse(str(error)) from None
-        if is_added(function):
-            try:
-                return function(*args)
-            except Exception as error:
-                raise Foreign(error) from error
-        raise refuse(f"Trying to call reduce for unrecognized function {_shown(function)}")
+        return called(function, args)
 
     def reduce(self) -> None:
         """Call what is on the list."""
@@ -141,41 +132,13 @@ class Machine:
         """Make an instance of a class on the list."""
         args = self.stack.pop()
         cls = self.stack[-1]
-        if is_added(cls) and isinstance(cls, type):
-            try:
-                self.stack[-1] = cls.__new__(cls, *args)
-            except Exception as error:
-                raise Foreign(error) from error
-        elif isinstance(cls, type) and id(cls) in CALLED:
-            self.stack[-1] = self.call(cls, args)
-        else:
-            raise refuse(
-                "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
-                f"{_shown(cls)}"
-            )
+        known = isinstance(cls, type) and id(cls) in CALLED and not is_added(cls)
+        self.stack[-1] = self.call(cls, args) if known else instance(cls, args)
 
     def build(self) -> None:
         """Give an object its state."""
         state = self.stack.pop()
-        made = self.stack[-1]
-        kind = type(made)
-        if kind is OrderedDict:
-            if type(state) is not dict or not all(type(name) is str for name in state):
-                raise refuse("the attributes of an OrderedDict must be a dict")
-            if any(hasattr(OrderedDict, name) for name in state):
-                raise refuse("an attribute of an OrderedDict would hide one of its own")
-            budget.spend(100 * len(state))
-            made.__dict__.update(state)
-        elif is_added(kind):
-            try:
-                _set_state(made, state)
-            except Exception as error:
-                raise Foreign(error) from error
-        else:
-            raise refuse(
-                "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
-                f"{_shown(kind)}"
-            )
+        give_state(self.stack[-1], state)
 
     def name(self) -> None:
         """Push what a name means."""
@@ -201,24 +164,27 @@ class Machine:
     # ---- containers ---------------------------------------------------------------------------------------------
     def mark(self) -> None:
         """Begin to collect."""
+        self.owed += LIST
         self.below.append(self.stack)
         self.stack = []
 
     def append(self) -> None:
         """Append to a list."""
         item = self.stack.pop()
+        self.owed += POINTER
         self._target(list, "append to").append(item)
 
     def appends(self) -> None:
         """Extend a list."""
         items = self.since_mark()
+        self.owed += POINTER * len(items)
         self._target(list, "extend").extend(items)
 
     def _target(self, kind: type, verb: str) -> Any:
         """The list that the next instruction changes."""
         found = self.stack[-1]
         if type(found) is not kind:
-            raise refuse(f"Can only {verb} lists, but got {_shown(type(found))}")
+            raise refuse(f"Can only {verb} lists, but got {shown(type(found))}")
         return found
 
     def additems(self) -> None:
@@ -226,9 +192,10 @@ class Machine:
         items = self.since_mark()
         found = self.stack[-1]
         if type(found) is not set:
-            raise refuse(f"Can only add to sets, but got {_shown(type(found))}")
+            raise refuse(f"Can only add to sets, but got {shown(type(found))}")
+        self.owed += ENTRY * len(items)
+        self._checked(found, items)
         for item in items:
-            check_key(item)
             _put(found, item)
 
     def setitem(self) -> None:
@@ -248,22 +215,49 @@ class Machine:
         found = self.stack[-1]
         if type(found) not in DICTS:
             raise refuse(
-                f"Can only {code} for dict, collections.OrderedDict, collections.Counter, but got {_shown(type(found))}"
+                f"Can only {code} for dict, collections.OrderedDict, collections.Counter, but got {shown(type(found))}"
             )
+        self.owed += ENTRY * len(items)
+        self._checked(found, items[::2])
         for i in range(0, len(items), 2):
-            check_key(items[i])
             _put(found, items[i], items[i + 1])
+
+    def _checked(self, container: Any, keys: list) -> None:
+        """Check keys for a container, with those it has got already."""
+        known = self.met.get(id(container))
+        met = {} if known is None else known[1]
+        for key in keys:
+            check_key(key, met)
+        if known is None and met:
+            self.met[id(container)] = container, met
 
     def tuple_(self) -> None:
         """Make a tuple of what was collected."""
         items = tuple(self.since_mark())
+        self.owed += LIST + POINTER * len(items)
         self.stack.append(items)
 
     def tuple_of(self, count: int) -> None:
         """Make a tuple of the last few."""
         if len(self.stack) < count:
             raise refuse("the pickle takes more from its stack than there is")
+        self.owed += LIST
         self.stack[-count:] = [tuple(self.stack[-count:])]
+
+    def empty_list(self) -> None:
+        """Push an empty list."""
+        self.owed += LIST
+        self.stack.append([])
+
+    def empty_dict(self) -> None:
+        """Push an empty dict."""
+        self.owed += DICT
+        self.stack.append({})
+
+    def empty_set(self) -> None:
+        """Push an empty set."""
+        self.owed += SET
+        self.stack.append(set())
 
     def list_(self) -> None:
         """Make a list of what was collected."""
@@ -273,7 +267,7 @@ class Machine:
     def dict_(self) -> None:
         """Make a dict of what was collected."""
         items = self.since_mark()
-        self.stack.append({})
+        self.empty_dict()
         if len(items) % 2:
             raise refuse("odd number of items for DICT")
         self._fill("DICT", items)
@@ -281,18 +275,30 @@ class Machine:
     def frozen(self) -> None:
         """Make a frozenset of what was collected."""
         items = self.since_mark()
-        for item in items:
-            check_key(item)
+        self.owed += SET + ENTRY * len(items)
+        check_keys(items)
         self.stack.append(_hashed(frozenset, items))
 
     # ---- texts, numbers, memo -----------------------------------------------------------------------------------
     def text(self, count: int) -> None:
         """Push a text."""
+        self.owed += OBJECT + 4 * count  # a letter may take four bytes
         self.stack.append(str(self.take(count), "utf-8", "surrogatepass"))
+
+    def raw(self, count: int, made: Callable = bytes) -> None:
+        """Push bytes."""
+        self.owed += OBJECT + 2 * count
+        self.stack.append(made(self.take(count)))
+
+    def value(self, form: struct.Struct) -> None:
+        """Push a number of a fixed length."""
+        self.owed += OBJECT
+        self.stack.append(self.number(form))
 
     def old_text(self, count: int) -> None:
         """Push a text that Python 2 wrote."""
-        content = self.take(count)
+        self.owed += OBJECT + 4 * count
+        content = bytes(self.take(count))
         try:
             self.stack.append(content if self._encoding == "bytes" else content.decode(self._encoding))
         except LookupError as error:
@@ -300,17 +306,28 @@ class Machine:
 
     def whole(self, count: int) -> None:
         """Push a whole number of any length."""
+        self.owed += OBJECT + 2 * count
         self.stack.append(int.from_bytes(self.take(count), "little", signed=True))
 
     def remember(self, index: int) -> None:
         """Keep the last object under a number."""
-        self.memo[index] = self.stack[-1]
+        if index < len(self.memo):
+            self.memo[index] = self.stack[-1]
+        elif index == len(self.memo):
+            self.memo.append(self.stack[-1])
+            self.owed += POINTER
+        else:
+            self.far[index] = self.stack[-1]
+            self.owed += 2 * ENTRY
 
     def recall(self, index: int) -> None:
         """Push the object kept under a number."""
-        if index not in self.memo:
+        if index < len(self.memo):
+            self.stack.append(self.memo[index])
+        elif index in self.far:
+            self.stack.append(self.far[index])
+        else:
             raise refuse(f"Memo value not found at index {index}")
-        self.stack.append(self.memo[index])
 
     def pop(self) -> None:
         """Forget the last object, or what was collected."""
@@ -343,25 +360,3 @@ def _hashed(kind: type, items: list) -> Any:
         return kind(items)
     except TypeError as error:
         raise refuse(str(error)) from None
-
-
-def _set_state(made: Any, state: Any) -> None:
-    """What pickle does with the state of an instance, here of a class that a person trusts."""
-    own = getattr(made, "__setstate__", None)
-    if own is not None:
-        own(state)
-        return
-    slots = None
-    if type(state) is tuple and len(state) == 2:
-        state, slots = state
-    if state:
-        made.__dict__.update(state)
-    for name, value in (slots or {}).items():
-        setattr(made, name, value)
-
-
-def _shown(thing: Any) -> str:
-    """A value in a sentence, without a `repr` of what came out of the file."""
-    if isinstance(thing, type) or callable(thing):
-        return repr(thing)[:100]
-    return f"a {type(thing).__name__}"

@@ -18,11 +18,16 @@ from ..engine.mapped import mapped
 from ..engine.storage import UntypedStorage, bytes_of
 from ..engine.typed_storage import TypedStorage
 from .archive_in import ArchiveReader
+from .budget import budget, refuse
 from .machine import Truncated
 from .options import LoadEndianness, choice, skipping
-from .rebuild import refuse
 
 BOOL = dtypes.bool
+COST = 600  # bytes of a storage besides its elements
+
+
+class UnknownOrder(ValueError, RuntimeError):
+    """An archive whose bytes have no known order; PyTorch raises ValueError."""
 
 
 def storage_dtype(kind: Any) -> dtypes.dtype:
@@ -83,6 +88,7 @@ class ArchiveStorages:
         kind, key, location, number = _named(saved, 5)
         found = self._known.get(key)
         if found is None:
+            budget.spend(COST)
             storage = UntypedStorage._of(self._array(kind, f"data/{key}", number))
             if self._swap:
                 storage.byteswap(kind)
@@ -123,7 +129,7 @@ def _swapped(archive: ArchiveReader) -> bool:
     if "byteorder" in archive:
         order = archive.read("byteorder", 64)
         if order not in (b"little", b"big"):
-            raise ValueError(f"Unknown endianness type: {order.decode('utf-8', 'replace')}")
+            raise UnknownOrder(f"Unknown endianness type: {order.decode('utf-8', 'replace')}")
         return order.decode() != sys.byteorder
     supposed = choice.endianness
     if supposed is LoadEndianness.NATIVE:
@@ -153,6 +159,7 @@ class LegacyStorages:
         kind, key, location, number, view = _named(saved, 6)
         found = self._known.get(key)
         if found is None:
+            budget.spend(COST)
             count = number * kind.itemsize
             self._left -= count
             if self._left < 0:
@@ -176,6 +183,7 @@ class LegacyStorages:
             size = whole.dtype.itemsize
             if (offset + number) * size > whole.nbytes():
                 raise refuse("a part of a storage reaches beyond it")
+            budget.spend(COST)
             part = whole._untyped_storage[offset * size : (offset + number) * size]
             self._known[key] = TypedStorage(wrap_storage=part, dtype=whole.dtype, _internal=True)
         return self._known[key]

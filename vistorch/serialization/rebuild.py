@@ -7,11 +7,6 @@ than its storage, and nothing is called that came out of the file.
 from __future__ import annotations
 
 import copyreg
-import math
-import pickle
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,43 +15,10 @@ from ..engine import dtypes, errors
 from ..engine.device import device as named_device
 from ..engine.tensor import Tensor, new, wrap
 from ..engine.typed_storage import TypedStorage
+from .budget import budget, refuse
 
 MOST_DIMS = 64  # of a numpy array
-
-
-class _Budget(threading.local):
-    """How many bytes a thread's `load` may still copy beyond what it reads: a short file can ask for many copies.
-
-    `late` is None, or what waits until the storages hold their elements.
-    """
-
-    left: float = math.inf
-    late: list[Callable] | None = None
-
-    def spend(self, count: int) -> None:
-        """Count a copy before it is made."""
-        self.left -= count
-        if self.left < 0:
-            raise refuse("the file asks for copies that its length does not justify")
-
-
-budget = _Budget()
-
-
-@contextmanager
-def limited(length: int) -> Iterator[None]:
-    """Bound what may be copied while a file of this length is loaded."""
-    before, budget.left = (budget.left, budget.late), 32 * length + (64 << 20)
-    budget.late = None
-    try:
-        yield
-    finally:
-        budget.left, budget.late = before
-
-
-def refuse(what: str) -> pickle.UnpicklingError:
-    """The error for a part of a file that makes no sense."""
-    return pickle.UnpicklingError(what)
+COST = 1000  # bytes of a tensor besides its elements
 
 
 def _whole(values: Any, what: str) -> tuple[int, ...]:
@@ -99,6 +61,7 @@ def tensor_of(storage: Any, offset: Any, size: Any, stride: Any, dtype: Any = No
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={errors.sizes(size)} and strides={errors.sizes(stride)}"
         )
+    budget.spend(COST)
     memory, place = storage._untyped_storage, storage._untyped_storage._place
     held, itemsize = memory.nbytes(), kind.itemsize
     reach = offset
@@ -217,12 +180,16 @@ def rebuild_moved(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Ten
     """`torch._utils._rebuild_device_tensor_from_cpu_tensor`: a tensor of a device without storages."""
     if not isinstance(data, Tensor) or type(dtype) is not dtypes.dtype:
         raise refuse(f"a tensor needs a tensor and a dtype, not {_short(data)} and {_short(dtype)}")
-    from .locations import remapped_device
+    if not isinstance(device, (str, named_device)):
+        raise refuse(f"a tensor's device is a text, not {_short(device)}")
+    from .locations import remapped_device, validated
 
     budget.spend(data._data.size * max(dtype.itemsize, data._data.itemsize))
     if budget.late is not None:
         raise refuse("a tensor of another device in a file from before 1.6")
-    return _finished(data.to(device=remapped_device(device), dtype=dtype), requires_grad, None)
+    return _finished(
+        data.to(device=validated(str(remapped_device(device))), dtype=dtype), requires_grad, None
+    )
 
 
 def not_here(kind: str) -> Any:

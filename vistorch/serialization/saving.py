@@ -81,9 +81,12 @@ def save(
         flush: Any = getattr(f, "flush", None)
         if flush is not None:
             flush()
-    else:
-        with replacing(path) as file:
-            write(file)
+        return
+    parent = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(parent):
+        raise RuntimeError(f"Parent directory {parent} does not exist.")
+    with replacing(path) as file:
+        write(file)
 
 
 def _write(file: Any, folder: str, data: bytes, storages: Storages, say_order: bool) -> None:

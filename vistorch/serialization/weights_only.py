@@ -26,11 +26,11 @@ def _with(method: Callable, form: struct.Struct) -> Callable:
 
 
 def _number(form: struct.Struct) -> Callable:
-    return lambda u: u.stack.append(u.number(form))
+    return lambda u: u.value(form)
 
 
 def _bytes(form: struct.Struct, made: Callable = bytes) -> Callable:
-    return lambda u: u.stack.append(made(u.take(u.number(form))))
+    return lambda u: u.raw(u.number(form), made)
 
 
 _STEPS: dict[bytes, Callable] = {
@@ -56,9 +56,9 @@ _STEPS: dict[bytes, Callable] = {
     pickle.DICT: Machine.dict_,
     pickle.FROZENSET: Machine.frozen,
     pickle.EMPTY_TUPLE: _push(()),
-    pickle.EMPTY_LIST: lambda u: u.stack.append([]),
-    pickle.EMPTY_DICT: lambda u: u.stack.append({}),
-    pickle.EMPTY_SET: lambda u: u.stack.append(set()),
+    pickle.EMPTY_LIST: Machine.empty_list,
+    pickle.EMPTY_DICT: Machine.empty_dict,
+    pickle.EMPTY_SET: Machine.empty_set,
     # texts and numbers
     pickle.NONE: _push(None),
     pickle.NEWFALSE: _push(False),
@@ -83,7 +83,7 @@ _STEPS: dict[bytes, Callable] = {
     pickle.LONG_BINGET: _with(Machine.recall, _INT),
     pickle.BINPUT: _with(Machine.remember, _BYTE),
     pickle.LONG_BINPUT: _with(Machine.remember, _INT),
-    pickle.MEMOIZE: lambda u: u.remember(len(u.memo)),
+    pickle.MEMOIZE: lambda u: u.remember(len(u.memo) + len(u.far)),
     pickle.POP: Machine.pop,
     pickle.POP_MARK: Machine.since_mark,
     pickle.PROTO: Machine.protocol,

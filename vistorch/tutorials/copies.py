@@ -12,6 +12,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..serialization.atomic import replacing
+
 NOTE = ".copied.json"
 BESIDE = ".new.ipynb"
 PACKED = Path(__file__).parent / "notebooks"  # in an installed package
@@ -129,9 +131,8 @@ def _put_beside(there: Path, fresh: bytes) -> str:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: an interrupt must not leave half a notebook that looks like the reader's."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    os.replace(part, path)
+    with replacing(str(path)) as file:
+        file.write(data)
 
 
 def _read_note(folder: Path) -> dict[str, str]:

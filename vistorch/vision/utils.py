@@ -5,6 +5,7 @@ Invariant: what is given is never changed.
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import warnings
@@ -15,6 +16,8 @@ import numpy as np
 
 import vistorch
 from vistorch import Tensor
+
+from ..serialization.atomic import whole
 
 __all__ = ["draw_bounding_boxes", "make_grid", "save_image"]
 
@@ -121,7 +124,13 @@ def save_image(
     grid = make_grid(tensor, **kwargs)
     # Half a shade more: what follows cuts off, and should round.
     shades = grid.mul(255).add_(0.5).clamp_(0, 255).permute(1, 2, 0).to("cpu", vistorch.uint8).numpy()
-    Image.fromarray(np.ascontiguousarray(shades)).save(fp, format=format)
+    held: Any = io.BytesIO()
+    name = fp if isinstance(fp, (str, os.PathLike)) else getattr(fp, "name", None)
+    if isinstance(name, (str, os.PathLike)):
+        held.name = os.fspath(name)  # Pillow finds the format by its ending
+    Image.fromarray(np.ascontiguousarray(shades)).save(held, format=format)
+    with whole(fp) as file:
+        file.write(held.getbuffer())
 
 
 def _palette(count: int) -> list[tuple[int, ...]]:

@@ -143,13 +143,10 @@ def _place(save: Any) -> Path | None:
 
 
 def _save(recording: Any, path: Path) -> None:
-    """Write a recording by renaming a complete file."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """Write a recording."""
     try:
-        recording.save(part)
-        os.replace(part, path)
+        recording.save(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise Refusal(f"cannot write {str(path)!r}: {first_line(error)}; type another path") from None
 
 

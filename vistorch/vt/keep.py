@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ..serialization.atomic import replacing
 from .command import DISPLAY, PATH, Command, Parser
 from .note import Note
 from .refusal import Refusal, either, first_line, perhaps
@@ -107,13 +108,11 @@ def _bytes(display: Any, suffix: str, theme: str) -> bytes:
 
 
 def _write(target: Path, data: bytes) -> None:
-    """Write a file by renaming a complete one."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    """Write a file whole or not at all."""
     try:
-        part.write_bytes(data)
-        os.replace(part, target)
+        with replacing(str(target)) as file:
+            file.write(data)
     except OSError as error:
-        part.unlink(missing_ok=True)
         why = "there is no such folder" if not target.parent.is_dir() else first_line(error)
         raise Refusal(f"cannot write {str(target)!r}: {why}; type another path") from None
 

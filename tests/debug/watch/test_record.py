@@ -153,7 +153,7 @@ def test_a_file_that_is_no_record_is_refused(tmp_path):
         file.writestr("watch.json", '{"format": "vistorch watch 1", "state": {"x": {"npy": 0}}, "text": ""}')
         file.writestr("0.npy", held.getvalue())
     for name in "abcd":
-        with pytest.raises(ValueError, match="this is no saved watch record"):
+        with pytest.raises(ValueError, match="is no saved watch record"):
             load(tmp_path / name)
 
 

@@ -1,29 +1,27 @@
 """A recording as a file: a zip of `recording.json` and one `.npy` for each array.
 
 Reading it runs nothing: arrays are read without pickle, constants are rebuilt from a few kinds of plain values, and ops
-are names. Invariant: a file that is not what `save` writes is refused with one sentence.
+are names. Invariant: a file that is not what `save` writes is refused with one sentence, before anything is made of it.
 """
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from typing import Any
 
 import numpy as np
 
 from ...engine import dtypes
+from ..bundle import reading, write
 from .recording import Op, Recording
 
 FORMAT = "vistorch recording"
 VERSION = 1
-MOST = 1 << 34  # bytes that a file may unfold to
+DTYPES = {d.name: d.np for d in dtypes.ALL}
 HALF = {"bfloat16": np.dtype("u2")}  # types that `.npy` does not know travel as numbers of their size
 
 
 def save(recording: Recording, path: Any) -> None:
-    """Write a recording.
+    """Write a recording, whole or not at all: a file that was there stays until the new one is complete.
 
     Args:
         recording: what to write.
@@ -69,13 +67,8 @@ def save(recording: Recording, path: Any) -> None:
         "leaves": {name: ref(a) for name, a in recording.leaves.items()},
     }
     head["types"] = [a.dtype.name for a in arrays]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
-        z.writestr("recording.json", json.dumps(head, allow_nan=False))
-        for i, a in enumerate(arrays):
-            held = io.BytesIO()
-            plain = np.ascontiguousarray(a).reshape(a.shape)
-            np.lib.format.write_array(held, plain.view(HALF.get(a.dtype.name, a.dtype)), allow_pickle=False)
-            z.writestr(f"{i}.npy", held.getvalue())
+    plain = [np.ascontiguousarray(a).reshape(a.shape) for a in arrays]
+    write(path, "recording.json", head, [a.view(HALF.get(a.dtype.name, a.dtype)) for a in plain], 1)
 
 
 def load(path: Any) -> Recording:
@@ -87,73 +80,73 @@ def load(path: Any) -> Recording:
     Raises:
         ValueError: it is not a recording; the sentence says what is wrong.
     """
-    try:
-        with zipfile.ZipFile(path) as z:
-            size = sum(i.file_size for i in z.infolist())
-            if size > MOST:
-                raise ValueError(f"it unfolds to {size:,} bytes, more than {MOST:,}")
-            head = json.loads(z.read("recording.json"))
-            if not isinstance(head, dict) or head.get("format") != FORMAT:
-                raise ValueError("its recording.json is not one of a recording")
-            if head["version"] != VERSION:
-                raise ValueError(f"it has version {head['version']!r}; this vistorch reads version {VERSION}")
-            arrays = [_array(z.read(f"{i}.npy"), str(name)) for i, name in enumerate(head["types"])]
+    with reading(path, "recording.json", "recording") as file:
+        head = file.head
+        if not isinstance(head, dict) or head.get("format") != FORMAT:
+            raise ValueError("its recording.json is not one of a recording")
+        if head["version"] != VERSION:
+            raise ValueError(f"it has version {head['version']!r}; this vistorch reads version {VERSION}")
+        if type(head["types"]) is not list:
+            raise ValueError("its types are no list")
+        arrays = [_array(file.array(i), name) for i, name in enumerate(head["types"])]
         return _rebuilt(head, arrays)
-    except OSError:
-        raise
-    except (zipfile.BadZipFile, KeyError, IndexError, TypeError, ValueError, AttributeError, EOFError) as exc:
-        raise ValueError(
-            f"{path} is no recording: {' '.join(str(exc).split()) or type(exc).__name__}"
-        ) from None
 
 
-def _array(data: bytes, name: str) -> np.ndarray:
-    a = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-    if name in HALF:
+def _array(a: np.ndarray, name: Any) -> np.ndarray:
+    if name in HALF and a.dtype == HALF[name]:
         return a.view(dtypes.bfloat16.np)
     if a.dtype.name != name:
-        raise ValueError(f"an array has type {a.dtype.name}, not {name}")
+        raise ValueError(f"an array has type {a.dtype.name}, not {str(name)[:40]}")
     return a
 
 
 def _rebuilt(head: dict, arrays: list[np.ndarray]) -> Recording:
     def get(i: Any) -> Any:
-        return None if i is None else arrays[_whole(i, len(arrays))]
+        return arrays[_whole(i, len(arrays))]
 
     ops: list[Op] = []
-    for told in head["ops"]:
+    for told in _typed(head["ops"], list):
         ins: list[tuple] = []
-        for kind, *rest in told["ins"]:
+        for kind, *rest in _typed(told["ins"], list):
             if kind == "array":
                 ins.append(("array", get(rest[0])))
             elif kind == "number":
-                ins.append(("number", _back(rest[0])))
+                ins.append(("number", _typed(_back(rest[0]), (bool, int, float, complex))))
             elif kind == "row":
                 at = _whole(rest[0], len(ops))
                 ins.append(("row", at, _whole(rest[1], len(ops[at].outs))))
             else:
-                raise ValueError(f"an input is of kind {kind!r}")
-        consts = None if told["consts"] is None else tuple(_back(c) for c in told["consts"])
+                raise ValueError(f"an input is of kind {str(kind)[:40]!r}")
+        consts = None if told["consts"] is None else tuple(_back(c) for c in _typed(told["consts"], list))
         ops.append(
             Op(
-                str(told["name"]),
-                str(told["module"]),
-                str(told["line"]),
-                [get(i) for i in told["outs"]],
+                _typed(told["name"], str),
+                _typed(told["module"], str),
+                _typed(told["line"], str),
+                [get(i) for i in _typed(told["outs"], list)],
                 ins,
                 consts,
-                [get(i) for i in told["given"]],
-                [(_whole(i, 1 << 20), get(a)) for i, a in told["sent"]],
+                [None if i is None else get(i) for i in _typed(told["given"], list)],
+                [(_whole(i, len(ins)), get(a)) for i, a in _typed(told["sent"], list)],
                 None if told["order"] is None else _whole(told["order"], 1 << 40),
             )
         )
-    return Recording(str(head["title"]), ops, {str(k): get(v) for k, v in head["leaves"].items()})
+        if ops[-1].given and len(ops[-1].given) != len(ops[-1].outs):
+            raise ValueError("an op was given gradients of other outputs than it has")
+    leaves = _typed(head["leaves"], dict)
+    return Recording(_typed(head["title"], str), ops, {k: get(v) for k, v in leaves.items()})
 
 
 def _whole(i: Any, below: int) -> int:
-    if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i < below:
-        raise ValueError(f"{i!r} is no number of one of {below}")
+    if type(i) is not int or not 0 <= i < below:
+        raise ValueError(f"{str(i)[:40]} is no number of one of {below}")
     return i
+
+
+def _typed(value: Any, kind: Any) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{str(value)[:40]!r} is a {type(value).__name__}, which does not stand there")
+    return value
 
 
 class _Strange(Exception):
@@ -197,9 +190,9 @@ def _back(value: Any) -> Any:
     if kind == "complex":
         return complex(float(inside[0]), float(inside[1]))
     if kind == "tuple":
-        return tuple(_back(v) for v in inside)
+        return tuple(_back(v) for v in _typed(inside, list))
     if kind == "slice":
-        return slice(*[_back(v) for v in inside])
-    if kind == "dtype":
-        return dtypes.bfloat16.np if inside == "bfloat16" else np.dtype(str(inside))
-    raise ValueError(f"a constant is of kind {kind!r}")
+        return slice(*[_back(v) for v in _typed(inside, list)])
+    if kind == "dtype" and inside in DTYPES:
+        return DTYPES[inside]
+    raise ValueError(f"a constant is of kind {str(kind)[:40]!r}")

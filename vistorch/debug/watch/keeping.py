@@ -1,30 +1,29 @@
 """A record in a file: a zip that holds one JSON and an .npy for each array. No pickle, so reading runs no code.
 
-Invariant: what is read back equals what was written, arrays by type and value, NaN and infinity included.
+Invariant: what is read back equals what was written, arrays by type and value, NaN and infinity included; what is read
+has the form that record.py describes, or is refused.
 """
 
 from __future__ import annotations
 
-import io
-import json
 import math
-import zipfile
 from typing import Any
 
 import numpy as np
 
+from ..bundle import reading, write
+from .form import check
 from .record import WatchRecord
 
 FORMAT = "vistorch watch 1"
-MOST = 1 << 30  # bytes of all arrays of a file
 
 
 def save(record: WatchRecord, path: Any) -> None:
-    """Write a record.
+    """Write a record, whole or not at all: a file that was there stays until the new one is complete.
 
     Args:
         record: the record.
-        path: the file.
+        path: a file name, or an open binary file.
     """
     arrays: list[np.ndarray] = []
 
@@ -41,20 +40,18 @@ def save(record: WatchRecord, path: Any) -> None:
             return value if math.isfinite(value) else {"float": str(value)}
         return value.item() if isinstance(value, np.generic) else value
 
-    text = json.dumps({"format": FORMAT, "text": record.said, "state": plain(record.state)}, allow_nan=False)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("watch.json", text)
-        for i, array in enumerate(arrays):
-            held = io.BytesIO()
-            np.save(held, array, allow_pickle=False)
-            file.writestr(f"{i}.npy", held.getvalue())
+    head = {"format": FORMAT, "text": record.said, "state": plain(record.state)}
+    write(path, "watch.json", head, arrays, 6)
 
 
 def load(path: Any) -> WatchRecord:
     """Read a record that `Run.save` wrote.
 
     Args:
-        path: the file.
+        path: a file name, or an open binary file.
+
+    Raises:
+        ValueError: it is not such a file; the sentence says what is wrong.
 
     Example:
         >>> import io
@@ -64,23 +61,20 @@ def load(path: Any) -> WatchRecord:
         >>> load(file).wire()["title"]
         'first'
     """
-    try:
-        with zipfile.ZipFile(path) as file:
-            if sum(entry.file_size for entry in file.infolist()) > MOST:
-                raise ValueError("it is larger than 1 GiB")
-            found = json.loads(file.read("watch.json"))
-            if not isinstance(found, dict) or found.get("format") != FORMAT:
-                raise ValueError("its format is not known")
+    with reading(path, "watch.json", "saved watch record") as file:
+        found = file.head
+        if not isinstance(found, dict) or found.get("format") != FORMAT or type(found.get("text")) is not str:
+            raise ValueError("its format is not known")
 
-            def full(value: Any) -> Any:
-                if isinstance(value, dict):
-                    if value.keys() == {"npy"}:
-                        return np.load(io.BytesIO(file.read(f"{int(value['npy'])}.npy")), allow_pickle=False)
-                    if value.keys() == {"float"}:
-                        return float(value["float"])
-                    return {k: full(v) for k, v in value.items()}
-                return [full(v) for v in value] if isinstance(value, list) else value
+        def full(value: Any) -> Any:
+            if isinstance(value, dict):
+                if value.keys() == {"npy"}:
+                    return file.array(value["npy"])
+                if value.keys() == {"float"}:
+                    return float(value["float"])
+                return {k: full(v) for k, v in value.items()}
+            return [full(v) for v in value] if isinstance(value, list) else value
 
-            return WatchRecord(full(found["state"]), str(found["text"]))
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise ValueError(f"this is no saved watch record: {error}") from None
+        state = full(found.get("state"))
+        check(state)
+        return WatchRecord(state, found["text"])

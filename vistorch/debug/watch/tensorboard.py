@@ -14,10 +14,12 @@ import os
 import struct
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from ...serialization.atomic import replacing
 from .tables import columns_of
 
 VERSION = b"brain.Event:2"
@@ -131,18 +133,15 @@ def write(state: dict[str, Any], folder: Any) -> str:
     os.makedirs(folder, exist_ok=True)
     head, now = state["head"], time.time()
     begun, last = now - head["seconds"], max(head["step"], 1)
+    name = os.path.join(folder, f"events.out.tfevents.{math.floor(now):010d}.vistorch.")
     number = 0
     while True:  # a file is never written over
-        path = os.path.join(folder, f"events.out.tfevents.{math.floor(now):010d}.vistorch.{number}")
-        try:
-            file = open(path, "xb")
+        with suppress(FileExistsError), replacing(f"{name}{number}", new=True) as file:
+            file.write(framed(b"\x09" + struct.pack("<d", begun) + _field(3, VERSION)))
+            for step, tag, value in scalars(state):
+                # a record knows how long it took, not when each step was
+                wall = begun + head["seconds"] * min(int(step) / last, 1.0)
+                file.write(framed(event(wall, int(step), tag, float(value))))
             break
-        except FileExistsError:
-            number += 1
-    with file:
-        file.write(framed(b"\x09" + struct.pack("<d", begun) + _field(3, VERSION)))
-        for step, tag, value in scalars(state):
-            # a record knows how long it took, not when each step was
-            wall = begun + head["seconds"] * min(int(step) / last, 1.0)
-            file.write(framed(event(wall, int(step), tag, float(value))))
-    return path
+        number += 1
+    return f"{name}{number}"

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...serialization.rebuild import budget, limited
+from ...serialization.budget import budget, limited
 from ...serialization.weights_only import Unpickler
 
 MOST_DIMS = 32

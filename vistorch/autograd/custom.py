@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import errors
+from ..engine.accumulate import tensor_of
 from ..engine.graph import FREED, Base, out_of
 from ..engine.modes import mode, recording
 from ..engine.record import Packed, continued, overwritten, unpacked
@@ -274,7 +275,7 @@ class BackwardCFunction(Base):
         given = []
         for gi, info in zip(grads, self.infos, strict=True):
             if gi is not None:
-                given.append(gi if create_graph else wrap(gi, info[2]))
+                given.append(tensor_of(gi, info[2]))
             elif info is None or not self.ctx.materialize_grads:
                 given.append(None)
             else:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Leaf, version
+from . import errors
+from .graph import REPLACED, Leaf, version
 from .rules import REC
 from .tensor import Tensor, asarray, ndarray, wrap
 
@@ -77,6 +78,8 @@ class Accumulating:
         if not t._rg:
             return  # requires_grad was switched off since
         if t._node is not None and t._view is None:
+            if t._node is REPLACED:
+                raise RuntimeError(errors.LEAF_RESHAPED.format(errors.sizes(t._data.shape)))
             raise RuntimeError("leaf variable has been moved into the graph interior")
         with _adding:
             before = t._grad
@@ -92,6 +95,8 @@ class Accumulating:
                 t._grad = wrap(_array(before._data + g, t._place), t._place)
             else:
                 d = before._data
+                if d.shape != g.shape:
+                    _check_sum(d.shape, g.shape)
                 d += g
                 v = before._ver
                 if v is None:
@@ -123,9 +128,23 @@ def _array(d: Any, place: Any) -> Any:
     return d if place.kind else asarray(d)
 
 
+def _check_sum(held: tuple, g: tuple) -> None:
+    """Refuse a gradient that does not broadcast to what `.grad` holds: its leaf got another shape since."""
+    said = errors.broadcast(held, g)
+    if said is None and (full := np.broadcast_shapes(held, g)) != held:
+        said = (
+            f"output with shape {errors.sizes(held)} doesn't match the broadcast shape {errors.sizes(full)}"
+        )
+    if said is not None:
+        raise RuntimeError(said)
+
+
 def tensor_of(g: Any, place: Any) -> Any:
-    """A gradient as hooks see it: a Tensor, or None."""
-    return g if g is None or isinstance(g, Tensor) else wrap(g, place)
+    """A gradient as hooks see it: a Tensor that may be written, or None."""
+    if g is None or isinstance(g, Tensor):
+        return g
+    # what a scalar's pass starts with is shared by all passes, and locked
+    return wrap(g.copy() if g.__class__ is ndarray and not g.flags.writeable else g, place)
 
 
 def _sum(a: Tensor, b: Tensor, create_graph: bool) -> Tensor:

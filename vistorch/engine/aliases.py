@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .kernels.strides import lay
 from .shared import Piece, ledger
 from .storage import UntypedStorage, bytes_of, owner, reach
 from .tensor import Tensor
@@ -62,7 +63,7 @@ def _rebase(holder: Any, slot: str, low: int, made: Any) -> None:
     """Let a tensor or storage look at the same place in other memory."""
     a = getattr(holder, slot)
     offset = a.__array_interface__["data"][0] - low if a.size else 0
-    setattr(holder, slot, np.ndarray(a.shape, a.dtype, made, offset, a.strides))
+    setattr(holder, slot, lay(made, a.shape, a.dtype, offset, a.strides))
 
 
 def _holders(root: Any) -> list[tuple[Any, str]]:

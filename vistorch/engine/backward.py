@@ -19,7 +19,7 @@ from .places import CPU
 from .quiet import quiet
 from .record import unpack_raw
 from .rules import RAW, REC
-from .vjps import F4, F8, cast, fit, recorded_values, softened, vjps_of
+from .vjps import F4, F8, cast, fit, recorded_values, softened, summed, unfit, vjps_of
 from .watched import Watched
 
 HOST = RAW[0]
@@ -225,16 +225,19 @@ class Pass(Accumulating, Watched):
                 for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
                     if e is None or (wanted is not None and e not in wanted):
                         continue
-                    if not pick:
-                        gi = vjp(F, g)
-                    elif len(pick) == 1:
-                        gi = vjp(F, g, values[pick[0]])
-                    else:
-                        gi = vjp(F, g, *[values[i] for i in pick])
+                    try:
+                        if not pick:
+                            gi = vjp(F, g)
+                        elif len(pick) == 1:
+                            gi = vjp(F, g, values[pick[0]])
+                        else:
+                            gi = vjp(F, g, *[values[i] for i in pick])
+                    except (ValueError, IndexError) as exc:
+                        raise unfit(n, exc) from exc
                     if gi is None:
                         continue
                     if gi.shape != e.shape:
-                        gi = F.sum_to(gi, e.shape)
+                        gi = summed(F, gi, e.shape)
                     if gi.dtype is not e.dtype:
                         gi = cast(F, gi, e.dtype)
                     p = get(e)

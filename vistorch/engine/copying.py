@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .face import METHODS
+from .kernels.strides import lay
 from .metadata import owner, start
 from .places import CPU, move, place_of
 from .tensor import Tensor, wrap
@@ -27,7 +28,7 @@ def _seen_in(root: Any, a: Any, copied: Any) -> Any:
     if a is root:
         return copied
     offset = start(a) - start(root) if a.size else 0
-    return np.ndarray(a.shape, a.dtype, copied, offset, a.strides)
+    return lay(copied, a.shape, a.dtype, offset, a.strides)
 
 
 def _whole(a: Any) -> Any:
@@ -49,7 +50,7 @@ def rebuild(
 ) -> Tensor:
     """The tensor that a pickle describes."""
     if strides is not None:
-        root = np.ndarray(shape, dtype, root, offset, strides)
+        root = lay(root, shape, dtype, offset, strides)
     place = place_of(name)
     o = _as(cls, wrap(root if place is CPU else move(root, CPU, place), place))
     o._rg = rg

@@ -117,6 +117,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 def _imported(source: Any, kind: int) -> Tensor:
     """The memory behind a DLPack object."""
+    from .ops.create.data import check_array
+
     if int(kind) == CUDA_DEVICE:
         import cupy  # pyright: ignore[reportMissingImports]
 
@@ -126,9 +128,9 @@ def _imported(source: Any, kind: int) -> Tensor:
         a = source
     else:
         a = np.from_dlpack(source)
+    check_array(a)
     if not a.flags.writeable:
         a = np.asarray(_Writable(a))
-    dtypes.of(a.dtype)
     return wrap(a)
 
 

@@ -158,6 +158,20 @@ def warn_non_leaf_grad() -> None:
     )
 
 
+GRADIENT_SHAPE = (
+    "a gradient of shape {} arrives where one compatible with {} is expected: the tensor got another shape after the "
+    "forward pass"
+)
+FORMULA_UNFIT = (
+    "the gradient of {} cannot be computed, since what was saved for it does not fit together: {}. Was the `.data` of "
+    "a tensor replaced by one of another shape between the forward pass and this one?"
+)
+LEAF_RESHAPED = (
+    "The leaf that this gradient is for had shape {} when the graph was made, and has another now (or another device): "
+    "run the forward pass again, or change the leaf after the backward pass."
+)
+
+
 def broadcast(a: tuple, b: tuple) -> str | None:
     """The sentence for two shapes that do not broadcast, or None if they do."""
     n = max(len(a), len(b))

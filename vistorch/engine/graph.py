@@ -239,6 +239,8 @@ class AccumulateGrad(Base):
 
 
 Leaf = AccumulateGrad
+REPLACED: Any = object()
+"""Stands as the history of what a leaf was before it got another shape."""
 
 
 class More:
@@ -287,6 +289,20 @@ def leaf_of(t: Tensor) -> Leaf | None:
         leaf.hooks = extras.hooks
         extras.leaf = ref_to(leaf)
     return leaf
+
+
+def let_go(t: Tensor) -> None:
+    """The older graphs of a leaf end here: it is about to get another shape, which their gradients lack."""
+    extras = t._more
+    if extras is None or extras.leaf is None:
+        return
+    leaf, extras.leaf = extras.leaf(), None
+    if leaf is not None:
+        former: Any = new(t.__class__)
+        leaf.variable = former
+        former._data, former._place, former._rg = t._data, t._place, True
+        former._grad = former._ver = former._view = former._more = None
+        former._node = REPLACED
 
 
 def edge(t: Tensor) -> Any:

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 from . import errors, graph, type_names
+from .accumulate import tensor_of
 from .face import public
 from .graph import Hooks, more
 from .modes import careful, mode
 from .record import Packed
-from .tensor import Tensor, wrap
+from .tensor import Tensor
 
 _ids = itertools.count().__next__
 HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -173,7 +174,7 @@ def follow(t: Tensor) -> None:
 
 def run_tensor_hooks(h: Hooks, g: Any, place: Any, create_graph: bool) -> Any:
     """Let the tensor hooks of a node see (and replace) its gradient; arrays in, arrays out in a plain pass."""
-    t = g if create_graph else wrap(g, place)
+    t = tensor_of(g, place)
     for hook in list(h.tensor.values()):
         result = hook(t)
         if result is not None:

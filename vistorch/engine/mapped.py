@@ -20,6 +20,8 @@ def mapped(path: Any, shared: bool = False, size: int = 0) -> np.ndarray:
         shared: whether writes change the file.
         size: how many bytes; a shared file that has fewer is made that long.
     """
+    if size < 0:
+        raise RuntimeError(f"a file's bytes are asked for, but their number is negative: {size}")
     if shared and size > (os.path.getsize(path) if os.path.exists(path) else 0):
         with open(path, "ab") as file:
             file.truncate(size)

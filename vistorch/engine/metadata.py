@@ -108,7 +108,7 @@ def storage_offset(self: Tensor) -> int:
     """
     a = self._data
     root = owner(a)
-    return (start(a) - start(root)) // a.itemsize if a.size and root is not a else 0
+    return (start(a) - start(root)) // a.itemsize if root.size and root is not a else 0
 
 
 @public(function=False, aliases="ndimension")

@@ -24,6 +24,7 @@ class Mode(threading.local):
     on: Any = True
     said: bool = False  # what `is_grad_enabled()` answers in inference mode, where nothing is recorded
     packers: tuple = ()  # stack of (pack, unpack) from saved_tensors_hooks
+    keeps: bool = False  # within a transform of `func`: an inference tensor may be saved, as a constant
     no_packers: str | None = None  # why saved_tensors_hooks may not be entered now
     anomaly: bool = False
     anomaly_nan: bool = True
@@ -263,6 +264,18 @@ class inference_mode(_Switch):
     def __exit__(self, *exc: object) -> None:
         _mode.on, _mode.said = self.before
         inferring.add(-1)
+
+
+class out_of_inference(_Switch):
+    """Inference mode counts as `no_grad` inside: a derivative that is computed and given back needs to record."""
+
+    def __enter__(self) -> None:
+        self.before = _mode.on, _mode.said, _mode.keeps
+        if _mode.on is None:
+            _mode.on, _mode.said, _mode.keeps = False, False, True
+
+    def __exit__(self, *exc: object) -> None:
+        _mode.on, _mode.said, _mode.keeps = self.before
 
 
 _mode = mode  # the classes above take PyTorch's argument name `mode`

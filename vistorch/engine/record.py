@@ -75,7 +75,7 @@ def save_input(t: Any) -> Any:
         v = t._ver
     except AttributeError:
         return t
-    if v is UNTRACKED:
+    if v is UNTRACKED and not mode.keeps:
         raise RuntimeError(errors.INFERENCE_SAVED)
     if mode.packers:
         from .hooks import pack

@@ -122,6 +122,8 @@ class Segment:
 
     def piece(self, offset: int, size: int) -> Piece:
         """The piece of this segment that begins at `offset`: the one somebody holds, or a new one."""
+        if not 0 <= offset <= offset + size <= self.size:
+            raise ValueError(f"bytes {offset} to {offset + size} are asked of a segment of {self.size} bytes")
         found = self.pieces.get(offset)
         if found is None:
             found = self.pieces.setdefault(offset, Piece(self, offset, size))
@@ -200,9 +202,12 @@ class Ledger:
     def adopt(self, fd: int, size: int) -> Segment:
         """The segment behind a descriptor that came from another process: the one mapped already, or a new one."""
         there = os.fstat(fd)
+        if there.st_size < size:  # to look past the end would end the process
+            os.close(fd)
+            raise ValueError(f"a segment of {size} bytes is asked of a descriptor that has {there.st_size}")
         with self.lock:
             found = self.known.get((there.st_dev, there.st_ino))
-            if found is not None:
+            if found is not None and found.size >= size:
                 os.close(fd)
                 return found
             segment = Segment(fd, size)

@@ -188,8 +188,11 @@ class Tensor:
         if not value and self._rg and (told := events.hear.cut) is not None:
             told("requires_grad_(False)", self)
         self._rg = bool(value)
-        if self._view is not None:
+        v = self._view
+        if v is not None:
             graph.more(self).own = self._rg  # a view that asks for itself, not through its base
+            if v.hidden and v.base._node is None:
+                v.base._rg = self._rg  # what the older views of a reshaped leaf ask
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return the tensor.
@@ -341,9 +344,12 @@ class Tensor:
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex dtype"
             )
-        self._data, self._place = value._data, value._place
-        if self._more is not None:
-            self._more.leaf = None
+        d, new = self._data, value._data
+        if d.shape != new.shape or self._place is not value._place:
+            graph.let_go(self)
+        self._data, self._place = new, value._place
+        if self._view is not None and self._view.hidden and self._node is None:
+            self._view: Any = None  # its former self keeps the old memory
 
     # ---- hash and truth are Python's, not the elements' -------------------------------------------------------
     __hash__ = object.__hash__

@@ -92,6 +92,7 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     before, mode.on = mode.on, recording()
     try:
         o = wrap(t._data, t._place)
+        base = _before_reshape(base)
         record(RESHAPED if v.hidden else PICK, (base,), (v.steps, layout_of(base._data)), (o,))
     finally:
         mode.on = before
@@ -103,6 +104,18 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
         from .hooks import follow
 
         follow(t)
+
+
+def _before_reshape(base: Tensor) -> Tensor:
+    """A hidden base that stands behind a leaf, with a history that ends at the leaf; any other base as it is."""
+    extras = base._more
+    leaf = None if extras is None or extras.shown is None or base._node is not None else extras.shown()
+    if leaf is None or leaf._node is not None or leaf._view is None or leaf._view.base is not base:
+        return base
+    o = wrap(base._data, base._place)
+    if leaf._rg:
+        record(UNPICK, (leaf,), (leaf._view.steps, base._data.shape, layout_of(base._data)), (o,))
+    return o
 
 
 def walk(data: Any, steps: tuple, kind: int) -> Any:
@@ -119,11 +132,12 @@ RESHAPED: Any = (
     None  # PICK, for a tensor that became a view of its former self: PyTorch still sees a base there
 )
 PUT: Any = None
+UNPICK: Any = None
 
 
 def define(op: Any) -> None:
     """Enter the two rows every in-place write through a view stands on (called by the op table)."""
-    global PICK, PUT, RESHAPED
+    global PICK, PUT, RESHAPED, UNPICK
     from .rules import twin
 
     # A step such as "view" or "as_strided" means the same only on memory laid out like the base's, so whatever the
@@ -181,7 +195,7 @@ def define(op: Any) -> None:
         formula=r"\bar b = \bar y,\ 0\text{ where written}",
         input=lambda F, g, steps, layout: F.put_zero(g, steps, layout),
     )
-    op(
+    unpick_ = op(
         "unpick_view",
         unpick,
         name_in_graph="AsStridedBackward0",
@@ -189,7 +203,7 @@ def define(op: Any) -> None:
         formula=r"\bar v = \bar b_{v}",
         input=lambda F, g, steps, layout: F.pick_view(g, steps, layout),
     )
-    PUT, PICK = put_.rule, pick_.rule
+    PUT, PICK, UNPICK = put_.rule, pick_.rule, unpick_.rule
     PUT.saves_tensors = True  # PyTorch's CopySlices lets go of the op it holds, and cannot run twice
     RESHAPED = twin(PICK, "CopySlices")
 

@@ -20,14 +20,23 @@ def fit(gi: Any, e: Any, create_graph: bool) -> Any:
     if create_graph:
         d = gi._data
         if d.shape != e.shape:
-            gi = REC.sum_to(gi, e.shape)
+            gi = summed(REC, gi, e.shape)
         if d.dtype != e.dtype:
             gi = REC.cast(gi, e.dtype)
         return gi
     F = RAW[e.place.kind]
     if gi.shape != e.shape:
-        gi = F.sum_to(gi, e.shape)
+        gi = summed(F, gi, e.shape)
     return gi if gi.dtype == e.dtype else cast(F, gi, e.dtype)
+
+
+def summed(F: Any, gi: Any, shape: tuple) -> Any:
+    """A gradient summed back over what was broadcast; one of another shape is refused, never reshaped."""
+    given = tuple(gi.shape)
+    lead = len(given) - len(shape)
+    if lead < 0 or any(n != m and n != 1 for n, m in zip(shape, given[lead:], strict=True)):
+        raise RuntimeError(errors.GRADIENT_SHAPE.format(errors.sizes(given), errors.sizes(shape)))
+    return F.sum_to(gi, shape)
 
 
 def recorded_values(n: Any, rule: Any) -> list:
@@ -67,14 +76,22 @@ def vjps_of(n: Any, g: Any, create_graph: bool) -> list:
         F = RAW[n.place.kind]
         if n.dtype is not F4 and n.dtype is not F8:
             g, values = softened(rule, g, values, n.dtype)
-    if rule.together is not None and (not create_graph or rule.together is rule.vjps[0]):
-        wants = tuple([e is not None for e in n.edges])
-        xp = None if create_graph else F.xp
-        return list(rule.together(xp, g, wants, *[values[i] for i in rule.together_picks]))
-    return [
-        None if e is None else vjp(F, g, *[values[i] for i in pick])
-        for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks, strict=True)
-    ]
+    try:
+        if rule.together is not None and (not create_graph or rule.together is rule.vjps[0]):
+            wants = tuple([e is not None for e in n.edges])
+            xp = None if create_graph else F.xp
+            return list(rule.together(xp, g, wants, *[values[i] for i in rule.together_picks]))
+        return [
+            None if e is None else vjp(F, g, *[values[i] for i in pick])
+            for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks, strict=True)
+        ]
+    except (ValueError, IndexError) as exc:
+        raise unfit(n, exc) from exc
+
+
+def unfit(n: Any, exc: Exception) -> RuntimeError:
+    """The error of a formula whose operands no longer fit each other: the data of one was replaced since."""
+    return RuntimeError(errors.FORMULA_UNFIT.format(n.name(), exc))
 
 
 def softened(rule: Any, g: Any, values: Any, dt: Any) -> tuple:

@@ -15,8 +15,8 @@ from typing import Any
 from ..autograd import grad as backward
 from ..engine.face import FUNCTIONS
 from ..engine.graph import AccumulateGrad
-from ..engine.modes import enable_grad, is_grad_enabled
-from ..engine.tensor import Tensor
+from ..engine.modes import enable_grad, is_grad_enabled, out_of_inference
+from ..engine.tensor import Tensor, wrap
 from .trees import built, flat, mapped
 
 __all__ = ["grad", "grad_and_value", "vjp"]
@@ -58,7 +58,7 @@ class Stand:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         if x.requires_grad and self.recording:
             return x.view_as(x)
-        made = x.detach().requires_grad_()
+        made = (wrap(x._data, x._place) if x.is_inference() else x.detach()).requires_grad_()
         made._stand = self
         return made
 
@@ -184,6 +184,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
     """
 
     @functools.wraps(func)
+    @out_of_inference()
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         numbered(argnums, len(args))
         call = Derived(func, args, argnums, kwargs)
@@ -224,6 +225,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> Any:
     return vjp_by(func, primals, None, has_aux)
 
 
+@out_of_inference()
 def vjp_by(func: Callable, primals: tuple, argnums: Any, has_aux: bool) -> Any:
     """`vjp` with respect to some of the arguments."""
     call = Derived(func, primals, argnums, {})
@@ -239,6 +241,7 @@ def vjp_by(func: Callable, primals: tuple, argnums: Any, has_aux: bool) -> Any:
     keep = call.reaches_out(outputs)
     call.stand.over = True
 
+    @out_of_inference()
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, given_form = flat(cotangents)
         if given_form != form:

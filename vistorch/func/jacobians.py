@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.face import FUNCTIONS
-from ..engine.modes import enable_grad
+from ..engine.modes import enable_grad, out_of_inference
 from ..engine.tensor import Tensor
 from .derivatives import OUTPUT, Derived, check_tensors, numbered, plain, vjp_by
 from .trees import built, flat
@@ -83,6 +83,7 @@ def hessian(func: Callable, argnums: Any = 0) -> Callable:
 
 def _jacobian(func: Callable, argnums: Any, has_aux: bool, name: str) -> Callable:
     @functools.wraps(func)
+    @out_of_inference()
     def wrapper(*args: Any) -> Any:
         _refuse_complex(name, flat(args)[0], "inputs")
         value, pull, *aux = vjp_by(func, args, argnums, has_aux)
@@ -120,6 +121,7 @@ def _refuse_complex(name: str, leaves: list, what: str) -> None:
             )
 
 
+@out_of_inference()
 def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """The value of `func`, and its derivative in a direction.
 

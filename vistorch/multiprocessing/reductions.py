@@ -12,11 +12,10 @@ from multiprocessing import reduction
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-import numpy as np
-
 from ..engine.aliases import share
 from ..engine.copying import _reduce as reduce_by_value
 from ..engine.kernels import simulated
+from ..engine.kernels.strides import lay
 from ..engine.places import CPU, place_of
 from ..engine.shared import Piece, Segment, ledger
 from ..engine.storage import UntypedStorage, reach
@@ -124,7 +123,7 @@ def rebuild_tensor(
     attributes: dict | None,
 ) -> Tensor:
     """A tensor on shared memory."""
-    array = np.ndarray(shape, dtype, piece.array(), offset, strides)
+    array = lay(piece.array(), shape, dtype, offset, strides)
     made = wrap(array, CPU if where is None else _place(*where))
     if cls is Parameter:
         return Parameter(made, requires_grad=requires_grad)

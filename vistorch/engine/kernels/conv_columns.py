@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .strides import lay
+
 _CACHE = 1 << 20  # bytes of columns that stay in the second-level cache beside the rest
 _DEVICE = 1 << 28  # an accelerator wants as much as it can hold
 
@@ -134,7 +136,7 @@ flat = functools.lru_cache(256)(Flat)
 def strided(xp: Any, a: Any, shape: tuple, steps: tuple) -> Any:
     """Memory of `a` from its first element on, seen with other strides (in bytes); `a` is contiguous."""
     if xp is np and a.flags.c_contiguous:
-        return np.ndarray(shape, a.dtype, a, 0, steps)
+        return lay(a, shape, a.dtype, 0, steps)
     return xp.lib.stride_tricks.as_strided(a, shape, steps)
 
 

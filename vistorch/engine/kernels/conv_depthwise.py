@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .strides import laid
+
 _RUN = 2048  # values in a run, at least
 _CACHE = 1 << 19
 
@@ -32,7 +34,8 @@ class Runs:
         self.shifts = [j * e for j in range(b)]
         self.inner = (slice(p, p + h), slice(q, q + w))
         steps = self.memory.strides
-        self.seen = np.lib.stride_tricks.as_strided(
+        self.seen = laid(
+            np,
             self.memory,
             (self.channels, b, a, self.length),
             (*steps[:2], d * self.wide * x.itemsize, x.itemsize),

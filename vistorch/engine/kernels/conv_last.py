@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .conv_columns import block
+from .strides import laid
 
 _CACHE = 1 << 22
 
@@ -69,7 +70,7 @@ class Windows:
     def rows(self, images: int, columns: Any) -> Any:
         """Their windows as a matrix [positions, taps x channels], in `columns`."""
         columns = columns[:images]
-        columns[...] = self.xp.lib.stride_tricks.as_strided(self.padded, columns.shape, self.steps)
+        columns[...] = laid(self.xp, self.padded, columns.shape, self.steps)
         return columns.reshape((-1, prod(self.kernel) * self.channels))
 
     def add_rows(self, columns: Any) -> None:

@@ -38,6 +38,36 @@ def extent(shape: tuple, strides: tuple) -> int:
     return far
 
 
+def lay(memory: Any, shape: tuple, dtype: Any, offset: int, steps: tuple) -> Any:
+    """`shape` and `steps` (in bytes) over the memory of a contiguous array, beginning `offset` bytes into it.
+
+    The bounds are checked here, with Python's numbers: numpy takes a buffer of no bytes for one of unknown length, and
+    where (size - 1) * stride leaves 64 bits it wraps around and finds that it fits.
+    """
+    held = memory.nbytes
+    low = high = offset
+    for n, s in zip(shape, steps, strict=True):
+        if n <= 0:
+            return ndarray(shape, dtype, memory, offset if 0 <= offset <= held else 0, steps)
+        if s < 0:
+            low += (n - 1) * s
+        else:
+            high += (n - 1) * s
+    if low < 0 or high + dtype.itemsize > held:
+        raise ValueError(
+            f"bytes {low} to {high + dtype.itemsize} are asked of a memory that has {held}: sizes {tuple(shape)} and "
+            f"strides {tuple(steps)} (in bytes) do not fit"
+        )
+    return ndarray(shape, dtype, memory, offset, steps)
+
+
+def laid(xp: Any, memory: Any, shape: tuple, steps: tuple) -> Any:
+    """`shape` and `steps` (in bytes) over an array from its first element on; it is contiguous, and long enough."""
+    if xp is np:
+        return lay(memory, shape, memory.dtype, 0, steps)
+    return xp.ndarray(shape, memory.dtype, memory.data, strides=steps)
+
+
 def strides_of(a: Any) -> tuple:
     """Strides counted in elements."""
     size = a.itemsize
@@ -48,23 +78,23 @@ def strided(xp: Any, a: Any, shape: tuple, strides: tuple, shift: int = 0) -> An
     """`shape` and `strides` (in elements) over the memory of `a`, beginning `shift` elements after its first."""
     size = a.itemsize
     steps = tuple([s * size for s in strides])
-    if 0 in shape:
-        return a.reshape(-1)[:0].reshape(shape) if a.flags.c_contiguous else xp.empty(shape, a.dtype)
     if xp is not np:
+        if 0 in shape:
+            return a.reshape(-1)[:0].reshape(shape) if a.flags.c_contiguous else xp.empty(shape, a.dtype)
         return xp.ndarray(shape, a.dtype, a.data + shift * size, strides=steps)
     if shift == 0 and a.flags.c_contiguous:
         try:
-            return ndarray(shape, a.dtype, a, 0, steps)
+            return lay(a, shape, a.dtype, 0, steps)
         except ValueError:
             pass  # it reaches further than `a` does
     whole = owner(a)
     at = start(a) - start(whole) + shift * size
-    if not whole.flags.c_contiguous:
+    if not whole.flags.c_contiguous and whole.size:
         length = extent(whole.shape, whole.strides) + whole.itemsize
         whole = np.lib.stride_tricks.as_strided(
             whole, (length // whole.itemsize,), (whole.itemsize,), writeable=whole.flags.writeable
         )
-    return ndarray(shape, a.dtype, whole, at, steps)
+    return lay(whole, shape, a.dtype, at, steps)
 
 
 def same_memory(xp: Any, made: Any, a: Any) -> bool:
@@ -123,11 +153,7 @@ def laid_out(xp: Any, shape: tuple, dtype: Any, strides: tuple, values: Any = No
         out = xp.zeros(shape, dtype)
     else:
         buffer = xp.zeros(length, dtype)
-        out = (
-            ndarray(shape, dtype, buffer, 0, strides)
-            if xp is np
-            else xp.ndarray(shape, dtype, buffer.data, strides=strides)
-        )
+        out = laid(xp, buffer, shape, strides)
     if values is not None:
         out[...] = values
     return out

@@ -11,6 +11,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...dlpack import from_dlpack
 from ...face import public
+from ...kernels.strides import extent, laid
 from ...places import place_of
 from ...promote import sync_rg
 from ...tensor import Tensor, ndarray, wrap
@@ -159,13 +160,13 @@ def _strided(shape: tuple, strides: Any, dt: np.dtype, place: Any, name: str) ->
         raise RuntimeError(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})"
         )
-    total = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
-    if any(s < 0 for s in strides) or total > 2**62:
+    total = 1 + extent(shape, strides)
+    if min(strides, default=0) < 0 or max(total, *strides, 0) * dt.itemsize >= 2**63:
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={errors.sizes(shape)} and strides={errors.sizes(strides)}"
         )
     memory = allocate(place.xp.empty, (total,), dt, place)
-    return place.xp.lib.stride_tricks.as_strided(memory, shape, [s * dt.itemsize for s in strides])
+    return laid(place.xp, memory, shape, tuple([s * dt.itemsize for s in strides]))
 
 
 @public(method=False)

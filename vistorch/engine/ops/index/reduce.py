@@ -196,7 +196,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     """
     if out is not None:
         checks.check_out("scatter_reduce", out, input, (src,))
-    dim = checked("scatter_reduce", input, dim, index, src)
+    dim, src = checked("scatter_reduce", input, dim, index, src)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         if not isinstance(reduce, str):
             raise errors.must_be_str("scatter_reduce", "reduce", 5, reduce)

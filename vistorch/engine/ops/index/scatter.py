@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import dims, errors, outs
 from ...call import op
-from ...face import public
+from ...face import METHODS, public
 from ...promote import number as plain_number
 from ...tensor import Tensor, wrap
 from ..create.arguments import type_name
@@ -93,13 +93,16 @@ _scatter_add_row = op(
 )
 
 
-def checked(name: str, input: Any, dim: Any, index: Any, src: Any) -> int:
-    """The normalised dim of a scatter, after every check but the range of the index."""
+def checked(name: str, input: Any, dim: Any, index: Any, src: Any) -> tuple[int, Any]:
+    """The normalised dim of a scatter and the source in the index's rank, after every check but the index's range."""
     checks.tensors(name, ("input", 1, input), ("index", 3, index), ("src", 4, src))
     dim = dims.one(dim, input._data.ndim, name, position=2)
     checks.same_place(name, input, index, src)
     checks.scatter_index("scatter", input, dim, index, src, "self")
-    return dim
+    if src._data.ndim != index._data.ndim and index._data.size:  # a number counts as one dim of length one
+        src = METHODS["reshape"](src, (-1,))
+        src = src if index._data.ndim else src[0]
+    return dim, src
 
 
 @public()
@@ -131,7 +134,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
             warnings.warn(REDUCE, UserWarning, stacklevel=3)
             result = _scatter_reduced(input, dim, index, src, reduce)
         else:
-            dim = checked("scatter", input, dim, index, src)
+            dim, src = checked("scatter", input, dim, index, src)
             checks.bounded(input, dim, index)
             result = _scatter_row(input, index, src, dim)
     else:
@@ -166,7 +169,7 @@ def _scatter_reduced(input: Any, dim: Any, index: Any, src: Any, reduce: str) ->
     """The older way to write scatter_reduce, which PyTorch gives no gradient."""
     from .reduce import scatter_reduce_row
 
-    dim = checked("scatter", input, dim, index, src)
+    dim, src = checked("scatter", input, dim, index, src)
     if reduce not in ("add", "multiply"):
         if not isinstance(reduce, str):
             raise errors.must_be_str("scatter", "reduce", 0, reduce)
@@ -200,7 +203,7 @@ def scatter_add(input, dim, index, src, *, out=None):
     """
     if out is not None:
         checks.check_out("scatter_add", out, input, (src,))
-    dim = checked("scatter_add", input, dim, index, src)
+    dim, src = checked("scatter_add", input, dim, index, src)
     checks.bounded(input, dim, index)
     result = _scatter_add_row(input, index, src, dim)
     return result if out is None else outs.deliver(out, result)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ... import errors, views
 from ...events import hear
-from ...graph import UNTRACKED, more, version
+from ...graph import UNTRACKED, let_go, more, version
 from ...modes import mode
 from ...promote import sync_rg
 from ...tensor import Tensor, wrap
@@ -39,6 +39,8 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
     views.before_write(x, records)
     old = wrap(x._data, x._place)
     old._ver, old._view, old._node, old._rg = x._ver, x._view, x._node, x._rg
+    if x._node is None and x._rg:
+        let_go(x)
     with_views = x._ver is not None and x._ver is not UNTRACKED
     o = fn(old, *args, **named)
     if o is old:
@@ -56,6 +58,7 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
         x._view = HiddenView(old, made.steps, seen, None)
         x._view.root = old._node  # type: ignore[union-attr]
         more(old).shown = weakref.ref(x)
+        more(x).own = x._rg and x._node is None  # a leaf stays the end of its gradients' path
     if records:
         n = x._node = o._node
         n.__class__ = _named_in_place(n.__class__)

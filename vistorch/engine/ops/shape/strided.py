@@ -10,7 +10,7 @@ from typing import Any
 from ... import errors
 from ...dims import LARGEST, one, sequence, whole
 from ...face import METHODS, public
-from ...kernels.strides import extent, start
+from ...kernels.strides import extent, lay, start
 from ...metadata import owner
 from ...tensor import Tensor, ndarray
 from . import rows
@@ -19,6 +19,7 @@ from .views import tensor
 
 as_strided_of = rows.as_strided.of
 diagonal_of_input = rows.diagonal.of
+OVERFLOWED = "Storage size calculation overflowed with sizes={} and strides={}"
 
 
 def _all_there_is(d: Any) -> bool:
@@ -36,7 +37,7 @@ def room(d: Any) -> int:
     if not root.size:
         return 0
     held = extent(root.shape, root.strides) + root.itemsize
-    return (held - (start(d) - start(root))) // d.itemsize if d.size else held // d.itemsize
+    return (held - (start(d) - start(root))) // d.itemsize
 
 
 @public()
@@ -60,13 +61,13 @@ def as_strided(
     """
     d = tensor(input, "as_strided")
     if storage_offset is None and d.__class__ is ndarray and _all_there_is(d):
-        try:  # numpy checks the bounds itself
+        try:
             if min(stride) >= 0:
-                made = ndarray(size, d.dtype, d, 0, [s * d.itemsize for s in stride])
+                made = lay(d, size, d.dtype, 0, tuple([s * d.itemsize for s in stride]))
                 size, stride = made.shape, tuple(stride)
                 return as_strided_of(input, made, (size, stride, 0, (d.strides, d.itemsize)))
         except (TypeError, ValueError):
-            pass
+            pass  # what follows says what is wrong
     size, stride = sequence(size, "as_strided"), sequence(stride, "as_strided", "stride", 3)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -76,22 +77,25 @@ def as_strided(
             f"{errors.sizes(stride)}"
         )
     if any(n < 0 for n in size):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={errors.sizes(size)} and strides={errors.sizes(stride)}"
-        )
+        raise RuntimeError(OVERFLOWED.format(errors.sizes(size), errors.sizes(stride)))
     root = owner(d)
-    here = (start(d) - start(root)) // d.itemsize if d.size else 0
+    here = (start(d) - start(root)) // d.itemsize if root.size else 0
     offset = here if storage_offset is None else whole(storage_offset, "as_strided", "storage_offset", 4)
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     held = extent(root.shape, root.strides) + root.itemsize if root.size else 0
     needed = (offset + extent(size, stride) + 1) * d.itemsize
     if 0 not in size and needed > held:
+        if needed >= 2**63:
+            raise RuntimeError(OVERFLOWED.format(errors.sizes(size), errors.sizes(stride)))
         raise RuntimeError(
             f"setStorage: sizes {errors.sizes(size)}, strides {errors.sizes(stride)}, storage offset {offset}, and "
             f"itemsize {d.itemsize} requiring a storage size of {needed} are out of bounds for storage of size {held}"
         )
-    return rows.as_strided(input, size, stride, offset - here, (d.strides, d.itemsize))
+    try:
+        return rows.as_strided(input, size, stride, offset - here, (d.strides, d.itemsize))
+    except ValueError:  # numpy counts elements and strides in 63 bits, the repeated ones too
+        raise RuntimeError(OVERFLOWED.format(errors.sizes(size), errors.sizes(stride))) from None
 
 
 METHODS["as_strided_"] = reshaped(as_strided, "as_strided_")
@@ -124,7 +128,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    return rows.unfold(self, dim, size, step)
+    return rows.unfold(self, dim, size, min(step, max(n, 1)))  # a longer step finds one window too
 
 
 def diagonal_of(x: Tensor, offset: int, dim1: Any, dim2: Any) -> tuple:

@@ -1,6 +1,7 @@
 // Lays out a record of kind "array": one card, three linked ones, or a strip of many.
 
 import { el } from "../shared/dom";
+import { hear } from "../shared/model";
 import type { Frame } from "../shared/page";
 import { Card } from "./card";
 import { showLine } from "./small";
@@ -32,7 +33,9 @@ export function show(state: State, { root, model, theme, signal }: Frame, live =
   } else if (state.layout === "linked" && state.items.length > 1) root.append(build(state.items, 0, true));
   else for (const [i, item] of state.items.entries()) root.append(build([item], i, true));
   for (const text of state.says ?? []) root.append(el("div.vt-note.vt-says", { text }));
-  return () => {
+  const repaint = (): void => {
     for (const paint of again) paint();
   };
+  hear(model, "change:live", repaint, signal);
+  return repaint;
 }

@@ -2,7 +2,7 @@
 // page together with the array, and answers its tiles through the model of the table.
 
 import { el } from "./shared/dom";
-import { hear, type Model } from "./shared/model";
+import { answers, hear, type Model } from "./shared/model";
 import { type Frame, page } from "./shared/page";
 import type { Raw } from "./shared/payload";
 import { load } from "./vars/load";
@@ -17,7 +17,6 @@ interface Opened {
 }
 
 function draw(state: State, { root, model, theme, signal }: Frame): () => void {
-  const live = model.get("live") === true && Boolean(model.send);
   const note = el("div.vt-note", { role: "status" });
   const place = el("div");
   let wanted = -1;
@@ -30,6 +29,7 @@ function draw(state: State, { root, model, theme, signal }: Frame): () => void {
     clear();
     wanted = row;
     const name = state.rows[row]?.name ?? "";
+    const live = answers(model);
     note.textContent = live ? `opening ${name} …` : `To look at it, type %vt show ${name}`;
     if (live) model.send?.({ type: "open", row });
   });

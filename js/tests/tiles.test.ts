@@ -73,6 +73,7 @@ describe("the desk for tiles", () => {
     const sent: { id: number; start: number[] }[] = [];
     let heard: (message: unknown, buffers: never[]) => void = () => {};
     const kernel: Kernel = {
+      live: () => true,
       send: (message) => void sent.push(message as { id: number; start: number[] }),
       hear: (f) => void (heard = f as never),
     };

@@ -178,6 +178,20 @@ describe("the array view", () => {
     expect(el.querySelectorAll(".vt-view")).toHaveLength(3);
   });
 
+  it("shows every row of a strip, those without a picture too, and unfolds them to their numbers", async () => {
+    const bare = layer({ data: nd(new Float32Array(0)) }, { values: null, scales: [] });
+    const unread = { ...bare, stats: { ...bare.stats, read: false } };
+    const items = [item([2, 3], { name: "a" }), item([8, 8], { name: "b", index: "net.b", layers: [bare] })];
+    const { el, find } = await shown(state([...items, item([9], { name: "c", layers: [unread] })], { layout: "strip" }));
+    expect([...el.querySelectorAll(".vt-row")].map((row) => row.querySelectorAll(".vt-fact").length)).toEqual([4, 4, 0]);
+    find(".vt-strip > .vt-head button").click();
+    await frames();
+    expect(el.textContent).not.toContain("cannot be shown");
+    expect([...el.querySelectorAll(".vt-remark")].map((one) => one.textContent)).toContain(
+      "Among so many arrays this one has no picture: type %vt show net.b",
+    );
+  });
+
   it("folds a strip, one row at a time or all", async () => {
     const { el, find } = await shown(
       state([item([2, 3], { name: "a" }), item([], { name: "b" }), item([0], { name: "c" })], { layout: "strip" }),

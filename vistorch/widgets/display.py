@@ -76,26 +76,39 @@ class Display:
             mime: base64.b64encode(data).decode() if mime == "image/png" else data.decode(),
         }
 
-    def html(self) -> str:
-        """The page with all that it needs, as one piece of HTML."""
-        return self._layer("html", self._html)
+    def html(self, live: bool = False) -> str:
+        """The page with all that it needs, as one piece of HTML.
 
-    def _html(self) -> str:
+        Args:
+            live: whether a view in the kernel may answer it.
+        """
+        return self._layer("live html", lambda: self._html(True)) if live else self._layer("html", self._html)
+
+    def key(self) -> str:
+        """What the page of a live view and its model find each other by."""
+        return self._layer("key", lambda: standalone.key_of(self.record.kind, self._carried()[0]))
+
+    def _html(self, live: bool = False) -> str:
         # JupyterLab shows what is not trusted as this HTML without its scripts, and not as the picture beside it.
         mime, data = self.picture()
         still = ""
         if len(data) <= STILL[mime]:
             still = f'<img class="vistorch-off" alt="" style="max-width:100%" src="{self._address()}">'
-        return self._fragment(still)
+        return self._fragment(still, live)
 
-    def _fragment(self, instead: str) -> str:
-        """The page with the text above it, or in its place where the page says all that the text does."""
+    def _carried(self) -> tuple[bytes, str]:
+        """The record as the HTML carries it, and its text, which stands in the HTML itself."""
         state = dict(self.state())
-        text = state.pop("text", "")  # stands in the HTML itself: a reader without scripts has it
+        text = state.pop("text", "")
+        return wire.pack(self.record.kind, state), text
+
+    def _fragment(self, instead: str, live: bool = False) -> str:
+        """The page with the text above it, or in its place where the page says all that the text does."""
+        payload, text = self._carried()
         if getattr(self.record, "replaces_text", False):
-            instead = standalone.printed(text or state["report"], "vistorch-off") + instead
+            instead = standalone.printed(text or self.state()["report"], "vistorch-off") + instead
             text = ""
-        return standalone.fragment(self.record.kind, wire.pack(self.record.kind, state), text, instead)
+        return standalone.fragment(self.record.kind, payload, text, instead, live)
 
     def _address(self) -> str:
         """The picture as an address that fetches nothing."""

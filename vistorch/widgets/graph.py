@@ -49,12 +49,6 @@ class NodeView(Live):
         self.tiles: list[Tiles] = []
         super().__init__(display)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> Any:
-        """The widget, and beside it the page that needs no kernel: what a converted notebook shows."""
-        data, meta = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        data["text/html"] = self.display.html()
-        return data, meta
-
     def _fold(self, message: dict[str, Any]) -> None:
         from ..debug.graph import layout
 

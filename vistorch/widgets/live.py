@@ -2,7 +2,8 @@
 
 What the page sends is looked at before anything is done: a handler names the fields it takes and the kind of each,
 and what does not fit is refused with one logged line. How many views stay open is bounded; a cell that runs again
-closes its own.
+closes its own. In Jupyter the output is the page as HTML, which finds the view's model in the window by the key that
+both carry: what is saved needs no widget, and shows all that was recorded where no kernel answers.
 
 Invariant: a callback never computes for long and never sets what the page sets: the page speaks by messages alone.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections import OrderedDict
 from typing import Any, ClassVar
 
@@ -56,6 +58,11 @@ def _cell() -> tuple[str, str] | None:
         return None
 
 
+def _widgets_only() -> bool:
+    """Whether the front end shows outputs apart from each other, so that only a widget's own output meets its model."""
+    return "VSCODE_PID" in os.environ or "google.colab" in sys.modules
+
+
 class Live(anywidget.AnyWidget):
     """A record's page with a kernel that answers.
 
@@ -64,6 +71,7 @@ class Live(anywidget.AnyWidget):
 
     payload = traitlets.Bytes(b"").tag(sync=True)
     live = traitlets.Bool(True).tag(sync=True)
+    key = traitlets.Unicode("").tag(sync=True)
 
     answers: ClassVar[dict[str, str]] = {"close": "_close"}
     _open: ClassVar[OrderedDict[str, tuple[tuple[str, str] | None, Live]]] = OrderedDict()
@@ -77,7 +85,7 @@ class Live(anywidget.AnyWidget):
             self.__class__ = watching  # type: ignore[assignment]
         else:
             more["_esm"] = page.read_text(encoding="utf-8")
-        super().__init__(payload=display.payload(), **more)
+        super().__init__(payload=display.payload(), key=display.key(), **more)
         self.on_msg(self._heard)
         self._keep()
 
@@ -132,8 +140,13 @@ class Live(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return self.display.text()  # stable: what nbval compares
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> Any:
-        made = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        data, meta = made if isinstance(made, tuple) else (made or {}, {})
+    def _widget(self, **asked: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The layers of a widget."""
+        made = super()._repr_mimebundle_(**asked)
         shown.add(self.display)
-        return {**data, **self.display.still()}, meta
+        return made if isinstance(made, tuple) else (made or {}, {})
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> Any:
+        data, meta = self._widget(include=include, exclude=exclude, **more)
+        page = {**self.display.still(), "text/html": self.display.html(live=True)}
+        return ({**data, **page}, meta) if _widgets_only() else (page, {})

@@ -28,11 +28,13 @@ if(host){host.dataset.shown='';
 try{
 const url=URL.createObjectURL(new Blob([await inflate(code)],{type:'text/javascript'}));
 let page;try{page=(await import(url)).default}finally{URL.revokeObjectURL(url)}
-const state={payload:await inflate(data),live:false};
+const state={payload:await inflate(data),live:false,key:%(live)s};
 const model={get:k=>state[k],set(k,v){state[k]=v},save_changes(){},send(){},on(){},off(){}};
 const el=document.createElement('div');
 await page.render({model,el,signal:new AbortController().signal});
-host.append(el);host.querySelectorAll('.vistorch-off').forEach(off=>off.remove());
+host.append(el);
+if(el.dataset.failed)throw el.dataset.failed;
+host.querySelectorAll('.vistorch-off').forEach(off=>off.remove());
 }catch(error){host.dataset.failed=String(error);console.warn('vistorch: the page could not be shown:',error)}}
 })()
 """
@@ -59,7 +61,12 @@ def _literal(text: str) -> str:
     return json.dumps(text).replace("<", "\\u003c")
 
 
-def fragment(kind: str, payload: bytes, text: str = "", instead: str = "") -> str:
+def key_of(kind: str, payload: bytes) -> str:
+    """What names one output's record and page: the same for the same record."""
+    return hashlib.sha256(payload + bundles.packed(kind)[1].encode()).hexdigest()[:16]
+
+
+def fragment(kind: str, payload: bytes, text: str = "", instead: str = "", live: bool = False) -> str:
     """The HTML of one output.
 
     Args:
@@ -67,14 +74,16 @@ def fragment(kind: str, payload: bytes, text: str = "", instead: str = "") -> st
         payload: what `wire.pack` made.
         text: shown above the picture, as it is.
         instead: markup of the caller's own for readers without scripts.
+        live: whether a view in the kernel may answer, which has the same key.
     """
-    code, mark = bundles.packed(kind)
+    code, _ = bundles.packed(kind)
     data = bundles.deflated(payload)
-    key = hashlib.sha256(payload + mark.encode()).hexdigest()[:16]
+    key = key_of(kind, payload)
     script = SCRIPT % {
         "key": _literal(key),
         "code": _literal(code),
         "data": _literal(data),
+        "live": _literal(key if live else ""),
     }
     above = printed(text) if text else ""
     off = instead or f'<p class="vistorch-off" style="font-size:11px;margin:0">{OFF}</p>'

@@ -46,7 +46,7 @@ class WatchView(Live):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> Any:
         """The widget alone: text and picture of a run stand in the output that follows its end."""
-        data, meta = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
+        data, meta = self._widget(include=include, exclude=exclude, **more)
         kept = "application/vnd.jupyter.widget-view+json"
         return {"text/plain": "", **({kept: data[kept]} if kept in data else {})}, meta
 
@@ -140,8 +140,8 @@ class WatchView(Live):
 class WatchKept(Display):
     """The last state of a run, as it stays in the notebook: out of sight while the live panel stands above it."""
 
-    def _html(self) -> str:
-        return KEPT % {"page": super()._html()}
+    def _html(self, live: bool = False) -> str:
+        return KEPT % {"page": super()._html(live)}
 
 
 # Its cell shows the live panel until the notebook is opened again: Jupyter then says in its place that there is no

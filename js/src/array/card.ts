@@ -195,7 +195,7 @@ export class Card implements Desk {
 
   /** The kernel answers: what is missing can be asked for. */
   get live(): boolean {
-    return this.#asks && !this.#tiles?.refusal;
+    return this.#asks && Boolean(this.#setting.kernel?.live()) && !this.#tiles?.refusal;
   }
 
   get #item(): Item {

@@ -1,9 +1,10 @@
 // Lays out a record of kind "array": one card, three linked ones, or a strip of many.
 
 import { el } from "../shared/dom";
+import { hear } from "../shared/model";
 import type { Frame } from "../shared/page";
 import { Card } from "./card";
-import { showLine } from "./small";
+import { pictured, showLine } from "./small";
 import { Strip } from "./strip";
 import { kernelOf } from "./tiles";
 import type { Item, State } from "./types";
@@ -19,7 +20,8 @@ export function show(state: State, { root, model, theme, signal }: Frame, live =
     root.append(el("div.vt-title", { text: state.title, role: "heading", "aria-level": 2 }));
   }
   if (state.text) root.append(el("div.vt-text", { text: state.text, tabindex: 0, "aria-label": "printed" }));
-  const build = (items: readonly Item[], first: number, named: boolean, until = signal): HTMLElement => {
+  const build = (group: readonly Item[], first: number, named: boolean, until = signal): HTMLElement => {
+    const items = group.length > 1 && group.every(pictured) ? group : group.slice(0, 1);
     const short = items.length === 1 ? showLine(items[0] as Item, { theme, signal: until, named }) : null;
     const card = short ?? new Card(items, { theme, signal: until, kernel, size, first, named });
     again.push(card.repaint);
@@ -32,7 +34,9 @@ export function show(state: State, { root, model, theme, signal }: Frame, live =
   } else if (state.layout === "linked" && state.items.length > 1) root.append(build(state.items, 0, true));
   else for (const [i, item] of state.items.entries()) root.append(build([item], i, true));
   for (const text of state.says ?? []) root.append(el("div.vt-note.vt-says", { text }));
-  return () => {
+  const repaint = (): void => {
     for (const paint of again) paint();
   };
+  hear(model, "change:live", repaint, signal);
+  return repaint;
 }

@@ -8,7 +8,7 @@ import { badPill, nameplate } from "./head";
 import { Sheet } from "./sheet";
 import { placeOf, shareOf } from "./scale";
 import { Pose } from "./pose";
-import { factTable } from "./stats";
+import { factList, factTable } from "./stats";
 import type { Item } from "./types";
 
 export interface LineSetting {
@@ -20,7 +20,26 @@ export interface LineSetting {
 /** The line for a scalar or an empty array; null for everything else. */
 export function showLine(item: Item, setting: LineSetting): { root: HTMLElement; repaint: () => void } | null {
   if (item.shape.includes(0)) return empty(item, setting);
+  if (!pictured(item)) return numbers(item, setting);
   return item.shape.length ? null : scalar(item, setting);
+}
+
+/** False where an item has numbers only. */
+export const pictured = (item: Item): boolean => item.layers.every((layer) => layer.values && layer.scales.length);
+
+/** Of an array among very many: what is known of it, and how to see it. */
+function numbers(item: Item, { named }: LineSetting): { root: HTMLElement; repaint: () => void } {
+  const text = `Among so many arrays this one has no picture: type %vt show ${item.index || item.name}`;
+  const read = item.layers[0]?.stats.read !== false;
+  return {
+    root: el(
+      "div.vt-card",
+      {},
+      el("div.vt-line", {}, ...(named ? nameplate(item) : []), el("span.vt-remark", { text })),
+      read ? el("div.vt-statbox", {}, factList(new Sheet(item))) : null,
+    ),
+    repaint: () => {},
+  };
 }
 
 export function emptyWords(item: Item): string {

@@ -38,7 +38,9 @@ export function facts(sheet: Sheet, digits = 4): Fact[] {
 }
 
 export function factList(sheet: Sheet): HTMLElement {
-  const rows = facts(sheet).map(({ name, text, bad }) =>
+  // A median that was not computed is left out.
+  const known = facts(sheet).filter(({ name, text }) => name !== "median" || text !== "–");
+  const rows = known.map(({ name, text, bad }) =>
     el("div", {}, el("span", { text: name }), el("b", { text, class: bad ? "vt-badc" : null })),
   );
   return el("div.vt-stats", {}, ...rows);

@@ -7,6 +7,7 @@ import { badPill } from "./head";
 import { Pose } from "./pose";
 import { lay } from "./raster";
 import { Sheet } from "./sheet";
+import { pictured } from "./small";
 import { facts } from "./stats";
 import type { Item } from "./types";
 
@@ -90,7 +91,8 @@ export class Strip {
       canvas: el("canvas.vt-thumb", { "aria-hidden": "true", title: group.length > 1 ? item.role : null }),
     }));
     const { item, sheet } = thumbs[0] as Thumb;
-    const some = item.shape.includes(0) ? [] : facts(sheet, 3).slice(0, 4);
+    const unread = item.layers[0]?.stats.read === false;
+    const some = item.shape.includes(0) || unread ? [] : facts(sheet, 3).slice(0, 4);
     const numbers = some.map(({ name, text }) => el("span.vt-fact", {}, el("i", { text: name }), text));
     const button = el(
       "button",
@@ -133,7 +135,7 @@ export class Strip {
     const k = ratio();
     for (const { item, canvas, sheet } of this.#rows.flatMap((row) => row.thumbs)) {
       const pen = prepare(canvas, THUMB.width, THUMB.height, k);
-      if (!pen || item.shape.includes(0)) continue;
+      if (!pen || item.shape.includes(0) || !pictured(item)) continue;
       const pose = new Pose(item, false);
       sheet.dye(theme, pose.image);
       if (!item.shape.length) {

@@ -2,7 +2,7 @@
 // wish of each asker is the next; answers that nobody waits for are dropped.
 
 import { atEnd } from "../shared/dom";
-import { hear, type Model } from "../shared/model";
+import { answers, hear, type Model } from "../shared/model";
 import { array, type Raw } from "../shared/payload";
 import type { Pose } from "./pose";
 import { piece, type Source } from "./source";
@@ -20,6 +20,8 @@ export interface Question extends Region {
 }
 
 export interface Kernel {
+  /** False where nobody answers any more. */
+  live(): boolean;
   send(message: object): void;
   hear(heard: (message: unknown, buffers: Raw[]) => void, signal: AbortSignal): void;
 }
@@ -33,8 +35,9 @@ export const cellsOf = ({ start, stop, block }: Region): number =>
 
 /** The kernel behind a model; null where nobody answers. */
 export function kernelOf(model: Model): Kernel | null {
-  if (model.get("live") !== true || !model.send) return null;
+  if (!answers(model)) return null;
   return {
+    live: () => answers(model),
     send: (message) => model.send?.(message),
     hear: (heard, signal) => hear(model, "msg:custom", heard as (...given: never[]) => void, signal),
   };
@@ -166,14 +169,14 @@ export class TileDesk {
   }
 
   #next(): void {
-    if (this.#waiting) return;
+    if (this.#waiting || !this.#kernel.live()) return;
     const first = this.#wishes.entries().next().value as [string, Wish] | undefined;
     if (!first) return;
     this.#wishes.delete(first[0]);
     serial += 1;
     this.#waiting = { id: serial, wish: first[1] };
     this.#kernel.send({ type: "tile", id: serial, ...first[1].question });
-    this.#late = setTimeout(() => this.#end("the kernel is busy"), PATIENCE);
+    this.#late = setTimeout(() => this.#end("no answer yet: the kernel is busy, or gone"), PATIENCE);
   }
 
   #end(why: string): void {

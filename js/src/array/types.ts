@@ -32,13 +32,16 @@ export interface Stats {
   nan: number | null;
   posinf: number | null;
   neginf: number | null;
+  /** False where the values were not looked at: all but the count is then unknown. */
+  read?: boolean;
 }
 
 export type Values = { data: Nd } | { codes: Nd; levels: Nd; exact: boolean };
 
 export interface Layer {
   name: string;
-  values: Values;
+  /** Null where only numbers are told. */
+  values: Values | null;
   stats: Stats;
   scales: Scale[];
   scale: number;

@@ -56,7 +56,8 @@ function coded(codes: Numbers, levels: Numbers, rough: boolean): Reader {
   };
 }
 
-export function reader(values: Values): Reader {
+export function reader(values: Values | null): Reader {
+  if (!values) return plain({ data: new Float64Array(0), shape: [0] });
   return "codes" in values ? coded(values.codes.data, values.levels.data, !values.exact) : plain(values.data);
 }
 

@@ -1,6 +1,6 @@
 // Questions to the kernel: each has a number, and the answer with that number ends it. Without a kernel nothing is asked.
 
-import { hear, type Model } from "../shared/model";
+import { answers, hear, type Model } from "../shared/model";
 import type { Raw } from "../shared/payload";
 
 export interface Answer {
@@ -27,10 +27,14 @@ export class Kernel {
       else if (message.type !== "tile") this.told(message);
     };
     hear(model, "msg:custom", heard as (...given: never[]) => void, signal);
+    hear(model, "change:live", () => this.lost(), signal);
   }
 
+  /** Called when nobody answers any more. */
+  lost: () => void = () => {};
+
   get live(): boolean {
-    return this.#model.get("live") === true && Boolean(this.#model.send);
+    return answers(this.#model);
   }
 
   get model(): Model {

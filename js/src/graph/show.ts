@@ -73,6 +73,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
     paint();
     closer.look(node, graph.called(node));
   };
+  kernel.lost = () => choose(chosen); // its check is taken away
   const find = (node: number): void =>
     folds.uncover(node, () => {
       choose(node);

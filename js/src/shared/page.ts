@@ -2,7 +2,7 @@
 // theme followed, and everything ended by one signal.
 
 import { atEnd, el, on } from "./dom";
-import { hear, type Model, type Stage } from "./model";
+import { answers, hear, Line, meet, type Model, offer, type Stage, UNMET } from "./model";
 import parts from "./parts.css";
 import { type Raw, unpack } from "./payload";
 import { markOf, scoped } from "./scope";
@@ -31,40 +31,91 @@ function keepKeys(root: HTMLElement, signal: AbortSignal): void {
   }
 }
 
+const ARRIVES = 3000; // a model that is not there by then is hardly still coming
+const WAITS = 30_000;
+
+/** What a record says as text, where its page fails. */
+const textOf = (state: unknown): string => {
+  const { text, report } = (state ?? {}) as { text?: unknown; report?: unknown };
+  return typeof text === "string" && text ? text : typeof report === "string" ? report : "";
+};
+
 /** A widget: `draw` puts a state into the root and returns what paints it again in other colours. */
 export function page<State>(
   css: string,
   draw: (state: State, frame: Frame) => () => void,
-): { render(stage: Stage): () => void } {
+): { initialize(stage: { model: Model; signal?: AbortSignal }): void; render(stage: Stage): () => void } {
   const mark = markOf(tokens + parts + css);
   const sheet = scoped(tokens + parts + css, mark);
+  function initialize({ model, signal }: { model: Model; signal?: AbortSignal }): void {
+    offer(model, signal ?? new AbortController().signal);
+  }
   function render({ model, el: host, signal }: Stage): () => void {
     const ended = new AbortController();
     if (signal?.aborted) ended.abort();
     else if (signal) atEnd(signal, () => ended.abort());
     const root = el("div", { class: `vt ${mark}` });
     const theme = new Theme(root);
+    const note = el("div.vt-lost", { role: "alert", hidden: true });
+    let line = new Line(model, ended.signal);
     let now: AbortController | null = null;
     let paint = (): void => {};
+    const say = (why: string): void => {
+      note.textContent = why;
+      note.hidden = !why;
+    };
     const again = (): void => {
       now?.abort();
       const one = (now = new AbortController());
       ended.signal.addEventListener("abort", () => one.abort(), { once: true, signal: one.signal });
       root.replaceChildren();
-      const raw = model.get("payload") as Raw | null | undefined;
+      const raw = line.get("payload") as Raw | null | undefined;
       if (!raw || raw.byteLength === 0) return;
+      let state: unknown;
       try {
-        paint = draw(unpack(raw).state as State, { root, model, theme, signal: one.signal });
+        state = unpack(raw).state;
+        paint = draw(state as State, { root, model: line, theme, signal: one.signal });
+        delete host.dataset["failed"];
       } catch (error) {
+        // What was recorded is still told, as text: here, or by what stands around the page.
+        host.dataset["failed"] = (error as Error).message;
+        const text = textOf(state);
         root.replaceChildren(el("div.vt-note", { text: `This cannot be shown: ${(error as Error).message}` }));
+        if (text) root.append(el("div.vt-text", { text, tabindex: 0 }));
       }
+      root.prepend(note);
+    };
+    const watch = (): void => {
+      const mine = line;
+      mine.waits = (why) => mine === line && say(why);
+      hear(mine, "change:live", () => mine === line && say(mine.lost), ended.signal);
+      hear(mine, "change:payload", again, ended.signal);
     };
     host.replaceChildren(el("style", { text: sheet }), root);
     keepKeys(root, ended.signal);
     watchTheme(theme, root, () => paint(), ended.signal);
-    hear(model, "change:payload", again, ended.signal);
+    watch();
     again();
+    const key = model.get("key");
+    if (typeof key === "string" && key && model.get("live") !== true) {
+      const until = new AbortController();
+      atEnd(ended.signal, () => until.abort());
+      const late = setTimeout(() => host.closest(".lm-Widget") && say(UNMET), ARRIVES);
+      setTimeout(() => until.abort(), WAITS);
+      meet(
+        key,
+        (real) => {
+          if (!answers(real)) return;
+          clearTimeout(late);
+          say("");
+          line = new Line(real, ended.signal, { payload: model.get("payload") });
+          watch();
+          again();
+        },
+        until.signal,
+      );
+    }
     return () => ended.abort();
   }
-  return { render };
+  return { initialize, render };
 }

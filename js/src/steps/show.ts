@@ -136,6 +136,10 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
         : "The pass was undone: no .grad has changed. Steps show what was recorded.",
     );
   }
+  kernel.lost = () => {
+    for (const exit of exits) exit.disabled = true;
+    paint();
+  };
   kernel.told = (message) => {
     if (message.type === "over" && !follow.over) over(String(message.how));
   };

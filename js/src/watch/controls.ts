@@ -154,6 +154,7 @@ export function controls(view: View, keys: () => void): Controls {
 
   function paint(): void {
     const { head, snapshots, log } = view.state;
+    if (!view.live) held = ""; // what was asked is never answered now
     const paused = head.status === "paused";
     if (paused) pause.set("resume", "Resume", "resume", why("resume"));
     else pause.set("pause", "Pause", "pause", why("pause"));

@@ -1,7 +1,7 @@
 // The way to the kernel and back: commands with a number and their answers, deltas, and asking for everything where the
 // page has missed one.
 
-import { hear, type Model } from "../shared/model";
+import { answers, hear, type Model } from "../shared/model";
 import { type Raw, unpack } from "../shared/payload";
 import { fits } from "./merge";
 import type { Delta, State } from "./types";
@@ -16,14 +16,13 @@ interface Message {
 }
 
 export interface Link {
-  live: boolean;
+  readonly live: boolean;
   /** Send a command; its answer comes as a sentence. */
   send(word: string, fields: Record<string, unknown>, answered: (say: string, refused: boolean) => void): void;
 }
 
 /** Listen to the kernel; `came` gets each delta that fits onto the state of the moment. */
 export function link(model: Model, state: () => State, came: (delta: Delta) => void, signal: AbortSignal): Link {
-  const live = model.get("live") === true && Boolean(model.send);
   const waiting = new Map<number, (say: string, refused: boolean) => void>();
   let number = 1;
   let asked = -PATIENCE;
@@ -47,9 +46,11 @@ export function link(model: Model, state: () => State, came: (delta: Delta) => v
   };
   hear(model, "msg:custom", heard as (...given: never[]) => void, signal);
   // What the model holds is as old as its first payload; a view that is opened later has missed what came since.
-  if (live) everything();
+  if (answers(model)) everything();
   return {
-    live,
+    get live() {
+      return answers(model);
+    },
     send(word, fields, answered) {
       const id = number++;
       waiting.set(id, answered);

@@ -2,6 +2,7 @@
 // next frame; parts that cannot be seen are not painted.
 
 import { atEnd, el, on, painter } from "../shared/dom";
+import { hear } from "../shared/model";
 import type { Frame } from "../shared/page";
 import { classes } from "./classes";
 import { confusion, worstCell } from "./confusion";
@@ -64,7 +65,9 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     state: first,
     theme,
     signal,
-    live: kernel.live,
+    get live() {
+      return kernel.live;
+    },
     of: "window",
     cell: null,
     picked: false,
@@ -234,6 +237,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
   }
 
   const again = painter(paint, signal);
+  hear(model, "change:live", again, signal);
   root.append(card);
   open(pane);
   paint();

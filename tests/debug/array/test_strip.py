@@ -8,8 +8,9 @@ import pytest
 import vistorch
 from tests.debug.array.test_record import belongs, walk
 from vistorch import nn
-from vistorch.debug.array import parameter, strip
+from vistorch.debug.array import build, parameter, strip
 from vistorch.debug.updates import forget, remember
+from vistorch.widgets import bundles, wire
 
 
 class Net(nn.Module):
@@ -95,19 +96,64 @@ def test_the_table():
     ]
 
 
-def test_many_share_the_budget_and_the_rest_are_numbers():
+def test_many_share_the_budget_and_the_rest_are_small():
     big = {f"w{i}": vistorch.randn(200, 200) for i in range(20)} | {
         f"b{i}": vistorch.randn(9) for i in range(10)
     }
     r = strip(big)
     walk(r.wire())
-    drawn = [i for i in r.items if i.layers[0].codes is not None or i.layers[0].data is not None]
-    assert len(drawn) == 24 and len(r.items) == 30
-    assert r.items[-1].layers[0].stats.count == 9 and r.items[-1].layers[0].scales == []
-    sent = sum(a.nbytes for i in drawn for a in (i.layers[0].codes, i.layers[0].data) if a is not None)
+    full = [i for i in r.items if any(s.counts.size for s in i.layers[0].scales)]
+    assert full == r.items[:24] and len(r.items) == 30
+    sent = sum(a.nbytes for i in full for a in (i.layers[0].codes, i.layers[0].data) if a is not None)
     assert sent <= 50_000
-    assert all(i.layers[0].exact for i in drawn if i.name[0] == "b")
-    assert r.says == ["the first 24 of 30 are drawn"]
+    assert all(i.layers[0].exact for i in full if i.name[0] == "b")
+    for small, x in zip(r.items[24:], list(big.values())[24:], strict=True):
+        (scale,) = small.layers[0].scales
+        assert small.layers[0].cells().shape == small.grid and 0 < np.prod(small.grid) <= 96
+        assert (scale.lo, scale.hi) == (-scale.hi, pytest.approx(x.abs().max().item(), rel=1e-8))
+    assert r.says == ["24 of 30 are drawn in full, 6 small: show one by itself for all of it"]
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 30, 62, 400, 1500])
+def test_a_network_of_any_size_is_shown_whole(count):
+    """All parameters, in bounded bytes; none without its numbers."""
+    r = strip(nn.Sequential(*[nn.Linear(5, 4) for _ in range(count)]))
+    walk(r.wire())
+    assert len(r.items) == 2 * count and all(i.layers[0].stats.max is not None for i in r.items)
+    assert len(bundles.deflated(wire.pack("array", r.wire()))) < 350 * len(r.items) + 60_000
+    pictures = sum(bool(i.layers[0].scales) for i in r.items)
+    assert pictures == len(r.items) if count <= 400 else pictures == 24
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "int64", "bool", "complex64"])
+@pytest.mark.parametrize("shape", [(), (7,), (130, 70), (5, 3, 40, 9), (0, 3)])
+def test_a_small_item_has_the_numbers_of_a_full_one(kind, shape, monkeypatch):
+    x = np.random.default_rng(0).standard_normal(shape) * 5
+    if kind == "complex64":
+        x = x + 1j * x[..., ::-1] if shape else np.asarray(x + 2j)
+    x = x.astype(kind)
+    if x.size > 50 and x.dtype.kind in "fc":
+        x.reshape(-1)[[3, 5, 8, 13]] = np.nan, np.inf, -np.inf, 0
+    full = strip({"x": x}).items[0]
+    monkeypatch.setattr(build, "LARGE", -1)
+    small = strip({"x": x}).items[0]
+    one, two = (vars(i.layers[0].stats) for i in (full, small))
+    for name in ("count", "zeros", "nan", "posinf", "neginf"):
+        assert one[name] == two[name], name
+    for name in ("min", "max", "mean", "std"):
+        assert two[name] == (one[name] if one[name] is None else pytest.approx(one[name], rel=1e-6, abs=1e-6))
+    assert (small.shape, small.dtype, small.dims) == (full.shape, full.dtype, full.dims)
+
+
+def test_more_than_can_be_looked_through_is_named(monkeypatch):
+    monkeypatch.setattr(build, "LARGE", 100)
+    monkeypatch.setattr(build, "LOOKED", 250)
+    r = strip([vistorch.randn(100), vistorch.randn(200), vistorch.randn(300)])
+    walk(r.wire())
+    assert [i.layers[0].stats.read for i in r.items] == [True, True, False]
+    assert r.items[2].layers[0].stats.count == 300 and r.items[2].layers[0].cells() is None
+    assert r.says[-1] == "1 of 3 are named only, for all are too large to look through"
+    assert r.text().splitlines()[3].split() == ["2", "300", "float32"]
 
 
 def test_what_is_only_told_is_not_copied():

@@ -12,14 +12,19 @@ import numpy as np
 
 from .axes import dims_of
 from .codes import EXACT_BYTES
-from .item import Wishes, make_item
+from .glance import CELLS
+from .item import Wishes, make_item, make_small
 from .source import Source, is_array, source_of
 from .state import ArrayRecord, Item
 from .words import table
 
-SHOWN = 24  # so many items of a strip are drawn
+SHOWN = 24  # so many items of a strip have a histogram and a share of its bytes
 BESIDE = 30  # and so many where gradients and updates stand beside the values, with less for each
+LARGE = 1 << 23  # elements: a larger item of a strip, or what follows so many, is looked through only once
+LOOKED = 1 << 29  # elements that a strip looks through; what follows is named
+SMALL_CELLS = 8_000  # blocks of all small pictures together
 STRIP_BYTES = 28_000  # for all of a strip: its scales and counts take as much again
+LEAST_CELLS = 8  # a smaller picture shows nothing
 LEAST = 1_200  # bytes that even the smallest share of a budget is
 UNSET: Any = object()
 
@@ -137,7 +142,8 @@ def strip(
         things: the dict, list or module.
         name: what it is called.
         index: how it is written in code.
-        budget: bytes for all; each gets what it needs or an equal share. From the 25th on only numbers are told.
+        budget: bytes for all; each gets what it needs or an equal share. From the 25th on pictures are small and
+            nothing is counted along a scale; beyond half a billion elements only names are told.
         size: how wide it is shown, in pixels.
 
     Example:
@@ -175,11 +181,27 @@ def strip(
     sizes = (budget // 3, LEAST // 4) if any(role for *_, role in kept) else (budget, LEAST)
     shares = _shares([s.data.size * s.data.dtype.itemsize for s in sources[:drawn]], *sizes)
     items: list[Item] = []
+    whole, looked, small = 0, 0, 0
+    each = SMALL_CELLS // max(1, len(kept))
+    each = 0 if each < LEAST_CELLS else min(CELLS, each)
     for i, (source, (path, written, dims, role)) in enumerate(zip(sources, kept, strict=True)):
-        share = shares[i] if i < drawn else LEAST
-        items.append(make_item(source, Wishes(path, written, role, dims, budget=share), cells=i < drawn))
-    if len(items) > drawn:
-        says.append(f"the first {drawn} of {len(items)} are drawn")
+        count = source.data.size
+        if i < drawn and count <= LARGE - whole:
+            whole += count
+            items.append(make_item(source, Wishes(path, written, role, dims, budget=shares[i])))
+            continue
+        looked += count
+        small += looked <= LOOKED
+        cells = max(each, min(CELLS, shares[i] // 4)) if i < drawn else each
+        items.append(make_small(source, Wishes(path, written, role, dims), cells, looked <= LOOKED))
+    unread = sum(not item.layers[0].stats.read for item in items)
+    if small:
+        full = len(items) - small - unread
+        says.append(
+            f"{full:,} of {len(items):,} are drawn in full, {small:,} small: show one by itself for all of it"
+        )
+    if unread:
+        says.append(f"{unread} of {len(items)} are named only, for all are too large to look through")
     return ArrayRecord("strip", name, table(items, says), items, size, says)
 
 

@@ -16,13 +16,14 @@ WIDE_LEVELS = 2045
 
 
 def encode(
-    cells: np.ndarray, budget: int = EXACT_BYTES
+    cells: np.ndarray, budget: int = EXACT_BYTES, most: int | None = None
 ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None, bool]:
     """Return (data, codes, levels, exact): data alone, or codes and levels.
 
     Args:
         cells: the values, of any real type.
         budget: how many bytes exact values may take.
+        most: how many levels there may be, where the smallest code has room for more.
     """
     size = cells.dtype.itemsize
     if cells.nbytes <= budget or (size == 1 and cells.dtype.kind in "biu"):
@@ -30,9 +31,9 @@ def encode(
     finite = np.isfinite(cells) if cells.dtype.kind == "f" else None
     ordered = np.sort(cells, axis=None) if finite is None else np.sort(cells[finite])
     values = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: ordered.size]]
-    wide = cells.size <= WIDE_CELLS * budget / EXACT_BYTES and values.size > 253
+    wide = most is None and cells.size <= WIDE_CELLS * budget / EXACT_BYTES and values.size > 253
     kind = np.dtype(np.uint16 if wide else np.uint8)
-    room = WIDE_LEVELS if wide else np.iinfo(kind).max - 2
+    room = most or (WIDE_LEVELS if wide else np.iinfo(kind).max - 2)
     exact = values.size <= room
     levels = values if exact else _levels(values, ordered, room)
     codes = np.empty(cells.shape, kind)

@@ -16,15 +16,17 @@ from .axes import default_dims, default_roles, image_of, picture_of
 from .blocks import choose_block, grid_of
 from .codes import EXACT_BYTES, encode
 from .complexes import measure_complex
+from .glance import LEVELS, LISTED, glance
 from .measure import Measured, measure
 from .on_device import measure_there
-from .scales import phase_scale, scales_for
+from .scales import phase_scale, plain_scale, scales_for
 from .source import Source
-from .state import Bad, Image, Item, Layer
+from .state import Bad, Image, Item, Layer, Stats
 from .words import pooled_words
 
 SCALES = ("clip", "max", "log", "fixed")
 MAPS = ("tide", "ember")
+COMPLEX = 1 << 20  # elements of a complex array among many that are looked at
 CELLS = 30_000  # coded cells for the same budget as EXACT_BYTES
 
 
@@ -47,28 +49,73 @@ class Wishes:
                 raise ValueError(f"there is no {what} {given!r}: choose one of {', '.join(known)}")
 
 
-def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
+def make_item(source: Source, wishes: Wishes) -> Item:
     """Make the item.
 
     Args:
         source: the array.
         wishes: names, scale, budget.
-        cells: also what is drawn, not only the numbers.
     """
     shape, data = source.shape, source.data
     layers = 2 if data.dtype.kind == "c" else 1
-    block, picture = _blocks(shape, data, wishes.budget // layers, cells)
+    block, picture = _blocks(shape, data, wishes.budget // layers)
     if layers == 2:
         found = measure_complex(fetched(source, data), block)
         image = None
     else:
-        found, image = _measured(source, data, block if cells else None, picture, wishes.image)
-    made = [_layer(source, wishes, name, m, cells) for name, m in found]
+        found, image = _measured(source, data, block, picture, wishes.image)
+    return _item(
+        source, wishes, block, [_layer(source, wishes, name, m) for name, m in found], found[0][1].bad, image
+    )
+
+
+def make_small(source: Source, wishes: Wishes, cells: int, read: bool) -> Item:
+    """Make the item of one array among many: its numbers, and a small picture without a histogram.
+
+    Args:
+        source: the array.
+        wishes: names, colours.
+        cells: how many blocks the picture has at most.
+        read: whether its values are looked at; if not, only its name and its kind are told.
+    """
+    shape, data = source.shape, source.data
+    if not read or (data.dtype.kind == "c" and data.size > COMPLEX):
+        empty = np.empty(0, np.int64), np.empty(0, np.uint8)
+        layer = Layer("value", Stats(count=int(data.size), read=False))
+        return _item(source, wishes, shape, [layer], Bad(0, 0, 0, *empty), None)
+    block = choose_block(shape, max(1, cells), tuple(range(len(shape)))[-2:])
+    if data.dtype.kind == "c":
+        found = measure_complex(fetched(source, data), block)[0][1]
+    elif source.xp is np:
+        found = glance(data, block)
+    else:
+        found = measure_source(source, data, block, None)
+    layer = Layer("magnitude" if data.dtype.kind == "c" else "value", _short(found.stats))
+    if cells:
+        layer.scales = [plain_scale(found.stats, _map(wishes))]
+        layer.data, layer.codes, layer.levels, layer.exact = encode(found.cells, cells, LEVELS)
+    bad = found.bad
+    few = Bad(bad.nan, bad.posinf, bad.neginf, bad.at[:LISTED], bad.which[:LISTED])
+    return _item(source, wishes, block, [layer], few, None)
+
+
+def _short(stats: Stats) -> Stats:
+    """The same with mean and deviation in nine digits: many arrays are told in few bytes."""
+    for name in ("mean", "std"):
+        value = getattr(stats, name)
+        if isinstance(value, float):
+            setattr(stats, name, float(f"{value:.9g}"))
+    return stats
+
+
+def _item(
+    source: Source, wishes: Wishes, block: tuple[int, ...], made: list[Layer], bad: Bad, image: Image | None
+) -> Item:
+    shape, data = source.shape, source.data
     named = default_dims(shape, image, source.parameter) if wishes.dims is None else tuple(wishes.dims)
     if len(named) != len(shape):
         raise ValueError(f"dims names {len(named)} axes of an array that has {len(shape)}")
-    first = found[0][1]
-    bad = first.bad
+    drawn = bool(made[0].scales)
     return Item(
         name=wishes.name,
         index=wishes.index,
@@ -81,22 +128,24 @@ def make_item(source: Source, wishes: Wishes, *, cells: bool = True) -> Item:
         notes=list(source.notes),
         block=block,
         grid=grid_of(shape, block),
-        pooled=pooled_words(block, image is not None and image.shown, layers == 2),
+        pooled=pooled_words(block, image is not None and image.shown, data.dtype.kind == "c")
+        if drawn
+        else "",
         roles=default_roles(shape, image),
         image=image,
         layers=made,
-        bad=Bad(bad.nan, bad.posinf, bad.neginf, bad.at, bad.which),
+        bad=bad,
     )
 
 
 def _blocks(
-    shape: tuple[int, ...], data: Any, budget: int, cells: bool
+    shape: tuple[int, ...], data: Any, budget: int
 ) -> tuple[tuple[int, ...], tuple[int, int, int] | None]:
     """The blocks, and the axes of a picture if by its shape it may be one."""
     picture = picture_of(shape, data.dtype)
     if data.size * data.dtype.itemsize <= budget:
         return (1,) * len(shape), picture
-    most = max(1, budget * CELLS // EXACT_BYTES) if cells else 1
+    most = max(1, budget * CELLS // EXACT_BYTES)
     if picture is not None:
         channels, rows, cols = picture
         return choose_block(shape, most, (rows, cols), (channels,)), picture
@@ -104,7 +153,7 @@ def _blocks(
 
 
 def _measured(
-    source: Source, data: Any, block: tuple[int, ...] | None, picture: Any, wished: bool | None
+    source: Source, data: Any, block: tuple[int, ...], picture: Any, wished: bool | None
 ) -> tuple[list[tuple[str, Measured]], Image | None]:
     """Measure a real array. Whether it is a picture is known only then; pictures show the mean of a block."""
     image: list[Image | None] = [None]
@@ -137,17 +186,18 @@ def fetched(source: Source, data: Any) -> np.ndarray:
         return source.xp.asnumpy(data)
 
 
-def _layer(source: Source, wishes: Wishes, name: str, found: Measured, cells: bool) -> Layer:
+def _map(wishes: Wishes) -> str:
+    return wishes.map or ("ember" if wishes.role == "gradient" else "tide")
+
+
+def _layer(source: Source, wishes: Wishes, name: str, found: Measured) -> Layer:
     layer = Layer(name, found.stats)
-    if not cells:
-        return layer
     if name == "phase":
         layer.scales = [phase_scale(found.spread)]
     else:
-        map = wishes.map or ("ember" if wishes.role == "gradient" else "tide")
         kind = found.source.array.dtype.kind
         layer.scales, layer.scale = scales_for(
-            found.stats, found.spread, whole=kind in "iu", truth=kind == "b", map=map
+            found.stats, found.spread, whole=kind in "iu", truth=kind == "b", map=_map(wishes)
         )
         ids = [s.id for s in layer.scales]
         if wishes.scale in ids:  # booleans have but one

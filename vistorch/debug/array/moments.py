@@ -66,7 +66,8 @@ class Moments:
         mean = d.sum() / n
         d -= mean
         apart, both = mean - self.mean, self.n + n
-        self.squares += d.dot(d) + apart * apart * (self.n / both * n)
+        squares = float(np.square(d, out=d).sum())  # BLAS would wake its threads for each piece
+        self.squares += squares + apart * apart * (self.n / both * n)
         self.mean += apart * (n / both)
         self.n = both
 

@@ -77,6 +77,19 @@ def _wanted(spread: Spread, least: float, most: float, clip: float, whole: bool)
     return "max"
 
 
+def plain_scale(stats: Stats, map: str) -> Scale:
+    """From the smallest to the largest value, with nothing counted along it: for a small picture."""
+    from .glance import Ends
+
+    if stats.min is None or stats.max is None:
+        made = scales_for(stats, Ends(0), map=map)[0][0]
+    else:
+        least, most = float(stats.min), float(stats.max)
+        made = _to_max(Ends(stats.finite), map, least, most, least < 0 < most)
+    made.counts, made.edges = np.empty(0, np.uint32), np.empty(0)
+    return made
+
+
 def phase_scale(spread: Spread) -> Scale:
     """The whole circle."""
     say = f"phase · from {MINUS}π to π, where the colours meet"

@@ -20,7 +20,7 @@ class Stats:
     """Numbers over all elements; all but the counts are of the finite ones, None where there is none.
 
     `std` divides by n - 1, `median` is the lower of two middle ones, both as PyTorch's. `argmin` and `argmax` are flat
-    C-order positions of one smallest and one largest finite element.
+    C-order positions of one smallest and one largest finite element. Where not `read`, only the count is known.
     """
 
     count: int = 0
@@ -35,6 +35,7 @@ class Stats:
     neginf: int = 0
     argmin: int | None = None
     argmax: int | None = None
+    read: bool = True
 
     @property
     def finite(self) -> int:

@@ -78,6 +78,7 @@ class Panel:
             from .step_in import open_stepper
 
             run.stepper = open_stepper
+            run.alarms.ask, run.alarms.pauses = self.view.ask, True
         display(self.view)
 
     def __call__(self, run: Watched) -> None:

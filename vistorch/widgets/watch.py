@@ -30,7 +30,7 @@ class WatchView(Live):
         run: the run; let go of when the view is closed.
     """
 
-    answers: ClassVar[dict[str, str]] = {"do": "_do", "all": "_all", **Live.answers}
+    answers: ClassVar[dict[str, str]] = {"do": "_do", "all": "_all", "here": "_here", **Live.answers}
 
     def __init__(self, display: Display, run: Any) -> None:
         self.run = run
@@ -117,6 +117,14 @@ class WatchView(Live):
         self.since = 0
         if self.run is not None:
             self.tell(self.run)
+
+    def ask(self) -> None:
+        """Ask the pages whether one is open: a run that is to be held calls this."""
+        self.send({"type": "there"})
+
+    def _here(self, message: dict[str, Any]) -> None:
+        if self.run is not None:
+            self.run.alarms.answered += 1
 
     # ---- its life ----------------------------------------------------------------------------------------------
     @property

@@ -231,9 +231,9 @@ def test_steps_that_were_undone_are_not_waited_for():
                 opt.zero_grad()
                 net(batch).pow(2).mean().backward()
                 opt.step()
-                if run.step == 3 and not run.rewound:
+                if run.step == 3 and not run.pace.undone:
                     run.snapshot()
-                if run.step == 7 and not run.rewound:
+                if run.step == 7 and not run.pace.undone:
                     run.rewind()
                     assert run.steps == 20
-    assert run.rewound == 4 and run.step == run.steps == 16
+    assert run.pace.undone == 4 and run.step == run.steps == 16

@@ -37,7 +37,8 @@ class Acting:
     desk: Desk
     log: Log
     shelf: Shelf
-    rewound: int
+    alarms: Any
+    pace: Any
     snapshot_every: int | None
     freight: Freight
     book: Any
@@ -108,7 +109,7 @@ class Acting:
         """Why a command cannot act now; "" where it can.
 
         Args:
-            word: "pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper".
+            word: "pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper", "autopause".
         """
         if word == "filters":
             return (
@@ -130,6 +131,8 @@ class Acting:
             return "It is paused."
         if word == "stepper" and self.stepper is None:
             return "Nothing here shows a stepper."
+        if word == "autopause" and self.alarms.ask is None:
+            return "Nothing here answers while the loop is held."
         return ""
 
     def command(self, message: Any) -> dict[str, Any]:
@@ -186,6 +189,8 @@ class Acting:
         if self.poll is not None:
             self._poll(now)
         desk = self.desk
+        if self.alarms.raised and self.alarms.act():
+            self._hold_at_alarm()
         if desk.once:
             desk.once = False
             self._hold()
@@ -204,6 +209,20 @@ class Acting:
                     self.desk.wait()
         finally:
             self.budget.held += perf_counter() - begin
+
+    def _hold_at_alarm(self) -> None:
+        """Hold the loop, where a page answers."""
+        self.desk.once = False
+        self._hold()
+        if self.alarms.is_answered(self._poll, self.desk):
+            self.log.write(self.step, "paused", "by itself, at the alarm")
+        else:
+            self.desk.paused = False
+            self.status, self.say = "running", ""
+            self.alarms.newest.how = "unanswered"
+            self.log.write(self.step, "not paused at the alarm", "no page answered")
+        self._touch("log", "head")
+        self._call(self.tell)
 
     def _hold(self, late: str = "") -> None:
         self.desk.paused = True
@@ -232,7 +251,8 @@ class Acting:
     def _do_resume(self, command: dict, asked: float) -> None:
         if self.desk.paused:
             self.desk.paused = False
-            self.log.write(self.step, "resumed")
+            at_alarm = self.alarms.goes_on(self.step)
+            self.log.write(self.step, "went on anyway" if at_alarm else "resumed")
             self.status, self.say = "running", ""
 
     def _do_step(self, command: dict, asked: float) -> None:
@@ -264,6 +284,10 @@ class Acting:
             effect += "; the scheduler goes on from there or sets its own"
         self.log.write(self.step, what, effect, before, value)
 
+    def _do_autopause(self, command: dict, asked: float) -> None:
+        self.alarms.pauses = command["on"]
+        self.log.write(self.step, "pause at an alarm", "on" if command["on"] else "off")
+
     def _do_filters(self, command: dict, asked: float) -> None:
         self.filters.choose(command["name"])
         self.budget.jobs["filters"].last = -(1 << 60)
@@ -286,7 +310,8 @@ class Acting:
     def _take_snapshot(self, asked: bool) -> bool:
         """Keep the state as it is now; all that was heard has been read."""
         begun = self.budget.begin()
-        if not asked and self.shelf.refused:
+        alarm = self.alarms.newest
+        if not asked and (self.shelf.refused or (alarm is not None and alarm.now)):
             return False
         optimizers = [o for o, ours in self.ear.ours.values() if ours]
         more = []
@@ -311,7 +336,8 @@ class Acting:
         before, now = self.step, self._rate()
         kept.restore()
         self.book.rewind(kept.step, kept.book)
-        self.rewound += self.step - kept.step if self.open else 0
+        self.pace.rewound(before, kept.step, self.open)
+        self.alarms.rewound(kept.step)
         self.shelf.forget_after(kept.step)
         for entry in self.log.entries:
             if (

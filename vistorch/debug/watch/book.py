@@ -30,6 +30,7 @@ class Check:
         self.step, self.epoch = step, epoch
         self.tally: Tally | None = None
         self.loss_sum, self.loss_count = 0.0, 0
+        self.without = 0  # labels whose scores are not finite
 
     def add(self, reads: list[Read], classes: int) -> None:
         """Count what was read."""
@@ -37,6 +38,7 @@ class Check:
             self.tally = Tally(classes)
         for r in reads:
             self.tally.add(r.labels, r.read)
+            self.without += sum(n for _, n in r.unread())
             if r.loss is not None:
                 self.loss_sum += float(r.loss.sum())
                 self.loss_count += int(np.size(r.loss))
@@ -49,6 +51,7 @@ class Check:
             "loss": self.loss_sum / self.loss_count if self.loss_count else None,
             "accuracy": None if self.tally is None else self.tally.accuracy,
             "samples": 0 if self.tally is None else self.tally.samples,
+            "without": self.without,
         }
 
 
@@ -69,8 +72,11 @@ class Book:
         self.rated, self.rates = 0, []  # the newest step whose learning rates are in the curve, and they
         self.flow: Curve | None = None
         self.norms: np.ndarray | None = None  # the newest, by parameter
+        self.has_norm: np.ndarray | None = None  # whether there was a gradient then
         self.ratios: deque[np.ndarray] = deque(maxlen=NEWEST)
         self.window = Window()
+        self.without: deque[tuple[int, int]] = deque(maxlen=4096)  # (step, labels without a prediction)
+        self.without_from = 0  # the first such step
         self.epoch: Tally | None = None
         self.epoch_number = 0
         self.epochs: list[dict[str, Any]] = []
@@ -101,6 +107,9 @@ class Book:
         """Count what was read of training."""
         for r in reads:
             assert self.epoch is not None
+            for step, n in r.unread():
+                self.without.append((step, n))
+                self.without_from = self.without_from or step
             own = r.owners()
             steps = np.array([s.step for s in r.sights])[own]
             epochs = np.array([s.epoch for s in r.sights])[own]
@@ -128,7 +137,7 @@ class Book:
 
     def end_check(self, check: Check) -> bool:
         """Write down a validation; False for one that saw nothing."""
-        if check.tally is None or not check.tally.samples:
+        if check.tally is None or not (check.tally.samples or check.without):
             return False
         self.checks.append(check.wire())
         if len(self.checks) > CHECKS:
@@ -162,12 +171,14 @@ class Book:
         self.rated, self.rates = step, given[-1][1]
         return True
 
-    def add_norms(self, steps: list[int], values: list[list[float]]) -> None:
-        """Add the gradient norms of some steps."""
+    def add_norms(self, steps: list[int], values: list[list[float | None]]) -> None:
+        """Add the gradient norms of some steps; None is no gradient, which is not one that is not finite."""
         if self.flow is None:
             self.flow = Curve(len(values[0]), 256)
-        self.norms = np.array(values[-1])
-        self.flow.add(steps, values)
+        there = np.array([[x is not None for x in row] for row in values])
+        norms = np.array([[nan if x is None else x for x in row] for row in values], np.float64)
+        self.norms, self.has_norm = norms[-1], there[-1]
+        self.flow.add(steps, norms, there)
 
     # ---- back and forth ----------------------------------------------------------------------------------------
     def copy(self) -> Book:
@@ -205,6 +216,10 @@ class Book:
         if self.flow is not None:
             self.flow = _until(self.flow, step)
         self.window.forget_after(step)
+        while self.without and self.without[-1][0] > step:
+            self.without.pop()
+        if self.without_from > step:
+            self.without_from = 0
         self.mistakes.forget_after(step)
 
 

@@ -26,6 +26,7 @@ WORDS = {
     "rewind": ("step",),
     "filters": ("name",),
     "stepper": (),
+    "autopause": ("on",),
 }
 
 
@@ -123,6 +124,8 @@ def checked(message: Any) -> dict[str, Any]:
         step = found["step"]
         if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < 2**53:
             raise ValueError(f"a step is a number from 0 on, got {step!r}")
+    if word == "autopause" and not isinstance(found["on"], bool):
+        raise ValueError(f"pausing at an alarm is on or off, got {found['on']!r}")
     if word == "filters" and not isinstance(found["name"], str):
         raise ValueError("filters are chosen by the name of a parameter")
     return found

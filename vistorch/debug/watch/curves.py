@@ -33,18 +33,20 @@ class Curve:
 
     def __init__(self, rows: int = 1, columns: int = COLUMNS) -> None:
         self.rows, self.columns, self.width, self.used = rows, columns, 1, 0
+        self.widened = 0  # the step at which columns were merged last
         self.low = np.full((columns, rows), np.inf)
         self.high = np.full((columns, rows), -np.inf)
         self.total = np.zeros((columns, rows))
         self.count = np.zeros((columns, rows), np.int64)
         self.bad = np.zeros((columns, rows), np.int64)
 
-    def add(self, steps: Any, values: Any) -> None:
+    def add(self, steps: Any, values: Any, there: Any = None) -> None:
         """Add the values of some steps, in rising order.
 
         Args:
             steps: whole numbers from 0 on.
             values: as many values, or rows of values; NaN and infinity count as bad.
+            there: which of them there are; those that are not count as nothing. All, if not given.
         """
         steps = np.asarray(steps, np.int64)
         if not steps.size:
@@ -52,16 +54,18 @@ class Curve:
         values = np.asarray(values, np.float64).reshape(len(steps), self.rows)
         while steps[-1] >= self.columns * self.width:
             self._halve()
+            self.widened = int(steps[-1])
         at = steps // self.width
         starts = np.concatenate(([0], np.flatnonzero(at[1:] != at[:-1]) + 1))
         at = at[starts]
         fine = np.isfinite(values)
+        bad = ~fine if there is None else ~fine & np.asarray(there, bool).reshape(values.shape)
         least, most = np.where(fine, values, np.inf), np.where(fine, values, -np.inf)
         self.low[at] = np.minimum(self.low[at], np.minimum.reduceat(least, starts))
         self.high[at] = np.maximum(self.high[at], np.maximum.reduceat(most, starts))
         self.total[at] += np.add.reduceat(np.where(fine, values, 0.0), starts)
         self.count[at] += np.add.reduceat(fine.astype(np.int64), starts)
-        self.bad[at] += np.add.reduceat((~fine).astype(np.int64), starts)
+        self.bad[at] += np.add.reduceat(bad.astype(np.int64), starts)
         self.used = max(self.used, int(at[-1]) + 1)
 
     def _halve(self) -> None:
@@ -88,6 +92,7 @@ class Curve:
         """The same curve, holding the columns in use only as long as nothing is added."""
         other = Curve.__new__(Curve)
         other.rows, other.columns, other.width, other.used = self.rows, self.columns, self.width, self.used
+        other.widened = self.widened
         for name in PARTS:
             setattr(other, name, getattr(self, name)[: self.used].copy())
         return other
@@ -116,10 +121,12 @@ class Curve:
     def wire(self, since: int = 0) -> dict[str, Any]:
         """The columns from the one of step `since` on, as they travel: rows by columns, float32, NaN where empty.
 
+        All of them where columns were merged since: what somebody has is of another width.
+
         Args:
             since: the first step that may have changed.
         """
-        start = min(since // self.width, self.used)
+        start = 0 if since < self.widened else min(since // self.width, self.used)
         part = slice(start, self.used)
         empty = self.count[part] == 0
 

@@ -43,6 +43,7 @@ class Ear(Listener):
         self.iteration: Any = None
         self.thread = 0
         self.inputs: Any = None
+        self.fed: Any = None  # the array that the model was given last
         self.last: Any = None
         self.apart = False  # the newest forward was no training
         self.trains_in_eval = self.deaf = False
@@ -150,6 +151,7 @@ class Ear(Listener):
     # ---- forward -----------------------------------------------------------------------------------------------
     def _forward(self, args: tuple, kwargs: dict) -> None:
         t = args[0] if args else next(iter(kwargs.values()), None)
+        self.fed = t._data if isinstance(t, Tensor) else None
         if isinstance(t, Tensor) and t._data.ndim > 2:
             v = t._ver
             if v is None:
@@ -236,7 +238,14 @@ class Ear(Listener):
             self.check = None
             self.ops.__exit__()
         place = out._place
-        self.losses.append(float(data) if place is CPU else (data.copy(), place))
+        if place is CPU:
+            loss = float(data)
+            self.losses.append(loss)
+            if loss - loss != 0.0:
+                self.run.alarms.in_pass(self.fed)
+        else:
+            self.losses.append((data.copy(), place))
+        self.fed = None
         sight = quick(order[0]) or sight_of(order, self.last)
         if sight is not None:
             self.wants_last = not sight.logs
@@ -370,5 +379,5 @@ class Ear(Listener):
             finally:
                 self.check = None
         self.__exit__()
-        self.inputs = self.last = None
+        self.inputs = self.fed = self.last = None
         self.candidates.clear()

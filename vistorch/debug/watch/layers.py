@@ -31,8 +31,8 @@ class Sizes:
         self.before: list | None = None
 
     def norms(self, freight: Freight) -> list:
-        """The norm of each gradient now, as numbers or tickets; NaN where there is none."""
-        return [np.nan if p._grad is None else _norm(p._grad, freight) for _, p in self.parameters]
+        """The norm of each gradient now, as numbers or tickets; None where there is none."""
+        return [None if p._grad is None else _norm(p._grad, freight) for _, p in self.parameters]
 
     def keep(self) -> None:
         """Copy the weights before a step."""
@@ -50,7 +50,7 @@ class Sizes:
             if d.shape != old.shape:
                 out.append((np.nan, np.nan))
                 continue
-            with p._place:
+            with p._place, np.errstate(all="ignore"):  # inf less inf is for the alarm, not for a warning
                 out.append((_size(d - old, p._place, freight), _size(old, p._place, freight)))
         return out
 
@@ -64,11 +64,9 @@ class Sizes:
             return np.sqrt(total[:, 0] / total[:, 1])
 
 
-def _norm(g: Any, freight: Freight) -> float | Ticket:
+def _norm(g: Any, freight: Freight) -> float | Ticket | None:
     d = getattr(g, "_data", None)
-    if d is None:
-        return np.nan
-    return _size(d, g._place, freight)
+    return None if d is None else _size(d, g._place, freight)
 
 
 def _size(d: Any, place: Any, freight: Freight) -> float | Ticket:

@@ -13,6 +13,7 @@ import numpy as np
 from .freight import Freight
 from .reading import CHANCES, CLASSES, Sight
 
+WITHOUT = -2  # read as: nothing, because the scores are not finite
 MOST_ROWS = 65_536  # of one batch: a picture has a label for each pixel
 
 
@@ -20,19 +21,30 @@ class Read:
     """Neighbouring batches, read: labels and predictions of all their samples, one after the other.
 
     `sizes` say how many rows each batch has; `rows` are the places of the samples among all rows (None: every row is
-    one), `loss` their losses if they were asked for.
+    one), `loss` the losses of all labels if they were asked for.
+    `without` are the places of the labels whose scores are not finite: no predictions, and among no samples.
     """
 
-    __slots__ = ("labels", "loss", "read", "rows", "sights", "sizes")
+    __slots__ = ("labels", "loss", "read", "rows", "sights", "sizes", "without")
 
-    def __init__(self, sights: list, sizes: Any, labels: Any, read: Any, loss: Any, rows: Any) -> None:
+    def __init__(
+        self, sights: list, sizes: Any, labels: Any, read: Any, loss: Any, rows: Any, without: Any = None
+    ) -> None:
         self.sights, self.sizes, self.labels, self.read = sights, sizes, labels, read
-        self.loss, self.rows = loss, rows
+        self.loss, self.rows, self.without = loss, rows, without
 
     def owners(self) -> np.ndarray:
         """The number of the batch each sample is in."""
         own = np.repeat(np.arange(len(self.sights)), self.sizes)
         return own if self.rows is None else own[self.rows]
+
+    def unread(self) -> list[tuple[int, int]]:
+        """By batch that has some: its step, and how many of its labels are without a prediction."""
+        if self.without is None:
+            return []
+        own = np.repeat(np.arange(len(self.sights)), self.sizes)[self.without]
+        counts = np.bincount(own, minlength=len(self.sights))
+        return [(s.step, int(n)) for s, n in zip(self.sights, counts, strict=True) if n]
 
 
 def classes_of(sight: Sight) -> int:
@@ -58,7 +70,10 @@ def _queued(sight: Sight, with_loss: bool) -> tuple:
             target = target.reshape(-1)
             stride = -(-len(target) // MOST_ROWS)
             scores, target = scores[::stride], target[::stride]
-        read = scores.argmax(1)
+        best = scores.max(
+            1
+        )  # a class may be ruled out by -inf; NaN, +inf or nothing but -inf is no prediction
+        read = xp.where(xp.isfinite(best), scores.argmax(1), WITHOUT)
         return target, read, _losses(xp, scores, target, sight.logs) if with_loss else None
     yes = scores > (0.5 if sight.kind == CHANCES else 0)
     real = target > 0.5
@@ -68,8 +83,9 @@ def _queued(sight: Sight, with_loss: bool) -> tuple:
         labels = xp.broadcast_to(xp.arange(columns), scores.shape).reshape(-1)
         # a wrong decision is taken for no other one
         read = xp.where((yes == real).reshape(-1), labels, -1)
-        return labels, read, loss
-    return real.reshape(-1).astype(np.int64), yes.reshape(-1).astype(np.int64), loss
+        return labels, xp.where(xp.isnan(scores).reshape(-1), WITHOUT, read), loss
+    read = xp.where(xp.isnan(scores), WITHOUT, yes)
+    return real.reshape(-1).astype(np.int64), read.reshape(-1).astype(np.int64), loss
 
 
 def _losses(xp: Any, scores: Any, target: Any, logs: bool) -> Any:
@@ -160,11 +176,12 @@ def arrived(queued: list[tuple], classes: int) -> list[Read]:
         loss = None if loss is None else loss.value
         sizes = [len(s.target) for s in group] if len(group) > 1 else [len(labels)]
         counts = (labels >= 0) & (labels < classes) & (labels != group[0].ignore) & (read < classes)
-        rows = None
-        if not counts.all():
-            rows = np.flatnonzero(counts)
+        rows, without = None, None
+        if not counts.all() or (read == WITHOUT).any():
             if loss is not None and len(loss) == len(labels):
-                loss = loss[rows]
+                loss = loss[counts]
+            without = np.flatnonzero(counts & (read == WITHOUT))
+            rows = np.flatnonzero(counts & (read != WITHOUT))
             labels, read = labels[rows], read[rows]
-        out.append(Read(group, sizes, labels, read, loss, rows))
+        out.append(Read(group, sizes, labels, read, loss, rows, without))
     return out

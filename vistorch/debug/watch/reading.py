@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...engine.graph import FREED, Leaf, Out
+from ...engine.places import CPU
+from ...engine.tensor import Tensor
 
 NEAR = 64  # a loss is among the newest nodes of a pass
 CLASSES, LOGITS, CHANCES = "classes", "logits", "chances"
@@ -175,3 +179,28 @@ def sight_of_op(name: str, ins: tuple) -> Sight | None:
     if scores.shape == target.shape:
         return Sight(LOGITS if "logits" in name else CHANCES, scores, target, ins[0]._place)
     return None
+
+
+def observed(outputs: Any, labels: Any) -> Sight:
+    """What a program tells of a batch.
+
+    Args:
+        outputs: scores, (N, classes), as a tensor or an array.
+        labels: class numbers, (N,).
+    """
+    scores, place = (
+        (outputs._data, outputs._place) if isinstance(outputs, Tensor) else (np.asarray(outputs), CPU)
+    )
+    if isinstance(labels, Tensor):
+        target = labels._data
+        if labels._place is not place:
+            raise ValueError(f"outputs are on {place.name}, labels on {labels._place.name}")
+    else:
+        with place:
+            target = place.xp.asarray(labels)
+    if scores.ndim != 2 or target.shape != scores.shape[:1] or target.dtype.kind not in "iu":
+        raise ValueError(
+            "observe takes scores (N, classes) and N class numbers, got shapes "
+            f"{tuple(scores.shape)} and {tuple(target.shape)} of {target.dtype}"
+        )
+    return Sight("classes", scores.copy(), target, place)

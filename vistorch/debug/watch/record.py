@@ -3,16 +3,21 @@
 The state that travels (arrays are numpy arrays; null: not known, shown as "–", never 0):
 
 { "version": number, "title",
-  "head": { "status": "waiting"|"running"|"paused"|"finished"|"stopped"|"interrupted"|"error", "say": sentence,
+  "head": { "status": "waiting"|"running"|"paused"|"finished"|"ended"|"stopped"|"interrupted"|"error",
+    "say": sentence ("ended": over, with a loss or a weight that is not finite),
     "error": null or {"kind","message","module","where","line","say"}, "step", "steps", "epoch", "epochs",
     "epoch_steps", "batch", "speed": steps/s, "left": s, "seconds", "overhead": share, "cost": {kind: ms},
+    "alarm": null or {"what","kind","name","step","epoch","last","over","now","word","say","rest","way","weights",
+      "snapshot","how"}, "autopause": whether an alarm pauses, null where it cannot, "tries": 1 + rewinds,
+    "begins": [[epoch, the step after which the loader began it]],
     "device": "cpu", "memory": [used, total] bytes or null, "parameters": n, "loss": mean of 20,
     "accuracy": share, "lr": [by group], "why": {command: why it cannot act now, "" where it can}, "says": [..] },
   "classes": [names], "several": each sample has several yes-or-no decisions (then no confusion),
   "loss": { "curve": Columns (1 row), "lr": Columns (a row a group) or null, "undone": [Columns] of rewound steps },
   "validation": [ {"step","epoch","loss","accuracy","samples"} ],
-  "accuracy": { "window": Counts and "size": 1024, "epoch": Counts or null, "validation": Counts or null,
-      "before": Counts of the validation before, or null,
+  "accuracy": { "window": Counts, "size": 1024, and the "first" and "last" step of
+      its samples, "without": outputs that were not finite, no predictions, "without_from": their first step,
+      "epoch": Counts or null, "validation": Counts or null, "before": Counts of the validation before, or null,
       "epochs": [ {"epoch","step","right": u32,"seen": u32} ] },
   "mistakes": { "whole": true, "after": number of the newest, "items": [ {"label","read","step","index": of the dataset
       or null,"where": "training"|"validation","top": [[class, score] x 3],"image": u8 (h, w, 1|3|4) or null} ] },

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -45,7 +46,8 @@ class Refreshing:
     marks: deque
     next_poll: float
     next_refresh: float
-    pace: deque
+    alarms: Any
+    pace: Any
     pending_losses: list[tuple[int, list]]
     pending_norms: list[tuple[int, list]]
     pending_rates: list[tuple[int, list]]
@@ -125,7 +127,11 @@ class Refreshing:
             touched.append("mistakes")
         if self.pending_losses:
             pending, self.pending_losses = self.pending_losses, []
-            book.add_losses([step for step, _ in pending], [_mean(each) for _, each in pending])
+            means = [_mean(each) for _, each in pending]
+            book.add_losses([step for step, _ in pending], means)
+            if self.alarms.newest is not None or not isfinite(sum(means)):  # those of a device come only now
+                for (step, _), mean in zip(pending, means, strict=True):
+                    self.alarms.losses(step, [mean])
             touched.append("loss")
         changes, self.pending_rates = self.pending_rates, []
         if book.add_rates(changes, self.step):
@@ -133,7 +139,7 @@ class Refreshing:
         touched += self._arrive()
         self._touch(*touched)
         self.marks.append((self.version, self.step))
-        self.pace.append((perf_counter() - self.budget.held, self.step))
+        self.pace.mark()
         if tell:
             self._call(self.tell)
         self.budget.end("refresh", begun)
@@ -147,9 +153,11 @@ class Refreshing:
         book, touched = self.book, []
         if self.pending_norms:
             pending, self.pending_norms = self.pending_norms, []
-            book.add_norms(
-                [step for step, _ in pending], [[number(x) for x in found] for _, found in pending]
-            )
+            known = [[None if x is None else number(x) for x in found] for _, found in pending]
+            book.add_norms([step for step, _ in pending], known)
+            for (step, _), found in zip(pending, known, strict=True):
+                if not isfinite(sum(x for x in found if x is not None)):
+                    self.alarms.gradients(step, found)
             touched += ["flow", "health"]
         if self.pending_ratios and self.sizes is not None:
             for found in self.pending_ratios:

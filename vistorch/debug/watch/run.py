@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.places import CPU
 from .acting import Acting
+from .alarms import Alarm, Alarms
 from .book import Book, Check
 from .budget import SHARE, Budget
 from .controls import Desk, Log, StopTraining
@@ -25,7 +25,8 @@ from .failure import told
 from .filters import Filters
 from .freight import Freight
 from .layers import Sizes
-from .reading import Sight
+from .pace import Pace
+from .reading import observed
 from .record import WatchRecord
 from .refreshing import Refreshing
 from .showing import Showing
@@ -68,6 +69,8 @@ class Run(Acting, Refreshing, Showing):
         (True, True)
         >>> run.record().state["loss"]["curve"]["mean"].shape  # losses by step, and before the first
         (1, 4)
+        >>> run.alarm, run.epochs_total  # what is not finite; epochs in all, where that is known
+        (None, None)
     """
 
     def __init__(
@@ -89,9 +92,9 @@ class Run(Acting, Refreshing, Showing):
             raise TypeError("classes must be a list of names, one for each class, not one string")
         self.model, self.optimizer, self.title = model, optimizer, title
         self.book = Book([str(c) for c in classes] if classes is not None else None)
-        self.total, self.epochs_total = steps, epochs
+        self.pace = Pace(self, steps, epochs)
         self.epoch, self.epoch_steps, self.batch = 0, None, None
-        self.step = self.rewound = 0  # steps that were taken, and those of them that were undone
+        self.step = 0
         self.status, self.say = "waiting", ""
         self.error: dict[str, Any] | None = None
         self.says: list[str] = []
@@ -104,12 +107,12 @@ class Run(Acting, Refreshing, Showing):
         self.freight, self.desk, self.log = Freight(), Desk(), Log()
         self.shelf = Shelf(snapshot_bytes)
         self.poll, self.tell = poll, tell
+        self.alarms = Alarms(self)
         self.at_backward: Callable | None = None
         self.opened = self.left_open = False
         self.version = 0
         self.changed: dict[str, int] = {}
         self.marks: deque[tuple[int, int]] = deque(maxlen=512)  # (version, step)
-        self.pace: deque[tuple[float, int]] = deque(maxlen=32)
         self.pending_losses: list[tuple[int, list]] = []
         self.pending_rates: list[tuple[int, list]] = []  # only where they change
         self.newest_rate: Any = None
@@ -203,6 +206,7 @@ class Run(Acting, Refreshing, Showing):
             self.ear.close()
             self.refresh(tell=False)
             self.refresh(tell=False)  # what was asked of a device in the first
+            self.alarms.end()
         except Exception as failure:
             self._trouble(failure)
         finally:
@@ -213,6 +217,9 @@ class Run(Acting, Refreshing, Showing):
         self.ended = self.budget.elapsed(), self.budget.overhead()
         self.status = "finished" if status == "waiting" else status
         self.say = say or f"Finished after step {self.step}."
+        alarm = self.alarms.newest
+        if alarm is not None and alarm.now and self.status == "finished":
+            self.status, self.say = "ended", f"Ended after step {self.step}, {alarm.word}."
         self._touch("head", "accuracy", "log")
         self.desk.paused = False
         self._call(self.tell)
@@ -238,7 +245,10 @@ class Run(Acting, Refreshing, Showing):
         step, budget = self.step + 1, self.budget
         if budget.may("norms", step):
             begun = budget.begin()
-            self.pending_norms.append((step, self.sizes.norms(self.freight)))
+            norms = self.sizes.norms(self.freight)
+            self.pending_norms.append((step, norms))
+            if any(x.__class__ is float and x - x != 0.0 for x in norms):
+                self.alarms.gradients(step, norms)
             budget.end("norms", begun)
         if budget.may("ratios", step):
             begun = budget.begin()
@@ -259,6 +269,10 @@ class Run(Acting, Refreshing, Showing):
         if losses:
             if losses[0].__class__ is not float:
                 losses = [self.freight.put(*x) if isinstance(x, tuple) else x for x in losses]
+            else:
+                total = sum(losses)
+                if total - total != 0.0 or self.alarms.newest is not None:
+                    self.alarms.losses(step, losses)
             self.pending_losses.append((step, losses))
         groups = optimizer.param_groups
         lr = groups[0].get("lr")
@@ -276,6 +290,7 @@ class Run(Acting, Refreshing, Showing):
 
     def _next_epoch(self, iteration: Any) -> None:
         self.epoch += 1
+        self.pace.began(self.epoch, self.step)
         self.epoch_steps = iteration.length
         self.book.found = iteration.names or self.book.found
         if iteration.size:
@@ -286,6 +301,9 @@ class Run(Acting, Refreshing, Showing):
         self._read_check(check, ends=True)
         if self.book.end_check(check):
             self._touch("validation", "accuracy")
+            loss = self.book.checks[-1]["loss"]
+            if loss is not None:
+                self.alarms.check(check, loss)
 
     def _tick(self) -> None:
         """Between two calls of a validation: refresh and look for clicks when it is time."""
@@ -311,27 +329,27 @@ class Run(Acting, Refreshing, Showing):
     @property
     def speed(self) -> float | None:
         """Steps a second of late; None before there are any."""
-        if len(self.pace) < 2:
-            return None
-        (start, first), (end, last) = self.pace[0], self.pace[-1]
-        return (last - first) / (end - start) if end > start and last > first else None
+        return self.pace.speed
 
     @property
     def steps(self) -> int | None:
-        """How many steps there will be, where that is known."""
-        if self.total is not None:
-            return self.total
-        if self.epochs_total is not None and self.epoch_steps:
-            return self.epochs_total * self.epoch_steps - self.rewound  # the loader goes on where it is
-        return None
+        """The step at which the loop will end, where that is known."""
+        return self.pace.steps
 
     @property
     def left(self) -> float | None:
         """Seconds that are left, where that is known."""
-        if not self.open:
-            return 0.0
-        total, speed = self.steps, self.speed
-        return None if total is None or not speed else max(0.0, (total - self.step) / speed)
+        return self.pace.left
+
+    @property
+    def epochs_total(self) -> int | None:
+        """How many epochs there will be, where that is known."""
+        return self.pace.epochs
+
+    @property
+    def alarm(self) -> Alarm | None:
+        """What of the loss, a gradient or a weight is not finite; None where nothing is."""
+        return self.alarms.newest
 
     @property
     def overhead(self) -> float:
@@ -340,8 +358,11 @@ class Run(Acting, Refreshing, Showing):
 
     @property
     def loss(self) -> float | None:
-        """The mean of the newest 20 losses; None before there are any."""
-        fine = [x for x in self.book.recent if math.isfinite(x)]
+        """The mean of the newest 20 losses; the newest itself if it is not finite; None before there are any."""
+        recent = self.book.recent
+        if recent and not math.isfinite(recent[-1]):
+            return recent[-1]
+        fine = [x for x in recent if math.isfinite(x)]
         return float(np.mean(fine)) if fine else None
 
     def observe(self, outputs: Any, labels: Any) -> None:
@@ -360,24 +381,7 @@ class Run(Acting, Refreshing, Showing):
             >>> run.accuracy()["seen"].tolist(), run.accuracy()["right"].tolist()
             ([1, 2, 0], [1, 1, 0])
         """
-        from ...engine.tensor import Tensor
-
-        scores, place = (
-            (outputs._data, outputs._place) if isinstance(outputs, Tensor) else (np.asarray(outputs), CPU)
-        )
-        if isinstance(labels, Tensor):
-            target = labels._data
-            if labels._place is not place:
-                raise ValueError(f"outputs are on {place.name}, labels on {labels._place.name}")
-        else:
-            with place:
-                target = place.xp.asarray(labels)
-        if scores.ndim != 2 or target.shape != scores.shape[:1] or target.dtype.kind not in "iu":
-            raise ValueError(
-                "observe takes scores (N, classes) and N class numbers, got shapes "
-                f"{tuple(scores.shape)} and {tuple(target.shape)} of {target.dtype}"
-            )
-        sight = Sight("classes", scores.copy(), target, place)
+        sight = observed(outputs, labels)
         if self.ear.check is not None and self.ear.apart:
             sight.step = self.step
             self.ear._dress(sight)

@@ -42,6 +42,7 @@ def memory_of(place: Any) -> list[int] | None:
 class Showing:
     """The part of a run that tells."""
 
+    alarms: Any
     book: Any
     budget: Any
     changed: dict
@@ -59,6 +60,7 @@ class Showing:
     open: Any
     overhead: Any
     batch: Any
+    pace: Any
     parameter_ids: set
     record: Any
     say: str
@@ -120,6 +122,10 @@ class Showing:
         return {
             "status": self.status,
             "say": self.say,
+            "alarm": None if self.alarms.newest is None else self.alarms.newest.wire(),
+            "autopause": self.alarms.pauses if self.alarms.ask is not None else None,
+            "tries": self.pace.tries,
+            "begins": [list(one) for one in list(self.pace.begins)],
             "error": self.error,
             "step": self.step,
             "steps": self.steps,
@@ -161,12 +167,19 @@ class Showing:
 
         window = book.window.tally(book.classes).wire() if book.classes else None
         return {
-            "window": None if window is None else {**window, "size": WINDOW},
+            "window": None if window is None else {**window, "size": WINDOW, **self._newest_samples()},
+            "without": sum(n for _, n in book.without),
+            "without_from": book.without_from,
             "epoch": counts(book.epoch),
             "validation": counts(book.checked),
             "before": counts(book.checked_before),
             "epochs": list(book.epochs),
         }
+
+    def _newest_samples(self) -> dict[str, int]:
+        """The steps that the window's samples are of."""
+        rows = self.book.window.rows
+        return {"first": int(rows[0, 0]), "last": int(rows[-1, 0])} if len(rows) else {"first": 0, "last": 0}
 
     def _mistakes_state(self, since: int) -> dict[str, Any]:
         mistakes = self.book.mistakes

@@ -16,6 +16,7 @@ import numpy as np
 from ...engine import generators
 from ...engine.modes import set_grad_enabled
 from ...engine.tensor import Tensor
+from ..numbers import finite
 
 BUDGET = 256 * 2**20
 
@@ -45,6 +46,15 @@ def _size(value: Any) -> int:
     if isinstance(value, dict):
         return sum(map(_size, value.values()))
     return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 0
+
+
+def _finite(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        with value._place:
+            return finite(value._data)
+    if isinstance(value, dict):
+        return all(map(_finite, value.values()))
+    return all(map(_finite, value)) if isinstance(value, (list, tuple)) else True
 
 
 class Chance:
@@ -81,6 +91,12 @@ class Snapshot:
             + sum(_size(state["state"]) for _, state in self.optimizers)
             + getattr(book, "nbytes", 0)
             + 8192
+        )
+
+    def finite(self) -> bool:
+        """Whether all of its weights and all that its optimizers hold are finite."""
+        return all(
+            map(_finite, ([c for _, c in self.tensors], [state["state"] for _, state in self.optimizers]))
         )
 
     def why_not(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .words import health_text, line_of, table_text
+from .words import alarm_lines, health_text, line_of, table_text
 
 
 class Line:
@@ -32,6 +32,7 @@ class Line:
     def __init__(self, file: Any = None, table: bool = True) -> None:
         self.file, self.table, self.bar, self.wide = file, table, None, 0
         self.done = False
+        self.warned: Any = None  # the alarm that was told of
 
     def __call__(self, run: Any) -> None:
         """Show where the run is."""
@@ -39,6 +40,9 @@ class Line:
         if run.open:
             if run.step:
                 self._show(run, file)
+            if run.alarm is not None and run.alarm is not self.warned:
+                self.warned = run.alarm
+                self._warn(run.alarm, file)
             return
         if self.done:
             return
@@ -52,6 +56,14 @@ class Line:
         file.write((table_text(run) if self.table else line_of(run)) + "\n")
         if self.table and (layers := health_text(run)):
             file.write("\n" + layers + "\n")
+        file.flush()
+
+    def _warn(self, alarm: Any, file: Any) -> None:
+        lines = "\n".join(alarm_lines(alarm))
+        if self.bar is not None:
+            self.bar.write(lines, file=file)
+            return
+        file.write("\r" + " " * self.wide + "\r" + lines + "\n")
         file.flush()
 
     def _show(self, run: Any, file: Any) -> None:

@@ -16,7 +16,7 @@ def loss_text(value: float | None) -> str:
     if value is None:
         return "–"
     if not math.isfinite(value):
-        return str(value)
+        return "NaN" if math.isnan(value) else str(value)
     return f"{value:.3f}" if abs(value) < 10 and abs(value) >= 0.001 else f"{value:.3g}"
 
 
@@ -60,17 +60,23 @@ def table_text(run: Any) -> str:
     if run.epoch:
         head += f", epoch {run.epoch}"
     out.append(head)
+    if run.alarm is not None:
+        out += alarm_lines(run.alarm)
     if run.say and run.status in ("error", "interrupted"):
         out.append(run.say)
     rates = [] if run.book.lr is None else run.book.lr.mean()
     if run.loss is not None:
-        line = f"loss {loss_text(run.loss)} (mean of {len(run.book.recent)})"
+        line = f"loss {loss_text(run.loss)}"
+        if math.isfinite(run.loss):
+            line += f" (mean of {sum(map(math.isfinite, run.book.recent))})"
         if len(rates):
             line += ", learning rate " + ", ".join(f"{x:.4g}" for x in rates[-1] if x == x)
         out.append(line)
     window = run.tally()
     if window is not None:
         out.append(f"accuracy {share_text(window.accuracy)} of the last {window.samples}")
+    if without := sum(n for _, n in run.book.without):
+        out.append(f"{without:,} outputs not finite, no predictions: since step {run.book.without_from}")
     if run.book.checks:
         newest = run.book.checks[-1]
         said = f"validation accuracy {share_text(newest['accuracy'])}"
@@ -82,6 +88,18 @@ def table_text(run: Any) -> str:
     if tally is not None:
         out += ["", *class_table(run.book.class_names, tally)]
     return "\n".join(out)
+
+
+def alarm_lines(alarm: Any) -> list[str]:
+    """The sentence of an alarm, and what is known beside it.
+
+    Args:
+        alarm: the alarm.
+    """
+    way = alarm.way()
+    if alarm.snapshot is not None:
+        way += f" run.rewind({alarm.snapshot}) goes back to it."
+    return [f"✹ {alarm.say()}", *[f"  {part}" for part in (alarm.rest(), way) if part]]
 
 
 def health_text(run: Any) -> str:

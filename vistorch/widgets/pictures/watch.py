@@ -19,7 +19,14 @@ MIME = "image/svg+xml"
 CLASSES, LINES, POINTS = 12, 8, 240
 SPLIT, HIGH = 400, 152  # where the classes begin, and how tall the curve is
 FEW = 20  # samples below which a share says little
-BARS = {"error": "bad", "interrupted": "warn", "paused": "warn", "stopped": "edge", "finished": "good"}
+BARS = {
+    "error": "bad",
+    "ended": "bad",
+    "interrupted": "warn",
+    "paused": "warn",
+    "stopped": "edge",
+    "finished": "good",
+}
 
 
 def paint(record: Any, theme: str = "light") -> bytes:
@@ -38,8 +45,9 @@ def paint(record: Any, theme: str = "light") -> bytes:
         facts.append(count(head["parameters"], "parameter"))
     sheet.head(state["title"] or "Training", [*facts, head["device"]])
     said = f"{head['status'].capitalize()}. {_plain(head)}".strip()
-    bad = head["status"] == "error"
-    sheet.verdict(said, BARS.get(head["status"], "value"), "badsoft" if bad else "panel")
+    alarm = head.get("alarm")
+    bad = head["status"] in ("error", "ended") or (alarm is not None and alarm["now"])
+    sheet.verdict(said, "bad" if bad else BARS.get(head["status"], "value"), "badsoft" if bad else "panel")
     for text in head["says"]:
         sheet.say(text)
     top = sheet.y + 14
@@ -60,6 +68,9 @@ def _plain(head: dict[str, Any]) -> str:
     """What the run says of its state; how late a click was done is left out."""
     if head["status"] in ("error", "interrupted"):
         return head["say"]
+    alarm = head.get("alarm")
+    if alarm is not None and alarm["now"]:
+        return alarm["say"]
     parts = []
     if head["loss"] is not None:
         parts.append(f"Loss {loss_text(head['loss'])}")

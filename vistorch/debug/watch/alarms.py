@@ -1,0 +1,323 @@
+"""The alarm: a loss, a gradient or a weight that is not finite, in a sentence, and the snapshot to go back to.
+
+The loss is looked at in every step, gradients and weights now and then and when a run ends, so a sentence says "since"
+of a loss and "first seen" of the others.
+Invariant: nothing is held where nothing can answer: without a page that answers the loop goes on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from ..numbers import bad_counts, finite
+from ..steps.words import count
+
+NAMED = 3  # parameters that a sentence names
+PATIENCE = 2.0  # seconds for a page to answer
+
+
+def kind_of(value: float) -> str:
+    """What a number that is not finite is: "NaN", "inf" or "-inf"."""
+    return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def kind_in(d: Any) -> str:
+    """What of an array is not finite; "" where all of it is."""
+    nan, above, below = bad_counts(d)
+    return "NaN" if nan else "inf" if above else "-inf" if below else ""
+
+
+@dataclass
+class Alarm:
+    """Something that is not finite.
+
+    Args:
+        what: "loss", "validation loss", "gradient" or "weight".
+        kind: "NaN", "inf" or "-inf".
+        step: where it was seen first.
+        epoch: of that step; 0 where that is not known.
+        name: of the parameter.
+        cause: what is known of where it comes from, a sentence or "".
+    """
+
+    what: str
+    kind: str
+    step: int
+    epoch: int
+    name: str = ""
+    cause: str = ""
+    last: int = 0  # the newest step it was seen in
+    times: int = 1
+    over: int = 0  # the step at which the loss was finite again; 0 while it is not
+    weights: list[str] = field(default_factory=list)  # the parameters that are not finite
+    of: int = 0  # parameters in all
+    snapshot: int | None = None  # the newest that is finite throughout
+    none: str = ""  # why there is no such snapshot
+    how: str = ""  # what the loop did: "paused", "on", "unanswered" or "" where nothing holds it
+    at: int = 0  # the step the loop stands at
+
+    def __post_init__(self) -> None:
+        self.last = self.at = self.step
+
+    @property
+    def now(self) -> bool:
+        """Whether it lasts: the newest loss, or a weight, is not finite."""
+        return not self.over or bool(self.weights)
+
+    @property
+    def subject(self) -> str:
+        """What is not finite, as a sentence begins."""
+        named = {"gradient": f"Gradient of {self.name}", "weight": f"Weight {self.name}"}
+        return named.get(self.what, self.what.capitalize())
+
+    @property
+    def word(self) -> str:
+        """The same in two words: "loss NaN"."""
+        if self.over and self.weights:
+            return "weights not finite"
+        return f"{self.what} {self.kind}"
+
+    def say(self) -> str:
+        """The sentence: what is not finite, and since when."""
+        where = f"step {self.step:,}" + (f", epoch {self.epoch:,}" if self.epoch else "")
+        if self.over and self.what == "gradient":
+            return f"{self.subject} held {self.kind} at {where}."
+        if self.over:
+            steps = f"at {where}" if self.times == 1 else f"in {self.times:,} steps from {where}"
+            return f"{self.subject} was {self.kind} {steps}; it is finite again since step {self.over:,}."
+        if self.what in ("gradient", "weight"):
+            return f"{self.subject} holds {self.kind}, first seen at {where}."
+        return f"{self.subject} is {self.kind} since {where}."
+
+    def rest(self) -> str:
+        """What is known of where it comes from, and what became of the weights."""
+        parts = [self.cause] if self.cause else []
+        if self.weights and not (self.what == "weight" and len(self.weights) == 1):
+            named = ", ".join(self.weights[:NAMED])
+            more = len(self.weights) - NAMED
+            named += f" and {more} more" if more > 0 else ""
+            parts.append(f"{len(self.weights)} of {count(self.of, 'parameter')} not finite: {named}.")
+        elif not self.weights and self.of:
+            parts.append("All weights are finite.")
+        return " ".join(parts)
+
+    def way(self) -> str:
+        """What the loop did, and the way back."""
+        did = {
+            "paused": f"Paused by itself after step {self.at:,}. ",
+            "on": f"Went on anyway after step {self.at:,}. ",
+            "unanswered": "Not paused: no page answered. ",
+        }.get(self.how, "")
+        if self.snapshot is None:
+            return did + (self.none or "There is no snapshot from before it to go back to.")
+        undoes = self.at - self.snapshot if self.how == "paused" else 0
+        back = f"; a rewind undoes {count(undoes, 'step')}" if undoes else ""
+        return f"{did}Last good snapshot: step {self.snapshot:,}{back}."
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels."""
+        return {
+            "what": self.what,
+            "kind": self.kind,
+            "name": self.name,
+            "step": self.step,
+            "epoch": self.epoch,
+            "last": self.last,
+            "over": self.over,
+            "now": self.now,
+            "word": self.word,
+            "say": self.say(),
+            "rest": self.rest(),
+            "way": self.way(),
+            "weights": list(self.weights),
+            "snapshot": self.snapshot,
+            "how": self.how,
+        }
+
+
+class Alarms:
+    """Looks for what is not finite, for a run.
+
+    Args:
+        run: the run.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.newest: Alarm | None = None
+        self.raised = False  # to be told of at the next step boundary
+        self.pauses = False  # whether it holds the loop; a live panel sets it
+        self.ask: Any = None  # asks whoever could let a held loop go on whether it is there
+        self.answered = 0  # how often it was
+        self.cause = ""  # of the pass that is under way
+
+    # ---- what was seen -----------------------------------------------------------------------------------------
+    def in_pass(self, fed: Any) -> None:
+        """A pass starts from a loss that is not finite: say what is known of where that comes from.
+
+        Args:
+            fed: the array that the model was given; None where it is not known.
+        """
+        if self.newest is not None and not self.newest.over:
+            return
+        bad = self._weights()
+        if bad:
+            self.cause = "Weights were not finite before that step."
+        elif fed is not None and (kind := kind_in(fed)):
+            self.cause = f"The model was given a batch that holds {kind}."
+        elif self.run.model is not None:
+            batch = "and batch " if fed is not None else ""
+            self.cause = f"Weights {batch}were finite before: it came about in the forward pass of that step."
+
+    def losses(self, step: int, values: list[float]) -> None:
+        """The losses of a step, where one is not finite or one before was not.
+
+        Args:
+            step: the step.
+            values: of its passes.
+        """
+        bad = next((x for x in values if not math.isfinite(x)), None)
+        newest = self.newest
+        lasts = newest is not None and newest.now
+        if bad is None:
+            if newest is not None and newest.what == "loss" and not newest.over and step > newest.last:
+                newest.over = step
+        elif newest is not None and newest.what == "loss" and not newest.over:
+            newest.times += step > newest.last
+            newest.last = max(step, newest.last)
+        elif not lasts:
+            self._raise("loss", kind_of(bad), step, self.run.epoch)
+
+    def gradients(self, step: int, norms: list) -> None:
+        """The norms of a step, of which at least one is not finite.
+
+        Args:
+            step: the step.
+            norms: by parameter; None where there is no gradient.
+        """
+        lasts = self.newest is not None and self.newest.now
+        if lasts or any(isinstance(x, float) and not math.isfinite(x) for x in self.run.ear.losses):
+            return  # the loss of this step is told of
+        for name, norm in zip(self.run.sizes.names, norms, strict=False):
+            if norm is not None and not math.isfinite(norm):
+                self._raise("gradient", kind_of(norm), step, self.run.epoch, name)
+                return
+
+    def check(self, check: Any, loss: float) -> None:
+        """The loss of a validation.
+
+        Args:
+            check: the validation.
+            loss: its loss.
+        """
+        newest = self.newest
+        own = newest is not None and newest.what == "validation loss"
+        if not math.isfinite(loss):
+            if newest is None or not newest.now:
+                self._raise("validation loss", kind_of(loss), check.step, check.epoch)
+        elif own and newest is not None and not newest.over:
+            newest.over = check.step
+
+    def _raise(self, what: str, kind: str, step: int, epoch: int, name: str = "") -> None:
+        cause, self.cause = self.cause if what == "loss" else "", ""
+        if what == "gradient":
+            cause = "The loss is finite: it came about in the backward pass, or in what changed the gradient."
+        self.newest, self.raised = Alarm(what, kind, step, epoch, name, cause), True
+
+    # ---- what is done about it ---------------------------------------------------------------------------------
+    def act(self) -> bool:
+        """Tell of a new alarm at a step boundary; whether the loop is to be held."""
+        self.raised, alarm, run = False, self.newest, self.run
+        assert alarm is not None
+        alarm.at = run.step
+        self.look()
+        run.log.write(
+            alarm.step, f"alarm: {alarm.subject[0].lower()}{alarm.subject[1:]} {alarm.kind}", alarm.rest()
+        )
+        run._touch("log", "head", "snapshots")
+        holds = self.pauses and run.open
+        alarm.how = "paused" if holds else ""
+        return holds
+
+    def is_answered(self, poll: Any, desk: Any) -> bool:
+        """Whether a page is there that can let a held loop go on; a loop that nobody could is not held.
+
+        Args:
+            poll: looks for messages.
+            desk: where commands wait.
+        """
+        if self.ask is None:
+            return True  # a program that asked for pauses lets it go on by itself
+        before, until = self.answered, perf_counter() + PATIENCE
+        self.ask()
+        while self.answered == before and not desk.waiting:
+            if perf_counter() > until:
+                return False
+            poll(perf_counter())
+            desk.wait()
+        return True
+
+    def goes_on(self, step: int) -> bool:
+        """The held loop goes on; whether an alarm held it.
+
+        Args:
+            step: where it stands.
+        """
+        alarm = self.newest
+        if alarm is None or alarm.how != "paused":
+            return False
+        alarm.how, alarm.at = "on", step
+        return True
+
+    def look(self) -> None:
+        """See which weights are finite, and which snapshot is."""
+        alarm, run = self.newest, self.run
+        if alarm is None:
+            return
+        alarm.weights = self._weights()
+        if alarm.what == "gradient" and not alarm.weights:
+            alarm.over = alarm.step  # that step changed nothing for good
+        alarm.of = 0 if run.model is None else sum(1 for _ in run.model.parameters())
+        good = [s for s in run.shelf.kept if s.step < alarm.step]
+        whole = next((s for s in reversed(good) if s.finite()), None)
+        alarm.snapshot = None if whole is None else whole.step
+        if whole is not None:
+            whole.asked = True  # it is not dropped for want of room
+        elif run.shelf.refused:
+            alarm.none = f"No snapshot: {run.shelf.refused}."
+        elif good:
+            alarm.none = "No snapshot from before it is finite."
+
+    def _weights(self) -> list[str]:
+        model = self.run.model
+        if model is None:
+            return []
+        out = []
+        for name, p in model.named_parameters():
+            with p._place:
+                if not finite(p._data):
+                    out.append(name)
+        return out
+
+    def end(self) -> None:
+        """The run is over: see what the weights are in the end."""
+        run = self.run
+        if self.newest is not None and self.newest.now:
+            self.look()
+            return
+        bad = self._weights() if run.step else []
+        if bad:
+            p = dict(run.model.named_parameters())[bad[0]]
+            with p._place:
+                kind = kind_in(p._data)
+            self._raise("weight", kind, run.step, run.epoch, bad[0])
+        if self.raised:
+            self.act()
+
+    def rewound(self, step: int) -> None:
+        """The run goes back to a step: what came after it is not true any more."""
+        if self.newest is not None and self.newest.step > step:
+            self.newest, self.raised = None, False

@@ -1,0 +1,112 @@
+"""How fast a run goes, how many steps there will be, and which try this is.
+
+A rewind takes steps back: the model stands at the step it went back to, the loop is where it was. Speed and what is
+left are the loop's, so they count every step that was made, those that were undone too.
+Invariant: what was guessed from a cell is dropped as soon as the run goes beyond it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from time import perf_counter
+from typing import Any
+
+SPAN = 5.0  # seconds that the speed is taken from
+EPOCHS = 256  # beginnings of epochs that are kept
+
+
+class Pace:
+    """The course of a run.
+
+    Args:
+        run: the run.
+        steps: how many there will be, if that was given.
+        epochs: how many, if that was given.
+    """
+
+    def __init__(self, run: Any, steps: int | None, epochs: int | None) -> None:
+        self.run, self.total, self.epochs = run, steps, epochs
+        self.guessed = False
+        self.points: deque[tuple[float, int]] = deque(
+            maxlen=64
+        )  # (seconds of the loop, steps that were made)
+        self.undone = 0  # steps that were made and taken back
+        self.tries = 1
+        self.begins: deque[list[int]] = deque(maxlen=EPOCHS)  # [epoch, the step after which it began]
+
+    def guess(self, steps: int | None, epochs: int | None) -> None:
+        """Take what the text of a cell says, where nothing was given.
+
+        Args:
+            steps: how many there will be; None if it does not say.
+            epochs: how many there will be; None if it does not say.
+        """
+        if self.total is None and self.epochs is None:
+            self.total, self.epochs, self.guessed = steps, epochs, True
+
+    def mark(self) -> None:
+        """Note where the loop is."""
+        now = perf_counter() - self.run.budget.held
+        self.points.append((now, self.made))
+        while len(self.points) > 2 and self.points[1][0] < now - SPAN:
+            self.points.popleft()
+        if not self.guessed:
+            return
+        if self.total is not None and self.made > self.total:
+            self.total = None
+        if self.epochs is not None and self.run.epoch > self.epochs:
+            self.epochs = None
+
+    def began(self, epoch: int, step: int) -> None:
+        """An epoch of the loader begins.
+
+        Args:
+            epoch: its number.
+            step: the newest step before it.
+        """
+        self.begins.append([epoch, step])
+
+    def rewound(self, before: int, step: int, going: bool) -> None:
+        """The run goes back.
+
+        Args:
+            before: the step it was at.
+            step: the step it goes back to.
+            going: whether the loop goes on from there.
+        """
+        if going:
+            self.undone += before - step
+            self.tries += 1
+        while self.begins and self.begins[-1][1] > step:
+            self.begins.pop()
+        if self.begins and self.begins[-1][0] != self.run.epoch and going:
+            self.began(self.run.epoch, step)  # the loader is not wound back
+
+    @property
+    def made(self) -> int:
+        """Steps that the loop made, with those that were undone."""
+        return self.run.step + self.undone
+
+    @property
+    def speed(self) -> float | None:
+        """Steps a second in the last seconds; None before there are any."""
+        if len(self.points) < 2:
+            return None
+        (start, first), (end, last) = self.points[0], self.points[-1]
+        return (last - first) / (end - start) if end > start and last > first else None
+
+    @property
+    def steps(self) -> int | None:
+        """The step the model will stand at when the loop ends, where that is known."""
+        total = self.total
+        if total is None and self.epochs is not None and self.run.epoch_steps:
+            total = self.epochs * self.run.epoch_steps
+        return None if total is None else max(total - self.undone, 0) or None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left, where that is known."""
+        if not self.run.open:
+            return 0.0
+        total, speed = self.steps, self.speed
+        return None if total is None or not speed else max(0.0, (total - self.run.step) / speed)

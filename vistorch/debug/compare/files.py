@@ -17,6 +17,7 @@ from .recording import Op, Recording
 FORMAT = "vistorch recording"
 VERSION = 1
 DTYPES = {d.name: d.np for d in dtypes.ALL}
+MOST_INPUTS = 1 << 20  # of an op; a copy's gradient goes to an input that is no operand
 HALF = {"bfloat16": np.dtype("u2")}  # types that `.npy` does not know travel as numbers of their size
 
 
@@ -127,7 +128,7 @@ def _rebuilt(head: dict, arrays: list[np.ndarray]) -> Recording:
                 ins,
                 consts,
                 [None if i is None else get(i) for i in _typed(told["given"], list)],
-                [(_whole(i, len(ins)), get(a)) for i, a in _typed(told["sent"], list)],
+                [(_whole(i, MOST_INPUTS), get(a)) for i, a in _typed(told["sent"], list)],
                 None if told["order"] is None else _whole(told["order"], 1 << 40),
             )
         )

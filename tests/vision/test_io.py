@@ -150,7 +150,7 @@ def test_damaged_pictures_are_one_error(tmp_path, read, monkeypatch):
                     assert str(error)
     path.write_bytes(whole)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 399)
-    with pytest.raises(RuntimeError, match="it has 400 pixels, more than|Decompression|exceeds limit"):
+    with pytest.raises(RuntimeError, match=r"400 pixels"):
         reading()
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
     with pytest.raises(RuntimeError, match="exceeds limit of 200 pixels"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vistorch
+from vistorch.vision import io
 from vistorch.vision.io import (
     ImageReadMode,
     decode_image,
@@ -120,3 +121,52 @@ def test_refusals(tmp_path):
     (tmp_path / "t.png").write_text("text")
     with pytest.raises(RuntimeError, match=rf"^Pillow knows no picture format in {tmp_path / 't.png'}$"):
         read_image(tmp_path / "t.png")
+
+
+@pytest.mark.parametrize("read", ["read_image", "decode_image", "pil_loader"])
+def test_damaged_pictures_are_one_error(tmp_path, read, monkeypatch):
+    from PIL import Image
+
+    from vistorch.vision.datasets.folder import pil_loader
+
+    path = tmp_path / "t.png"
+
+    def reading():
+        if read == "decode_image":
+            data = vistorch.from_numpy(np.frombuffer(path.read_bytes(), np.uint8).copy())
+            return io.decode_image(data)
+        return io.read_image(path) if read == "read_image" else pil_loader(path)
+
+    noise = np.random.default_rng(0).integers(0, 256, (3, 20, 20), np.uint8)
+    for write in (io.write_png, io.write_jpeg):
+        write(vistorch.from_numpy(noise), path)
+        whole = path.read_bytes()
+        for at in range(4, len(whole), 7):
+            for data in (whole[:at], whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]):
+                path.write_bytes(data)
+                try:
+                    reading()
+                except RuntimeError as error:
+                    assert str(error)
+    path.write_bytes(whole)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 399)
+    with pytest.raises(RuntimeError, match=r"400 pixels"):
+        reading()
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with pytest.raises(RuntimeError, match="exceeds limit of 200 pixels"):
+        reading()
+    with pytest.raises(FileNotFoundError):
+        io.read_image(tmp_path / "no.png")
+
+
+def test_no_program_is_run_for_a_picture(tmp_path, monkeypatch):
+    import subprocess
+
+    ran = []
+    for name in ("check_call", "call", "run", "Popen"):
+        monkeypatch.setattr(subprocess, name, lambda *args, **kwargs: ran.append(args))
+    path = tmp_path / "x.png"
+    path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n%%EOF\n")
+    with pytest.raises(RuntimeError, match="Pillow knows no picture format"):
+        io.read_image(path)
+    assert not ran

@@ -335,6 +335,18 @@ class GradScaler:
                 "The source state dict is empty, possibly because it was saved from a disabled instance of "
                 "GradScaler."
             )
+        for name, low in (
+            ("scale", 0.0),
+            ("growth_factor", 1.0),
+            ("backoff_factor", 0.0),
+            ("growth_interval", 0),
+            ("_growth_tracker", -1),
+        ):
+            value = state_dict.get(name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > low:
+                raise ValueError(
+                    f"the state of a GradScaler has {value!r} as {name!r}, expected a number above {low}"
+                )
         self._init_scale = state_dict["scale"]
         self._growth_factor = state_dict["growth_factor"]
         self._backoff_factor = state_dict["backoff_factor"]

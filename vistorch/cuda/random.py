@@ -184,8 +184,14 @@ def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
         True
         >>> vistorch.cuda.simulate(None)
     """
-    for index, state in enumerate(new_states):
-        set_rng_state(state, index)
+    before = get_rng_state_all()
+    try:
+        for index, state in enumerate(new_states):
+            set_rng_state(state, index)
+    except BaseException:
+        for index, state in enumerate(before):
+            set_rng_state(state, index)
+        raise
 
 
 def _generator(device: Any) -> generators.Generator:

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable
-from copy import deepcopy
-from itertools import chain
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine import dtypes
 from ..engine.events import hear
 from ..engine.face import FUNCTIONS
 from ..engine.hooks import RemovableHandle
@@ -21,6 +18,7 @@ from ..engine.tensor import Tensor
 from .grouping import add_group
 from .grouping import required as required
 from .hooks import TABLES, Hooked, entered
+from .loading import take, undone
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
@@ -267,10 +265,13 @@ class Optimizer(Hooked):
         return result
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take a state and options; parameters are matched by their order.
+        """Take a state and options; parameters are matched by their order. What is refused changes nothing.
 
         Args:
             state_dict: what `state_dict()` of such an optimizer returned.
+
+        Raises:
+            ValueError: it is another optimizer's, or damaged.
 
         Example:
             >>> import vistorch
@@ -283,35 +284,20 @@ class Optimizer(Hooked):
             >>> after.param_groups[0]["lr"], after.state[p]
             (0.5, {'momentum_buffer': tensor([2.])})
         """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         state_dict = dict(state_dict)
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             given = hook(self, state_dict)
             if given is not None:
                 state_dict = given
-        saved = deepcopy(state_dict["param_groups"])
-        if len(saved) != len(self.param_groups):
-            raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(a["params"]) != len(b["params"]) for a, b in zip(self.param_groups, saved, strict=True)):
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            )
-        numbers = chain.from_iterable(group["params"] for group in saved)
-        params = chain.from_iterable(group["params"] for group in self.param_groups)
-        owner = {k: (p, group) for k, p, group in zip(numbers, params, _each(saved), strict=True)}
-        state: Any = defaultdict(dict)
-        for k, v in state_dict["state"].items():
-            if k in owner:
-                p, group = owner[k]
-                state[p] = _fitted(p, v, group)
-            else:
-                state[k] = v
-        for old, new in zip(self.param_groups, saved, strict=True):
-            new["params"] = old["params"]
-            if "param_names" in old:
-                new.setdefault("param_names", old["param_names"])
-        self.__setstate__({"state": state, "param_groups": saved})
+        with undone(self):
+            take(self, state_dict)
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
+
+    def _settle_state(self, p: Tensor, entries: dict, group: dict, number: Any) -> None:
+        """Refuse a parameter's loaded entries with a ValueError; a class that knows them looks at them."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
@@ -329,28 +315,6 @@ class Optimizer(Hooked):
             text += f"\nParameter Group {i}\n"
             text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
         return text + ")"
-
-
-def _each(groups: list[dict]) -> Iterable[dict]:
-    """The group of each parameter."""
-    return chain.from_iterable([group] * len(group["params"]) for group in groups)
-
-
-def _fitted(p: Tensor, value: Any, group: dict, key: Hashable = None) -> Any:
-    """A value of a saved state in the type and at the place of its parameter; a step count stays as it is."""
-    if isinstance(value, Tensor):
-        if key == "step":
-            if group.get("capturable") or group.get("fused"):
-                return value.to(dtype=dtypes.float32, device=p.device)
-            return value
-        return (
-            value.to(dtype=p.dtype, device=p.device) if p.is_floating_point() else value.to(device=p.device)
-        )
-    if isinstance(value, dict):
-        return {k: _fitted(p, v, group, k) for k, v in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return type(value)(_fitted(p, v, group) for v in value)  # type: ignore[call-arg]
-    return value
 
 
 def with_loss(closure: Callable | None) -> Any:

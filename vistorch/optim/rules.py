@@ -21,6 +21,7 @@ from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
 from .checks import is_on
 from .executors import BLOCK, Arrays, arrays_of, tensors
+from .loading import check_entries
 from .optimizer import Optimizer, with_loss
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
@@ -56,6 +57,13 @@ class Rule(Optimizer):
         for name in self._keeps(group):
             if state.get(name) is None:
                 state[name] = zeros_like(p)
+
+    def _settle_state(self, p: Tensor, entries: dict, group: dict, number: Any) -> None:
+        begun: dict = {}
+        self._begin(p, begun, group)
+        check_entries(entries, begun, number)
+        if entries and self.counts:
+            self._begin(p, entries, group)
 
     def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
         """The numbers of the rule at this step.

@@ -18,6 +18,7 @@ from ..engine.tensor import Tensor
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from .averaging import get_ema_avg_fn, get_ema_multi_avg_fn, get_swa_avg_fn, get_swa_multi_avg_fn
+from .loading import check_attributes
 from .lr_scheduler.base import LRScheduler, asked_outside, per_group
 from .optimizer import Optimizer
 
@@ -252,5 +253,10 @@ class SWALR(LRScheduler):
         Args:
             state_dict: what `state_dict()` of such a scheduler returned.
         """
+        check_attributes(self, state_dict)
+        if state_dict.get("_anneal_strategy", "cos") not in ("cos", "linear"):
+            raise ValueError(
+                f"anneal_strategy must by one of 'cos' or 'linear', got {state_dict['_anneal_strategy']}"
+            )
         self.__dict__.update(state_dict)
         self._set_anneal_func(self._anneal_strategy)

@@ -15,6 +15,7 @@ import numpy as np
 import vistorch
 
 from ..serialization.atomic import replacing
+from .pictures import opened_picture
 
 __all__ = [
     "ImageReadMode",
@@ -56,25 +57,20 @@ _CHANNELS = {
 
 
 def _decoded(file: Any, mode: ImageReadMode | str, apply_exif_orientation: bool) -> vistorch.Tensor:
-    """The picture in a file or a stream."""
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    """The picture in an open file."""
+    from PIL import ImageOps
 
     if isinstance(mode, str):
         mode = ImageReadMode[mode.upper()]
-    try:
-        with Image.open(file) as image:
-            image.load()
-            if apply_exif_orientation:
-                image = ImageOps.exif_transpose(image)
-            wanted = _CHANNELS.get(mode)
-            if wanted is None and image.mode not in ("L", "LA", "RGB", "RGBA"):
-                wanted = {"1": "L", "PA": "RGBA"}.get(image.mode, "RGB")
-                if "transparency" in image.info:
-                    wanted = "RGBA"
-            array = np.array(image if wanted in (None, image.mode) else image.convert(wanted))
-    except UnidentifiedImageError:
-        name = "what was given" if isinstance(file, streams.BytesIO) else file
-        raise RuntimeError(f"Pillow knows no picture format in {name}") from None
+    with opened_picture(file) as image:
+        if apply_exif_orientation:
+            image = ImageOps.exif_transpose(image)
+        wanted = _CHANNELS.get(mode)
+        if wanted is None and image.mode not in ("L", "LA", "RGB", "RGBA"):
+            wanted = {"1": "L", "PA": "RGBA"}.get(image.mode, "RGB")
+            if "transparency" in image.info:
+                wanted = "RGBA"
+        array = np.array(image if wanted in (None, image.mode) else image.convert(wanted))
     array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
     return vistorch.from_numpy(np.ascontiguousarray(array))
 
@@ -91,6 +87,9 @@ def read_image(
         mode: which channels to make of it.
         apply_exif_orientation: turn it the way the camera was held.
 
+    Raises:
+        RuntimeError: the file is damaged, none of Pillow's formats, or larger than Pillow's `MAX_IMAGE_PIXELS`.
+
     Example:
         >>> import os, tempfile, vistorch
         >>> from vistorch.vision import io
@@ -100,7 +99,8 @@ def read_image(
         ...     io.read_image(path)
         tensor([[[7, 7]]], dtype=vistorch.uint8)
     """
-    return _decoded(os.fspath(path), mode, apply_exif_orientation)
+    with open(path, "rb") as file:
+        return _decoded(file, mode, apply_exif_orientation)
 
 
 def decode_image(
@@ -114,6 +114,9 @@ def decode_image(
         input: a one-dimensional tensor of uint8, or a path.
         mode: which channels to make of it.
         apply_exif_orientation: turn it the way the camera was held.
+
+    Raises:
+        RuntimeError: as `read_image`.
 
     Example:
         >>> import vistorch

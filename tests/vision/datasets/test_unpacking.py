@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import struct
 import tarfile
 import zipfile
 
@@ -256,3 +257,18 @@ def test_download_and_extract(server, tmp_path):
     url = server.add("x/a.zip", zip_of(tmp_path / "a.zip", FILES.items()).read_bytes())
     download_and_extract_archive(url, tmp_path / "in", tmp_path / "out", remove_finished=True)
     assert tree(tmp_path / "out") == FILES and os.listdir(tmp_path / "in") == []
+
+
+def test_a_member_without_a_name(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr(zipfile.ZipInfo("x"), b"1")
+    data = path.read_bytes().replace(b"x", b"")  # the name itself, in both headers
+    data = bytearray(data)
+    for magic, at in ((b"PK\3\4", 26), (b"PK\1\2", 28)):
+        data[data.find(magic) + at] = 0
+    end = data.find(b"PK\5\6")
+    data[end + 12 : end + 20] = struct.pack("<II", 46, data.find(b"PK\1\2"))
+    path.write_bytes(data)
+    with pytest.raises(Refused, match="its member '' has no name"):
+        unpack(path, tmp_path / "out")

@@ -13,6 +13,7 @@ from weakref import ref
 
 from ...engine.events import hear
 from ...engine.tensor import Tensor
+from ..loading import check_attributes
 from ..optimizer import Optimizer
 
 SEE = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
@@ -171,10 +172,13 @@ class LRScheduler:
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a saved state.
+        """Go on from a saved state. What is refused changes nothing.
 
         Args:
             state_dict: what `state_dict()` of such a scheduler returned.
+
+        Raises:
+            ValueError: it is another schedule's, or damaged.
 
         Example:
             >>> import vistorch
@@ -189,6 +193,7 @@ class LRScheduler:
             >>> after.last_epoch, after.step_size
             (2, 3)
         """
+        check_attributes(self, state_dict)
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list:

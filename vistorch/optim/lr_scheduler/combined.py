@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from ..loading import check_attributes, undone
 from ..optimizer import Optimizer
 from .base import LRScheduler, current, put
 from .plateau import ReduceLROnPlateau
@@ -48,9 +49,25 @@ class _Combined(LRScheduler):
         Args:
             state_dict: what `state_dict()` of such a scheduler returned.
         """
-        self.__dict__.update({k: v for k, v in state_dict.items() if k != "_schedulers"})
-        for i, saved in enumerate(state_dict["_schedulers"]):
-            self._schedulers[i].load_state_dict(saved)
+        check_attributes(self, state_dict, ("_schedulers",))
+        parts = state_dict["_schedulers"]
+        if not isinstance(parts, (list, tuple)) or len(parts) != len(self._schedulers):
+            raise ValueError(
+                f"the state of {type(self).__name__} is not one of {len(self._schedulers)} schedules"
+            )
+        with undone(*_within(self)):
+            self.__dict__.update({k: v for k, v in state_dict.items() if k != "_schedulers"})
+            for part, saved in zip(self._schedulers, parts, strict=True):
+                part.load_state_dict(saved)
+
+
+def _within(scheduler: Any) -> list:
+    """A schedule and all it is made of: its parts, their parts, and objects that give a rate."""
+    found = [scheduler]
+    for one in found:
+        found += getattr(one, "_schedulers", ())
+        found += [f for f in getattr(one, "lr_lambdas", ()) if hasattr(f, "__dict__")]
+    return found
 
 
 class SequentialLR(_Combined):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..loading import check_attributes, undone
 from ..optimizer import Optimizer
 from . import momenta
 from .base import LRScheduler, asked_outside, must_be_optimizer, per_group, put
@@ -163,8 +164,12 @@ class CyclicLR(LRScheduler):
         Args:
             state_dict: what `state_dict()` of such a scheduler returned.
         """
-        saved = state_dict["_scale_fn_custom"]
-        super().load_state_dict({k: v for k, v in state_dict.items() if k != "_scale_fn_custom"})
+        check_attributes(self, state_dict, ("_scale_fn_custom",))
+        saved, given = state_dict["_scale_fn_custom"], self._scale_fn_custom
         if saved is not None:
-            self._scale_fn_custom.__dict__.update(saved)
-        self._init_scale_fn()
+            check_attributes(given, saved)
+        with undone(self, *([] if saved is None else [given])):
+            super().load_state_dict({k: v for k, v in state_dict.items() if k != "_scale_fn_custom"})
+            if saved is not None:
+                given.__dict__.update(saved)
+            self._init_scale_fn()

@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from ..loading import check_attributes
 from ..optimizer import Optimizer
 from .base import LRScheduler, asked_outside, current
 
@@ -40,10 +41,18 @@ class _ByFunction(LRScheduler):
         Args:
             state_dict: what `state_dict()` of such a scheduler returned.
         """
+        check_attributes(self, state_dict, ("lr_lambdas",))
+        saved = state_dict["lr_lambdas"]
+        if not isinstance(saved, (list, tuple)) or len(saved) != len(self.lr_lambdas):
+            raise ValueError(
+                f"the state of {type(self).__name__} is not one of {len(self.lr_lambdas)} functions"
+            )
+        pairs = [(f, own) for f, own in zip(self.lr_lambdas, saved, strict=True) if own is not None]
+        for f, own in pairs:
+            check_attributes(f, own)
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
-        for i, saved in enumerate(state_dict["lr_lambdas"]):
-            if saved is not None:
-                self.lr_lambdas[i].__dict__.update(saved)
+        for f, own in pairs:
+            f.__dict__.update(own)
 
 
 class LambdaLR(_ByFunction):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, SupportsFloat
 
+from ..loading import check_attributes, undone
 from ..optimizer import Optimizer
 from .base import LRScheduler, current, deprecated_epoch, must_be_optimizer, put
 
@@ -162,5 +163,7 @@ class ReduceLROnPlateau(LRScheduler):
         Args:
             state_dict: what `state_dict()` of such a scheduler returned.
         """
-        self.__dict__.update(state_dict)
-        self._init_is_better(self.mode, self.threshold, self.threshold_mode)
+        check_attributes(self, state_dict)
+        with undone(self):
+            self.__dict__.update(state_dict)
+            self._init_is_better(self.mode, self.threshold, self.threshold_mode)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from ..pictures import opened_picture
 from .vision import VisionDataset
 
 IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
@@ -195,10 +196,11 @@ def pil_loader(path: str | os.PathLike) -> Any:
 
     Args:
         path: the file.
-    """
-    from PIL import Image
 
-    with open(path, "rb") as file, Image.open(file) as image:
+    Raises:
+        RuntimeError: it is damaged, or is no picture.
+    """
+    with open(path, "rb") as file, opened_picture(file) as image:
         return image.convert("RGB")
 
 

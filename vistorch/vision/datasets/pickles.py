@@ -159,5 +159,13 @@ def load_pickle(path: str | os.PathLike) -> Any:
     with limited(len(data)):
         try:
             return _finished(_Reader(data, find_class=_named, encoding="latin1").load(), {})
-        except (pickle.UnpicklingError, EOFError, ValueError, TypeError, RecursionError) as error:
+        except (
+            pickle.UnpicklingError,
+            ArithmeticError,
+            EOFError,
+            MemoryError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise pickle.UnpicklingError(f"{os.fspath(path)}: {error}") from None

@@ -13,6 +13,7 @@ import lzma
 import os
 import re
 import stat
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -32,7 +33,20 @@ TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tbz2", ".tar.xz", ".txz
 SINGLES = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MAGIC = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 SIP = 4 << 20
-DAMAGE = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError)
+DAMAGE = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    ValueError,
+)
+"""What the standard library raises of a broken archive."""
 
 
 class Refused(RuntimeError):
@@ -105,6 +119,8 @@ def _damage_told(archive: Path) -> Iterator[None]:
     """What a broken archive raises, in one sentence."""
     try:
         yield
+    except Refused:
+        raise
     except DAMAGE as error:
         raise Refused(
             f"{archive} was not unpacked: it is broken ({error or type(error).__name__}); delete it and download again"
@@ -171,6 +187,8 @@ def _in_zip(archive: Path) -> Iterator[tuple[str, IO[bytes] | None]]:
                 raise _refusal(archive, member.filename, "is a link, a device or another special file")
             if member.flag_bits & 1:
                 raise _refusal(archive, member.filename, "is encrypted")
+            if not member.filename:
+                raise _refusal(archive, "", "has no name")
             if member.is_dir():
                 yield member.orig_filename, None
                 continue

@@ -4,6 +4,7 @@ Invariant: torch runs the same lines, and both sides are compared exactly unless
 """
 
 import doctest
+import itertools
 import operator
 import types
 import warnings
@@ -355,3 +356,15 @@ def test_example(label):
     test = doctest.DocTestParser().get_doctest(face.FUNCTIONS[label].__doc__, names, label, None, 0)
     result = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
     assert result.attempted and not result.failed
+
+
+def test_equal_promotes_what_it_compares() -> None:
+    kinds = ("float32", "float64", "int64", "bool", "float16", "bfloat16", "complex64", "uint8")
+    for values in ([1, 1], [0.1, 1], [16777217, 1], [], [float("nan"), 1]):
+        for p, q in itertools.product(kinds, repeat=2):
+            try:
+                want = torch.equal(*[torch.tensor(values).to(getattr(torch, k)) for k in (p, q)])
+            except RuntimeError:
+                continue
+            got = vistorch.equal(*[vistorch.tensor(values).to(getattr(vistorch, k)) for k in (p, q)])
+            assert got is want, (values, p, q)

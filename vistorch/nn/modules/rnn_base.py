@@ -28,6 +28,13 @@ def _check_type(label: str, value: Any, kind: type) -> None:
         raise TypeError(f"{label} should be of type {kind.__name__}, got: {type(value).__name__}")
 
 
+def _casts() -> bool:
+    """Whether autocast is on: it gives the input and the weights one type."""
+    from ...amp.state import thread
+
+    return bool(thread.enabled)
+
+
 class RNNBase(Module):
     """What recurrent networks have in common.
 
@@ -198,7 +205,7 @@ class RNNBase(Module):
             RuntimeError: input.size(-1) must be equal to input_size. Expected 2, got 4
         """
         dtype = getattr(self, self._all_weights[0][0]).dtype
-        if input.dtype != dtype:
+        if input.dtype != dtype and not _casts():
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({dtype}). Convert input: "
                 f"input.to({dtype}), or convert model: model.to({input.dtype})"

@@ -139,7 +139,8 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
 
 def _add_product(d, tensor1, tensor2, value):
     step = np.multiply(tensor1, value)
-    np.add(d, np.multiply(step, tensor2, step if step.shape == d.shape else None), d)
+    # of operands without dims numpy makes a scalar, which it cannot write to
+    np.add(d, np.multiply(step, tensor2, step if step.ndim and step.shape == d.shape else None), d)
 
 
 def _add_quotient(d, tensor1, tensor2, value):

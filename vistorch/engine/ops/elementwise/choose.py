@@ -231,6 +231,8 @@ def lerp(input, end, weight, *, out=None):
     if isinstance(weight, Tensor):
         if weight._data.ndim:
             _same_dtype(common, weight._data.dtype, "weight")
+        else:  # promoted with the others, as a number is
+            common = promote.result_type(input, end, weight)
         promote.refuse_last(missing("lerp_kernel_tensor", "ib"), common, (input, end, weight))
         return promote.several(
             _lerp_tensor, (input, end, weight), (), out, common, exact_out=weight._data.ndim > 0

@@ -219,7 +219,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 @public()
 def equal(input, other):
-    """Tell whether two tensors have the same shape and elements.
+    """Tell whether two tensors have the same shape and elements; those of two types are promoted first.
 
     Args:
         input: a tensor.
@@ -234,4 +234,10 @@ def equal(input, other):
     if input._place is not other._place:
         raise RuntimeError(errors.devices(input._place, other._place, "equal"))
     a, b = input._data, other._data
-    return a.shape == b.shape and a.dtype == b.dtype and bool((a == b).all())
+    if a.shape != b.shape:
+        return False
+    if a.dtype != b.dtype:
+        common = promote.result_type(input, other)
+        with quiet():
+            a, b = a.astype(common), b.astype(common)
+    return bool((a == b).all())

@@ -122,7 +122,8 @@ def _next_half(a, b):
 def _nextafter(xp, input, other):
     if input.dtype in HALVES:
         given = np.broadcast_arrays(*[a.get() if hasattr(a, "get") else a for a in (input, other)])
-        return xp.asarray(_next_half(*map(np.ascontiguousarray, given)))
+        # not ascontiguousarray, which gives what has no dims one
+        return xp.asarray(_next_half(*[np.array(a, order="C") for a in given]))
     return xp.nextafter(input, other)
 
 

@@ -15,7 +15,7 @@ from ...dims import whole
 from ...face import public
 from ...kernels import special
 from ...pointwise import unary
-from ...promote import compute, default_float, finish, floating
+from ...promote import compute, default_float, finish, floating, number
 from ...tensor import Tensor
 from .refusals import missing
 from .rows import describe, one, two
@@ -277,6 +277,10 @@ def logit(input, eps=None, *, out=None):
         raise errors.must_be_tensor("logit", "input", 1, input)
     if out is not None:
         outs.check_out("logit", out, (input,))
+    if isinstance(eps, Tensor) and not eps._data.ndim:
+        eps = eps._data.item()
+    if eps is not None and number(eps) is None:
+        raise TypeError(f"logit(): argument 'eps' (position 1) must be float, not {errors.type_name(eps)}")
     a = input._data
     missing("logit_cpu", "c")(a.dtype)
     common = a.dtype if floating(a.dtype) else default_float()

@@ -293,7 +293,9 @@ def instance_norm(
     # every channel of every sample is a channel of its own
     w, b = [None if t is None else t.repeat(batch) for t in (weight, bias)]
     mean, var = running_mean, running_var
-    if mean is not None and mean._data.dtype != input._data.dtype:
+    # a half type goes with a weight and statistics that are all float32, as they are
+    mixed = input._data.dtype in checks.HALVES and weight is not None and weight._data.dtype == checks.F4
+    if mean is not None and mean._data.dtype != input._data.dtype and not mixed:
         mean, var = [None if t is None else t.to(input.dtype) for t in (mean, var)]
     mean, var = [None if t is None else t.repeat(batch) for t in (mean, var)]
     x = viewed(input.contiguous(), (1, batch * channels, *shape[2:]))

@@ -335,7 +335,7 @@ class Acting:
         kept = self.shelf.of(command["step"])
         before, now = self.step, self._rate()
         kept.restore()
-        self.book.rewind(kept.step, kept.book)
+        self.book.rewind(kept.step, kept.book, self.epoch)
         self.pace.rewound(before, kept.step, self.open)
         self.alarms.rewound(kept.step)
         self.shelf.forget_after(kept.step)

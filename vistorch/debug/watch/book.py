@@ -78,7 +78,7 @@ class Book:
         self.without: deque[tuple[int, int]] = deque(maxlen=4096)  # (step, labels without a prediction)
         self.without_from = 0  # the first such step
         self.epoch: Tally | None = None
-        self.epoch_number = 0
+        self.epoch_number, self.cut = 0, 0  # the newest epoch of which a rewind took a part back
         self.epochs: list[dict[str, Any]] = []
         self.checks: list[dict[str, Any]] = []
         self.checked: Tally | None = None  # the newest validation
@@ -124,16 +124,18 @@ class Book:
     def end_epoch(self, step: int) -> None:
         """Write down what an epoch came to, and begin the next."""
         if self.epoch is not None and self.epoch.samples:
+            self.epoch, ended = Tally(self.classes), self.epoch
+            if self.epoch_number <= self.cut:  # it is no whole epoch that others could be measured against
+                return
             self.epochs.append(
                 {
                     "epoch": self.epoch_number,
                     "step": step,
-                    "right": self.epoch.right.astype(np.uint32),
-                    "seen": self.epoch.seen.astype(np.uint32),
+                    "right": ended.right.astype(np.uint32),
+                    "seen": ended.seen.astype(np.uint32),
                 }
             )
             self.epochs = self.epochs[-EPOCHS:]
-            self.epoch = Tally(self.classes)
 
     def end_check(self, check: Check) -> bool:
         """Write down a validation; False for one that saw nothing."""
@@ -199,8 +201,14 @@ class Book:
         held = self.loss.nbytes + (0 if self.lr is None else self.lr.nbytes)
         return held + (0 if self.epoch is None else self.epoch.nbytes)
 
-    def rewind(self, step: int, kept: Book) -> None:
-        """Go back to what was known at a step; the curve that is undone stays, thinned, to be shown as such."""
+    def rewind(self, step: int, kept: Book, epoch: int = 0) -> None:
+        """Go back to what was known at a step; the curve that is undone stays, thinned, to be shown as such.
+
+        Args:
+            step: the step.
+            kept: what was known.
+            epoch: the one that the loop is in, which goes on.
+        """
         lost = self.loss.after(step)
         while lost.used - step // lost.width > 128:
             lost = lost.restored()
@@ -211,7 +219,8 @@ class Book:
         self.rated, self.rates = kept.rated, kept.rates
         if kept.epoch is not None:
             self.epoch, self.epoch_number = kept.epoch.copy(), kept.epoch_number
-            self.epochs = list(kept.epochs)
+        self.cut = epoch
+        self.epochs = list(kept.epochs)
         self.checks = list(kept.checks)
         if self.flow is not None:
             self.flow = _until(self.flow, step)

@@ -104,6 +104,7 @@ class Run(Acting, Refreshing, Showing):
         self.snapshot_every = snapshot_every
         if snapshot_every is not None:
             self.budget.jobs["snapshots"].every = snapshot_every
+            self.budget.jobs["snapshots"].share = math.inf  # as asked, whatever they cost
         self.freight, self.desk, self.log = Freight(), Desk(), Log()
         self.shelf = Shelf(snapshot_bytes)
         self.poll, self.tell = poll, tell

@@ -200,6 +200,9 @@ class Showing:
             "shapes": [] if sizes is None else [list(p.shape) for _, p in sizes.parameters],
             "columns": None if flow is None else flow.wire(since),
             "now": np.zeros(0) if self.book.norms is None else self.book.norms,
+            "there": np.zeros(0, np.uint8)
+            if self.book.norms is None
+            else self.book.has_norm.astype(np.uint8),
         }
 
     def _health_state(self, since: int) -> dict[str, Any]:

@@ -107,6 +107,7 @@ export const run = (over: Partial<State> = {}): State => ({
     columns: curve([NaN, 1, 1, 1, 1, NaN, 0, 0, 0, 0], 0, 1, 2),
     now: nd(Float64Array.from([0.44, 0])),
     there: nd(Uint8Array.from([1, 1])),
+    bounds: [1e-7, 1e3],
   },
   health: {
     band: [1e-4, 1e-2],

@@ -3,12 +3,12 @@
 import { css, pixel } from "../shared/colour";
 import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
+import { real } from "../shared/payload";
 import { power, short, ticks } from "./numbers";
 import { cut, drawPins, pins, reach } from "./plot";
 import { type Part, put, set, unchanged, type View } from "./view";
 
 const [ROW, TOP, FOOT, RIGHT, CELL] = [20, 18, 20, 58, 5];
-const [VANISHED, EXPLODED] = [1e-6, 1e3];
 const MOST = 200;
 
 /** A piece of a row: its largest finite norm (NaN: none), whether all are exactly zero, whether one is not finite. */
@@ -20,8 +20,6 @@ export interface Piece {
   stale: boolean;
 }
 
-const flagged = (norm = NaN): boolean => norm < VANISHED || norm > EXPLODED;
-const labelOf = (name: string, norm?: number): string => (flagged(norm) ? `▲ ${name}` : name);
 
 export function flow(view: View): Part {
   const { signal, theme } = view;
@@ -51,13 +49,19 @@ export function flow(view: View): Part {
       loText,
       rampCanvas,
       hiText,
-      el("span", { text: "the scale only grows; below 1e-6 or above 1e3 a row is flagged ▲" }),
+      el("span", { text: "the scale only grows; ▲ far from the other rows" }),
       el("span.vt-space"),
       el("span", { text: "pale: not looked at" }),
       el("span", {}, el("i.vt-w-hatch", { "aria-hidden": "true" }), "exactly zero"),
       el("span", {}, el("span.vt-badc", { text: "✕", "aria-hidden": "true" }), " not finite"),
     ),
   );
+  /** Whether a norm is far below the largest of its pass, or far above the middle one: Python says where that begins. */
+  const flagged = (norm = NaN): boolean => {
+    const [low, high] = (view.state.flow.bounds ?? []).map(real);
+    return (norm > 0 && norm < (low ?? 0)) || norm > (high ?? Infinity);
+  };
+  const labelOf = (name: string, norm?: number): string => (flagged(norm) ? `▲ ${name}` : name);
   let wide = 0;
   let last = 0;
   let [g0, g1] = [-2, 1];

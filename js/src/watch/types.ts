@@ -168,7 +168,7 @@ export interface State {
     without_from: number;
   };
   mistakes: Mistakes;
-  flow: { names: string[]; shapes: number[][]; columns: Columns | null; now: Nd; there: Nd };
+  flow: { names: string[]; shapes: number[][]; columns: Columns | null; now: Nd; there: Nd; bounds: unknown[] };
   health: { band: [number, number]; window: number; flag: number; layers: Layer[] };
   filters: Filters | null;
   log: Log;

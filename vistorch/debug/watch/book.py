@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .course import Course
+from .cures import WARM
 from .curves import Curve
 from .mistakes import Mistakes
 from .predictions import Read
@@ -73,7 +75,11 @@ class Book:
         self.flow: Curve | None = None
         self.norms: np.ndarray | None = None  # the newest, by parameter
         self.has_norm: np.ndarray | None = None  # whether there was a gradient then
-        self.ratios: deque[np.ndarray] = deque(maxlen=NEWEST)
+        self.ratios: deque[tuple[int, np.ndarray]] = deque(maxlen=NEWEST)  # (step, by layer)
+        self.reached: np.ndarray | None = None  # whether a parameter ever had a gradient
+        self.peak: np.ndarray | None = None  # the largest norm of the first looks
+        self.looks = 0  # at gradients
+        self.course = Course()
         self.window = Window()
         self.without: deque[tuple[int, int]] = deque(maxlen=4096)  # (step, labels without a prediction)
         self.without_from = 0  # the first such step
@@ -151,6 +157,7 @@ class Book:
         """Add to the curve."""
         self.loss.add(steps, values)
         self.recent.extend(values)
+        self.course.add(values)
 
     def add_rates(self, changes: list[tuple[int, list]], step: int) -> bool:
         """Add the learning rates up to a step; False where there is nothing to add.
@@ -180,6 +187,12 @@ class Book:
         there = np.array([[x is not None for x in row] for row in values])
         norms = np.array([[nan if x is None else x for x in row] for row in values], np.float64)
         self.norms, self.has_norm = norms[-1], there[-1]
+        some = np.asarray(there.any(0))
+        self.reached = some if self.reached is None else np.logical_or(self.reached, some)
+        if self.looks < WARM:
+            most = np.fmax.reduce(np.where(np.isfinite(norms), norms, nan), 0)
+            self.peak = most if self.peak is None else np.fmax(self.peak, most)
+        self.looks += len(norms)
         self.flow.add(steps, norms, there)
 
     # ---- back and forth ----------------------------------------------------------------------------------------
@@ -193,6 +206,7 @@ class Book:
         small = self.epoch is not None and self.classes <= MOST // 4
         other.epoch = self.epoch.copy() if small and self.epoch is not None else None
         other.checks = list(self.checks)
+        other.course = self.course.copy()
         return other
 
     @property
@@ -221,7 +235,7 @@ class Book:
             self.epoch, self.epoch_number = kept.epoch.copy(), kept.epoch_number
         self.cut = epoch
         self.epochs = list(kept.epochs)
-        self.checks = list(kept.checks)
+        self.checks, self.course = list(kept.checks), kept.course.copy()
         if self.flow is not None:
             self.flow = _until(self.flow, step)
         self.window.forget_after(step)

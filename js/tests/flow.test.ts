@@ -27,6 +27,7 @@ const state = (rows: Row[]): State => ({
   report: "the report",
   verdict: "Gradient vanishes in 1 of 5.",
   scale: [-9, 0],
+  bounds: [1e-6, "inf"],
   rows,
   says: ["1 parameter without a gradient."],
 });

@@ -3,7 +3,7 @@
 import type { Columns, Counts, Delta, Head, Mistake, State } from "../src/watch/types";
 import { nd } from "./make";
 
-export const WORDS = ["pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper"];
+export const WORDS = ["pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper", "autopause"];
 
 export function curve(values: number[], from = 0, width = 1, rows = 1): Columns {
   const shape = [rows, values.length / rows];
@@ -67,6 +67,10 @@ export const head = (over: Partial<Head> = {}): Head => ({
   lr: [0.001],
   why: { ...Object.fromEntries(WORDS.map((word) => [word, ""])), step: "Only when paused.", resume: "It is running." },
   says: [],
+  alarm: null,
+  autopause: null,
+  tries: 1,
+  begins: [],
   ...over,
 });
 
@@ -92,6 +96,8 @@ export const run = (over: Partial<State> = {}): State => ({
     ]),
     validation: null,
     before: null,
+    without: 0,
+    without_from: 0,
     epochs: [{ epoch: 1, step: 2, right: nd(Uint32Array.from([10, 20])), seen: nd(Uint32Array.from([40, 40])) }],
   },
   mistakes: { whole: true, after: 1, items: [mistake()] },
@@ -100,6 +106,8 @@ export const run = (over: Partial<State> = {}): State => ({
     shapes: [[2, 3, 3, 3], [2]],
     columns: curve([NaN, 1, 1, 1, 1, NaN, 0, 0, 0, 0], 0, 1, 2),
     now: nd(Float64Array.from([0.44, 0])),
+    there: nd(Uint8Array.from([1, 1])),
+    bounds: [1e-7, 1e3],
   },
   health: {
     band: [1e-4, 1e-2],

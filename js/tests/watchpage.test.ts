@@ -263,3 +263,83 @@ describe("the controls", () => {
     expect(model.send).not.toHaveBeenCalled();
   });
 });
+
+describe("an alarm", () => {
+  const alarm = (over: Record<string, unknown> = {}) => ({
+    what: "loss",
+    kind: "NaN",
+    step: 4,
+    epoch: 1,
+    over: 0,
+    now: true,
+    word: "loss NaN",
+    say: "Loss is NaN since step 4, epoch 1.",
+    cause: "",
+    rest: "All weights are finite.",
+    way: "Paused by itself after step 4. Last good snapshot: step 3; a rewind undoes 1 step.",
+    snapshot: 3,
+    how: "paused" as const,
+    ...over,
+  });
+  const why = head().why;
+  const held = (over: Record<string, unknown> = {}) =>
+    head({ status: "paused", loss: "nan", alarm: alarm(), autopause: true, why: { ...why, resume: "" }, ...over });
+
+  it("stands where the controls were, once, and says the ways on", () => {
+    const { one, sent, key } = open(run({ head: held() }));
+    expect(one('.vt-w-alarmsay[role="alert"]').textContent).toContain("Loss is NaN since step 4, epoch 1.");
+    expect(one(".vt-w-hands").hidden).toBe(true);
+    expect(one(".vt-w-loss .vt-w-big").textContent).not.toBe("–");
+    key(one(".vt-watch"), "r");
+    key(one(".vt-watch"), "g");
+    (one(".vt-w-alarmdo").lastElementChild as HTMLElement).click();
+    expect(sent().slice(1)).toMatchObject([
+      { do: "rewind", step: 3 },
+      { do: "resume" },
+      { do: "rewind", step: 3 },
+      { do: "stop" },
+    ]);
+  });
+
+  it("says why there is no way back", () => {
+    const { one, sent } = open(
+      run({ head: held({ alarm: alarm({ snapshot: null, way: "No snapshot from before it is finite." }) }) }),
+    );
+    const back = one(".vt-w-alarmdo button");
+    expect(back.getAttribute("aria-disabled")).toBe("true");
+    back.click();
+    expect(sent()).toHaveLength(1);
+  });
+
+  it("is a line where the loop goes on, and no tick where it ends", async () => {
+    const { one, tell } = open(run({ head: head({ alarm: alarm({ how: "on" }), autopause: true }) }));
+    expect(one(".vt-w-alarm").hidden).toBe(true);
+    expect(one(".vt-said").textContent).toContain("Loss is NaN since step 4");
+    await tell({ head: held({ status: "ended", say: "Ended after step 4, loss NaN." }) });
+    expect(one(".vt-status").textContent).toBe("ended, NaN");
+    expect(one(".vt-w-alarm").hidden).toBe(false);
+  });
+
+  it("switches the pause, and answers who asks whether a page is there", () => {
+    const { one, sent, model } = open(run({ head: head({ autopause: true }) }));
+    const box = one(".vt-w-autopause input") as HTMLInputElement;
+    expect(box.checked).toBe(true);
+    box.click();
+    expect(sent()[1]).toMatchObject({ do: "autopause", on: false });
+    model.fire("msg:custom", { type: "there" });
+    expect(sent()[2]).toMatchObject({ type: "here" });
+  });
+
+  it("paints scores and losses that are not finite as words, never as an error", () => {
+    const bad = mistake({ top: [[1, "nan" as never], [0, "nan" as never]] });
+    const validation = [{ step: 4, epoch: 1, loss: "nan", accuracy: null, samples: 0 }];
+    const state = run({ mistakes: { whole: true, after: 1, items: [bad] }, validation });
+    state.accuracy.without = 12;
+    state.accuracy.without_from = 3;
+    const { one } = open(state);
+    expect(one(".vt-sample")).not.toBeNull();
+    expect(one(".vt-w-without").textContent).toContain("no output: 12 since step 3");
+    (one('[data-key="table"]') as HTMLElement).click();
+    expect(one(".vt-w-sheet")).not.toBeNull();
+  });
+});

@@ -135,8 +135,10 @@ def test_flow_draws_every_state(theme):
     net[0].bias.grad = None
     net[2].weight.grad *= 0
     net[2].bias.grad[0] = float("nan")
+    net.append(nn.Linear(1, 1)).requires_grad_()
+    net[3].bias.grad = vistorch.ones(1)  # small and large are so beside the others
     text = drawn(flow(net, "<b>"), theme)
-    for said in ("vanishes in 1 of 4", "exactly zero", "1 not finite", "no gradient", "&lt;b&gt;"):
+    for said in ("vanishes in 1 of 6", "exactly zero", "1 not finite", "no gradient", "&lt;b&gt;"):
         assert said in text
 
 

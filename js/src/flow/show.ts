@@ -3,6 +3,7 @@
 import { button, el } from "../shared/dom";
 import { count, num, percent, shapeText } from "../shared/format";
 import type { Frame } from "../shared/page";
+import { real } from "../shared/payload";
 import { card, foot, listing, sign } from "../shared/report";
 import { decades, type Order, ordered, place, wrong } from "./order";
 import type { Row, State } from "./types";
@@ -12,8 +13,6 @@ const ORDERS: [Order, string][] = [
   ["small", "smallest first"],
   ["large", "largest first"],
 ];
-/** A norm below the first or above the second is flagged; vistorch/debug/watch/cures.py. */
-const BOUNDS = [1e-6, 1e3];
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const known = (value: number | null): string => (value === null ? "–" : num(value));
@@ -37,7 +36,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
   const at = (share: number): string => `${(100 * share).toFixed(2)}%`;
   const lines = [
     ...decades(state.scale).map((decade) => [place(10 ** decade, state.scale), "i.vt-fl-decade"] as const),
-    ...BOUNDS.filter((bound) => Math.log10(bound) > state.scale[0] && Math.log10(bound) < state.scale[1]).map(
+    ...state.bounds.map(real).filter((bound) => bound > 0 && Math.log10(bound) > state.scale[0] && Math.log10(bound) < state.scale[1]).map(
       (bound) => [place(bound, state.scale), "i.vt-fl-bound"] as const,
     ),
   ];

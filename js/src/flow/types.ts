@@ -22,6 +22,8 @@ export interface State {
   report: string;
   verdict: string;
   scale: [number, number];
+  /** The norms beyond which a row is flagged. */
+  bounds: unknown[];
   rows: Row[];
   says: string[];
 }

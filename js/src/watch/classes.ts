@@ -70,6 +70,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   const worst = el("button.vt-w-sort", { type: "button" });
   const list = el("div.vt-w-rows", { role: "rowgroup" });
   const more = el("div.vt-note.vt-w-more");
+  const without = el("div.vt-w-without", { hidden: true });
   const room = el("div.vt-w-classes", {}, list, more);
   const root = el(
     "section.vt-w-part.vt-w-accuracy",
@@ -89,6 +90,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       ),
       room,
     ),
+    without,
   );
   change.setAttribute("role", "columnheader");
   legend.setAttribute("role", "columnheader");
@@ -182,6 +184,18 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     const n = t ? t.counts.seen.data.length : state.classes.length;
     const zero = new Uint32Array(n);
     const [right, seen] = t ? [t.counts.right.data, t.counts.seen.data] : [zero, zero];
+    const { without: lost, without_from: since, window: newest } = state.accuracy;
+    const stale = view.of === "window" && lost > 0 && (newest?.last ?? 0) < state.head.step - 1;
+    without.hidden = !lost;
+    put(
+      without,
+      lost
+        ? `no output: ${count(lost)} since step ${count(since)} not finite, counted nowhere` +
+            (stale ? `; shown: steps ${count(newest?.first ?? 0)} to ${count(newest?.last ?? 0)}` : "")
+        : "",
+    );
+    root.classList.toggle("vt-w-stale", stale);
+    root.classList.toggle("vt-w-lost", lost > 0);
     sort(byName ? Array.from({ length: n }, (_, c) => c) : worstFirst(right, seen));
     if (sameCounts(t?.counts.seen, t?.before?.seen, view.order, view.cell?.[0], state.classes, byName)) return;
     put(worst, byName ? "by number" : "worst first");

@@ -195,12 +195,14 @@ export function controls(view: View, keys: () => void): Controls {
       if (said.dataset["kind"] === "bad") return;
     }
     held = "";
-    const bad = head.status === "error" || /refused$/.test(last?.what ?? "");
+    const bad = head.status === "error" || Boolean(head.alarm?.now) || /refused$/.test(last?.what ?? "");
     let text = "";
     if (head.status !== "running") text = head.say;
+    else if (head.alarm) text = `${head.alarm.say} ${head.alarm.way}`;
     else if (last) {
       const what = `${last.what[0]?.toUpperCase() ?? ""}${last.what.slice(1)}`;
-      text = `${what} at step ${count(last.step)}${last.effect ? `; ${last.effect}` : ""}.`;
+      const where = last.what.startsWith("rewound") ? "" : ` at step ${count(last.step)}`;
+      text = `${what}${where}${last.effect ? `; ${last.effect}` : ""}.`;
     }
     // What hinders the panel has its place in this line: a block of its own would move all that is below.
     const also = head.says.join(" ");

@@ -3,12 +3,12 @@
 import { css, pixel } from "../shared/colour";
 import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
+import { real } from "../shared/payload";
 import { power, short, ticks } from "./numbers";
 import { cut, drawPins, pins, reach } from "./plot";
 import { type Part, put, set, unchanged, type View } from "./view";
 
 const [ROW, TOP, FOOT, RIGHT, CELL] = [20, 18, 20, 58, 5];
-const [VANISHED, EXPLODED] = [1e-6, 1e3];
 const MOST = 200;
 
 /** A piece of a row: its largest finite norm (NaN: none), whether all are exactly zero, whether one is not finite. */
@@ -16,10 +16,10 @@ export interface Piece {
   high: number;
   zero: boolean;
   bad: boolean;
+  /** Not looked at: what the look before it showed. */
+  stale: boolean;
 }
 
-const flagged = (norm = NaN): boolean => norm < VANISHED || norm > EXPLODED;
-const labelOf = (name: string, norm?: number): string => (flagged(norm) ? `▲ ${name}` : name);
 
 export function flow(view: View): Part {
   const { signal, theme } = view;
@@ -49,12 +49,19 @@ export function flow(view: View): Part {
       loText,
       rampCanvas,
       hiText,
-      el("span", { text: "the scale only grows; below 1e-6 or above 1e3 a row is flagged ▲" }),
+      el("span", { text: "the scale only grows; ▲ far from the other rows" }),
       el("span.vt-space"),
+      el("span", { text: "pale: not looked at" }),
       el("span", {}, el("i.vt-w-hatch", { "aria-hidden": "true" }), "exactly zero"),
       el("span", {}, el("span.vt-badc", { text: "✕", "aria-hidden": "true" }), " not finite"),
     ),
   );
+  /** Whether a norm is far below the largest of its pass, or far above the middle one: Python says where that begins. */
+  const flagged = (norm = NaN): boolean => {
+    const [low, high] = (view.state.flow.bounds ?? []).map(real);
+    return (norm > 0 && norm < (low ?? 0)) || norm > (high ?? Infinity);
+  };
+  const labelOf = (name: string, norm?: number): string => (flagged(norm) ? `▲ ${name}` : name);
   let wide = 0;
   let last = 0;
   let [g0, g1] = [-2, 1];
@@ -119,20 +126,24 @@ export function flow(view: View): Part {
       const bad = (columns.bad.data[row * n + c] as number) > 0;
       if (high !== high && !bad) continue;
       // A column of several steps may cover several cells.
-      const from = Math.min(cells - 1, Math.floor((c * columns.width) / per));
-      const to = Math.min(cells - 1, Math.max(from, Math.ceil(((c + 1) * columns.width) / per) - 1));
+      const from = Math.min(cells - 1, Math.floor(((columns.from + c) * columns.width) / per));
+      const to = Math.min(cells - 1, Math.max(from, Math.ceil(((columns.from + c + 1) * columns.width) / per) - 1));
       for (let k = from; k <= (columns.width > per ? to : from); k++) {
-        const had = out[k] ?? { high: NaN, zero: true, bad: false };
+        const had = out[k] ?? { high: NaN, zero: true, bad: false, stale: false };
         out[k] = {
           high: had.high >= high ? had.high : high === high ? high : had.high,
           zero: had.zero && high === 0,
           bad: had.bad || bad,
+          stale: false,
         };
       }
     }
-    // Gradients are not looked at in every step: what was not looked at shows what was before it.
+    // Gradients are not looked at in every step: what was not looked at is pale, and shows what was before it.
     const now = Math.min(cells - 1, Math.floor(view.state.head.step / per));
-    for (let k = 1; k <= now; k++) out[k] ??= out[k - 1] as Piece | null;
+    for (let k = 1; k <= now; k++) {
+      const before = out[k - 1];
+      if (!out[k] && before && !before.bad) out[k] = { ...before, stale: true };
+    }
     return out;
   }
 
@@ -189,14 +200,17 @@ export function flow(view: View): Part {
       g.textAlign = "right";
       g.fillStyle = flag ? theme.token("warn") : ink;
       g.fillText(cut(g, labelOf(names[r] as string, value), left - 8), left - 6, y + ROW / 2);
-      g.fillText(short(value), wide - 4, y + ROW / 2);
+      const bad = Boolean(state.flow.there?.data[r]) && !Number.isFinite(value);
+      if (bad) g.fillStyle = theme.token("bad");
+      g.fillText(bad ? `✕ ${Number.isNaN(value) ? "NaN" : "inf"}` : short(value), wide - 4, y + ROW / 2);
       row.forEach((piece, c) => {
         if (!piece) return;
         const px = left + c * CELL;
         if (piece.high > 0) {
           const t = (Math.log10(piece.high) - g0) / (g1 - g0);
-          pixels[r * cells + c] = ramp[Math.max(0, Math.min(63, Math.round(t * 63)))] as number;
-        } else if (piece.zero) {
+          const full = ramp[Math.max(0, Math.min(63, Math.round(t * 63)))] as number;
+          pixels[r * cells + c] = piece.stale ? ((full & 0x00ffffff) | (0x59 << 24)) >>> 0 : full;
+        } else if (piece.zero && !piece.stale) {
           g.strokeStyle = ink3;
           g.beginPath();
           for (let k = 0; k < ROW; k += 4) {
@@ -279,7 +293,7 @@ export function flow(view: View): Part {
     g.strokeRect(left + spot[1] * CELL, TOP + spot[0] * ROW, CELL, ROW - 1);
     const per = last / cells;
     const [a, b] = [Math.floor(spot[1] * per), Math.max(Math.floor(spot[1] * per), Math.ceil((spot[1] + 1) * per) - 1)];
-    const value = !piece ? "not looked at" : piece.bad ? "not finite" : piece.zero ? "exactly zero" : short(piece.high);
+    const value = !piece || piece.stale ? "not looked at" : piece.bad ? "not finite" : piece.zero ? "exactly zero" : short(piece.high);
     put(readout, `${names[spot[0]]}, step ${a === b ? count(a) : `${count(a)} to ${count(b)}`}: ${value}`);
   }
   return { root, paint: draw };

@@ -3,19 +3,25 @@
 import { el } from "../shared/dom";
 import { bytes, count } from "../shared/format";
 import { icon } from "./icons";
-import { clock, NONE, one, speed } from "./numbers";
+import { clock, NONE, one, ordinal, speed } from "./numbers";
 import type { Part, View } from "./view";
 import { unchanged } from "./view";
 
 /** A label over a number; the number is strong, what stands after it is not. */
-function stat(label: string, name = ""): { root: HTMLElement; put(strong: string, rest?: string): void } {
-  const [a, b] = [el("b"), el("span")];
+function stat(
+  label: string,
+  name = "",
+): { root: HTMLElement; put(strong: string, rest?: string): void; call(label: string): void } {
+  const [a, b, above] = [el("b"), el("span"), el("div.vt-w-label", { text: label })];
   const value = el("div", { class: name ? `vt-w-value ${name}` : "vt-w-value" }, a, b);
   return {
-    root: el("div.vt-w-stat", {}, el("div.vt-w-label", { text: label }), value),
+    root: el("div.vt-w-stat", {}, above, value),
     put(strong, rest = "") {
       if (a.textContent !== strong) a.textContent = strong;
       if (b.textContent !== rest) b.textContent = rest;
+    },
+    call(text) {
+      if (above.textContent !== text) above.textContent = text;
     },
   };
 }
@@ -43,14 +49,17 @@ export function head(view: View): Part {
 
   function paint(): void {
     const { head: h } = view.state;
-    if (!sameStatus(h.status)) {
+    if (!sameStatus(h.status, h.alarm?.kind)) {
       sign.replaceChildren(icon(h.status));
-      word.textContent = h.status;
+      word.textContent = h.status === "ended" && h.alarm ? `ended, ${h.alarm.kind}` : h.status;
     }
     const over100 = h.overhead;
     name.textContent = view.state.title;
     name.hidden = !view.state.title;
+    const nth = h.tries > 1 ? `, ${ordinal(h.tries)} try` : "";
+    step.call(`step${nth}`);
     step.put(count(h.step), h.steps ? ` of ${count(h.steps)}` : "");
+    step.root.title = nth ? "steps of the weights; a rewind took back those that were undone" : "";
     epoch.put(h.epoch ? count(h.epoch) : NONE, h.epoch && h.epochs ? ` of ${count(h.epochs)}` : "");
     pace.put(speed(h.speed), h.speed === null ? "" : " steps/s");
     const open = h.status === "running" || h.status === "waiting";
@@ -64,10 +73,11 @@ export function head(view: View): Part {
     device.put(h.device, h.memory ? ` ${bytes(h.memory[0] ?? 0)} of ${bytes(h.memory[1] ?? 0)}` : "");
     const title = h.parameters ? `${device.root.lastChild?.textContent}, ${count(h.parameters)} parameters` : "";
     if (device.root.title !== title) device.root.title = title;
-    done.style.transform = `scaleX(${h.steps ? Math.min(1, h.step / h.steps) : 0})`;
+    const whole = h.status === "finished" && h.step > 0;
+    done.style.transform = `scaleX(${whole ? 1 : h.steps ? Math.min(1, h.step / h.steps) : 0})`;
     bar.hidden = false;
-    if (!sameMarks(h.steps, h.epoch_steps)) {
-      const inner = h.steps && h.epoch_steps ? Math.ceil(h.steps / h.epoch_steps) - 1 : 0;
+    if (!sameMarks(h.steps, h.epoch_steps, h.tries)) {
+      const inner = h.steps && h.epoch_steps && h.tries <= 1 ? Math.ceil(h.steps / h.epoch_steps) - 1 : 0;
       marks.replaceChildren();
       if (inner > 0 && inner < 50) {
         for (let k = 1; k <= inner; k++) {

@@ -15,8 +15,10 @@ const PATHS = {
   stopped: "M2 2h8v8H2z",
   interrupted: "M6 1.2v6M6 9.6v1.6",
   error: "M2 2l8 8M10 2l-8 8",
+  ended: "M2 2l8 8M10 2l-8 8",
+  alarm: "M6 .2l1.4 2.8 3-.8-.8 3L12 6l-2.4 1.4.8 3-3-.8L6 11.8 4.6 9l-3 .8.8-3L0 6l2.4-1-.8-3 3 .8z",
 } as const;
-const LINES: readonly string[] = ["waiting", "finished", "interrupted", "error"];
+const LINES: readonly string[] = ["waiting", "finished", "interrupted", "error", "ended"];
 
 export type Icon = keyof typeof PATHS;
 

@@ -39,6 +39,10 @@ export function link(model: Model, state: () => State, came: (delta: Delta) => v
       else everything();
       return;
     }
+    if (message.type === "there") {
+      model.send?.({ type: "here", id: number++ });
+      return;
+    }
     if (message.type !== "asked" && message.type !== "refused") return;
     const refused = message.type === "refused";
     waiting.get(message.id as number)?.(String((refused ? message.why : message.say) ?? ""), refused);

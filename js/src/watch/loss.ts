@@ -3,9 +3,10 @@
 
 import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
+import { drawAlarm, drawMarks, epochs } from "./course";
 import { band, middle, type Range, range, smooth } from "./curve";
 import { lossTable } from "./losstable";
-import { loss as lossText, rate, short, tick, ticks } from "./numbers";
+import { finite, loss as lossText, rate, short, tick, ticks } from "./numbers";
 import { drawPins, pins, reach } from "./plot";
 import { at, drawRate, HIGH as LR } from "./rate";
 import { tabs } from "./tabs";
@@ -175,6 +176,9 @@ export function loss(view: View): Part {
       g.fillText(tick(v), left - 6, h);
     }
     steps(g, ink2, hair, top, HIGH - FOOT);
+    const box = { left, right: wide - RIGHT, top, bottom, foot: HIGH - FOOT };
+    const [bad, soft, accent] = ["bad", "bad-soft", "accent"].map((n) => theme.token(n)) as [string, string, string];
+    drawAlarm(g, state, x, box, { bad, soft, accent, faint: ink3, bg });
     // band, then what was undone, then the line
     g.fillStyle = value;
     g.globalAlpha = 0.22;
@@ -226,23 +230,24 @@ export function loss(view: View): Part {
       g.fillText(px > wide / 2 ? `up to ${short(frame.above)} ▲` : `▲ up to ${short(frame.above)}`, px, top - 7);
     }
     // validation
-    const checks = state.validation.filter((one) => one.loss !== null);
+    const checks = state.validation.filter((one) => finite(one.loss) !== null);
     g.strokeStyle = ink;
     g.lineWidth = 1;
     g.globalAlpha = 0.5;
     g.beginPath();
-    for (const one of checks) g.lineTo(x(one.step), y(one.loss as number));
+    for (const one of checks) g.lineTo(x(one.step), y(finite(one.loss) as number));
     g.stroke();
     g.globalAlpha = 1;
     g.lineWidth = 1.4;
     g.fillStyle = bg;
     for (const one of checks.length > 40 ? checks.slice(-1) : checks) {
       g.beginPath();
-      g.arc(x(one.step), y(one.loss as number), 3, 0, 7);
+      g.arc(x(one.step), y(finite(one.loss) as number), 3, 0, 7);
       g.fill();
       g.stroke();
     }
     drawRate(g, lr, x, { left, right: wide - RIGHT, top: bottom, step: state.head.step, ink, faint: ink2 });
+    drawMarks(g, state, x, box, { bad, soft, accent, faint: ink3, bg });
     drawPins(
       g,
       pins(state.log.items),
@@ -252,6 +257,7 @@ export function loss(view: View): Part {
     );
     drawCursor(g, line, y, bottom);
     put(big, lossText(state.head.loss));
+    big.classList.toggle("vt-w-nan", state.head.loss !== null && finite(state.head.loss) === null);
     put(mean.lastChild as Element, over.value === "1" ? "each step" : `mean of ${over.value}`);
     (keys.children[3] as HTMLElement).hidden = !undone.length;
     (keys.children[2] as HTMLElement).hidden = !checks.length;
@@ -265,10 +271,10 @@ export function loss(view: View): Part {
 
   /** Steps and epochs under the picture. */
   function steps(g: CanvasRenderingContext2D, ink: string, hair: string, top: number, bottom: number): void {
-    const { epoch_steps: each } = view.state.head;
     const y = bottom + 10;
-    const epochs = each && last / each <= 8 && last / each >= 1 ? Math.ceil(last / each) : 0;
-    const marks = epochs ? Array.from({ length: epochs + 1 }, (_, k) => k * (each as number)) : ticks(0, last, 5);
+    const spans = epochs(view.state.head, last);
+    const few = spans.length > 0 && spans.length <= 8;
+    const marks = few ? [0, ...spans.map((one) => one.to).filter((to) => to > 0)] : ticks(0, last, 5);
     g.fillStyle = ink;
     g.strokeStyle = hair;
     let end = -Infinity;
@@ -287,13 +293,13 @@ export function loss(view: View): Part {
       g.fillText(text, start, y);
       end = start + size;
     }
-    if (!epochs) return;
+    if (!few) return;
     g.textAlign = "center";
-    for (let k = 0; k < epochs; k++) {
-      const text = `epoch ${k + 1}`;
-      const [from, to] = [x(k * (each as number)), x(Math.min(last, (k + 1) * (each as number)))];
+    spans.forEach((one, k) => {
+      const text = `epoch ${one.epoch}`;
+      const [from, to] = [x(one.from), x(Math.min(last, one.to))];
       if (to - from > g.measureText(text).width + (k ? 44 : 76)) g.fillText(text, (from + to) / 2 + (k ? 0 : 8), y);
-    }
+    });
   }
 
   function drawCursor(g: CanvasRenderingContext2D, line: Float64Array, y: (v: number) => number, bottom: number): void {

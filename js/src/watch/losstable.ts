@@ -2,7 +2,7 @@
 
 import { el } from "../shared/dom";
 import { count } from "../shared/format";
-import { loss as lossText, rate } from "./numbers";
+import { loss as lossText, NONE, rate } from "./numbers";
 import { at } from "./rate";
 import type { State } from "./types";
 
@@ -14,23 +14,24 @@ export function lossTable(state: State): HTMLElement {
   const heads = ["steps", "mean", "least", "largest", "lr", "validation"];
   const rows: string[][] = [];
   for (let start = 0; start < n; start += each) {
-    let [sum, known, low, high] = [0, 0, Infinity, -Infinity];
+    let [sum, known, low, high, bad] = [0, 0, Infinity, -Infinity, 0];
     for (let c = start; c < Math.min(n, start + each); c++) {
       const v = curve.mean.data[c] as number;
+      bad += curve.bad.data[c] as number;
       if (v !== v) continue;
       sum += v;
       known++;
       low = Math.min(low, curve.low.data[c] as number);
       high = Math.max(high, curve.high.data[c] as number);
     }
-    if (!known) continue;
+    if (!known && !bad) continue;
     const [a, b] = [start * curve.width, Math.min(state.head.step, (start + each) * curve.width - 1)];
     const check = state.validation.find((one) => one.step >= a && one.step <= b && one.loss !== null);
     rows.push([
       a >= b ? count(b) : `${count(Math.max(1, a))} to ${count(b)}`,
-      lossText(sum / known),
-      lossText(low),
-      lossText(high),
+      bad ? (known ? `${lossText(sum / known)}, ${count(bad)} not finite` : "not finite") : lossText(sum / known),
+      known ? lossText(low) : NONE,
+      known ? lossText(high) : NONE,
       rate(at(lr, b)),
       check ? lossText(check.loss) : "",
     ]);

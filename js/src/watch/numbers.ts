@@ -15,6 +15,12 @@ export function loss(value: unknown): string {
   return v.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3).replace("-", "−");
 }
 
+/** A loss that can be drawn; null where there is none, or none that is finite. */
+export function finite(value: unknown): number | null {
+  const v = real(value);
+  return Number.isFinite(v) ? v : null;
+}
+
 /** Two digits and a power of ten: 6.1e-4. */
 export function power(value: number, digits = 2): string {
   const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
@@ -47,6 +53,12 @@ export function tick(value: number): string {
 export const brief = (name: string): string => (name.length > 12 ? `${name.slice(0, 4)}…${name.slice(-5)}` : name);
 
 export const one = (share: number | null): string => (share === null ? NONE : `${(100 * share).toFixed(1)} %`);
+
+/** 1st, 2nd, 3rd, 4th, 11th, 21st. */
+export function ordinal(n: number): string {
+  const last = n % 100 >= 11 && n % 100 <= 13 ? 0 : n % 10;
+  return `${n}${["th", "st", "nd", "rd"][last] ?? "th"}`;
+}
 
 export function clock(seconds: number): string {
   const s = Math.max(0, Math.round(seconds));

@@ -8,7 +8,10 @@ const SHORT = 1000; // steps of a run whose axis is whole from the start
 /** The last step of the axis: as many as there will be, in a long run once a third is done; before that, and where
  * nobody knows, a round number that is reached seldom and only grows. */
 export function reach(state: State, before: number): number {
-  const { steps, step } = state.head;
+  const { steps, step: now } = state.head;
+  // What was undone is still drawn.
+  const ends = state.loss.undone.map((one) => (one.from + (one.mean.shape[1] ?? 0)) * one.width - 1);
+  const step = Math.max(now, ...ends);
   if (steps && steps >= step && steps <= Math.max(SHORT, 3 * step)) return steps;
   if (state.head.status !== "running" && state.head.status !== "paused" && step) return Math.max(step, 1);
   if (step <= before * 0.98 && before <= 30 * Math.max(step, 20)) return before;

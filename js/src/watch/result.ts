@@ -3,7 +3,7 @@
 import { el } from "../shared/dom";
 import { count } from "../shared/format";
 import { takenFor, worstFirst } from "./classes";
-import { loss, NONE, one } from "./numbers";
+import { finite, loss, NONE, one } from "./numbers";
 import { nameOf, type Of, type Part, tally, unchanged, type View } from "./view";
 
 const EPOCHS = 4;
@@ -69,8 +69,8 @@ export function result(view: View): Part {
       );
       body.replaceChildren(line(heads, "columnheader"), ...rows.map((cells) => line(cells, "cell")));
       const best = state.validation
-        .filter((v) => v.loss !== null)
-        .sort((a, b) => (a.loss as number) - (b.loss as number))[0];
+        .filter((v) => finite(v.loss) !== null)
+        .sort((a, b) => (finite(a.loss) as number) - (finite(b.loss) as number))[0];
       const what = of === "validation" ? "Validation" : "Last training samples";
       const step =
         of === "validation"

@@ -3,7 +3,7 @@
 import { el } from "../shared/dom";
 import { count, percent } from "../shared/format";
 import type { Nd } from "../shared/payload";
-import { brief } from "./numbers";
+import { brief, finite } from "./numbers";
 import type { Mistake } from "./types";
 import { nameOf, type Part, put, tally, unchanged, type View } from "./view";
 
@@ -47,7 +47,8 @@ export function samples(view: View): Part {
     const had = made.get(m);
     if (had) return had;
     const { state } = view;
-    const scores = m.top.map(([c, p]) => {
+    const top = m.top.map(([c, p]): [number, number] => [c, finite(p) ?? 0]);
+    const scores = top.map(([c, p]) => {
       const bar = el("i");
       bar.style.width = `${(100 * p).toFixed(1)}%`;
       const kind = c === m.label ? "true" : c === m.read ? "read" : "";
@@ -67,7 +68,7 @@ export function samples(view: View): Part {
         role: "img",
         "data-index": m.index,
         title: `${m.index === null ? "" : `number ${m.index} of the dataset, `}${m.where}, step ${m.step}`,
-        "aria-label": `${number ? `number ${m.index}, ` : ""}step ${m.step}: ${m.top
+        "aria-label": `${number ? `number ${m.index}, ` : ""}step ${m.step}: ${top
           .map(([c, p]) => `${nameOf(state, c)} ${p.toFixed(2)}`)
           .join(", ")}`,
       },

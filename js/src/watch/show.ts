@@ -4,6 +4,7 @@
 import { atEnd, el, on, painter } from "../shared/dom";
 import { hear } from "../shared/model";
 import type { Frame } from "../shared/page";
+import { warning } from "./alarm";
 import { classes } from "./classes";
 import { confusion, worstCell } from "./confusion";
 import { controls } from "./controls";
@@ -36,6 +37,7 @@ const KEYS = [
   ["s", "one step, when paused"],
   ["l", "go to the learning rate; Enter sets it"],
   ["r", "go to the snapshots"],
+  ["g", "at an alarm: go on anyway"],
   ["b", "open the stepper on the next backward pass"],
   ["1 … 6", "open a tab"],
   ["arrows", "walk in a list, a matrix, a curve, a row of tabs"],
@@ -89,6 +91,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
   );
   const top = head(view);
   const hands = controls(view, () => toggleKeys());
+  const alarm = warning(view);
   const curve = loss(view);
   const byClass = classes(view, (label) => {
     const t = tally(view.state, view.of);
@@ -127,6 +130,10 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     open,
     signal,
   );
+  const pauses = el("input", { type: "checkbox" });
+  const held = el("label.vt-w-autopause", {}, pauses, "pause at an alarm");
+  on(pauses, "change", () => view.ask("autopause", { on: pauses.checked }), signal);
+  row.root.append(held);
   const [flags, entries] = [el("span.vt-w-count"), el("span.vt-w-count")];
   row.button("health").append(flags);
   row.button("log").append(entries);
@@ -144,6 +151,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     { tabindex: 0, role: "group", "aria-label": "training", "data-lm-suppress-shortcuts": "true" },
     top.root,
     hands.root,
+    alarm.root,
     el("div.vt-w-mainrow", {}, curve.root, byClass.root),
     row.root,
     el("div.vt-w-panes", {}, ...bodies),
@@ -194,6 +202,10 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
         const to = PANES[Number(e.key) - 1]?.[0] as Pane;
         if (row.button(to).hidden) return;
         open(to);
+      } else if (alarm.key(e.key)) {
+        e.preventDefault();
+        e.stopPropagation();
+        return;
       } else if (!view.live && e.key !== "?") return;
       else if (!hands.key(e.key)) return;
       e.preventDefault();
@@ -204,7 +216,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
 
   function paint(): void {
     const { state } = view;
-    const over = ["finished", "stopped", "interrupted", "error"].includes(state.head.status);
+    const over = ["finished", "ended", "stopped", "interrupted", "error"].includes(state.head.status);
     if (over && !opened) {
       opened = true;
       if (tally(state, "validation")) view.of = "validation";
@@ -219,6 +231,11 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     row.button("result").hidden = !over;
     top.paint();
     hands.paint();
+    alarm.paint();
+    hands.root.hidden = alarm.shown();
+    card.toggleAttribute("data-alarm", Boolean(state.head.alarm?.now) && state.head.status === "paused");
+    held.hidden = state.head.autopause === null || state.head.autopause === undefined || over || !view.live;
+    if (document.activeElement !== pauses) pauses.checked = Boolean(state.head.autopause);
     byClass.paint();
     const now = performance.now();
     const gone = now - followed > FOLLOW / 3 && view.cell !== null && !times(view.cell);

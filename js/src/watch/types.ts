@@ -18,6 +18,8 @@ export interface Counts {
   pairs?: Nd;
   counts?: Nd;
   size?: number;
+  first?: number;
+  last?: number;
 }
 
 export interface Epoch {
@@ -30,12 +32,31 @@ export interface Epoch {
 export interface Check {
   step: number;
   epoch: number;
-  loss: number | null;
+  /** A number, or how one that is not finite travels: see `finite` in numbers.ts. */
+  loss: unknown;
   accuracy: number | null;
   samples: number;
+  without?: number;
 }
 
-export type Status = "waiting" | "running" | "paused" | "finished" | "stopped" | "interrupted" | "error";
+/** What is not finite: the sentence, what is known beside it, and what became of the loop. */
+export interface Alarm {
+  what: string;
+  kind: string;
+  step: number;
+  epoch: number;
+  over: number;
+  now: boolean;
+  word: string;
+  say: string;
+  cause: string;
+  rest: string;
+  way: string;
+  snapshot: number | null;
+  how: "" | "paused" | "on" | "unanswered";
+}
+
+export type Status = "waiting" | "running" | "paused" | "finished" | "ended" | "stopped" | "interrupted" | "error";
 
 export interface Head {
   status: Status;
@@ -60,6 +81,12 @@ export interface Head {
   lr: unknown[] | null;
   why: Record<string, string>;
   says: string[];
+  alarm: Alarm | null;
+  /** Whether an alarm pauses the loop; null where it cannot. */
+  autopause: boolean | null;
+  tries: number;
+  /** [epoch, the step after which it began, 1, or 0 where a rewind cut it]. */
+  begins: [number, number, number][];
 }
 
 export interface Mistake {
@@ -136,9 +163,12 @@ export interface State {
     validation: Counts | null;
     before: Counts | null;
     epochs: Epoch[];
+    /** Outputs that were not finite: no predictions, in no count; and the first step of such. */
+    without: number;
+    without_from: number;
   };
   mistakes: Mistakes;
-  flow: { names: string[]; shapes: number[][]; columns: Columns | null; now: Nd };
+  flow: { names: string[]; shapes: number[][]; columns: Columns | null; now: Nd; there: Nd; bounds: unknown[] };
   health: { band: [number, number]; window: number; flag: number; layers: Layer[] };
   filters: Filters | null;
   log: Log;

@@ -8,7 +8,7 @@ from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import flow, watch
 from vistorch.debug.watch.budget import Budget
-from vistorch.debug.watch.cures import CURES, state_of
+from vistorch.debug.watch.cures import CURES, Layer, state_of
 from vistorch.debug.watch.filters import coded
 from vistorch.debug.watch.units import Activity
 
@@ -145,21 +145,34 @@ def test_codes_of_nothing_and_of_bad_values():
     assert coded(np.array([np.nan, -2.0, 2.0]))["codes"].tolist() == [0, 1, 255]
 
 
+WIDE = {"bounds": (1e-6, 1e3)}
+
+
 @pytest.mark.parametrize(
-    ("ratio", "norm", "state"),
+    ("known", "state"),
     [
-        (1e-3, 1.0, "in range"),
-        (1e-5, 1.0, "step too small"),
-        (0.0, 1.0, "no step"),
-        (0.1, 1.0, "step too large"),
-        (1e-3, 1e-8, "gradient vanishes"),
-        (1e-3, 1e4, "gradient explodes"),
-        (float("nan"), 1.0, "not finite"),
-        (None, None, "in range"),
+        ({"ratio": 1e-3, "norm": 1.0}, "in range"),
+        ({"ratio": 0.5, "norm": 1.0, "course": "falls"}, "in range"),  # it learns
+        ({"ratio": 0.5, "norm": 1.0, "course": ""}, "in range"),  # too early to say
+        ({"ratio": 0.5, "norm": 1.0, "course": "rises"}, "step too large"),
+        ({"ratio": 1e-7, "norm": 1.0, "course": "falls"}, "in range"),
+        ({"ratio": 1e-7, "norm": 1.0, "course": "stays", "relative": 0.1}, "step too small"),
+        ({"ratio": 1e-7, "norm": 1e-7, "course": "stays", "relative": 1e-7}, "in range"),  # it is done
+        ({"ratio": 0.0, "still": True, "norm": 1.0}, "no step"),
+        ({"ratio": 0.0, "still": True, "norm": 0.0}, "gradient is 0"),
+        ({"ratio": 0.0, "norm": 1.0}, "in range"),
+        ({"ratio": 0.0, "held": False}, "in no optimizer"),
+        ({"ratio": 0.0, "reached": False}, "no gradient"),
+        ({"ratio": 1e-3, "norm": 1e-8, **WIDE}, "gradient vanishes"),
+        ({"ratio": 1e-3, "norm": 1e4, **WIDE}, "gradient explodes"),
+        ({"ratio": 1e-3, "norm": 1e4, "bounds": (1e-2, 1e7)}, "in range"),  # targets in large units
+        ({"ratio": 1e-3, "norm": 1e4, "bounds": (1e-2, 1e7), "peak": 1.0}, "gradient explodes"),
+        ({"bad": True, "norm": 1.0}, "not finite"),
+        ({}, "in range"),
     ],
 )
-def test_states_and_their_cures(ratio, norm, state):
-    found, cure = state_of(ratio, None, norm)
+def test_states_and_their_cures(known, state):
+    found, cure = state_of(Layer(**known))
     assert found == state and cure == CURES.get(state, "") and (cure.endswith(".") or state == "in range")
 
 
@@ -222,9 +235,9 @@ def test_every_kind_of_work_is_in_the_number_and_none_is_there_twice():
     with always(watch(net, opt, snapshot_every=0)) as run:
         loop(30)
         run.refresh()
-        cost = run.budget.wire()
+        cost, spent = run.budget.wire(), run.budget.spent()
     assert all(cost[name] > 0 for name in ("hear", "refresh", "norms", "ratios", "units", "mistakes"))
-    assert sum(cost.values()) == pytest.approx(run.budget.spent() * 1000, abs=0.02)  # rounded by kind
+    assert sum(cost.values()) == pytest.approx(spent * 1000, abs=0.02)  # rounded by kind
     assert 0 < run.budget.each < 0.01
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vistorch
-from tests.debug.watch.loops import F, conv_net, pictures, small_training
+from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.snapshots import Shelf, Snapshot
@@ -237,3 +237,35 @@ def test_steps_that_were_undone_are_not_waited_for():
                     run.rewind()
                     assert run.steps == 20
     assert run.pace.undone == 4 and run.step == run.steps == 16
+
+
+def test_one_story_after_a_rewind():
+    """Steps, tries, epochs, ticks and speed agree: no half epoch is a measure, no undone step makes it look slow."""
+    net, opt, _ = small_training()
+    x, y = blobs(60)
+    with watch(net, opt, epochs=5, snapshot_every=7) as run:
+        for epoch in range(5):
+            for batch, labels in DataLoader(TensorDataset(x, y), batch_size=6):  # ten steps an epoch
+                opt.zero_grad()
+                F.cross_entropy(net(batch), labels).backward()
+                opt.step()
+                run.refresh()
+                if epoch == 2 and run.step == 26 and run.pace.tries == 1:
+                    run.rewind(1)
+                elif run.pace.tries == 2 and run.step == 2:
+                    head = run.state()["head"]
+                    assert (head["step"], head["steps"], head["epoch"], head["tries"]) == (2, 24, 3, 2)
+                    assert head["begins"] == [[1, 0, 1], [3, 1, 0]] and head["speed"] > 0
+    assert run.step == run.steps == 24 and run.status == "finished"
+    ends = [(e["epoch"], e["step"], int(e["seen"].sum())) for e in run.state()["accuracy"]["epochs"]]
+    assert ends == [
+        (4, 14, 60),
+        (5, 24, 60),
+    ]  # not the first, of one batch, nor the third, of which a part was undone
+
+
+def test_snapshots_that_were_asked_for_are_taken():
+    net, opt, loop = small_training()
+    with watch(net, opt, snapshot_every=3) as run:
+        loop(30)
+    assert run.shelf.steps == list(range(1, 31, 3))

@@ -38,6 +38,7 @@ class Acting:
     log: Log
     shelf: Shelf
     alarms: Any
+    cuts: Any
     pace: Any
     snapshot_every: int | None
     freight: Freight
@@ -179,6 +180,8 @@ class Acting:
     def _boundary(self) -> None:
         """The end of a step: refresh, look for clicks, do what was asked for, and hold the loop while it is paused."""
         now = perf_counter()
+        if self.cuts is not None and self.cuts.left >= 0:
+            self.cuts.stepped()
         if now >= self.next_refresh:
             self.refresh()
             if self.snapshot_every is None and self.budget.may("snapshots", self.step):
@@ -335,7 +338,7 @@ class Acting:
         kept = self.shelf.of(command["step"])
         before, now = self.step, self._rate()
         kept.restore()
-        self.book.rewind(kept.step, kept.book)
+        self.book.rewind(kept.step, kept.book, self.epoch)
         self.pace.rewound(before, kept.step, self.open)
         self.alarms.rewound(kept.step)
         self.shelf.forget_after(kept.step)

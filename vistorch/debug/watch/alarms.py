@@ -93,16 +93,12 @@ class Alarm:
         return f"{self.subject} is {self.kind} since {where}."
 
     def rest(self) -> str:
-        """What is known of where it comes from, and what became of the weights."""
-        parts = [self.cause] if self.cause else []
-        if self.weights and not (self.what == "weight" and len(self.weights) == 1):
-            named = ", ".join(self.weights[:NAMED])
-            more = len(self.weights) - NAMED
-            named += f" and {more} more" if more > 0 else ""
-            parts.append(f"{len(self.weights)} of {count(self.of, 'parameter')} not finite: {named}.")
-        elif not self.weights and self.of:
-            parts.append("All weights are finite.")
-        return " ".join(parts)
+        """What became of the weights."""
+        if self.weights:
+            named = ", ".join(self.weights[:NAMED]) + (", …" if len(self.weights) > NAMED else "")
+            of = f"{len(self.weights):,} of {count(self.of, 'parameter')}"
+            return f"{of} {'is' if len(self.weights) == 1 else 'are'} not finite: {named}."
+        return "All weights are finite." if self.of else ""
 
     def way(self) -> str:
         """What the loop did, and the way back."""
@@ -130,6 +126,7 @@ class Alarm:
             "now": self.now,
             "word": self.word,
             "say": self.say(),
+            "cause": self.cause,
             "rest": self.rest(),
             "way": self.way(),
             "weights": list(self.weights),
@@ -165,12 +162,12 @@ class Alarms:
             return
         bad = self._weights()
         if bad:
-            self.cause = "Weights were not finite before that step."
+            self.cause = "The weights were not finite before that step."
         elif fed is not None and (kind := kind_in(fed)):
             self.cause = f"The model was given a batch that holds {kind}."
         elif self.run.model is not None:
-            batch = "and batch " if fed is not None else ""
-            self.cause = f"Weights {batch}were finite before: it came about in the forward pass of that step."
+            what = "Weights and batch" if fed is not None else "The weights"
+            self.cause = f"{what} were finite: it came about in that forward pass."
 
     def losses(self, step: int, values: list[float]) -> None:
         """The losses of a step, where one is not finite or one before was not.
@@ -234,9 +231,8 @@ class Alarms:
         assert alarm is not None
         alarm.at = run.step
         self.look()
-        run.log.write(
-            alarm.step, f"alarm: {alarm.subject[0].lower()}{alarm.subject[1:]} {alarm.kind}", alarm.rest()
-        )
+        what = f"alarm: {alarm.subject[0].lower()}{alarm.subject[1:]} {alarm.kind}"
+        run.log.write(alarm.step, what, f"{alarm.cause} {alarm.rest()}".strip())
         run._touch("log", "head", "snapshots")
         holds = self.pauses and run.open
         alarm.how = "paused" if holds else ""

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .course import Course
+from .cures import WARM
 from .curves import Curve
 from .mistakes import Mistakes
 from .predictions import Read
@@ -73,12 +75,16 @@ class Book:
         self.flow: Curve | None = None
         self.norms: np.ndarray | None = None  # the newest, by parameter
         self.has_norm: np.ndarray | None = None  # whether there was a gradient then
-        self.ratios: deque[np.ndarray] = deque(maxlen=NEWEST)
+        self.ratios: deque[tuple[int, np.ndarray]] = deque(maxlen=NEWEST)  # (step, by layer)
+        self.reached: np.ndarray | None = None  # whether a parameter ever had a gradient
+        self.peak: np.ndarray | None = None  # the largest norm of the first looks
+        self.looks = 0  # at gradients
+        self.course = Course()
         self.window = Window()
         self.without: deque[tuple[int, int]] = deque(maxlen=4096)  # (step, labels without a prediction)
         self.without_from = 0  # the first such step
         self.epoch: Tally | None = None
-        self.epoch_number = 0
+        self.epoch_number, self.cut = 0, 0  # the newest epoch of which a rewind took a part back
         self.epochs: list[dict[str, Any]] = []
         self.checks: list[dict[str, Any]] = []
         self.checked: Tally | None = None  # the newest validation
@@ -124,16 +130,18 @@ class Book:
     def end_epoch(self, step: int) -> None:
         """Write down what an epoch came to, and begin the next."""
         if self.epoch is not None and self.epoch.samples:
+            self.epoch, ended = Tally(self.classes), self.epoch
+            if self.epoch_number <= self.cut:  # it is no whole epoch that others could be measured against
+                return
             self.epochs.append(
                 {
                     "epoch": self.epoch_number,
                     "step": step,
-                    "right": self.epoch.right.astype(np.uint32),
-                    "seen": self.epoch.seen.astype(np.uint32),
+                    "right": ended.right.astype(np.uint32),
+                    "seen": ended.seen.astype(np.uint32),
                 }
             )
             self.epochs = self.epochs[-EPOCHS:]
-            self.epoch = Tally(self.classes)
 
     def end_check(self, check: Check) -> bool:
         """Write down a validation; False for one that saw nothing."""
@@ -149,6 +157,7 @@ class Book:
         """Add to the curve."""
         self.loss.add(steps, values)
         self.recent.extend(values)
+        self.course.add(values)
 
     def add_rates(self, changes: list[tuple[int, list]], step: int) -> bool:
         """Add the learning rates up to a step; False where there is nothing to add.
@@ -178,6 +187,12 @@ class Book:
         there = np.array([[x is not None for x in row] for row in values])
         norms = np.array([[nan if x is None else x for x in row] for row in values], np.float64)
         self.norms, self.has_norm = norms[-1], there[-1]
+        some = np.asarray(there.any(0))
+        self.reached = some if self.reached is None else np.logical_or(self.reached, some)
+        if self.looks < WARM:
+            most = np.fmax.reduce(np.where(np.isfinite(norms), norms, nan), 0)
+            self.peak = most if self.peak is None else np.fmax(self.peak, most)
+        self.looks += len(norms)
         self.flow.add(steps, norms, there)
 
     # ---- back and forth ----------------------------------------------------------------------------------------
@@ -191,6 +206,7 @@ class Book:
         small = self.epoch is not None and self.classes <= MOST // 4
         other.epoch = self.epoch.copy() if small and self.epoch is not None else None
         other.checks = list(self.checks)
+        other.course = self.course.copy()
         return other
 
     @property
@@ -199,8 +215,14 @@ class Book:
         held = self.loss.nbytes + (0 if self.lr is None else self.lr.nbytes)
         return held + (0 if self.epoch is None else self.epoch.nbytes)
 
-    def rewind(self, step: int, kept: Book) -> None:
-        """Go back to what was known at a step; the curve that is undone stays, thinned, to be shown as such."""
+    def rewind(self, step: int, kept: Book, epoch: int = 0) -> None:
+        """Go back to what was known at a step; the curve that is undone stays, thinned, to be shown as such.
+
+        Args:
+            step: the step.
+            kept: what was known.
+            epoch: the one that the loop is in, which goes on.
+        """
         lost = self.loss.after(step)
         while lost.used - step // lost.width > 128:
             lost = lost.restored()
@@ -211,8 +233,9 @@ class Book:
         self.rated, self.rates = kept.rated, kept.rates
         if kept.epoch is not None:
             self.epoch, self.epoch_number = kept.epoch.copy(), kept.epoch_number
-            self.epochs = list(kept.epochs)
-        self.checks = list(kept.checks)
+        self.cut = epoch
+        self.epochs = list(kept.epochs)
+        self.checks, self.course = list(kept.checks), kept.course.copy()
         if self.flow is not None:
             self.flow = _until(self.flow, step)
         self.window.forget_after(step)

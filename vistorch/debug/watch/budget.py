@@ -20,6 +20,17 @@ SHARE = 0.02  # what cannot be measured (caches that work elsewhere has filled) 
 BRAKE = 1.25  # all together: so much of `share` before everything optional waits
 LEAST = 10  # but never longer than at a tenth of its own share: something is seen of the fastest loop
 
+JOBS = (  # kinds of looking: name, part of the share, steps apart at least
+    ("hear", 1.0, 1),
+    ("refresh", 1.0, 1),
+    ("mistakes", 0.15, 1),
+    ("norms", 0.2, 1),
+    ("ratios", 0.12, 5),
+    ("units", 0.15, 10),
+    ("filters", 0.05, 20),
+    ("snapshots", 0.15, 100),
+)
+
 
 class Job:
     """One kind of looking: its share, how often at most, and what it has cost."""

@@ -1,6 +1,7 @@
 """Gradient flow: how large the gradient of each parameter was in the last backward pass.
 
 The state that travels: { "title", "report": the text, "verdict": a sentence, "scale": [lowest, highest decade],
+"bounds": the norms far below the largest and far above the middle one: beyond them a row is flagged,
 "rows": [ {"name","layer","shape","count","norm": number or null without a gradient,"mean": of |g|,"max": of |g|,
 "zeros": share of exact zeros,"bad": how many are not finite,"weight": norm,"relative": norm of the gradient / norm of
 the weight,"state","cure"} ], "says": [..] }
@@ -18,7 +19,7 @@ import numpy as np
 
 from ..numbers import host, norm_of, plain
 from ..steps.words import count, number, shape
-from .cures import CURES, EXPLODED, VANISHED
+from .cures import CURES, bounds_of
 from .layers import owner_of
 
 
@@ -76,6 +77,7 @@ class FlowRecord:
             "report": self.text(),
             "verdict": verdict_of(self.rows),
             "scale": list(scale_of(self.rows)),
+            "bounds": list(bounds_of(r["norm"] for r in self.rows)),
             "rows": self.rows,
             "says": self.says,
         }
@@ -125,8 +127,12 @@ def flow(model: Any, title: str = "") -> FlowRecord:
                 weight=weight,
                 relative=norm / weight if weight > 0 and math.isfinite(norm) else None,
             )
-        state = _state(norm, bad)
-        rows.append({**row, "state": state, "cure": CURES.get(state, "")})
+        rows.append(row)
+    bounds = bounds_of(r["norm"] for r in rows)
+    for row in rows:
+        if row["norm"] is not None:
+            row["state"] = _state(row["norm"], row["bad"], bounds)
+            row["cure"] = CURES.get(row["state"], "")
     says = []
     if missing == len(rows):
         says.append("No parameter has a gradient: call backward() first, or before zero_grad().")
@@ -135,14 +141,14 @@ def flow(model: Any, title: str = "") -> FlowRecord:
     return FlowRecord(title or f"Gradient flow of {type(model).__name__}", rows, says)
 
 
-def _state(norm: float, bad: int) -> str:
+def _state(norm: float, bad: int, bounds: tuple[float, float]) -> str:
     if bad or not math.isfinite(norm):
         return "not finite"
     if norm == 0:
         return "exactly zero"
-    if norm < VANISHED:
+    if norm < bounds[0]:
         return "gradient vanishes"
-    return "gradient explodes" if norm > EXPLODED else "in range"
+    return "gradient explodes" if norm > bounds[1] else "in range"
 
 
 def scale_of(rows: list[dict[str, Any]]) -> tuple[int, int]:

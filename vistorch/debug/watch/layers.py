@@ -29,6 +29,7 @@ class Sizes:
         self.names = [n for n, _ in self.parameters]
         self.layers = list(dict.fromkeys(owner_of(n) for n in self.names))
         self.before: list | None = None
+        self.weights: list[float] = []  # the newest norms of the parameters
 
     def norms(self, freight: Freight) -> list:
         """The norm of each gradient now, as numbers or tickets; None where there is none."""
@@ -55,13 +56,16 @@ class Sizes:
         return out
 
     def by_layer(self, pairs: list[tuple[float, float]]) -> np.ndarray:
-        """The ratio of each layer: all its parameters together."""
+        """The ratio of each layer: all its parameters together; NaN where its weights are 0, inf where not finite."""
         total = np.zeros((len(self.layers), 2))
         where = {name: i for i, name in enumerate(self.layers)}
         for name, (added, weight) in zip(self.names, pairs, strict=False):
             total[where[owner_of(name)]] += added * added, weight * weight
         with np.errstate(all="ignore"):
-            return np.sqrt(total[:, 0] / total[:, 1])
+            ratios = np.sqrt(total[:, 0] / total[:, 1])
+        ratios[total[:, 1] == 0] = np.nan  # weights that begin at 0 have no size to be measured against
+        ratios[~np.isfinite(total).all(1)] = np.inf
+        return ratios
 
 
 def _norm(g: Any, freight: Freight) -> float | Ticket | None:

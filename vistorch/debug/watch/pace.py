@@ -32,7 +32,9 @@ class Pace:
         )  # (seconds of the loop, steps that were made)
         self.undone = 0  # steps that were made and taken back
         self.tries = 1
-        self.begins: deque[list[int]] = deque(maxlen=EPOCHS)  # [epoch, the step after which it began]
+        self.begins: deque[list[int]] = deque(
+            maxlen=EPOCHS
+        )  # [epoch, the step after which it began, whether whole]
 
     def guess(self, steps: int | None, epochs: int | None) -> None:
         """Take what the text of a cell says, where nothing was given.
@@ -64,7 +66,7 @@ class Pace:
             epoch: its number.
             step: the newest step before it.
         """
-        self.begins.append([epoch, step])
+        self.begins.append([epoch, step, 1])
 
     def rewound(self, before: int, step: int, going: bool) -> None:
         """The run goes back.
@@ -80,7 +82,7 @@ class Pace:
         while self.begins and self.begins[-1][1] > step:
             self.begins.pop()
         if self.begins and self.begins[-1][0] != self.run.epoch and going:
-            self.began(self.run.epoch, step)  # the loader is not wound back
+            self.begins.append([self.run.epoch, step, 0])  # the loader is not wound back
 
     @property
     def made(self) -> int:

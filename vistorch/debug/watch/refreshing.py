@@ -14,6 +14,7 @@ from typing import Any
 from .book import Book, Check
 from .budget import Budget
 from .controls import StopTraining
+from .cuts import Cuts
 from .freight import Freight
 from .layers import number
 from .predictions import arrived, classes_of, is_several, queue
@@ -41,6 +42,7 @@ class Refreshing:
     freight: Freight
     batch: int | None
     changed: dict[str, int]
+    cuts: Any
     ear: Any
     filters: Any
     marks: deque
@@ -51,7 +53,7 @@ class Refreshing:
     pending_losses: list[tuple[int, list]]
     pending_norms: list[tuple[int, list]]
     pending_rates: list[tuple[int, list]]
-    pending_ratios: list[list]
+    pending_ratios: list[tuple[int, list]]
     poll: Any
     queued: list[tuple]
     says: list[str]
@@ -159,9 +161,12 @@ class Refreshing:
                 if not isfinite(sum(x for x in found if x is not None)):
                     self.alarms.gradients(step, found)
             touched += ["flow", "health"]
+            if self.cuts is None and book.looks > 1 and book.reached is not None and not book.reached.all():
+                self.cuts = Cuts(self)
         if self.pending_ratios and self.sizes is not None:
-            for found in self.pending_ratios:
-                book.ratios.append(self.sizes.by_layer([(number(a), number(w)) for a, w in found]))
+            for step, found in self.pending_ratios:
+                self.sizes.weights = [number(w) for _, w in found]
+                book.ratios.append((step, self.sizes.by_layer([(number(a), number(w)) for a, w in found])))
             self.pending_ratios = []
             touched.append("health")
         if book.units.coming and book.units.arrive():

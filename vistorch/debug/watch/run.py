@@ -18,7 +18,7 @@ import numpy as np
 from .acting import Acting
 from .alarms import Alarm, Alarms
 from .book import Book, Check
-from .budget import SHARE, Budget
+from .budget import JOBS, SHARE, Budget
 from .controls import Desk, Log, StopTraining
 from .ear import Ear
 from .failure import told
@@ -34,16 +34,6 @@ from .snapshots import BUDGET, Shelf
 from .units import has_channels
 
 LOOK = 0.01  # seconds between two steps that are looked at more closely, at least
-JOBS = (
-    ("hear", 1.0, 1),
-    ("refresh", 1.0, 1),
-    ("mistakes", 0.15, 1),
-    ("norms", 0.2, 1),
-    ("ratios", 0.12, 5),
-    ("units", 0.15, 10),
-    ("filters", 0.05, 20),
-    ("snapshots", 0.15, 100),
-)
 _open: weakref.WeakSet = weakref.WeakSet()
 
 
@@ -104,10 +94,11 @@ class Run(Acting, Refreshing, Showing):
         self.snapshot_every = snapshot_every
         if snapshot_every is not None:
             self.budget.jobs["snapshots"].every = snapshot_every
+            self.budget.jobs["snapshots"].share = math.inf  # as asked, whatever they cost
         self.freight, self.desk, self.log = Freight(), Desk(), Log()
         self.shelf = Shelf(snapshot_bytes)
         self.poll, self.tell = poll, tell
-        self.alarms = Alarms(self)
+        self.alarms, self.cuts = Alarms(self), None
         self.at_backward: Callable | None = None
         self.opened = self.left_open = False
         self.version = 0
@@ -117,7 +108,7 @@ class Run(Acting, Refreshing, Showing):
         self.pending_rates: list[tuple[int, list]] = []  # only where they change
         self.newest_rate: Any = None
         self.pending_norms: list[tuple[int, list]] = []
-        self.pending_ratios: list[list] = []
+        self.pending_ratios: list[tuple[int, list]] = []
         self.queued: list[tuple] = []
         self.next_refresh = self.next_poll = self.next_look = 0.0
         self.look_every = LOOK
@@ -204,6 +195,8 @@ class Run(Acting, Refreshing, Showing):
         self.left_open = False
         try:
             self.ear.close()
+            if self.cuts is not None:
+                self.cuts.close()
             self.refresh(tell=False)
             self.refresh(tell=False)  # what was asked of a device in the first
             self.alarms.end()
@@ -264,7 +257,7 @@ class Run(Acting, Refreshing, Showing):
         step = self.step = self.step + 1
         if self.looks and self.sizes is not None and self.sizes.before is not None:
             begun = self.budget.begin()
-            self.pending_ratios.append(self.sizes.ratios(self.freight))
+            self.pending_ratios.append((step, self.sizes.ratios(self.freight)))
             self.budget.end("ratios", begun)
         if losses:
             if losses[0].__class__ is not float:

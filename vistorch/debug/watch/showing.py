@@ -13,8 +13,8 @@ import numpy as np
 
 from ...engine.places import CPU
 from .controls import WORDS
-from .cures import HIGH, LOW, state_of
-from .layers import owner_of
+from .cures import HIGH, LOW, bounds_of
+from .health import layers_of
 from .tally import WINDOW, Tally
 from .units import FLAG
 from .units import WINDOW as UNIT_WINDOW
@@ -46,6 +46,7 @@ class Showing:
     book: Any
     budget: Any
     changed: dict
+    cuts: Any
     ear: Any
     epoch: int
     epoch_steps: Any
@@ -200,6 +201,10 @@ class Showing:
             "shapes": [] if sizes is None else [list(p.shape) for _, p in sizes.parameters],
             "columns": None if flow is None else flow.wire(since),
             "now": np.zeros(0) if self.book.norms is None else self.book.norms,
+            "bounds": list(bounds_of([] if self.book.norms is None else self.book.norms.tolist())),
+            "there": np.zeros(0, np.uint8)
+            if self.book.norms is None
+            else self.book.has_norm.astype(np.uint8),
         }
 
     def _health_state(self, since: int) -> dict[str, Any]:
@@ -260,34 +265,7 @@ class Showing:
         """Each layer: the size of its steps, its units, what that means and what usually helps."""
         if self.sizes is None:
             return []
-        book, out = self.book, []
-        history = np.array(book.ratios) if book.ratios else np.zeros((0, len(self.sizes.layers)))
-        for i, name in enumerate(self.sizes.layers):
-            own = [j for j, n in enumerate(self.sizes.names) if owner_of(n) == name]
-            column = history[:, i]
-            known = len(column) > 0
-            norms = [] if book.norms is None else [book.norms[j] for j in own if not np.isnan(book.norms[j])]
-            activity = book.units.layers.get(name)
-            mean = float(column[-20:].mean()) if known else None
-            state, cure = state_of(mean, activity, max(norms) if norms else None)
-            out.append(
-                {
-                    "name": name or "(root)",
-                    "parameters": sum(self.sizes.parameters[j][1].numel() for j in own),
-                    "ratio": float(column[-1]) if known else None,
-                    "mean": mean,
-                    "low": float(column.min()) if known else None,
-                    "high": float(column.max()) if known else None,
-                    "kind": "" if activity is None else activity.kind,
-                    "units": None if activity is None else activity.levels(),
-                    "dead": None if activity is None else activity.dead().astype(np.uint8),
-                    "saturated": None if activity is None else activity.saturated().astype(np.uint8),
-                    "seen": 0 if activity is None else activity.seen,
-                    "state": state,
-                    "cure": cure,
-                }
-            )
-        return out
+        return layers_of(self)
 
     # ---- words -------------------------------------------------------------------------------------------------
     def text(self) -> str:

@@ -99,7 +99,7 @@ def alarm_lines(alarm: Any) -> list[str]:
     way = alarm.way()
     if alarm.snapshot is not None:
         way += f" run.rewind({alarm.snapshot}) goes back to it."
-    return [f"✹ {alarm.say()}", *[f"  {part}" for part in (alarm.rest(), way) if part]]
+    return [f"✹ {alarm.say()}", *[f"  {part}" for part in (alarm.cause, alarm.rest(), way) if part]]
 
 
 def health_text(run: Any) -> str:

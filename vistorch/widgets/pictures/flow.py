@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ...debug.steps.words import count, number, shape
-from ...debug.watch.cures import EXPLODED, VANISHED
+from ...debug.watch.cures import bounds_of
 from .ink import SANS, tag, words
 from .ink import number as place
 from .sheet import PAD, SMALL, Sheet, wrapped
@@ -63,8 +63,8 @@ def _rows(sheet: Sheet, rows: list[dict[str, Any]], low: int, high: int) -> None
         x = place(BAR + WIDE * (decade - low) / (high - low))
         sheet.add(tag("path", d=f"M{x} {place(top)}V{place(end)}", stroke=c["line"]))
         sheet.add(words(float(x), sheet.y + 12, f"1e{decade}", text_anchor="middle", **small))
-    for value in (VANISHED, EXPLODED):
-        if low <= math.log10(value) <= high:
+    for value in bounds_of(r["norm"] for r in rows):
+        if value > 0 and math.isfinite(value) and low <= math.log10(value) <= high:
             x = place(x_of(value))
             sheet.add(
                 tag("path", d=f"M{x} {place(top)}V{place(end)}", stroke=c["warn"], stroke_dasharray="3 3")

@@ -24,6 +24,7 @@ from .vt import listening
 from .vt.automatic import bundle_of
 from .vt.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .vt.dispatch import obey
+from .vt.failures import Failures
 from .vt.keep import keep
 from .vt.shell import has_front_end
 
@@ -44,6 +45,9 @@ class VisTorch(Magics):
     automatic = Bool(Defaults.automatic, help="Show a tensor that is a cell's last value as a picture.").tag(
         config=True
     )
+    errors = Bool(
+        Defaults.errors, help="After an exception, show only the user's frames, and draw a shape error."
+    ).tag(config=True)
     live = Enum(SWITCH, Defaults.live, help="Whether displays ask the kernel for what they do not hold.").tag(
         config=True
     )
@@ -57,7 +61,7 @@ class VisTorch(Magics):
             raise TraitError(f"VisTorch.{name} goes from {low} to {high}, got {value}")
         return value
 
-    @observe("size", "map", "budget", "automatic", "live")
+    @observe("size", "map", "budget", "automatic", "errors", "live")
     def _changed(self, change: Any) -> None:
         """Hand a trait on to the functions."""
         setattr(vt.defaults, change["name"], change["new"])
@@ -126,6 +130,7 @@ def load_ipython_extension(shell: Any) -> None:
     if getattr(shell, "Completer", None) is not None:
         _add_to(shell.Completer.custom_matchers, matcher_for(shell), undo)
     _add_formatter(shell, undo)
+    undo.append(Failures(shell).start())
     shell.events.register("pre_run_cell", _listen)
     undo.append(lambda: shell.events.unregister("pre_run_cell", _listen))
     if listening.start():

@@ -21,6 +21,7 @@ class Defaults:
         map: the colour map; "auto" takes tide for values and ember for gradients.
         budget: the most bytes one display may take; None keeps what the display itself keeps to.
         automatic: whether a tensor as a cell's last value shows its picture by itself.
+        errors: whether a cell that fails shows only the user's frames, and a shape error drawn.
         live: whether displays ask the kernel for what they do not hold.
     """
 
@@ -28,6 +29,7 @@ class Defaults:
     map: str = "auto"
     budget: int | None = None
     automatic: bool = True
+    errors: bool = True
     live: str = "auto"
 
     def reset(self) -> None:

@@ -1,0 +1,158 @@
+"""What a person calls the tensors and the modules of a line that failed.
+
+Invariant: a name is taken from the line only where the function that it calls got that very tensor there.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from types import FrameType, ModuleType
+from typing import Any
+
+from ...engine.tensor import Tensor
+from ..graph.last import VARARGS, _is_ours, _module
+from ..source import segment_of
+
+OPERATORS = {
+    "Add": "+", "Sub": "−", "Mult": "*", "MatMult": "@", "Div": "/", "Pow": "**", "FloorDiv": "//", "Mod": "%",
+    "Lt": "<", "Gt": ">", "LtE": "≤", "GtE": "≥", "Eq": "=", "NotEq": "≠", "BitAnd": "&", "BitOr": "|", "BitXor": "^",
+}  # fmt: skip
+
+
+def module_of(frames: list) -> tuple[str, Any]:
+    """The innermost module that ran, and how one would type it from the variable of the outermost one."""
+    from ...nn import Module
+
+    chain = [module for frame, _ in frames if isinstance(module := _module(frame), Module)]
+    if not chain:
+        return "", None
+    root, module = chain[0], chain[-1]
+    name = _variable(frames, root) or type(root).__name__
+    path = next((path for path, one in root.named_modules() if one is module), "")
+    for part in path.split(".") if path else []:
+        name += f"[{part}]" if part.isdigit() else f".{part}"
+    return name, module
+
+
+def _variable(frames: list, value: Any) -> str:
+    """The name of the variable that holds a value, in a frame of the user's."""
+    for frame, _ in frames:
+        if not _is_ours(frame):
+            for scope in (frame.f_locals, frame.f_globals):
+                for name, held in list(scope.items()):
+                    if held is value and name != "self" and not name.startswith("_"):
+                        return name
+    return ""
+
+
+def described(path: str, module: Any) -> str:
+    """A module in a few words: `net[2] Linear 84 → 10`."""
+    if module is None:
+        return ""
+    held, kind = vars(module), type(module).__name__
+    ends = [("in_features", "out_features"), ("in_channels", "out_channels"), ("num_embeddings", "embedding_dim"),
+            ("input_size", "hidden_size")]  # fmt: skip
+    size = next((f" {held[a]} → {held[b]}" for a, b in ends if a in held and b in held), "")
+    return f"{path} {kind}{size}" if path != kind else f"{kind}{size}"
+
+
+def names_of(place: tuple[FrameType, int], called: FrameType) -> tuple[dict[Any, str], str]:
+    """The parts of the user's line by the tensors that were given as them, and the operator's sign.
+
+    Args:
+        place: the user's frame and instruction.
+        called: the frame of the function that the line called.
+    """
+    frame, instruction = place
+    segment = segment_of((frame.f_code, instruction))
+    tree = _tree(segment.strip()) if segment else None
+    if segment is None or tree is None:
+        return {}, ""
+    parts, words = _parts(tree, frame)
+    code = called.f_code
+    if code.co_name == "__setitem__" and len(parts) == 2:
+        parts += _assigned(frame)
+    arguments = list(code.co_varnames[: code.co_argcount])
+    if arguments and _module(called) is not None and arguments[0] == "self":
+        del arguments[0]  # the module itself is what was called
+    rest = len(parts) - len(arguments)
+    found: dict[Any, str] = {}
+    for name, part in [*zip(arguments, parts, strict=False), *words.items()]:
+        _match(found, name, called.f_locals.get(name), part, segment.strip(), frame)
+    if rest > 0 and code.co_flags & VARARGS:
+        name = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        given = called.f_locals.get(name, ())
+        for i, (value, part) in enumerate(zip(given, parts[len(arguments) :], strict=False)):
+            _match(found, f"{name}[{i}]", value, part, segment.strip(), frame)
+    sign = getattr(tree, "op", None) or next(iter(getattr(tree, "ops", [])), None)
+    return found, OPERATORS.get(type(sign).__name__, "") if sign is not None else ""
+
+
+def _match(found: dict, name: str, value: Any, part: Any, segment: str, frame: FrameType) -> None:
+    """Enter a part of the line for the tensor, or the tensors, that was given as it."""
+    if isinstance(value, Tensor):
+        text = ast.get_source_segment(segment, part) or ast.unparse(part)
+        written = _held(frame, part.id) if isinstance(part, ast.Name) else None
+        if not isinstance(written, Tensor) or written is value or written.shape == value.shape:
+            found.setdefault(id(value), text)
+            found[name] = text
+    elif (
+        isinstance(value, (list, tuple))
+        and isinstance(part, (ast.List, ast.Tuple))
+        and len(value) == len(part.elts)
+    ):
+        for i, (one, element) in enumerate(zip(value, part.elts, strict=True)):
+            _match(found, f"{name}[{i}]", one, element, segment, frame)
+
+
+def _held(frame: FrameType, name: str) -> Any:
+    return frame.f_locals.get(name, frame.f_globals.get(name))
+
+
+def _tree(segment: str) -> Any:
+    try:
+        return ast.parse(segment, mode="eval").body
+    except SyntaxError:
+        pass
+    try:
+        return ast.parse(segment).body[0]
+    except (SyntaxError, IndexError):
+        return None
+
+
+def _parts(tree: Any, frame: FrameType) -> tuple[list[Any], dict[str, Any]]:
+    """What the op at this place is written with, in order, and by keyword."""
+    if isinstance(tree, ast.Call):
+        if any(isinstance(part, ast.Starred) for part in tree.args):
+            return [], {}
+        parts: list[Any] = list(tree.args)
+        if isinstance(tree.func, ast.Attribute) and not _is_room(tree.func.value, frame):
+            parts.insert(0, tree.func.value)
+        return parts, {word.arg: word.value for word in tree.keywords if word.arg}
+    if isinstance(tree, ast.BinOp):
+        return [tree.left, tree.right], {}
+    if isinstance(tree, ast.AugAssign):
+        return [tree.target, tree.value], {}
+    if isinstance(tree, ast.Compare):
+        return [tree.left, *tree.comparators], {}
+    if isinstance(tree, ast.Subscript):
+        return [tree.value, tree.slice], {}
+    return [], {}
+
+
+def _is_room(tree: Any, frame: FrameType) -> bool:
+    """Whether what stands before the dot is no tensor: a package such as `F`, or a module whose child is called."""
+    while isinstance(tree, ast.Attribute):
+        tree = tree.value
+    if not isinstance(tree, ast.Name):
+        return False
+    held = _held(frame, tree.id)
+    return isinstance(held, (ModuleType, type)) or hasattr(type(held), "_call_told")
+
+
+def _assigned(frame: FrameType) -> list[Any]:
+    """The right side of an assignment that stands in one line."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    tree = _tree(line)
+    return [tree.value] if isinstance(tree, ast.Assign) else []

@@ -222,9 +222,9 @@ def test_every_kind_of_work_is_in_the_number_and_none_is_there_twice():
     with always(watch(net, opt, snapshot_every=0)) as run:
         loop(30)
         run.refresh()
-        cost = run.budget.wire()
+        cost, spent = run.budget.wire(), run.budget.spent()
     assert all(cost[name] > 0 for name in ("hear", "refresh", "norms", "ratios", "units", "mistakes"))
-    assert sum(cost.values()) == pytest.approx(run.budget.spent() * 1000, abs=0.02)  # rounded by kind
+    assert sum(cost.values()) == pytest.approx(spent * 1000, abs=0.02)  # rounded by kind
     assert 0 < run.budget.each < 0.01
 
 

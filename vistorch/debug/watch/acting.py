@@ -47,6 +47,7 @@ class Acting:
     model: Any
     optimizer: Any
     status: str
+    tasks: Any
     say: str
     step: int
     epoch: int
@@ -311,6 +312,7 @@ class Acting:
         before, now = self.step, self._rate()
         kept.restore()
         self.book.rewind(kept.step, kept.book)
+        self.tasks.forget_after(kept.step)
         self.rewound += self.step - kept.step if self.open else 0
         self.shelf.forget_after(kept.step)
         for entry in self.log.entries:
@@ -329,7 +331,9 @@ class Acting:
         self.log.write(before, what, effect, before, kept.step)
         for job in self.budget.jobs.values():
             job.last = min(job.last, kept.step)
-        self._touch("loss", "validation", "accuracy", "flow", "mistakes", "log", "snapshots", "rewound")
+        self._touch(
+            "loss", "validation", "accuracy", "flow", "mistakes", "log", "snapshots", "rewound", "task"
+        )
         if not self.open:
             self.say = f"The model holds the weights of step {kept.step}."
 

@@ -30,6 +30,7 @@ from .record import WatchRecord
 from .refreshing import Refreshing
 from .showing import Showing
 from .snapshots import BUDGET, Shelf
+from .tasks import Tasks
 from .units import has_channels
 
 LOOK = 0.01  # seconds between two steps that are looked at more closely, at least
@@ -37,6 +38,7 @@ JOBS = (
     ("hear", 1.0, 1),
     ("refresh", 1.0, 1),
     ("mistakes", 0.15, 1),
+    ("tasks", 0.2, 1),
     ("norms", 0.2, 1),
     ("ratios", 0.12, 5),
     ("units", 0.15, 10),
@@ -123,6 +125,7 @@ class Run(Acting, Refreshing, Showing):
         self.layer_paths: dict[int, tuple[str, bool]] = {}
         self.sizes: Sizes | None = None
         self.filters: Filters | None = None
+        self.tasks = Tasks(self.book.names)
         self.ear = Ear(self)
         if model is not None:
             self._meet(model)
@@ -285,7 +288,8 @@ class Run(Acting, Refreshing, Showing):
         """A validation is over: read what is left of it."""
         self._read_check(check, ends=True)
         if self.book.end_check(check):
-            self._touch("validation", "accuracy")
+            self._touch("validation", "accuracy", "task")
+            self.tasks.checked = check
 
     def _tick(self) -> None:
         """Between two calls of a validation: refresh and look for clicks when it is time."""

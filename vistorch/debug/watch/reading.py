@@ -264,23 +264,38 @@ def sight_of(order: list, last: Any = None) -> Sight | None:
     """
     values = None
     for node in order[:NEAR]:
-        if node.__class__ is Leaf or node.rule is None:
+        cls = node.__class__
+        kind = _kinds.get(cls)
+        if kind is None:
+            kind = _kinds[cls] = _kind_of(node)
+        if not kind:
             continue
-        name = node.rule.name
-        if name.startswith("nll_loss"):
+        if kind == CLASSES:
             return _of_classes(node, last) or values
-        if name.startswith("binary_cross_entropy") and "backward" not in name:
+        if kind != VALUES:
             scores, target = _kept(node, "input"), _kept(node, "target")
             if scores is None or target is None or scores.shape != target.shape:
                 return values
-            sight = Sight(LOGITS if "logits" in name else CHANCES, scores, target, node.place)
-            sight.name = name
+            sight = Sight(kind, scores, target, node.place)
+            sight.name = node.rule.name
             return sight
-        if name in DISTANCES and values is None:
+        if values is None:
             values = _of_distance(node)
             if node is order[0]:  # nothing stands beside it
                 return values
     return values
+
+
+_kinds: dict[Any, str] = {}  # by class of node: what kind of loss it is; "" for all else
+
+
+def _kind_of(node: Any) -> str:
+    name = "" if node.__class__ is Leaf or node.rule is None else node.rule.name
+    if name.startswith("nll_loss"):
+        return CLASSES
+    if name.startswith("binary_cross_entropy") and "backward" not in name:
+        return LOGITS if "logits" in name else CHANCES
+    return VALUES if name in DISTANCES else ""
 
 
 def sight_of_op(name: str, ins: tuple) -> Sight | None:

@@ -1,12 +1,14 @@
 """Predictions beside their targets: how far off they are, by output, and how much better than the best constant.
 
 Outputs are the columns of a matrix, the channels of pictures, the last axis of sequences; more than `OUTPUTS` of them
-are taken for one. What is kept of a batch is cut to `CAP` numbers when it is heard, at regular distances.
+are taken for one. Of a batch of more than `CAP` numbers as many rows are kept as the window holds, at regular
+distances.
 Invariant: a value counts only where prediction and target are both finite; nothing is counted twice.
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from .reading import Sight
 
 WINDOW = 1024  # the newest values, and the newest samples
 OUTPUTS = 32
-CAP = 16_384  # numbers of a batch
+CAP = 16_384  # numbers of a batch that is kept whole
 POINTS = 2048  # numbers in the picture, of all outputs
 BINS = 31
 WORST = 8
@@ -24,50 +26,71 @@ FIRST = 4  # values of a sample that are shown
 
 
 def trim(sight: Sight) -> None:
-    """Copy of a batch what is kept: (samples, values of each, outputs); `sequence` says of what it was cut.
+    """Copy of a batch what is kept of it: all, or a part at regular distances.
 
     Args:
         sight: a batch of predictions and targets.
     """
     p, t = sight.scores, sight.target
-    shape, n = p.shape, len(p)
-    wide = any(
-        stride == 0 and side > 1 for x in (p, t) for stride, side in zip(x.strides, x.shape, strict=True)
-    )
-    outputs = 1 if p.ndim == 1 else shape[-1] if p.ndim < 4 else shape[1]
-    pooled = outputs > OUTPUTS
+    wide = 0 in p.strides or 0 in t.strides
+    if p.size <= CAP:
+        sight.sequence = p.shape, wide, 0
+        sight.scores, sight.target = p.copy(), t.copy()
+        return
+    n, outputs, pooled, inner = _form(p.shape)
     each = max(1, -(-n // WINDOW))
-    inner = max(1, p.size // max(1, n) // (1 if pooled else outputs))
-    kept = -(-n // each)
-    every = max(1, -(-kept * inner * (1 if pooled else outputs) // CAP))
+    every = max(1, -(-(-(-n // each) * inner) // WINDOW))
+    sight.sequence = p.shape, wide, each
+    sight.scores, sight.target = (_shaped(x[::each], outputs, pooled, inner, every).copy() for x in (p, t))
 
-    def cut(x: Any) -> Any:
-        x = x[::each]
-        if x.ndim > 3 and not pooled:
-            x = sight.place.xp.moveaxis(x, 1, -1)
-        return x.reshape(len(x), inner, 1 if pooled else outputs)[:, ::every].copy()
 
-    with sight.place:
-        sight.scores, sight.target = cut(p), cut(t)
-    if sight.indices is not None:
-        sight.indices = sight.indices[::each]
-    sight.sequence = {
-        "shape": [int(side) for side in shape],
-        "outputs": int(outputs),
-        "pooled": pooled,
-        "of": n * inner,
-        "broadcast": wide,
-    }
+def _form(shape: tuple) -> tuple[int, int, bool, int]:
+    """Samples, outputs, whether these are taken for one, and values of each output and sample."""
+    n, outputs = shape[0], _outputs(shape)
+    pooled = outputs > OUTPUTS
+    columns = 1 if pooled else outputs
+    inner = prod(shape[1:]) // max(1, columns)
+    return n, columns, pooled, inner
+
+
+def _outputs(shape: tuple) -> int:
+    """The columns of a matrix, the channels of pictures, the last axis of sequences."""
+    return 1 if len(shape) == 1 else shape[1] if len(shape) > 3 else shape[len(shape) - 1]
+
+
+def rows_of(sight: Sight) -> int:
+    """How many values of each output are kept of a batch; at least one, so that an empty one counts."""
+    return max(1, sight.scores.size // _form(sight.sequence[0])[1])
+
+
+def _shaped(x: Any, outputs: int, pooled: bool, inner: int, every: int = 1) -> Any:
+    """(samples, values of each, outputs), of pictures (samples, channels, values): a view of every so many values."""
+    if x.ndim > 3 and not pooled:
+        return x.reshape(len(x), outputs, inner)[:, :, ::every]
+    return x.reshape(len(x), inner, outputs)[:, ::every]
 
 
 def reads(sights: list[Sight], freight: Freight) -> list[tuple]:
-    """Have some batches brought.
+    """Have some batches brought as (samples, values of each, outputs), with what they were.
 
     Args:
         sights: the batches.
         freight: what brings them.
     """
-    return [(s, freight.put(s.scores, s.place), freight.put(s.target, s.place)) for s in sights]
+    found = []
+    for s in sights:
+        shape, _, each = s.sequence
+        _, outputs, pooled, inner = _form(shape)
+        both = s.scores, s.target
+        if not each:  # it was small enough to be copied as it was
+            both = [_shaped(x, outputs, pooled, inner) for x in both]
+        if len(shape) > 3 and not pooled:
+            both = [x.swapaxes(1, 2) for x in both]
+        if each > 1 and s.indices is not None:
+            s.indices = s.indices[::each]
+        s.scores, s.target = both
+        found.append((s, freight.put(both[0], s.place), freight.put(both[1], s.place)))
+    return found
 
 
 def _plain(sight: Sight, scores: Any, target: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -98,7 +121,8 @@ class Values:
         )
         self.seen = self.given = 0  # rows, samples
         self.varied = False  # a batch held two targets that differ; else there is nothing to predict
-        self.of: dict[str, Any] = {}
+        self.shape: tuple = ()  # of a batch
+        self.broadcast = False
         self.name = ""
         self.echo = False
         self.loss_sum, self.loss_count = 0.0, 0
@@ -110,18 +134,19 @@ class Values:
             found: what `reads` returned.
         """
         for sight, scores, target in found:
-            p, t, fine = _plain(sight, scores.value, target.value)
-            if not p.size:
+            if not scores.value.size:
                 continue
+            p, t, fine = _plain(sight, scores.value, target.value)
             outputs = p.shape[2]
             if self.rows is not None and self.rows.shape[1] != 1 + 2 * outputs:
                 self.__init__(self.names, self.size)  # another form: nothing of before belongs to it
-            self.of, self.name, self.echo = sight.sequence, sight.name, sight.echo
+            self.shape, self.broadcast, _ = sight.sequence
+            self.name, self.echo = sight.name, sight.echo
             both = np.concatenate((p.reshape(-1, outputs), t.reshape(-1, outputs)), 1)
             whole = fine.reshape(-1, outputs).all(1)
             both[~whole] = np.nan
             self.seen += len(both)
-            self.given += sight.sequence["shape"][0]
+            self.given += self.shape[0]
             targets = both[whole][:, outputs:]
             if len(p) == 1 and self.rows is not None and len(self.rows):  # a sample at a time
                 targets = np.concatenate((targets, self.rows[-1:, 1 + outputs :]))
@@ -214,8 +239,7 @@ class Values:
         out = []
         for row in self.samples[order]:
             values = [[_known(float(x)) for x in row[a : a + FIRST]] for a in (3, 3 + FIRST)]
-            few = min(FIRST, self.outputs if not self.of["pooled"] and len(self.of["shape"]) < 3 else 1)
-            spatial = self.of["pooled"] or len(self.of["shape"]) > 2
+            few, spatial = min(FIRST, self.outputs), bool(self.pooled) or len(self.shape) > 2
             out.append(
                 {
                     "step": int(row[0]),
@@ -244,9 +268,9 @@ class Values:
             beyond.append(int((np.abs(off[:, k]) > span).sum()))
         return {
             "outputs": self.labels(),
-            "pooled": self.of["outputs"] if self.of["pooled"] else 0,
-            "shape": list(self.of["shape"]),
-            "broadcast": self.of["broadcast"],
+            "pooled": self.pooled,
+            "shape": [int(side) for side in self.shape],
+            "broadcast": self.broadcast,
             "echo": self.echo,
             "size": self.size,
             "n": len(rows),
@@ -261,13 +285,20 @@ class Values:
             "worst": self.worst(),
         }
 
+    @property
+    def pooled(self) -> int:
+        """How many outputs are taken for one; 0 where each is its own."""
+        if not self.shape or not _form(self.shape)[2]:
+            return 0
+        return int(_outputs(self.shape))
+
     def labels(self) -> list[str]:
         """A name for each output."""
         n = self.outputs
         if self.names is not None and len(self.names) == n:
             return list(self.names)
-        if self.of and self.of["pooled"]:
-            return [f"all {self.of['outputs']:,}"]
+        if self.pooled:
+            return [f"all {self.pooled:,}"]
         return ["output"] if n == 1 else [f"output {k}" for k in range(n)]
 
 

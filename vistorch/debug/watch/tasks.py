@@ -16,7 +16,7 @@ from .language import TOKENS as AT_ONCE
 from .language import WINDOW as TOKENS
 from .language import Form, Tokens, ask
 from .reading import CLASSES, LOGITS, VALUES, Sight
-from .regression import WINDOW, Values, reads, trim
+from .regression import WINDOW, Values, reads, rows_of, trim
 
 CLASSIFICATION, REGRESSION, LANGUAGE, LOSS = "classification", "regression", "language", "loss"
 NEWEST = 24  # passes that decide
@@ -134,7 +134,7 @@ class Tasks:
         self.batches = [], []
         held = 0
         for i in range(len(kept := [*self.kept[0], *values]) - 1, -1, -1):
-            held += kept[i].scores.shape[0] * kept[i].scores.shape[1]
+            held += rows_of(kept[i])
             if held >= WINDOW:
                 kept = kept[i:]
                 break

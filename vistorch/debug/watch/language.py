@@ -19,7 +19,7 @@ TOKENS = 4096  # of a batch
 SCORED = 1 << 21  # scores of a batch that are searched for the likeliest token
 CONTEXT = 12  # tokens before one
 PLACES = 12  # places, tokens, pairs that are listed
-EACH = 4  # places of a batch
+KEPT = 128  # of the newest batches
 RARE = 3  # times a token must have been seen to be called hard
 STEP, TARGET, READ, LOSS, AT = range(5)  # the columns of a row
 UNREAD = -2
@@ -152,7 +152,7 @@ class Tokens:
         losses = np.where(fine, made[:, LOSS], -np.inf)
         targets = made[:, TARGET].astype(np.int64).reshape(len(chosen), form.length)
         words = None if given is None else np.asarray(given.value)
-        for i in np.argsort(-losses, kind="stable")[: min(EACH, int(fine.sum()))]:
+        for i in np.argsort(-losses, kind="stable")[: min(PLACES, int(fine.sum()))]:
             row, at = divmod(int(i), form.length)
             before = _before(words, form, int(chosen[row]), at)
             if before is None:
@@ -167,7 +167,7 @@ class Tokens:
                     "before": before,
                 }
             )
-        self.places = self.places[-EACH * 32 :]
+        self.places = self.places[-KEPT:]
 
     def forget_after(self, step: int) -> None:
         """Drop what came after a step."""

@@ -22,7 +22,7 @@ The state that travels (arrays are numpy arrays; null: not known, shown as "–"
       "dead": u8 mask,"saturated": u8 mask,"seen": samples,"state","cure"} ] },
   "filters": { "choices": [{"name","shape"}], "chosen", "step", "weight": {"codes": u8,"scale"} or null, "gradient" },
   "task": { "kind": "" (not known yet)|"classification"|"regression"|"language"|"loss" (targets are not known),
-    "loss": what told of predictions and targets, "constant": the loss whose targets are all the same, or "",
+    "loss": what told of predictions and targets, "constant": the loss whose targets differ in no batch, or "",
     "values": {"window": Values or null,"validation": Values or null} or null, "tokens": the same of Tokens, or null },
   "log": [ {"number","step","what","from","to","effect","undone"} ], newest last
   "snapshots": { "steps": [..], "bytes", "budget" } }

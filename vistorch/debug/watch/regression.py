@@ -166,11 +166,11 @@ class Values:
         made = np.full((n, 3 + 2 * FIRST), np.nan)
         made[:, 0] = sight.step
         made[:, 1] = -1 if sight.indices is None else sight.indices[:n]
-        made[:, 2] = off.sum(1) / np.maximum(flat.sum(1), 1)
+        made[:, 2] = np.where(known, off.sum(1) / np.maximum(flat.sum(1), 1), np.nan)
         few = min(FIRST, p[0].size)
         made[:, 3 : 3 + few] = p.reshape(n, -1)[:, :few]
         made[:, 3 + FIRST : 3 + FIRST + few] = t.reshape(n, -1)[:, :few]
-        self.samples = _newest(self.samples, made[known], self.size)
+        self.samples = _newest(self.samples, made, self.size)
 
     def forget_after(self, step: int) -> None:
         """Drop what came after a step."""
@@ -235,9 +235,10 @@ class Values:
         """The samples that are off furthest, the worst first."""
         if self.samples is None or not len(self.samples):
             return []
-        order = np.argsort(-self.samples[:, 2], kind="stable")[:most]
+        known = self.samples[np.isfinite(self.samples[:, 2])]
+        order = np.argsort(-known[:, 2], kind="stable")[:most]
         out = []
-        for row in self.samples[order]:
+        for row in known[order]:
             values = [[_known(float(x)) for x in row[a : a + FIRST]] for a in (3, 3 + FIRST)]
             few, spatial = min(FIRST, self.outputs), bool(self.pooled) or len(self.shape) > 2
             out.append(

@@ -71,7 +71,7 @@ def headline(task: dict[str, Any]) -> str:
         line += f", accuracy {share(w['accuracy'])} of the last {w['n']:,} tokens"
         return line + (f", {w['bad']:,} not finite" if w["bad"] else "")
     if task.get("constant"):
-        return f"the targets of {task['constant']} are all the same: there is nothing to predict"
+        return f"in each batch all targets of {task['constant']} are the same: there is nothing to predict"
     return ""
 
 

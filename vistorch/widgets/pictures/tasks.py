@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...debug.graph.words import cut
 from ...debug.watch.taskwords import number_text
 from .ink import SANS, number, tag, words
 from .sheet import PAD, Sheet
@@ -30,7 +31,7 @@ def beside(sheet: Sheet, found: tuple[str, dict[str, Any]], left: float, top: fl
         top: the same, downwards.
     """
     of, w = found
-    where = "of the last validation" if of == "validation" else "of the newest training samples"
+    where = "last validation" if of == "validation" else "newest training"
     if "predicted" in w:
         return _values(sheet, w, where, left, top)
     return _tokens(sheet, w, where, left, top)
@@ -43,8 +44,8 @@ def _small(sheet: Sheet) -> dict[str, Any]:
 def _values(sheet: Sheet, w: dict[str, Any], where: str, left: float, top: float) -> float:
     small, c = _small(sheet), sheet.colour
     k = _worst_output(w)
-    name = f"{w['outputs'][k]}: " if len(w["outputs"]) > 1 else ""
-    sheet.add(words(left, top + 8, f"{name}prediction against target, {where}", **small))
+    name = f": {cut(w['outputs'][k], 18)}" if len(w["outputs"]) > 1 else ""
+    sheet.add(words(left, top + 8, f"prediction against target, {where}{name}", **small))
     x0, y0, wide = left + 40, top + 16, sheet.width - PAD - left - 40
     target, predicted = (np.asarray(w[side], float)[k] for side in ("target", "predicted"))
     each = max(1, -(-len(target) // POINTS))
@@ -76,13 +77,16 @@ def _values(sheet: Sheet, w: dict[str, Any], where: str, left: float, top: float
     sheet.add(words(x0, y, f"{low:.3g}", font_size=11, fill=c["ink2"]))
     sheet.add(words(x0 + wide, y, f"{high:.3g}", text_anchor="end", font_size=11, fill=c["ink2"]))
     sheet.add(words(x0 + wide / 2, y, "target", text_anchor="middle", **small))
-    y += 16
+    y += 18
+    ends = (left + 158, left + 242, sheet.width - PAD)
+    for x, head in zip(ends, ("R²", "mean error", "best constant"), strict=True):
+        sheet.add(words(x, y, head, text_anchor="end", **small))
     scores = sorted(enumerate(w["scores"]), key=lambda one: _key(one[1]["r2"]))
+    y += 17
     for i, one in scores[:ROWS]:
-        sheet.code(left, y, w["outputs"][i], 90)
-        said = f"R² {number_text(one['r2'])}, mean error {number_text(one['mae'])}"
-        said += f", best constant {number_text(one['constant_mae'])}"
-        sheet.add(words(left + 98, y, said, **small))
+        sheet.code(left, y, w["outputs"][i], 100)
+        for x, name in zip(ends, ("r2", "mae", "constant_mae"), strict=True):
+            sheet.add(words(x, y, number_text(one[name]), text_anchor="end"))
         y += 17
     if len(scores) > ROWS:
         sheet.add(words(left, y, f"and {len(scores) - ROWS:,} more outputs", **small))

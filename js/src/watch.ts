@@ -6,7 +6,8 @@ import main from "./watch/main.css";
 import narrow from "./watch/narrow.css";
 import panes from "./watch/panes.css";
 import { show } from "./watch/show";
+import tasks from "./watch/tasks.css";
 import type { State } from "./watch/types";
 import frame from "./watch/watch.css";
 
-export default page<State>(frame + main + panes + layers + narrow, show);
+export default page<State>(frame + main + panes + layers + tasks + narrow, show);

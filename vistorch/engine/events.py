@@ -16,10 +16,11 @@ The vocabulary, one attribute of `hear` per kind (a Listener has a method of the
 - phase(name, subject, *details): what upper rooms tell of a training loop, in its order, with the module, optimizer
   or parameter it happened to: "forward" (module, args, kwargs) and "forward_end" (module, result; None if it raised),
   between which everything happens in that module; "zero_grad", "step", "step_end" and "scheduler" (optimizer or
-  scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function);
-  "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an epoch: from `iter` to the last batch, or to the
-  end of the iterator if it is left before; None at the end of one whose loader is gone, which only one with persistent
-  workers can be).
+  scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function); "loss" (name of a
+  loss function whose ops do not say what they compare, predictions, targets, "exp" where the predictions are
+  logarithms, else "", loss); "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an epoch: from `iter` to
+  the last batch, or to the end of the iterator if it is left before; None at the end of one whose loader is gone,
+  which only one with persistent workers can be).
 
 A listener hears all threads, each event in the thread it happened in, and sees live objects: it copies what it wants
 to keep. What it raises reaches the user's line, after all other listeners were told. Invariant: whoever tells reads

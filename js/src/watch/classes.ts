@@ -65,6 +65,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     },
     signal,
   );
+  const title = el("span.vt-w-h3");
   const legend = el("span.vt-w-ticklegend");
   const change = el("span.vt-w-c4", { text: "change" });
   const worst = el("button.vt-w-sort", { type: "button" });
@@ -75,7 +76,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   const root = el(
     "section.vt-w-part.vt-w-accuracy",
     { "aria-label": "accuracy by class" },
-    el("div.vt-w-h", {}, el("span.vt-w-h3", { text: "Accuracy by class" }), big, el("span.vt-space"), pick.root),
+    el("div.vt-w-h", {}, title, big, el("span.vt-space"), pick.root),
     el(
       "div",
       { role: "table", "aria-label": "accuracy by class" },
@@ -179,6 +180,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   function paint(): void {
     const { state } = view;
     pick.mark(view.of);
+    put(title, state.several ? "Accuracy by label" : "Accuracy by class");
     const t = tally(state, view.of);
     put(big, one(t?.accuracy ?? null));
     const n = t ? t.counts.seen.data.length : state.classes.length;

@@ -35,6 +35,14 @@ export function short(value: number): string {
   return size >= 0.01 && size < 1000 ? String(Number(value.toPrecision(2))) : power(value);
 }
 
+/** A measure in three digits, "–" where it is not known. */
+export function number(value: number | null): string {
+  if (value === null || !Number.isFinite(value)) return NONE;
+  const size = Math.abs(value);
+  if (size && (size < 0.001 || size >= 1e5)) return power(value);
+  return String(Number(value.toPrecision(3))).replace("-", "−");
+}
+
 /** A learning rate as people write it: 0.1, 3e-4. */
 export function rate(value: unknown): string {
   const v = real(value);

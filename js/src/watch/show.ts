@@ -12,20 +12,25 @@ import { filters } from "./filters";
 import { flow } from "./flow";
 import { head } from "./head";
 import { health } from "./health";
+import { positions, tokens } from "./language";
 import { link } from "./link";
 import { log } from "./log";
 import { loss } from "./loss";
 import { merge } from "./merge";
+import { residuals, scatter } from "./regression";
 import { result } from "./result";
 import { samples } from "./samples";
 import { tabs } from "./tabs";
-import type { State } from "./types";
+import { kindOf, why } from "./task";
+import type { Kind, State } from "./types";
 import { type Part, put, tally, type View } from "./view";
 
-type Pane = "confusion" | "flow" | "health" | "filters" | "log" | "result";
+type Pane = "confusion" | "residuals" | "tokens" | "flow" | "health" | "filters" | "log" | "result";
 
 const PANES: [Pane, string][] = [
   ["confusion", "Confusion"],
+  ["residuals", "Residuals"],
+  ["tokens", "Tokens"],
   ["flow", "Gradient |flow"],
   ["health", "Layer |health"],
   ["filters", "Filters"],
@@ -73,6 +78,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     of: "window",
     cell: null,
     picked: false,
+    output: 0,
     order: [],
     again: () => again(),
     ask(word, fields = {}) {
@@ -105,6 +111,13 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     choose(label, read);
     open("confusion");
   });
+  const beside: Record<Exclude<Kind, "loss">, Part> = {
+    classification: byClass,
+    regression: scatter(view),
+    language: positions(view),
+  };
+  const alone = el("div.vt-w-caption.vt-w-wrap");
+  const mainrow = el("div.vt-w-mainrow", {}, curve.root, byClass.root);
   const matrix = confusion(view, choose);
   const behind = samples(view);
   const both = el("div.vt-w-two", {}, matrix.root, behind.root);
@@ -117,6 +130,8 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
         behind.paint();
       },
     },
+    residuals: residuals(view),
+    tokens: tokens(view),
     flow: flow(view),
     health: well,
     filters: filters(view),
@@ -152,7 +167,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     top.root,
     hands.root,
     alarm.root,
-    el("div.vt-w-mainrow", {}, curve.root, byClass.root),
+    mainrow,
     row.root,
     el("div.vt-w-panes", {}, ...bodies),
     keys,
@@ -199,9 +214,9 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
           again();
         } else return;
       } else if (/^[1-6]$/.test(e.key)) {
-        const to = PANES[Number(e.key) - 1]?.[0] as Pane;
-        if (row.button(to).hidden) return;
-        open(to);
+        const to = PANES.filter(([key]) => !row.button(key).hidden)[Number(e.key) - 1];
+        if (!to) return;
+        open(to[0]);
       } else if (alarm.key(e.key)) {
         e.preventDefault();
         e.stopPropagation();
@@ -214,21 +229,46 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     signal,
   );
 
+  /** What stands beside the curve, and the tabs that have something to show. */
+  function arrange(over: boolean): void {
+    const { state } = view;
+    const kind = kindOf(state);
+    if (kind !== mainrow.dataset["task"]) {
+      mainrow.dataset["task"] = kind;
+      mainrow.replaceChildren(curve.root, kind === "loss" ? alone : beside[kind].root);
+    }
+    if (kind === "loss") put(alone, why(state));
+    const classified = kind === "classification";
+    const has: Record<Pane, boolean> = {
+      confusion: classified && !state.several,
+      residuals: kind === "regression",
+      tokens: kind === "language",
+      flow: state.flow.names.length > 0 || !state.head.step,
+      health: state.health.layers.length > 0 || !state.head.step,
+      filters: state.filters === null ? !state.head.step : state.filters.choices.length > 0,
+      log: true,
+      result: over && classified,
+    };
+    for (const [key] of PANES) row.button(key).hidden = !has[key];
+    if (!has[pane]) open((PANES.find(([key]) => has[key]) as [Pane, string])[0]);
+  }
+
   function paint(): void {
     const { state } = view;
     const over = ["finished", "ended", "stopped", "interrupted", "error"].includes(state.head.status);
     if (over && !opened) {
       opened = true;
-      if (tally(state, "validation")) view.of = "validation";
-      if (pane === "confusion" && !view.picked && view.live) return open("result");
+      const others = state.task?.values ?? state.task?.tokens;
+      if (tally(state, "validation") || others?.validation) view.of = "validation";
+      if (kindOf(state) === "classification" && pane === "confusion" && !view.picked && view.live) return open("result");
     } else if (!over) opened = false;
     if (pane === "result" && !over) return open("confusion");
+    arrange(over);
     // Canvases first: text on a canvas makes the browser work out every style that was changed before it.
     const drawn = pane === "flow" || pane === "filters";
     curve.paint();
     if (drawn) panes[pane].paint();
     card.dataset["status"] = state.head.status;
-    row.button("result").hidden = !over;
     top.paint();
     hands.paint();
     alarm.paint();
@@ -236,7 +276,8 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     card.toggleAttribute("data-alarm", Boolean(state.head.alarm?.now) && state.head.status === "paused");
     held.hidden = state.head.autopause === null || state.head.autopause === undefined || over || !view.live;
     if (document.activeElement !== pauses) pauses.checked = Boolean(state.head.autopause);
-    byClass.paint();
+    const kind = kindOf(state);
+    if (kind !== "loss") beside[kind].paint();
     const now = performance.now();
     const gone = now - followed > FOLLOW / 3 && view.cell !== null && !times(view.cell);
     if (!view.picked && (now - followed > FOLLOW || gone || state.head.status !== "running")) {

@@ -149,6 +149,82 @@ export interface Mistakes {
   items: Mistake[];
 }
 
+export interface Score {
+  n: number;
+  r2: number | null;
+  mae: number | null;
+  rmse: number | null;
+  bias: number | null;
+  constant_mae: number | null;
+  constant_rmse: number | null;
+}
+
+/** Predictions and targets; see record.py. */
+export interface Values {
+  outputs: string[];
+  pooled: number;
+  shape: number[];
+  broadcast: boolean;
+  echo: boolean;
+  size: number;
+  n: number;
+  bad: number;
+  scores: Score[];
+  r2: number | null;
+  predicted: Nd;
+  target: Nd;
+  bins: Nd;
+  span: Nd;
+  beyond: number[];
+  worst: {
+    step: number;
+    index: number | null;
+    error: number | null;
+    predicted: (number | null)[];
+    target: (number | null)[];
+  }[];
+}
+
+export interface Place {
+  step: number;
+  token: number;
+  read: number;
+  loss: number;
+  position: number;
+  before: number[];
+}
+
+/** Tokens; see record.py. */
+export interface Tokens {
+  vocabulary: number;
+  length: number;
+  shifted: boolean;
+  n: number;
+  size: number;
+  bad: number;
+  loss: number | null;
+  perplexity: number | null;
+  accuracy: number | null;
+  looked: number;
+  position: Nd | null;
+  positions: Nd | null;
+  hard: [token: number, loss: number, seen: number][];
+  pairs: [target: number, read: number, times: number][];
+  places: Place[];
+  names: Record<string, string>;
+}
+
+export type Kind = "classification" | "regression" | "language" | "loss";
+
+/** What the loop is about; kind "" where it is not known yet. */
+export interface Task {
+  kind: "" | Kind;
+  loss: string;
+  constant: string;
+  values: { window: Values | null; validation: Values | null } | null;
+  tokens: { window: Tokens | null; validation: Tokens | null } | null;
+}
+
 export interface State {
   version: number;
   title: string;
@@ -173,6 +249,8 @@ export interface State {
   filters: Filters | null;
   log: Log;
   snapshots: { steps: number[]; bytes: number; budget: number };
+  /** Files of earlier versions have none. */
+  task?: Task;
 }
 
 export interface Delta extends Partial<State> {

@@ -17,6 +17,8 @@ export interface View {
   cell: [label: number, read: number] | null;
   /** Whether a person chose that cell: it then stays. */
   picked: boolean;
+  /** The output of a regression that is looked at. */
+  output: number;
   /** The classes as they are listed, the worst first. */
   order: number[];
   /** Paint in the next frame. */

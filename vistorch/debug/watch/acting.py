@@ -49,6 +49,7 @@ class Acting:
     model: Any
     optimizer: Any
     status: str
+    tasks: Any
     say: str
     step: int
     epoch: int
@@ -341,6 +342,7 @@ class Acting:
         self.book.rewind(kept.step, kept.book, self.epoch)
         self.pace.rewound(before, kept.step, self.open)
         self.alarms.rewound(kept.step)
+        self.tasks.forget_after(kept.step)
         self.shelf.forget_after(kept.step)
         for entry in self.log.entries:
             if (
@@ -358,7 +360,9 @@ class Acting:
         self.log.write(before, what, effect, before, kept.step)
         for job in self.budget.jobs.values():
             job.last = min(job.last, kept.step)
-        self._touch("loss", "validation", "accuracy", "flow", "mistakes", "log", "snapshots", "rewound")
+        self._touch(
+            "loss", "validation", "accuracy", "flow", "mistakes", "log", "snapshots", "rewound", "task"
+        )
         if not self.open:
             self.say = f"The model holds the weights of step {kept.step}."
 

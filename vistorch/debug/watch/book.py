@@ -31,6 +31,8 @@ class Check:
     def __init__(self, step: int, epoch: int) -> None:
         self.step, self.epoch = step, epoch
         self.tally: Tally | None = None
+        self.values: Any = None  # what was predicted beside what should have been; tokens
+        self.tokens: Any = None
         self.loss_sum, self.loss_count = 0.0, 0
         self.without = 0  # labels whose scores are not finite
 
@@ -47,6 +49,9 @@ class Check:
 
     def wire(self) -> dict[str, Any]:
         """One point of the curve."""
+        if self.tally is None and (self.values is not None or self.tokens is not None):
+            other = self.values if self.values is not None else self.tokens
+            return {"step": self.step, "epoch": self.epoch, **other.point()}
         return {
             "step": self.step,
             "epoch": self.epoch,
@@ -145,12 +150,14 @@ class Book:
 
     def end_check(self, check: Check) -> bool:
         """Write down a validation; False for one that saw nothing."""
-        if check.tally is None or not (check.tally.samples or check.without):
+        told = any(one is not None and one.seen for one in (check.values, check.tokens))
+        if not told and (check.tally is None or not (check.tally.samples or check.without)):
             return False
         self.checks.append(check.wire())
         if len(self.checks) > CHECKS:
             del self.checks[1::2]
-        self.checked, self.checked_before = check.tally, self.checked
+        if check.tally is not None:
+            self.checked, self.checked_before = check.tally, self.checked
         return True
 
     def add_losses(self, steps: list[int], values: list[float]) -> None:

@@ -24,6 +24,7 @@ JOBS = (  # kinds of looking: name, part of the share, steps apart at least
     ("hear", 1.0, 1),
     ("refresh", 1.0, 1),
     ("mistakes", 0.15, 1),
+    ("tasks", 0.2, 1),
     ("norms", 0.2, 1),
     ("ratios", 0.12, 5),
     ("units", 0.15, 10),

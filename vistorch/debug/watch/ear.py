@@ -18,9 +18,11 @@ from ...engine.modes import mode
 from ...engine.places import CPU
 from ...engine.tensor import Tensor
 from .book import Check
+from .compared import Compared
 from .loaders import Loaders
 from .ops import Ops
-from .reading import Sight, quick, sight_of
+from .reading import VALUES, Sight, quick, sight_of
+from .regression import trim
 from .units import Looking
 
 LARGE = 4 << 20  # bytes of scores that are read at once instead of kept for the refresh
@@ -45,6 +47,7 @@ class Ear(Listener):
         self.inputs: Any = None
         self.fed: Any = None  # the array that the model was given last
         self.last: Any = None
+        self.compared = Compared()
         self.apart = False  # the newest forward was no training
         self.trains_in_eval = self.deaf = False
         self.wants_last = True  # until a loss shows that it keeps its scores itself
@@ -65,6 +68,7 @@ class Ear(Listener):
             "loader": self._loader,
             "loader_end": self.loaders.end,
             "scheduler": self._scheduler,
+            "loss": self._told_loss,
         }
         if self.root is None:
             self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
@@ -159,6 +163,7 @@ class Ear(Listener):
             self.inputs = t._data, t._place, v, v.n
         else:
             self.inputs = None
+        self.compared.begin(t._data if isinstance(t, Tensor) else None)
         self.last = None
         if not mode.on or not (self._training() or self.trains_in_eval):
             self.apart, self.thread = True, get_ident()
@@ -208,7 +213,9 @@ class Ear(Listener):
         elif isinstance(result, dict):
             result = next((t for t in result.values() if isinstance(t, Tensor)), None)
         # the array: a tensor would keep its graph
-        self.last = result._data if isinstance(result, Tensor) else None
+        if isinstance(result, Tensor):
+            self.last = result._data
+            self.compared.made(result._node)
 
     def _looked(self) -> None:
         """The forward pass that was listened to is over."""
@@ -246,11 +253,21 @@ class Ear(Listener):
         else:
             self.losses.append((data.copy(), place))
         self.fed = None
-        sight = quick(order[0]) or sight_of(order, self.last)
+        sight = quick(order[0]) or sight_of(order, self.last) or self.compared.of(order, self.last)
         if sight is not None:
-            self.wants_last = not sight.logs
+            if sight.kind == VALUES:
+                self.wants_last, self.compared.swapped = bool(self.compared.hand), sight.swapped
+            else:
+                self.wants_last = not sight.logs
             self._see(sight)
-        self.inputs = None
+        else:
+            self.run.tasks.blind += 1
+        self.inputs = self.compared.given = self.compared.newest = None
+
+    def _told_loss(self, name: str, prediction: Any, target: Any, form: str, loss: Any) -> None:
+        """A loss function compared values with ops that keep neither side."""
+        if prediction.__class__ is Tensor and target.__class__ is Tensor and loss.__class__ is Tensor:
+            self._guarded(self.compared.told, self, name, prediction, target, form, loss)
 
     def _reaches(self, order: list) -> bool:
         """Whether a pass comes to the model."""
@@ -286,7 +303,10 @@ class Ear(Listener):
     def _dress(self, sight: Sight) -> None:
         """Give a batch its inputs and indices, and copy what the loop may overwrite."""
         place = sight.place
-        if place is CPU:
+        self.compared.dress(sight)
+        if sight.kind == VALUES:
+            pass  # copied below, when it was cut to what is kept
+        elif place is CPU:
             sight.target = sight.target.copy()
             if not sight.logs:
                 sight.scores = sight.scores.copy()
@@ -299,6 +319,9 @@ class Ear(Listener):
         if self.loaders.going:
             now = self.loaders.now
             sight.indices = None if now is None else now.batch(rows)
+        if sight.kind == VALUES:
+            trim(sight)
+            return
         inputs = self.inputs
         if inputs is not None and inputs[1] is place and len(inputs[0]) == rows:
             sight.inputs, _, sight.version, sight.was = inputs
@@ -380,4 +403,5 @@ class Ear(Listener):
                 self.check = None
         self.__exit__()
         self.inputs = self.fed = self.last = None
+        self.compared.begin(None)
         self.candidates.clear()

@@ -6,18 +6,26 @@ is made of it, with the place and what was expected there.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .controls import WORDS
+from .value_checks import (
+    EXACT,
+    array,
+    by_name,
+    each,
+    fields,
+    finite,
+    flag,
+    maybe,
+    number,
+    one_of,
+    row,
+    text,
+    whole,
+)
 
-STATUSES = ("waiting", "running", "paused", "finished", "stopped", "interrupted", "error")
-EXACT = 1 << 53  # whole numbers a page can hold
-
-Check = Callable[[Any, str], None]
+STATUSES = ("waiting", "running", "paused", "finished", "ended", "stopped", "interrupted", "error")
 
 
 def check(state: Any) -> None:
@@ -30,103 +38,9 @@ def check(state: Any) -> None:
     _fits_together(state)
 
 
-def _wrong(where: str, value: Any, expected: str) -> ValueError:
-    given = str(value)[:40] if isinstance(value, (str, int, float)) else type(value).__name__
-    return ValueError(f"{where} is {given!r}, expected {expected}")
-
-
-# ---- what a value may be --------------------------------------------------------------------------------------------
-def _text(value: Any, where: str) -> None:
-    if type(value) is not str:
-        raise _wrong(where, value, "a text")
-
-
-def _flag(value: Any, where: str) -> None:
-    if type(value) is not bool:
-        raise _wrong(where, value, "true or false")
-
-
-def _whole(value: Any, where: str) -> None:
-    if type(value) is not int or not 0 <= value < EXACT:
-        raise _wrong(where, value, "a whole number from 0 on")
-
-
-def _number(value: Any, where: str) -> None:
-    if type(value) not in (int, float) or (type(value) is int and abs(value) >= EXACT):
-        raise _wrong(where, value, "a number")
-
-
-def _finite(value: Any, where: str) -> None:
-    _number(value, where)
-    if not math.isfinite(value):
-        raise _wrong(where, value, "a finite number")
-
-
-def _one_of(*texts: str) -> Check:
-    def look(value: Any, where: str) -> None:
-        if type(value) is not str or value not in texts:
-            raise _wrong(where, value, f"one of {', '.join(map(repr, texts))}")
-
-    return look
-
-
-def _maybe(inner: Check) -> Check:
-    return lambda value, where: None if value is None else inner(value, where)
-
-
-def _each(inner: Check, length: int | None = None) -> Check:
-    def look(value: Any, where: str) -> None:
-        if type(value) is not list or (length is not None and len(value) != length):
-            raise _wrong(where, value, "a list" if length is None else f"a list of {length}")
-        for i, item in enumerate(value):
-            inner(item, f"{where}[{i}]")
-
-    return look
-
-
-def _pair(first: Check, second: Check) -> Check:
-    def look(value: Any, where: str) -> None:
-        if type(value) is not list or len(value) != 2:
-            raise _wrong(where, value, "a list of 2")
-        first(value[0], f"{where}[0]")
-        second(value[1], f"{where}[1]")
-
-    return look
-
-
-def _by_name(inner: Check, names: tuple[str, ...] = ()) -> Check:
-    def look(value: Any, where: str) -> None:
-        if type(value) is not dict or any(name not in value for name in names):
-            raise _wrong(where, value, f"values for {', '.join(names) or 'names'}")
-        for name, item in value.items():
-            inner(item, f"{where}.{name[:40]}")
-
-    return look
-
-
-def _fields(optional: tuple[str, ...] = (), **checks: Check) -> Check:
-    def look(value: Any, where: str) -> None:
-        if type(value) is not dict:
-            raise _wrong(where, value, "an object")
-        for name, inner in checks.items():
-            name = name.rstrip("_")  # `from_`
-            if name in value:
-                inner(value[name], f"{where}.{name}")
-            elif name not in optional:
-                raise ValueError(f"{where} has no {name!r}")
-        if len(value) > len(checks) or any(name not in checks and f"{name}_" not in checks for name in value):
-            raise ValueError(f"{where} has more than it should: {str(sorted(map(str, value)))[:100]}")
-
-    return look
-
-
-def _array(kind: str, dims: int, last: tuple[int, ...] = ()) -> Check:
-    def look(value: Any, where: str) -> None:
-        fine = isinstance(value, np.ndarray) and value.dtype == kind and value.ndim == dims
-        if not fine or (last and value.shape[-1] not in last):
-            raise _wrong(where, value, f"an array of {kind} of {dims} dimensions")
-
-    return look
+def _read(value: Any, where: str) -> None:
+    if value not in (-1, -2) or type(value) is not int:  # -2 where nobody asked for it
+        whole(value, where)
 
 
 # ---- the sections ---------------------------------------------------------------------------------------------------
@@ -139,142 +53,238 @@ def _columns(value: Any, where: str) -> None:
         raise ValueError(f"{where} has columns of steps that nobody takes")
 
 
-_COLUMNS = _fields(
-    width=_whole,
-    from_=_whole,
-    low=_array("float32", 2),
-    high=_array("float32", 2),
-    mean=_array("float32", 2),
-    bad=_array("uint8", 2),
+_COLUMNS = fields(
+    width=whole,
+    from_=whole,
+    low=array("float32", 2),
+    high=array("float32", 2),
+    mean=array("float32", 2),
+    bad=array("uint8", 2),
 )
 _counts_of = {
-    "right": _array("uint32", 1),
-    "seen": _array("uint32", 1),
-    "pairs": _array("uint16", 2, (2,)),
-    "counts": _array("uint32", 1),
+    "right": array("uint32", 1),
+    "seen": array("uint32", 1),
+    "pairs": array("uint16", 2, (2,)),
+    "counts": array("uint32", 1),
 }
-_COUNTS = _fields(("pairs", "counts"), **_counts_of)
-_CODED = _fields(codes=_array("uint8", 4), scale=_finite)
+_COUNTS = fields(("pairs", "counts"), **_counts_of)
+_ALARM = fields(
+    what=text,
+    kind=text,
+    name=text,
+    step=whole,
+    epoch=whole,
+    last=whole,
+    over=whole,
+    now=flag,
+    word=text,
+    say=text,
+    cause=text,
+    rest=text,
+    way=text,
+    weights=each(text),
+    snapshot=maybe(whole),
+    how=one_of("", "paused", "on", "unanswered"),
+)
+_SCORE = fields(
+    n=whole,
+    r2=maybe(finite),
+    mae=maybe(finite),
+    rmse=maybe(finite),
+    bias=maybe(finite),
+    constant_mae=maybe(finite),
+    constant_rmse=maybe(finite),
+)
+_VALUES = fields(
+    outputs=each(text),
+    pooled=whole,
+    shape=each(whole),
+    broadcast=flag,
+    echo=flag,
+    size=whole,
+    n=whole,
+    bad=whole,
+    scores=each(_SCORE),
+    r2=maybe(finite),
+    predicted=array("float32", 2),
+    target=array("float32", 2),
+    bins=array("uint32", 2),
+    span=array("float64", 2, (2,)),
+    beyond=each(whole),
+    worst=each(
+        fields(
+            step=whole,
+            index=maybe(whole),
+            error=maybe(finite),
+            predicted=each(maybe(finite)),
+            target=each(maybe(finite)),
+        )
+    ),
+)
+_TOKENS = fields(
+    vocabulary=whole,
+    length=whole,
+    shifted=flag,
+    n=whole,
+    size=whole,
+    bad=whole,
+    loss=maybe(finite),
+    perplexity=maybe(finite),
+    accuracy=maybe(finite),
+    looked=whole,
+    position=maybe(array("float32", 1)),
+    positions=maybe(array("uint32", 1)),
+    hard=each(row(whole, finite, whole)),
+    pairs=each(row(whole, whole, whole)),
+    places=each(fields(step=whole, token=whole, read=_read, loss=finite, position=whole, before=each(whole))),
+    names=by_name(text),
+)
+_TASK = fields(
+    kind=one_of("", "classification", "regression", "language", "loss"),
+    loss=text,
+    constant=text,
+    values=maybe(fields(window=maybe(_VALUES), validation=maybe(_VALUES))),
+    tokens=maybe(fields(window=maybe(_TOKENS), validation=maybe(_TOKENS))),
+)
+_CODED = fields(codes=array("uint8", 4), scale=finite)
 
-_STATE = _fields(
-    version=_whole,
-    title=_text,
-    head=_fields(
-        status=_one_of(*STATUSES),
-        say=_text,
-        error=_maybe(
-            _fields(kind=_text, message=_text, module=_text, where=_text, line=_maybe(_whole), say=_text)
-        ),
-        step=_whole,
-        steps=_maybe(_whole),
-        epoch=_maybe(_whole),
-        epochs=_maybe(_whole),
-        epoch_steps=_maybe(_whole),
-        batch=_maybe(_whole),
-        speed=_maybe(_number),
-        left=_maybe(_number),
-        seconds=_finite,
-        overhead=_maybe(_number),
-        cost=_by_name(_number),
-        device=_text,
-        memory=_maybe(_each(_whole, 2)),
-        parameters=_whole,
-        loss=_maybe(_number),
-        accuracy=_maybe(_number),
-        lr=_maybe(_each(_number)),
-        why=_by_name(_text, tuple(WORDS)),
-        says=_each(_text),
+_STATE = fields(
+    version=whole,
+    title=text,
+    head=fields(
+        status=one_of(*STATUSES),
+        say=text,
+        error=maybe(fields(kind=text, message=text, module=text, where=text, line=maybe(whole), say=text)),
+        step=whole,
+        steps=maybe(whole),
+        epoch=maybe(whole),
+        epochs=maybe(whole),
+        epoch_steps=maybe(whole),
+        batch=maybe(whole),
+        speed=maybe(number),
+        left=maybe(number),
+        seconds=finite,
+        overhead=maybe(number),
+        cost=by_name(number),
+        device=text,
+        memory=maybe(each(whole, 2)),
+        parameters=whole,
+        loss=maybe(number),
+        accuracy=maybe(number),
+        lr=maybe(each(number)),
+        why=by_name(text, tuple(WORDS)),
+        alarm=maybe(_ALARM),
+        autopause=maybe(flag),
+        tries=whole,
+        begins=each(row(whole, whole, whole)),
+        says=each(text),
     ),
-    classes=_each(_text),
-    several=_flag,
-    loss=_fields(curve=_columns, lr=_maybe(_columns), undone=_each(_columns)),
-    validation=_each(
-        _fields(
-            step=_whole, epoch=_maybe(_whole), loss=_maybe(_number), accuracy=_maybe(_number), samples=_whole
+    classes=each(text),
+    several=flag,
+    loss=fields(curve=_columns, lr=maybe(_columns), undone=each(_columns)),
+    validation=each(
+        fields(
+            ("without", "r2", "perplexity"),
+            step=whole,
+            epoch=maybe(whole),
+            loss=maybe(number),
+            accuracy=maybe(number),
+            samples=whole,
+            without=whole,
+            r2=maybe(number),
+            perplexity=maybe(number),
         )
     ),
-    accuracy=_fields(
-        window=_maybe(_fields(("pairs", "counts"), **_counts_of, size=_whole)),
-        epoch=_maybe(_COUNTS),
-        validation=_maybe(_COUNTS),
-        before=_maybe(_COUNTS),
-        epochs=_each(
-            _fields(epoch=_maybe(_whole), step=_whole, right=_array("uint32", 1), seen=_array("uint32", 1))
+    accuracy=fields(
+        window=maybe(fields(("pairs", "counts"), **_counts_of, size=whole, first=whole, last=whole)),
+        without=whole,
+        without_from=whole,
+        epoch=maybe(_COUNTS),
+        validation=maybe(_COUNTS),
+        before=maybe(_COUNTS),
+        epochs=each(
+            fields(epoch=maybe(whole), step=whole, right=array("uint32", 1), seen=array("uint32", 1))
         ),
     ),
-    mistakes=_fields(
-        whole=_flag,
-        after=_whole,
-        items=_each(
-            _fields(
-                label=_whole,
-                read=_whole,
-                step=_whole,
-                index=_maybe(_whole),
-                where=_one_of("training", "validation"),
-                top=_each(_pair(_whole, _number)),
-                image=_maybe(_array("uint8", 3, (1, 3, 4))),
+    mistakes=fields(
+        whole=flag,
+        after=whole,
+        items=each(
+            fields(
+                label=whole,
+                read=whole,
+                step=whole,
+                index=maybe(whole),
+                where=one_of("training", "validation"),
+                top=each(row(whole, number)),
+                image=maybe(array("uint8", 3, (1, 3, 4))),
             )
         ),
     ),
-    flow=_fields(
-        names=_each(_text), shapes=_each(_each(_whole)), columns=_maybe(_columns), now=_array("float64", 1)
+    flow=fields(
+        names=each(text),
+        shapes=each(each(whole)),
+        columns=maybe(_columns),
+        now=array("float64", 1),
+        there=array("uint8", 1),
+        bounds=each(number, 2),
     ),
-    health=_fields(
-        band=_each(_finite, 2),
-        window=_whole,
-        flag=_finite,
-        layers=_each(
-            _fields(
-                name=_text,
-                parameters=_whole,
-                ratio=_maybe(_number),
-                mean=_maybe(_number),
-                low=_maybe(_number),
-                high=_maybe(_number),
-                kind=_one_of("", "rectifier", "ends"),
-                units=_maybe(_array("uint8", 1)),
-                dead=_maybe(_array("uint8", 1)),
-                saturated=_maybe(_array("uint8", 1)),
-                seen=_whole,
-                state=_text,
-                cure=_text,
+    health=fields(
+        band=each(finite, 2),
+        window=whole,
+        flag=finite,
+        layers=each(
+            fields(
+                name=text,
+                parameters=whole,
+                ratio=maybe(number),
+                mean=maybe(number),
+                low=maybe(number),
+                high=maybe(number),
+                kind=one_of("", "rectifier", "ends"),
+                units=maybe(array("uint8", 1)),
+                dead=maybe(array("uint8", 1)),
+                saturated=maybe(array("uint8", 1)),
+                seen=whole,
+                state=text,
+                cure=text,
             )
         ),
     ),
-    filters=_maybe(
-        _fields(
-            choices=_each(_fields(name=_text, shape=_each(_whole))),
-            chosen=_text,
-            step=_maybe(_whole),
-            weight=_maybe(_CODED),
-            gradient=_maybe(_CODED),
+    filters=maybe(
+        fields(
+            choices=each(fields(name=text, shape=each(whole))),
+            chosen=text,
+            step=maybe(whole),
+            weight=maybe(_CODED),
+            gradient=maybe(_CODED),
         )
     ),
-    log=_fields(
-        whole=_flag,
-        items=_each(
-            _fields(
-                number=_whole,
-                step=_whole,
-                what=_text,
-                from_=_maybe(lambda value, where: _logged(value, where)),
-                to=_maybe(lambda value, where: _logged(value, where)),
-                effect=_text,
-                undone=_flag,
+    log=fields(
+        whole=flag,
+        items=each(
+            fields(
+                number=whole,
+                step=whole,
+                what=text,
+                from_=maybe(lambda value, where: _logged(value, where)),
+                to=maybe(lambda value, where: _logged(value, where)),
+                effect=text,
+                undone=flag,
             )
         ),
     ),
-    snapshots=_fields(steps=_each(_whole), bytes=_whole, budget=_whole),
+    task=_TASK,
+    snapshots=fields(steps=each(whole), bytes=whole, budget=whole),
 )
 
 
 def _logged(value: Any, where: str) -> None:
     """What a line of the log came from or went to."""
     if type(value) is list:
-        _each(_number)(value, where)
+        each(number)(value, where)
     elif type(value) is not str:
-        _number(value, where)
+        number(value, where)
 
 
 def _fits_together(state: dict) -> None:
@@ -293,9 +303,16 @@ def _fits_together(state: dict) -> None:
     for i, item in enumerate(state["mistakes"]["items"]):
         if max(item["label"], item["read"], *[c for c, _ in item["top"]]) >= classes:
             raise ValueError(f"state.mistakes.items[{i}] is of a class that is not there")
+    for name in ("values", "tokens"):
+        for when, part in (state["task"][name] or {}).items():
+            if part is not None:
+                _TOGETHER[name](part, f"state.task.{name}.{when}")
     flow = state["flow"]
     rows = len(flow["names"]) if flow["columns"] is None else len(flow["columns"]["mean"])
-    if not len(flow["names"]) == len(flow["shapes"]) == rows or len(flow["now"]) not in (0, rows):
+    if not len(flow["names"]) == len(flow["shapes"]) == rows or not {
+        len(flow["now"]),
+        len(flow["there"]),
+    } <= {0, rows}:
         raise ValueError("state.flow has not as many names as rows")
     for i, layer in enumerate(state["health"]["layers"]):
         units = [layer[name] for name in ("units", "dead", "saturated")]
@@ -316,3 +333,30 @@ def _same_classes(counts: dict, where: str, classes: int) -> None:
         raise ValueError(f"{where} has pairs or counts alone")
     if pairs is not None and (len(pairs) != len(counts["counts"]) or (len(pairs) and pairs.max() >= classes)):
         raise ValueError(f"{where} has pairs of classes that are not there")
+
+
+def _values_together(part: dict, where: str) -> None:
+    """Refuse a regression whose arrays do not fit its outputs."""
+    n = len(part["outputs"])
+    arrays = [part[name] for name in ("predicted", "target", "bins", "span")]
+    if any(len(a) != n for a in arrays) or len(part["beyond"]) != n or len(part["scores"]) not in (0, n):
+        raise ValueError(f"{where} has not as many rows as outputs")
+    if part["predicted"].shape != part["target"].shape:
+        raise ValueError(f"{where} has predictions and targets of different numbers")
+
+
+def _tokens_together(part: dict, where: str) -> None:
+    """Refuse tokens that are in no vocabulary, and positions that are not there."""
+    by_position = [part["position"], part["positions"]]
+    if (
+        any(a is not None and len(a) != part["length"] for a in by_position)
+        or sum(a is None for a in by_position) == 1
+    ):
+        raise ValueError(f"{where} has not as many positions as its length")
+    tokens = [c for c, _, _ in part["hard"]] + [c for a, b, _ in part["pairs"] for c in (a, b)]
+    tokens += [c for one in part["places"] for c in (one["token"], one["read"], *one["before"])]
+    if max(tokens, default=-1) >= part["vocabulary"]:
+        raise ValueError(f"{where} has a token that is not in its vocabulary")
+
+
+_TOGETHER = {"values": _values_together, "tokens": _tokens_together}

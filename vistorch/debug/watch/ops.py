@@ -11,7 +11,7 @@ from threading import get_ident
 from typing import Any
 
 from ...engine.events import Listener, hear
-from .reading import CLASSES, Sight, sight_of_op
+from .reading import CLASSES, DISTANCES, VALUES, Sight, sight_of_op, values_of
 
 LOSS, COMPARED = "loss", "compared"
 PATIENCE = 32  # batches that nothing tells of, before nobody listens until another loader begins
@@ -21,11 +21,17 @@ _looks: dict[str, str] = {}  # by name of a row: the method that looks at it, ""
 def _look_of(name: str) -> str:
     if name.startswith(("nll_loss", "binary_cross_entropy")) and "backward" not in name:
         return "_loss"
-    return {"eq": "_compared", "argmax_at": "_argmax", "max_dim": "_argmax"}.get(name, "")
+    if name in DISTANCES:
+        return "_loss"
+    return {"sub": "_difference", "eq": "_compared", "argmax_at": "_argmax", "max_dim": "_argmax"}.get(
+        name, ""
+    )
 
 
 class Ops(Listener):
     """Hears ops while the model is called apart from training: a loss, or a comparison of an argmax with labels."""
+
+    LOSS = LOSS
 
     def __init__(self, ear: Any) -> None:
         self.ear = ear
@@ -88,9 +94,27 @@ class Ops(Listener):
     def _loss(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         sight = sight_of_op(name, ins)
         if sight is not None:
+            if sight.kind == VALUES and self.ear.compared.swapped:
+                sight.scores, sight.target = sight.target, sight.scores
             if sight.kind == CLASSES and consts and isinstance(consts[0], int):
                 sight.ignore = consts[0]
+            sight.value = outs[0]._data
             self._take(sight, LOSS)
+
+    def _difference(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """The root's output less a target, where that is what training does by hand."""
+        hand = self.ear.compared.hand
+        last = self.ear.last if hand and self.current is None and not self.inside else None
+        if last is None or len(ins) < 2:
+            return
+        for one, other in (ins[:2], ins[1::-1]):
+            if not hasattr(one, "_data") or not hasattr(other, "_data") or one._place is not other._place:
+                continue
+            if one._data.size == last.size and same_memory(one._data, last):
+                sight = values_of(hand, one._data, other._data, one._place)
+                if sight is not None:
+                    self._take(sight, LOSS)
+                return
 
     def _argmax(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         scores, index = ins[0]._data, outs[-1]
@@ -125,8 +149,17 @@ class Ops(Listener):
 def _same_memory(a: Any, b: Any) -> bool:
     if a is b:
         return True
-    x, y = a._data, b._data
-    if x.size != y.size or a._place is not b._place:
+    return a._place is b._place and same_memory(a._data, b._data)
+
+
+def same_memory(x: Any, y: Any) -> bool:
+    """Whether two arrays begin at the same place and have as many elements.
+
+    Args:
+        x: an array.
+        y: another of the same device.
+    """
+    if x.size != y.size:
         return False
     if hasattr(x, "__array_interface__"):
         return x.__array_interface__["data"] == y.__array_interface__["data"]

@@ -51,13 +51,17 @@ def classes_of(sight: Sight) -> int:
     """How many classes the scores have."""
     if sight.kind == CLASSES:
         return int(sight.scores.shape[1])
-    many = sight.scores.ndim > 1 and sight.scores.shape[-1] > 1
-    return int(sight.scores.shape[-1]) if many else 2
+    return _decisions(sight.scores.shape) if is_several(sight) else 2
 
 
 def is_several(sight: Sight) -> bool:
     """Whether each sample has several yes-or-no decisions."""
-    return sight.kind != CLASSES and sight.scores.ndim > 1 and sight.scores.shape[-1] > 1
+    return sight.kind != CLASSES and _decisions(sight.scores.shape) > 1
+
+
+def _decisions(shape: tuple) -> int:
+    """Yes-or-no decisions of a sample: the columns of a matrix, the channels of pictures; else each value is one."""
+    return shape[1] if len(shape) == 2 or len(shape) > 3 else 1
 
 
 def _queued(sight: Sight, with_loss: bool) -> tuple:
@@ -75,6 +79,15 @@ def _queued(sight: Sight, with_loss: bool) -> tuple:
         )  # a class may be ruled out by -inf; NaN, +inf or nothing but -inf is no prediction
         read = xp.where(xp.isfinite(best), scores.argmax(1), WITHOUT)
         return target, read, _losses(xp, scores, target, sight.logs) if with_loss else None
+    if scores.ndim > 3:
+        channels = scores.shape[1]
+        scores = xp.moveaxis(scores, 1, -1).reshape(-1, channels)
+        target = xp.moveaxis(target, 1, -1).reshape(-1, channels)
+    if scores.ndim == 3 or sight.scores.ndim > 3:
+        if scores.ndim == 3:
+            scores, target = scores.reshape(-1), target.reshape(-1)
+        stride = -(-scores.size // MOST_ROWS)
+        scores, target = scores[::stride], target[::stride]
     yes = scores > (0.5 if sight.kind == CHANCES else 0)
     real = target > 0.5
     loss = _binary(xp, scores, target, sight.kind) if with_loss else None

@@ -27,12 +27,25 @@ The state that travels (arrays are numpy arrays; null: not known, shown as "–"
       "ratio": newest,"mean": of 20,"low","high": of 100,"kind": ""|"rectifier"|"ends","units": u8 levels 0 to 10,
       "dead": u8 mask,"saturated": u8 mask,"seen": samples,"state","cure"} ] },
   "filters": { "choices": [{"name","shape"}], "chosen", "step", "weight": {"codes": u8,"scale"} or null, "gradient" },
+  "task": { "kind": "" (not known yet)|"classification"|"regression"|"language"|"loss" (targets are not known),
+    "loss": what told of predictions and targets, "constant": the loss whose targets differ in no batch, or "",
+    "values": {"window": Values or null,"validation": Values or null} or null, "tokens": the same of Tokens, or null },
   "log": [ {"number","step","what","from","to","effect","undone"} ], newest last
   "snapshots": { "steps": [..], "bytes", "budget" } }
 Columns = {"width": steps a column, a power of two, "from": first column, "low","high","mean": f32 (rows, columns), NaN
   where nothing was, "bad": u8 how many were not finite}: column c holds steps c * width to (c + 1) * width - 1.
 Counts = {"right": u32,"seen": u32 by class,"pairs": u16 (n, 2) (label, read),"counts": u32 (n,)} (no pairs with more
   than 1,000 classes).
+Values = {"outputs": [names],"pooled": so many outputs taken for one, or 0,"shape": of a batch,"broadcast": prediction
+  and target had different shapes,"echo": the target is the input,"size": at most,"n","bad": not finite,"scores":
+  [{"n","r2","mae","rmse","bias","constant_mae","constant_rmse"}],"r2": mean,"predicted","target": f32 (outputs, n),
+  "bins": u32 (outputs, 31) of prediction - target,"span": f64 (outputs, 2),"beyond": [..],"worst": [{"step","index",
+  "error","predicted": [..],"target": [..]}]}. An R² is null where all targets are the same.
+Tokens = {"vocabulary","length": positions,"shifted": the target is the input one later,"n","size","bad","loss": mean,
+  "perplexity","accuracy": of the "looked" whose likeliest token was asked for,"position": f32 mean loss or null,
+  "positions": u32 how many,"hard": [[token, mean loss, seen]],"pairs": [[target, read as, times]],"places": [{"step",
+  "token","read": -2 where it was not asked for,"loss","position","before": [tokens]}],"names": {token: name}}.
+A point of "validation" has "r2" or "perplexity" too where it is of values or tokens.
 
 A delta (`Run.delta(since)`) has "version", "since", "head" and, of the others, the sections that changed since. In it
 Columns replace what the page has from column "from" on (all of it where "width" differs or "from" is 0), "mistakes"

@@ -46,9 +46,11 @@ class Refreshing:
     ear: Any
     filters: Any
     marks: deque
+    model: Any
     next_poll: float
     next_refresh: float
     alarms: Any
+    open: Any
     pace: Any
     pending_losses: list[tuple[int, list]]
     pending_norms: list[tuple[int, list]]
@@ -59,6 +61,7 @@ class Refreshing:
     says: list[str]
     sizes: Any
     step: int
+    tasks: Any
     tell: Any
     version: int
 
@@ -77,21 +80,36 @@ class Refreshing:
 
     def _read_now(self, sight: Sight) -> None:
         """A batch too large to keep: its predictions are queued, its scores let go."""
-        self.queued += queue(self._ready([sight]), self.freight)
+        self.queued += queue(self._ready(self.tasks.sort([sight], self.model)), self.freight)
+        self._queue_tasks()
+        self.tasks.drop_tokens()
         sight.scores, sight.inputs = sight.scores[:0], None
 
     def _read_waiting(self) -> None:
         """Queue the predictions of all that waits."""
         sights, self.ear.sights, self.ear.held = self.ear.sights, [], 0
+        if not sights and not any(self.tasks.kept):
+            return
         if sights:
             self.batch = self.batch or len(sights[-1].target)
-        self.queued += queue(self._ready(sights), self.freight)
+        self.queued += queue(self._ready(self.tasks.sort(sights, self.model)), self.freight)
+        self._queue_tasks()
+
+    def _queue_tasks(self) -> None:
+        """Queue what is no classification, where there is time to look at it."""
+        if any(self.tasks.batches):
+            self.tasks.keep()
+        if any(self.tasks.kept) and (not self.open or self.budget.may("tasks", self.step)):
+            begun = self.budget.begin()
+            self.tasks.queue(self.freight)
+            self.budget.end("tasks", begun)
 
     def _read_check(self, check: Check, ends: bool = False) -> None:
         """Read the batches of a validation; misread samples are looked for where there is time, and at its end."""
         sights, self.ear.check_sights = self.ear.check_sights, []
         begun = self.budget.begin()
-        sights = self._ready(sights)
+        sights = self._ready(self.tasks.sort(sights, self.model, training=False))
+        self.tasks.check(check, self.freight, self.ear.compared.mean)
         if sights:
             queued = queue(sights, self.freight, with_loss=True)
             self.freight.send()
@@ -138,6 +156,9 @@ class Refreshing:
         changes, self.pending_rates = self.pending_rates, []
         if book.add_rates(changes, self.step):
             touched.append("loss")
+        if self.tasks.arrive() or self.tasks.news:
+            self.tasks.decide()
+            touched.append("task")
         touched += self._arrive()
         self._touch(*touched)
         self.marks.append((self.version, self.step))

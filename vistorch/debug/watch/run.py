@@ -31,6 +31,7 @@ from .record import WatchRecord
 from .refreshing import Refreshing
 from .showing import Showing
 from .snapshots import BUDGET, Shelf
+from .tasks import Tasks
 from .units import has_channels
 
 LOOK = 0.01  # seconds between two steps that are looked at more closely, at least
@@ -117,6 +118,7 @@ class Run(Acting, Refreshing, Showing):
         self.layer_paths: dict[int, tuple[str, bool]] = {}
         self.sizes: Sizes | None = None
         self.filters: Filters | None = None
+        self.tasks = Tasks(self.book.names)
         self.ear = Ear(self)
         if model is not None:
             self._meet(model)
@@ -293,7 +295,8 @@ class Run(Acting, Refreshing, Showing):
         """A validation is over: read what is left of it."""
         self._read_check(check, ends=True)
         if self.book.end_check(check):
-            self._touch("validation", "accuracy")
+            self._touch("validation", "accuracy", "task")
+            self.tasks.checked = check
             loss = self.book.checks[-1]["loss"]
             if loss is not None:
                 self.alarms.check(check, loss)

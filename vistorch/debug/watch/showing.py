@@ -15,13 +15,25 @@ from ...engine.places import CPU
 from .controls import WORDS
 from .cures import HIGH, LOW, bounds_of
 from .health import layers_of
-from .tally import WINDOW, Tally
+from .tally import MOST, WINDOW, Tally
+from .tasks import CLASSIFICATION
 from .units import FLAG
 from .units import WINDOW as UNIT_WINDOW
 from .words import table_text
 
 STORED = 32  # pictures of samples in a record
-SECTIONS = ("loss", "validation", "accuracy", "mistakes", "flow", "health", "filters", "log", "snapshots")
+SECTIONS = (
+    "loss",
+    "validation",
+    "accuracy",
+    "mistakes",
+    "flow",
+    "health",
+    "filters",
+    "log",
+    "snapshots",
+    "task",
+)
 
 
 def memory_of(place: Any) -> list[int] | None:
@@ -72,6 +84,7 @@ class Showing:
     status: str
     step: int
     steps: Any
+    tasks: Any
     title: str
     version: int
     why_not: Any
@@ -83,10 +96,16 @@ class Showing:
             "version": self.version,
             "title": self.title,
             "head": self._head(),
-            "classes": list(self.book.class_names),
+            "classes": self._class_names(),
             "several": self.book.several,
             **{name: getattr(self, f"_{name}_state")(0) for name in SECTIONS},
         }
+
+    def _class_names(self) -> list[str]:
+        """Names of the classes that are shown: a vocabulary, or outputs, are none."""
+        names = list(self.book.class_names)
+        counted = self.book.epoch is not None or self.tasks.kind == CLASSIFICATION
+        return names if counted or (not self.tasks.kind and len(names) <= MOST) else []
 
     def delta(self, since: int) -> dict[str, Any]:
         """What changed since a version; see record.py.
@@ -105,7 +124,7 @@ class Showing:
                 out[name] = getattr(self, f"_{name}_state")(given)
         out.update(version=version, since=since, head=self._head())
         if self.changed.get("accuracy", 0) > since:
-            out["classes"], out["several"] = list(self.book.class_names), self.book.several
+            out["classes"], out["several"] = self._class_names(), self.book.several
         return out
 
     def _step_of(self, version: int) -> int:
@@ -166,7 +185,7 @@ class Showing:
         def counts(tally: Tally | None) -> dict[str, Any] | None:
             return None if tally is None else tally.wire()
 
-        window = book.window.tally(book.classes).wire() if book.classes else None
+        window = book.window.tally(book.classes).wire() if self._class_names() else None
         return {
             "window": None if window is None else {**window, "size": WINDOW, **self._newest_samples()},
             "without": sum(n for _, n in book.without),
@@ -212,6 +231,9 @@ class Showing:
 
     def _filters_state(self, since: int) -> dict[str, Any] | None:
         return None if self.filters is None else self.filters.wire()
+
+    def _task_state(self, since: int) -> dict[str, Any]:
+        return self.tasks.wire()
 
     def _log_state(self, since: int) -> dict[str, Any]:
         # a rewind changes older lines, so the log is short enough to be sent whole

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .taskwords import name_and_r2, shown
+
 
 def columns_of(state: dict[str, Any]) -> dict[str, np.ndarray]:
     """The curve as columns by name: the first step of each, its losses and learning rates.
@@ -37,6 +39,8 @@ def columns_of(state: dict[str, Any]) -> dict[str, np.ndarray]:
 def to_dataframe(state: dict[str, Any]) -> Any:
     """The curve as a DataFrame; validations stand at their step as "validation_loss" and "validation_accuracy".
 
+    Those of a regression stand there as "validation_r2" too, those of a language model as "validation_perplexity".
+
     Args:
         state: a record's state.
     """
@@ -45,18 +49,19 @@ def to_dataframe(state: dict[str, Any]) -> Any:
     except ImportError:
         raise ImportError("to_dataframe needs pandas, which is not installed: pip install pandas") from None
     frame = pandas.DataFrame(columns_of(state))
-    for name in ("loss", "accuracy"):
+    others = [n for n in ("r2", "perplexity") if any(n in check for check in state["validation"])]
+    for name in ("loss", "accuracy", *others):
         values = np.full(len(frame), np.nan)
         for check in state["validation"]:
             at = int(np.searchsorted(frame["step"].to_numpy(), check["step"], "right")) - 1
-            if 0 <= at < len(values) and check[name] is not None:
+            if 0 <= at < len(values) and check.get(name) is not None:
                 values[at] = check[name]
         frame[f"validation_{name}"] = values
     return frame
 
 
 def figure(state: dict[str, Any]) -> Any:
-    """Loss with its band on the left, accuracy by class on the right.
+    """Loss with its band on the left; on the right accuracy by class, prediction against target, loss by position.
 
     Args:
         state: a record's state.
@@ -74,6 +79,10 @@ def figure(state: dict[str, Any]) -> Any:
         left.plot(steps, [c["loss"] for c in checks], "o-", color="#1d2b3a", ms=4, lw=1, label="validation")
         left.legend(frameon=False)
     left.set(xlabel="step", ylabel="loss")
+    found_task = shown(state.get("task"))
+    if found_task is not None:
+        _task_axes(right, *found_task)
+        return made
     accuracy = state["accuracy"]
     counts = accuracy["validation"] or accuracy["window"]
     if counts is not None:
@@ -88,3 +97,25 @@ def figure(state: dict[str, Any]) -> Any:
         )
         right.set(xlim=(0, 100), xlabel="accuracy, %")
     return made
+
+
+def _task_axes(axes: Any, of: str, found: dict[str, Any]) -> None:
+    """Predictions against targets, or losses by position."""
+    if "predicted" in found:
+        lowest, highest = np.inf, -np.inf
+        for k, name in enumerate(found["outputs"][:8]):
+            x, y = (np.asarray(found[side])[k] for side in ("target", "predicted"))
+            axes.plot(x, y, ".", ms=3, alpha=0.5, label=name_and_r2(name, found["scores"], k))
+            if len(x):
+                lowest, highest = min(lowest, x.min(), y.min()), max(highest, x.max(), y.max())
+        if lowest < highest:
+            axes.plot([lowest, highest], [lowest, highest], color="#545d6b", lw=1)
+        axes.legend(frameon=False)
+        axes.set(xlabel="target", ylabel=f"prediction, {of}")
+    elif found["position"] is not None:
+        axes.plot(np.arange(len(found["position"])), found["position"], color="#15735f")
+        axes.set(xlabel="position", ylabel=f"loss of a token, {of}")
+    else:
+        names = [found["names"][str(c)] for c, _, _ in found["hard"]]
+        axes.barh(names[::-1], [loss for _, loss, _ in found["hard"]][::-1], color="#15735f")
+        axes.set(xlabel="loss of the hardest tokens")

@@ -107,8 +107,8 @@ def scalars(state: dict[str, Any]) -> Iterator[tuple[int, str, float]]:
         tag = "learning rate" if len(rates) == 1 else f"learning rate/group {i}"
         yield from ((s, tag, v) for s, v in zip(found["step"], found[name], strict=True) if v == v)
     for check in state["validation"]:
-        for name in ("loss", "accuracy"):
-            if check[name] is not None:
+        for name in ("loss", "accuracy", "r2", "perplexity"):
+            if check.get(name) is not None:
                 yield check["step"], f"{name}/validation", check[name]
     for epoch in state["accuracy"]["epochs"]:
         right, seen = np.asarray(epoch["right"], float), np.asarray(epoch["seen"], float)

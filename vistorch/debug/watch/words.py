@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from .tally import Tally
+from .taskwords import check_text, headline, lines_of, number_text
 
 
 def loss_text(value: float | None) -> str:
@@ -35,12 +36,13 @@ def line_of(run: Any) -> str:
     if run.epoch:
         parts.append(f"epoch {run.epoch}" + (f"/{run.epochs_total}" if run.epochs_total else ""))
     parts.append(f"loss {loss_text(run.loss)}")
-    tally = run.tally()
-    if tally is not None:
+    tally, name, value = run.tally(), *run.tasks.number
+    if name:
+        parts.append(f"{name} {number_text(value)}")
+    elif tally is not None:
         parts.append(f"accuracy {share_text(tally.accuracy)}")
-    if run.book.checks:
-        newest = run.book.checks[-1]
-        parts.append(f"validation {share_text(newest['accuracy'])}")
+    if run.book.checks and (said := check_text(run.book.checks[-1])):
+        parts.append(f"validation {said.removeprefix('accuracy ')}")
     if run.speed:
         parts.append(f"{run.speed:.3g} steps/s")
     return ", ".join(parts)
@@ -72,19 +74,27 @@ def table_text(run: Any) -> str:
         if len(rates):
             line += ", learning rate " + ", ".join(f"{x:.4g}" for x in rates[-1] if x == x)
         out.append(line)
-    window = run.tally()
+    task = run.tasks.wire()
+    if said := headline(task):
+        out.append(said)
+    window = None if task["kind"] in ("regression", "language") else run.tally()
     if window is not None:
         out.append(f"accuracy {share_text(window.accuracy)} of the last {window.samples}")
     if without := sum(n for _, n in run.book.without):
         out.append(f"{without:,} outputs not finite, no predictions: since step {run.book.without_from}")
     if run.book.checks:
         newest = run.book.checks[-1]
-        said = f"validation accuracy {share_text(newest['accuracy'])}"
+        said = [check_text(newest)] if check_text(newest) else []
         if newest["loss"] is not None:
-            said += f", loss {loss_text(newest['loss'])}"
-        out.append(f"{said}, {newest['samples']} samples after step {newest['step']}")
+            said.append(f"loss {loss_text(newest['loss'])}")
+        out.append(
+            f"validation {', '.join(said)}{', ' if said else ''}{newest['samples']} samples after step {newest['step']}"
+        )
     out += run.says
-    tally = run.tally("validation") or window
+    lines = lines_of(task)
+    if lines:
+        out += ["", *lines]
+    tally = None if lines else run.tally("validation") or window
     if tally is not None:
         out += ["", *class_table(run.book.class_names, tally)]
     return "\n".join(out)

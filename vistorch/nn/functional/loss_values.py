@@ -9,6 +9,7 @@ import math
 import warnings
 from typing import Any
 
+from ...engine.events import hear
 from ...engine.face import FUNCTIONS
 from ...engine.modes import no_grad
 from ...engine.ops.loss import distance
@@ -59,6 +60,13 @@ def _absolute(input: Tensor, target: Tensor, number: int) -> Tensor:
     return losses.mean() if number == 1 else losses.sum() if number else losses
 
 
+def _told(name: str, input: Tensor, target: Tensor, loss: Tensor, form: str = "") -> Tensor:
+    """The loss; whoever listens is told what it compares, which the ops it is made of do not say."""
+    if (told := hear.phase) is not None:
+        told("loss", name, input, target, form, loss)
+    return loss
+
+
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -88,8 +96,10 @@ def l1_loss(
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if weight is not None:
         _check_weight(weight, given)
-        return _weighed((input - target).abs(), weight, reduction, True)
-    return _absolute(input, target, _Reduction.get_enum(reduction))
+        loss = _weighed((input - target).abs(), weight, reduction, True)
+    else:
+        loss = _absolute(input, target, _Reduction.get_enum(reduction))
+    return _told("l1_loss", input, target, loss)
 
 
 def mse_loss(
@@ -121,7 +131,7 @@ def mse_loss(
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if weight is not None:
         _check_weight(weight, given)
-        return _weighed((input - target).pow(2), weight, reduction, True)
+        return _told("mse_loss", input, target, _weighed((input - target).pow(2), weight, reduction, True))
     return distance.mse_loss(input, target, _Reduction.get_enum(reduction))
 
 
@@ -153,7 +163,7 @@ def smooth_l1_loss(
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     number = _Reduction.get_enum(reduction)
     if beta == 0.0:
-        return _absolute(input, target, number)
+        return _told("smooth_l1_loss", input, target, _absolute(input, target, number))
     beta = real("smooth_l1_loss", "beta", 4, beta)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
@@ -227,7 +237,8 @@ def poisson_nll_loss(
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not a valid value for reduction")
-    return FUNCTIONS["poisson_nll_loss"](input, target, log_input, full, eps, _Reduction.get_enum(reduction))
+    loss = FUNCTIONS["poisson_nll_loss"](input, target, log_input, full, eps, _Reduction.get_enum(reduction))
+    return _told("poisson_nll_loss", input, target, loss, "exp" if log_input else "")
 
 
 def gaussian_nll_loss(
@@ -276,4 +287,5 @@ def gaussian_nll_loss(
     loss = 0.5 * (spread.log() + (input - target).pow(2) / spread)
     if full:
         loss += 0.5 * math.log(2 * math.pi)
-    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+    loss = loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+    return _told("gaussian_nll_loss", input, target, loss)

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...debug.steps.words import count
+from ...debug.watch.taskwords import headline, shown
 from ...debug.watch.words import loss_text, share_text
 from .ink import SANS, number, tag, words
 from .sheet import PAD, TEXT, Sheet
+from .tasks import beside
 
 MIME = "image/svg+xml"
 CLASSES, LINES, POINTS = 12, 8, 240
@@ -44,16 +46,21 @@ def paint(record: Any, theme: str = "light") -> bytes:
     if head["parameters"]:
         facts.append(count(head["parameters"], "parameter"))
     sheet.head(state["title"] or "Training", [*facts, head["device"]])
-    said = f"{head['status'].capitalize()}. {_plain(head)}".strip()
+    said = f"{head['status'].capitalize()}. {_plain(head, state.get('task') or {})}".strip()
     alarm = head.get("alarm")
     bad = head["status"] in ("error", "ended") or (alarm is not None and alarm["now"])
     sheet.verdict(said, "bad" if bad else BARS.get(head["status"], "value"), "badsoft" if bad else "panel")
     for text in head["says"]:
         sheet.say(text)
     top = sheet.y + 14
-    shown = _counts(state["accuracy"])
-    left = _loss(sheet, state, top, SPLIT - 24 if shown else sheet.width)
-    right = _classes(sheet, state["classes"], shown, top) if shown else 0.0
+    task = state.get("task") or {}  # files of earlier versions have none
+    found, counts = shown(task), _counts(state["accuracy"]) if task.get("kind") != "loss" else None
+    left = _loss(sheet, state, top, SPLIT - 24 if found or counts else sheet.width)
+    right = 0.0
+    if found:
+        right = beside(sheet, found, SPLIT, top)
+    elif counts:
+        right = _classes(sheet, state["classes"], counts, top)
     sheet.y = max(left, right, top)
     _log(sheet, state["log"]["items"] if isinstance(state["log"], dict) else state["log"])
     sheet.y += 12
@@ -64,7 +71,7 @@ def _of(word: str, now: int, total: int | None) -> str:
     return f"{word} {now:,}" + (f" of {total:,}" if total else "")
 
 
-def _plain(head: dict[str, Any]) -> str:
+def _plain(head: dict[str, Any], task: dict[str, Any]) -> str:
     """What the run says of its state; how late a click was done is left out."""
     if head["status"] in ("error", "interrupted"):
         return head["say"]
@@ -76,6 +83,8 @@ def _plain(head: dict[str, Any]) -> str:
         parts.append(f"Loss {loss_text(head['loss'])}")
     if head["accuracy"] is not None:
         parts.append(f"accuracy {share_text(head['accuracy'])} of the last samples")
+    if told := headline(task):
+        parts = [*parts[:1], told]
     return f"{', '.join(parts)}." if parts else ""
 
 

@@ -135,9 +135,13 @@ export function positions(view: View): Part {
     g.lineTo(wide - RIGHT, Math.round(y(guess)) + 0.5);
     g.stroke();
     g.setLineDash([]);
-    g.fillStyle = theme.token("ink-2");
     g.textAlign = "right";
-    g.fillText(`at random ${number(guess)}`, wide - RIGHT, y(guess) - 8);
+    const text = `at random ${number(guess)}`;
+    const size = g.measureText(text).width;
+    g.fillStyle = theme.token("bg"); // bars may stand behind it
+    g.fillRect(wide - RIGHT - size - 4, y(guess) - 16, size + 4, 14);
+    g.fillStyle = theme.token("ink-2");
+    g.fillText(text, wide - RIGHT - 2, y(guess) - 8);
     g.textAlign = "center";
     const at = (p: number): number => LEFT + ((p + 0.5) / w.length) * (wide - LEFT - RIGHT);
     for (const p of ticks(0, w.length - 1, 6)) if (Number.isInteger(p)) g.fillText(String(p), at(p), HIGH - FOOT + 10);

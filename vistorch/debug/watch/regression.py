@@ -104,7 +104,8 @@ def _plain(sight: Sight, scores: Any, target: Any) -> tuple[np.ndarray, np.ndarr
         fine = np.isfinite(p) & np.isfinite(t)
         if sight.name.endswith("difference") and fine.any():
             # the target was worked out from both: where the prediction is far larger, nothing is left of it
-            eps = np.finfo(scores.dtype).eps if scores.dtype.kind == "f" else 0.0
+            kind = sight.scores.dtype  # what crossed from a device is double
+            eps = np.finfo(kind).eps if kind.kind == "f" else 0.0
             real = t[fine]
             fine &= np.abs(p) * eps <= 1e-3 * max(float(np.ptp(real)), float(np.abs(real).max()) * 1e-3)
     return p, t, fine

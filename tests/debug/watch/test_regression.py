@@ -79,6 +79,12 @@ def test_nothing_finite():
     assert found["worst"] == [] and found["bins"].sum() == 0
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-44, 1e38])
+def test_residuals_of_any_size_are_counted(size):
+    found = taken(np.full((6, 1), size), np.zeros((6, 1))).wire()
+    assert found["bins"].sum() == 6 and np.isfinite(found["span"]).all()
+
+
 def test_numbers_too_large_to_square():
     t = np.linspace(0, 1, 8)[:, None]
     found = taken(np.full((8, 1), 3e38), t).wire()

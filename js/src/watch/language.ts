@@ -1,10 +1,10 @@
 // A language model: the loss by position, its perplexity, the hardest tokens and places, what is confused.
 
-import { el, onWidth, painter, prepare, ratio } from "../shared/dom";
+import { el, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
 import type { Nd } from "../shared/payload";
 import { NONE, number, one, tick, ticks } from "./numbers";
-import { lines, pick } from "./task";
+import { lines, pick, widthOf } from "./task";
 import type { Place, Tokens } from "./types";
 import { type Part, put, set, unchanged, type View } from "./view";
 
@@ -54,17 +54,10 @@ export function positions(view: View): Part {
   let wide = 0;
   let high = 0;
   const same = unchanged();
-  const again = painter(() => draw(true), signal);
-  onWidth(
-    room,
-    (width) => {
-      wide = width;
-      again();
-    },
-    signal,
-  );
+  const width = widthOf(room, () => draw(true), signal);
 
   function draw(whole: boolean): void {
+    wide = width();
     const w = of.shown(view.state.task?.tokens ?? null);
     put(name, "Perplexity");
     if (!w) {

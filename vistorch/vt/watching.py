@@ -125,7 +125,7 @@ def watch(
         model: what is trained; found by itself if not given.
         optimizer: whose steps count; the first that changes the model if not given.
         classes: names of the classes: a list, a dict by number, or a dataset that has `classes`; those of the data
-            that is trained on if not given.
+            that is trained on if not given. Of a regression those of its outputs, of a language model its tokens.
         steps: how many steps there will be, for the time that is left.
         epochs: how many epochs there will be, for the same.
         snapshot_every: steps between snapshots to rewind to, 0 for none; about 100 if not given.

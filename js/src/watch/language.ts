@@ -1,10 +1,10 @@
 // A language model: the loss by position, its perplexity, the hardest tokens and places, what is confused.
 
-import { el, onWidth, painter, prepare, ratio } from "../shared/dom";
+import { el, prepare, ratio } from "../shared/dom";
 import { count } from "../shared/format";
 import type { Nd } from "../shared/payload";
 import { NONE, number, one, tick, ticks } from "./numbers";
-import { lines, pick } from "./task";
+import { lines, pick, widthOf } from "./task";
 import type { Place, Tokens } from "./types";
 import { type Part, put, set, unchanged, type View } from "./view";
 
@@ -54,17 +54,10 @@ export function positions(view: View): Part {
   let wide = 0;
   let high = 0;
   const same = unchanged();
-  const again = painter(() => draw(true), signal);
-  onWidth(
-    room,
-    (width) => {
-      wide = width;
-      again();
-    },
-    signal,
-  );
+  const width = widthOf(room, () => draw(true), signal);
 
   function draw(whole: boolean): void {
+    wide = width();
     const w = of.shown(view.state.task?.tokens ?? null);
     put(name, "Perplexity");
     if (!w) {
@@ -135,9 +128,13 @@ export function positions(view: View): Part {
     g.lineTo(wide - RIGHT, Math.round(y(guess)) + 0.5);
     g.stroke();
     g.setLineDash([]);
-    g.fillStyle = theme.token("ink-2");
     g.textAlign = "right";
-    g.fillText(`at random ${number(guess)}`, wide - RIGHT, y(guess) - 8);
+    const text = `at random ${number(guess)}`;
+    const size = g.measureText(text).width;
+    g.fillStyle = theme.token("bg"); // bars may stand behind it
+    g.fillRect(wide - RIGHT - size - 4, y(guess) - 16, size + 4, 14);
+    g.fillStyle = theme.token("ink-2");
+    g.fillText(text, wide - RIGHT - 2, y(guess) - 8);
     g.textAlign = "center";
     const at = (p: number): number => LEFT + ((p + 0.5) / w.length) * (wide - LEFT - RIGHT);
     for (const p of ticks(0, w.length - 1, 6)) if (Number.isInteger(p)) g.fillText(String(p), at(p), HIGH - FOOT + 10);

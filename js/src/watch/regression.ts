@@ -1,9 +1,9 @@
 // A regression: predictions against their targets, what is left over, how good each output is, the worst samples.
 
-import { el, on, onWidth, painter, prepare, ratio } from "../shared/dom";
+import { el, on, prepare, ratio } from "../shared/dom";
 import { count, shapeText } from "../shared/format";
 import { NONE, number, short, tick, ticks } from "./numbers";
-import { lines, pick, wider } from "./task";
+import { lines, pick, wider, widthOf } from "./task";
 import type { Values } from "./types";
 import { type Part, put, set, unchanged, type View } from "./view";
 
@@ -84,17 +84,10 @@ export function scatter(view: View): Part {
   let wide = 0;
   let frame: [number, number] | null = null;
   const same = unchanged();
-  const again = painter(() => draw(true), signal);
-  onWidth(
-    room,
-    (width) => {
-      wide = width;
-      again();
-    },
-    signal,
-  );
+  const width = widthOf(room, () => draw(true), signal);
 
   function draw(whole: boolean): void {
+    wide = width();
     const w = of.shown(view.state.task?.values ?? null);
     if (!w) {
       put(big, "");
@@ -193,15 +186,7 @@ export function residuals(view: View): Part {
   );
   let wide = 0;
   const same = unchanged();
-  const again = painter(() => draw(true), signal);
-  onWidth(
-    room,
-    (width) => {
-      wide = width;
-      again();
-    },
-    signal,
-  );
+  const width = widthOf(room, () => draw(true), signal);
   on(
     scores,
     "click",
@@ -215,6 +200,7 @@ export function residuals(view: View): Part {
   );
 
   function draw(whole: boolean): void {
+    wide = width();
     const values = view.state.task?.values ?? null;
     const of = view.of === "validation" && values?.validation ? "validation" : "window";
     const w = values?.[of] ?? null;

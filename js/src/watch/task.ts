@@ -1,6 +1,6 @@
 // What the layouts of a task share: which of them there is, what is counted, tables, and axes that seldom move.
 
-import { el } from "../shared/dom";
+import { el, onWidth, painter } from "../shared/dom";
 import { tabs } from "./tabs";
 import type { Kind, State } from "./types";
 import type { View } from "./view";
@@ -77,6 +77,21 @@ export function wider(
   if (before && before[0] <= lo && before[1] >= hi && hi - lo > 0.6 * (before[1] - before[0])) return before;
   const room = 0.06 * (hi - lo);
   return [lo - room, hi + room];
+}
+
+/** How wide a room is; what is in it is drawn anew when that changes. */
+export function widthOf(room: HTMLElement, draw: () => void, signal: AbortSignal): () => number {
+  let wide = 0;
+  const again = painter(draw, signal);
+  onWidth(
+    room,
+    (width) => {
+      wide = width;
+      again();
+    },
+    signal,
+  );
+  return () => wide;
 }
 
 /** Why nothing is compared with what it should have been. */

@@ -6,7 +6,7 @@ import pytest
 import vistorch
 from tests.debug.watch.loops import F, conv_net, pictures
 from tests.debug.watch.test_measures import always
-from vistorch import optim
+from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.freight import Freight
 
@@ -84,6 +84,52 @@ def test_two_devices_cross_once_each(device):
     assert tickets[0].value.dtype == np.int64 and tickets[1].value.shape == (2, 2)
     freight.send()
     assert freight.crossings == 2
+
+
+def values_and_tokens(place):
+    vistorch.manual_seed(0)
+    x, ids = vistorch.linspace(-1, 1, 24).reshape(-1, 2).to(place), vistorch.arange(45).reshape(5, 9) % 7
+    line, words = nn.Linear(2, 2).to(place), nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 7)).to(place)
+    ids, found = ids.to(place), []
+    losses = {
+        "mse": (line, lambda: F.mse_loss(line(x), x * 2)),
+        "hand": (line, lambda: ((line(x) - x * 2) ** 2).mean()),
+        "l1": (line, lambda: F.l1_loss(line(x), x * 2)),
+        "words": (words, lambda: F.cross_entropy(words(ids[:, :-1]).view(-1, 7), ids[:, 1:].reshape(-1))),
+    }
+    for net, loss in losses.values():
+        opt = optim.SGD(net.parameters(), lr=0.1)
+        with always(watch(net, opt, snapshot_every=0)) as run:
+            for _ in range(4):
+                run.next_refresh = float("inf")
+                opt.zero_grad()
+                loss().backward()
+                opt.step()
+            before = run.freight.crossings
+            run.refresh()
+            assert run.freight.crossings - before <= 1
+            with vistorch.no_grad():
+                loss()
+        assert run.says == []
+        found.append((run.state()["task"], run.state()["validation"]))
+    return found
+
+
+def test_values_and_tokens_are_those_of_the_host(device):
+    there = values_and_tokens(device)
+    vistorch.cuda.simulate(0)
+    for (task, checks), (plain, expected) in zip(there, values_and_tokens("cpu"), strict=True):
+        assert task["kind"] == plain["kind"] != ""
+        of, on = (one["values"] or one["tokens"] for one in (task, plain))
+        for name in ("window", "validation"):
+            a, b = of[name], on[name]
+            assert a.keys() == b.keys() and (a["n"], a["bad"]) == (b["n"], b["bad"])
+            for key in {"r2", "perplexity", "accuracy"} & a.keys():
+                assert a[key] == pytest.approx(b[key], rel=1e-5)
+            for key in ("predicted", "target", "position"):
+                if key in a:
+                    np.testing.assert_allclose(a[key], b[key], rtol=1e-5, atol=1e-6)
+        assert [one["loss"] for one in checks] == pytest.approx([one["loss"] for one in expected], rel=1e-5)
 
 
 def test_observed_labels_must_be_where_the_scores_are(device):

@@ -12,6 +12,7 @@ from vistorch.debug.watch import load, watch
 from vistorch.debug.watch.freight import Freight
 from vistorch.debug.watch.reading import values_of
 from vistorch.debug.watch.regression import BINS, CAP, OUTPUTS, WINDOW, Values, reads, trim
+from vistorch.debug.watch.words import table_text
 from vistorch.engine.places import CPU
 from vistorch.utils.data import DataLoader, TensorDataset
 
@@ -76,6 +77,12 @@ def test_nothing_finite():
     found = taken(np.full((4, 2), np.nan), np.ones((4, 2))).wire()
     assert found["n"] == 0 and found["bad"] == 4 and found["scores"] == [] and found["r2"] is None
     assert found["worst"] == [] and found["bins"].sum() == 0
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-44, 1e38])
+def test_residuals_of_any_size_are_counted(size):
+    found = taken(np.full((6, 1), size), np.zeros((6, 1))).wire()
+    assert found["bins"].sum() == 6 and np.isfinite(found["span"]).all()
 
 
 def test_numbers_too_large_to_square():
@@ -176,6 +183,15 @@ def test_another_form_begins_anew():
     assert values.outputs == 3 and values.wire()["n"] == 5
 
 
+def plain_run():
+    net = nn.Linear(1, 1)
+    with watch(net) as run:
+        opt = optim.SGD(net.parameters(), lr=0.1)
+        F.mse_loss(net(vistorch.ones(3, 1)), vistorch.tensor([[1.0], [2.0], [3.0]])).backward()
+        opt.step()
+    return run
+
+
 def trained():
     vistorch.manual_seed(0)
     x = vistorch.linspace(-3, 3, 40).reshape(-1, 1)
@@ -199,7 +215,9 @@ def test_the_text_says_how_good_it_is_and_is_stable():
     a, b = trained(), trained()
     assert a.text() == b.text()
     lines = a.text().splitlines()
-    assert any(line.startswith("R² ") and "best constant" in line for line in lines)
+    assert any(line.startswith("R² ") and "mean of 2 outputs; worst" in line for line in lines)
+    one = table_text(plain_run())
+    assert "R² " in one and "(best constant " in one and "outputs" not in one
     assert any(line.startswith("validation R² ") for line in lines)
     assert [line.split()[0] for line in lines[-2:]] == ["sine", "double"] and "accuracy" not in a.text()
 

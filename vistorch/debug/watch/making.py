@@ -29,13 +29,13 @@ def watch(
 ) -> Run:
     """Watch the training in a `with` block: the loop inside stays as it is.
 
-    Loss, logits and labels, steps, epochs, inputs and validations are seen by themselves; see `Run.observe` for a loss
-    of one's own.
+    Loss, logits and labels, predictions and targets, tokens, steps, epochs, inputs and validations are seen by
+    themselves; see `Run.observe` for a loss of one's own.
 
     Args:
         model: what is trained; without it, the module that is called and holds what the first optimizer changes.
         optimizer: whose steps count; without it, the first one that steps and holds parameters of the model.
-        classes: the names of the classes.
+        classes: the names of the classes; of a regression those of its outputs, of a language model its tokens.
         steps: how many steps there will be, if known: for the time that is left.
         epochs: how many epochs there will be, if known.
         title: what the run is called.

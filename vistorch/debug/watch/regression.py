@@ -104,7 +104,8 @@ def _plain(sight: Sight, scores: Any, target: Any) -> tuple[np.ndarray, np.ndarr
         fine = np.isfinite(p) & np.isfinite(t)
         if sight.name.endswith("difference") and fine.any():
             # the target was worked out from both: where the prediction is far larger, nothing is left of it
-            eps = np.finfo(scores.dtype).eps if scores.dtype.kind == "f" else 0.0
+            kind = sight.scores.dtype  # what crossed from a device is double
+            eps = np.finfo(kind).eps if kind.kind == "f" else 0.0
             real = t[fine]
             fine &= np.abs(p) * eps <= 1e-3 * max(float(np.ptp(real)), float(np.abs(real).max()) * 1e-3)
     return p, t, fine
@@ -126,6 +127,8 @@ class Values:
         self.name = ""
         self.echo = False
         self.loss_sum, self.loss_count = 0.0, 0
+        self.told: dict[str, Any] | None = None  # what travels, until something is added
+        self.scored: list[dict[str, Any]] | None = None
 
     def add(self, found: list[tuple]) -> None:
         """Take in batches that have arrived.
@@ -133,6 +136,7 @@ class Values:
         Args:
             found: what `reads` returned.
         """
+        self.told = self.scored = None
         for sight, scores, target in found:
             if not scores.value.size:
                 continue
@@ -174,6 +178,7 @@ class Values:
 
     def forget_after(self, step: int) -> None:
         """Drop what came after a step."""
+        self.told = self.scored = None
         if self.rows is not None and self.samples is not None:
             self.rows = self.rows[self.rows[:, 0] <= step]
             self.samples = self.samples[self.samples[:, 0] <= step]
@@ -197,6 +202,8 @@ class Values:
             For each: "n", "r2" (None where all targets are the same), "mae", "rmse", "bias" (mean of prediction less
             target), "constant_mae" (of the median) and "constant_rmse" (of the mean).
         """
+        if self.scored is not None:
+            return self.scored
         n, rows = self.outputs, self.fine
         if not len(rows):
             return []
@@ -217,6 +224,7 @@ class Values:
                         "constant_rmse": _known(float(np.sqrt(total / len(off)))),
                     }
                 )
+        self.scored = out
         return out
 
     @property
@@ -254,18 +262,23 @@ class Values:
 
     def wire(self) -> dict[str, Any] | None:
         """As it travels; see record.py."""
+        if self.told is None and self.rows is not None:
+            self.told = self._wire()
+        return self.told
+
+    def _wire(self) -> dict[str, Any]:
+        assert self.rows is not None
         n, rows = self.outputs, self.fine
-        if self.rows is None:
-            return None
         p, t = rows[:, 1 : 1 + n], rows[:, 1 + n :]
         shown = max(1, min(len(rows), POINTS // n))
         off = p - t
-        edges, counts, beyond = [], [], []
+        edges, counts, beyond = np.empty((n, 2)), np.empty((n, BINS), np.uint32), []
         for k in range(n):
             span = _span(off[:, k])
-            found, at = np.histogram(np.clip(off[:, k], -span, span), BINS, (-span, span))
-            counts.append(found)
-            edges.append([at[0], at[-1]])
+            with np.errstate(all="ignore"):  # differences as small as numbers can be
+                at = np.nan_to_num((off[:, k] / span + 1) * (BINS / 2))
+            counts[k] = np.bincount(np.clip(at, 0, BINS - 1).astype(np.int64), minlength=BINS)
+            edges[k] = -span, span
             beyond.append(int((np.abs(off[:, k]) > span).sum()))
         return {
             "outputs": self.labels(),
@@ -280,8 +293,8 @@ class Values:
             "r2": self.r2,
             "predicted": np.ascontiguousarray(p[-shown:].T, np.float32),
             "target": np.ascontiguousarray(t[-shown:].T, np.float32),
-            "bins": np.array(counts, np.uint32),
-            "span": np.array(edges, np.float64),
+            "bins": counts,
+            "span": edges,
             "beyond": beyond,
             "worst": self.worst(),
         }

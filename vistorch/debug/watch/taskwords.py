@@ -60,10 +60,14 @@ def headline(task: dict[str, Any]) -> str:
     """
     values, tokens = task.get("values"), task.get("tokens")
     if values and (w := values["window"]):
-        line = f"R² {number_text(w['r2'])}"
-        if w["scores"]:
-            error, constant = (_mean(w["scores"], name) for name in ("mae", "constant_mae"))
+        line, scores = f"R² {number_text(w['r2'])}", w["scores"]
+        if len(scores) == 1:
+            error, constant = scores[0]["mae"], scores[0]["constant_mae"]
             line += f", mean error {number_text(error)} (best constant {number_text(constant)})"
+        elif scores:  # errors of several outputs have several units
+            least, name = min(zip((_rank(one["r2"]) for one in scores), w["outputs"], strict=True))
+            worst = number_text(least if math.isfinite(least) else None)
+            line += f" (mean of {len(scores)} outputs; worst {worst}, {name})"
         line += f" of the last {w['n']:,} predictions"
         return line + (f", {w['bad']:,} not finite" if w["bad"] else "")
     if tokens and (w := tokens["window"]):
@@ -73,11 +77,6 @@ def headline(task: dict[str, Any]) -> str:
     if task.get("constant"):
         return f"in each batch all targets of {task['constant']} are the same: there is nothing to predict"
     return ""
-
-
-def _mean(scores: list[dict[str, Any]], name: str) -> float | None:
-    known = [one[name] for one in scores]
-    return None if any(x is None for x in known) else sum(known) / len(known)
 
 
 def lines_of(task: dict[str, Any]) -> list[str]:

@@ -35,3 +35,17 @@ def test_a_planted_bug_is_found_and_shrunk(bug: str, verdict: str) -> None:
     assert difference
     assert judge(lines, library(f"planted:{bug}"))[0] in BAD
     assert judge(lines, library("torch"))[0] not in BAD
+
+
+def test_every_family_of_lines_is_written() -> None:
+    written = "\n".join("\n".join(program(seed)) for seed in range(400))
+    for said in (
+        "no_grad(): a0.t_()",
+        "L.nn.Parameter",
+        "inference_mode",
+        "autocast",
+        "j)",
+        "addcmul_",
+        "g.mul_(2)",
+    ):
+        assert said in written, said

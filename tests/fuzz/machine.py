@@ -54,7 +54,7 @@ def describe(tensor: Any, owners: dict[int, str]) -> dict[str, Any]:
         "requires_grad": tensor.requires_grad,
         "is_leaf": tensor.is_leaf,
         "retains_grad": tensor.retains_grad,
-        "_version": tensor._version,
+        "_version": None if tensor.is_inference() else tensor._version,
         "grad_fn": None if node is None else "ViewBackward0" if name in LAYOUT else name,
         "is_view": name not in LAYOUT and tensor._base is not None,
         "base": None if name in LAYOUT or tensor._base is None else owners.get(id(tensor._base)),
@@ -103,10 +103,21 @@ REFUSALS = (
     re.compile(r"A view was created in no_grad mode and its base or another view"),
     # where operands lie differently in memory, torch's result lies like the first, numpy's like the most
     re.compile(r"view size is not compatible with input tensor's size and stride"),
+    # a leaf that was reshaped: torch's older graphs know its former shape, ours lead to the leaf as it is
+    re.compile(r"returned an invalid gradient at index|variable\.sizes\(\) == new_grad\.sizes\(\)"),
+    # torch's lerp with a complex weight has no gradient for real ends
+    re.compile(r"Expected isFloatingType\(grad\.scalar_type\(\)\)"),
     # torch compares stretches of memory; we read all operands before we write
     re.compile(
         r"some elements of the input tensor and the written-to tensor refer to a single memory location"
     ),
+)
+UNCOUNTED = ("_version", "is_view", "base")
+# torch writes such a tensor and raises then; what came of it is nobody's business
+INFERENCE = re.compile(r"Inplace update to inference tensor outside InferenceMode")
+# What we refuse and torch computes: a gradient for the former shape of a leaf, which happens to broadcast.
+OURS = re.compile(
+    r"had shape \[.*\] when the graph was made|the tensor got another shape after the forward pass"
 )
 # A write through `.data` is silent: what a gradient is then depends on which of its values a formula reads.
 SILENT = re.compile(r"\.data\.")
@@ -114,7 +125,7 @@ SILENT = re.compile(r"\.data\.")
 NOTHING_SAVED = re.compile(r"Trying to backward through the graph a second time")
 BLIND = re.compile(r"with L\.no_grad\(\): .*\w = ")
 # A gradient retained on a tensor that `t_()` and its kin reshaped: torch routes its older views through it.
-RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
+RESHAPES = re.compile(r"\.(t|swapaxes|squeeze|unsqueeze|transpose|swapaxes)_\(")
 
 
 def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, str]:
@@ -125,6 +136,8 @@ def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, s
     """
     expected = [(i, kind, renamed(text, name)) for i, kind, text in theirs.errors]
     worst = ("", "")
+    if mine.errors == expected and any(INFERENCE.search(text) for _, _, text in expected):
+        return "both raise", ""
     blind = any(BLIND.search(line) for line in lines)
     if mine.errors != expected:
         ours, torchs = ({i: (kind, text) for i, kind, text in errors} for errors in (mine.errors, expected))
@@ -136,6 +149,8 @@ def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, s
                 any(r.search(b[1]) for r in REFUSALS) or (blind and NOTHING_SAVED.search(b[1]))
             ):
                 return "torch refuses", b[1]
+            if b is None and OURS.search(a[1]):
+                return "refused here", a[1]
             if a is None or b is None:
                 return "outcome differs", f"errors at {at}: {a}\n  torch: {b}"
             if not worst[0]:
@@ -147,11 +162,17 @@ def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, s
         )
     # single precision loses digits in every step, and steps multiply
     tolerance = 5e-3 if any("float32" in line or ".float()" in line for line in lines) else 1e-8
+    tolerance = 0.1 if any("autocast" in line or "bfloat16" in line for line in lines) else tolerance
     silent = any(SILENT.search(line) for line in lines)
     reshaped = any(RESHAPES.search(line) for line in lines)
+    # nobody promises what a pass that raised had accumulated
+    broken = any(ENDING.search(lines[i]) for i, _, _ in theirs.errors)
+    uncounted = any("inference_mode" in line for line in lines)  # what such tensors count differs op by op
     for register, want in theirs.registers.items():
         got = mine.registers[register]
-        if silent or (reshaped and want.get("retains_grad")):
+        if uncounted:
+            want, got = ({k: v for k, v in r.items() if k not in UNCOUNTED} for r in (want, got))
+        if silent or broken or (reshaped and want.get("retains_grad")):
             want, got = ({k: v for k, v in r.items() if not k.startswith("grad")} for r in (want, got))
         for key in {**want, **got}:
             a, b = got.get(key), want.get(key)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import torch
 
+from tests.fuzz import edges
+
 Line = str | None
 UNARY = (
     "{x}.sin()",
@@ -217,6 +219,14 @@ class Writer:
         same = x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
         return same and (x.shape != y.shape or x.stride() != y.stride() or x.data_ptr() != y.data_ptr())
 
+    def used(self, name: str) -> bool:
+        """Whether a graph may know a register."""
+        holds = re.compile(rf"\b{name}\b")
+        return any(
+            holds.search(line) and not line.startswith((f"{name} = ", "with L.no_grad(): " + name))
+            for line in self.lines
+        )
+
     def fill(self, text: str, x: str) -> Line:
         """A line from a template, with operands that fit more often than not."""
         rng, shape = self.rng, tuple(self.scope[x].shape)
@@ -247,6 +257,12 @@ class Writer:
             x = rng.choice(registers)
         kind = rng.choices(KINDS, WEIGHTS)[0]
         text = kind(rng)
+        if kind is leaves and "L.no_grad(): {a}" in text:
+            # torch remembers the former shape of a leaf as long as an older graph holds it
+            free = [n for n in registers if n[0] == "a" and not self.used(n)]
+            if not free:
+                return
+            text = text.replace("{a}", rng.choice(free))
         # most lines should do something, some should raise
         wanted = CAN.get(kind)
         if wanted and rng.random() < 0.93 and (able := [n for n in registers if wanted(self.scope[n])]):
@@ -264,7 +280,10 @@ class Writer:
             shape = rng.choice(((3, 3), (3, 3), (2, 3), (3,), (2, 2, 2), (1, 3), ()))
             grad = ", requires_grad=True" if rng.random() < 0.8 else ""
             dtype = "float64" if rng.random() < 0.95 else "float32"
-            self.add(f"a{index} = L.tensor({numbers(rng, shape)}, dtype=L.{dtype}{grad})")
+            made = f"L.tensor({numbers(rng, shape)}, dtype=L.{dtype}"
+            self.add(
+                f"a{index} = " + (f"L.nn.Parameter({made}))" if rng.random() < 0.15 else f"{made}{grad})")
+            )
         for index in range(rng.choice((0, 1, 1, 2))):
             # most writes need something that is not a leaf
             self.add(
@@ -302,6 +321,7 @@ def chooser(texts: tuple[str, ...]) -> Callable[[random.Random], str]:
 
 unary, binary, views, many, changes = map(chooser, (UNARY, BINARY, VIEWS, MANY, IN_PLACE))
 modes, dtypes, backwards = map(chooser, (MODES, DTYPES, BACKWARD))
+leaves, zero_dims, inference, hooks, complexes, autocast = map(chooser, edges.FAMILIES)
 
 
 def is_writable(tensor: torch.Tensor) -> bool:
@@ -325,7 +345,8 @@ def product(rng: random.Random) -> str:
 
 
 KINDS = (unary, binary, reduce, product, views, many, changes, modes, dtypes, backwards)
-WEIGHTS = (3, 4, 2, 1, 6, 3, 8, 4, 1, 2)
+KINDS += (leaves, zero_dims, inference, hooks, complexes, autocast)
+WEIGHTS = (3, 4, 2, 1, 6, 3, 8, 4, 1, 2, 1.5, 2, 0.5, 0.5, 1, 0.3)
 CAN = {
     changes: is_writable,
     backwards: lambda t: t.requires_grad,

@@ -40,10 +40,7 @@ def replace(
     operands = args if not kwargs else (*args, *kwargs.values())
     records = False
     if mode.on:
-        v = x._view
-        if v is not None and x._node is None and v.meta is None and v.base._node is not None and not v.hidden:
-            # PyTorch looks before it brings the view's history up to date; reading `.grad_fn` once helps there too
-            raise RuntimeError(errors.LEAF_WRITTEN)
+        views.before_sync(x)
         records = sync_rg(x)
         for t in operands:
             if isinstance(t, Tensor) and sync_rg(t):

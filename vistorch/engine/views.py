@@ -264,6 +264,17 @@ def origin_of(x: Tensor) -> Any:
     return o._node
 
 
+def before_sync(x: Tensor) -> None:
+    """Refuse to write a view whose base got a history since, and that nobody asked for its own.
+
+    PyTorch looks before it brings the view's history up to date; reading `.grad_fn` once helps there too.
+    """
+    v = x._view
+    if v is not None and mode.on and x._node is None and v.meta is None and not v.hidden:
+        if v.base._node is not None:
+            raise RuntimeError(errors.LEAF_WRITTEN)
+
+
 def before_write(x: Tensor, requires_grad: bool) -> None:
     """What must hold before `x` is overwritten; `requires_grad`: whether the write will be recorded."""
     if x._ver is graph.UNTRACKED and mode.on is not None:
@@ -299,9 +310,14 @@ def overlaps(x: Tensor, y: Any) -> bool:
     p, q = x._data, y._data
     if not (_dense(p) and _dense(q)):
         return False
-    if p.strides == q.strides and p.shape == q.shape and _start(p) == _start(q):
+    if p.shape == q.shape and _start(p) == _start(q) and _lies(p) == _lies(q):
         return False
     return np.shares_memory(p, q)
+
+
+def _lies(d: Any) -> list:
+    """The strides of an array, but those of dims of length one, which say nothing."""
+    return [s for s, n in zip(d.strides, d.shape, strict=True) if n != 1]
 
 
 def _dense(d: Any) -> bool:

@@ -35,6 +35,7 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
     """`x` becomes its own view `fn(x, ...)`."""
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(getattr(fn, "__name__", "op") + "_", "self", 1, x)
+    views.before_sync(x)
     records = bool(mode.on) and sync_rg(x)
     views.before_write(x, records)
     old = wrap(x._data, x._place)

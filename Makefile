@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= 2
 PROGRAMS ?= 20000
+FILES ?= 5000
 LAB_ARGS ?=
 BENCH_ARGS ?=
 # imports cupy at once, and is itself imported only where a CUDA device is asked for
@@ -21,7 +22,7 @@ DOCS := $(VENV)/.made-docs
 # One order, also under -j: pytest comes last, so that its closing line ends the run.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz bench js notebooks docs pictures clean
+.PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz hostile bench js notebooks docs pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +78,9 @@ type: $(TEST) ## check types
 
 fuzz: $(TEST) ## random programs against torch; PROGRAMS=n sets how many
 	$(BIN)/python -m tests.fuzz.run --programs $(PROGRAMS)
+
+hostile: bundles ## read hostile files of every kind; FILES=n sets how many
+	$(BIN)/python -m tests.serialization.corpus --files $(FILES)
 
 bench: $(TEST) ## times against torch, side by side; BENCH_ARGS='--quick --family small'
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

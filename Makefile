@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= 2
 PROGRAMS ?= 20000
+FILES ?= 5000
 LAB_ARGS ?=
 BENCH_ARGS ?=
 CAMPAIGNS ?=
@@ -30,7 +31,7 @@ VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz campaigns bench js notebooks docs pictures clean
+.PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -90,6 +91,9 @@ fuzz: $(TEST) ## random programs against torch; PROGRAMS=n sets how many
 
 campaigns: bundles ## interrupts, kills, hostile names and messages, memory, bad arguments: a table of tries and failures
 	$(BIN)/python -m tests.campaigns $(CAMPAIGNS)
+
+hostile: bundles ## read hostile files of every kind; FILES=n sets how many
+	$(BIN)/python -m tests.serialization.corpus --files $(FILES)
 
 bench: $(TEST) ## times against torch, side by side; BENCH_ARGS='--quick --family small'
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -190,3 +190,16 @@ def test_odd_memory():
         assert (b.__array_interface__["data"][0], b.size) == (low, high - low)
     assert bytes_of(a[:0]).size == 0
     assert bytes_of(vistorch.tensor(1.5, dtype=vistorch.bfloat16)._data).tolist() == [0xC0, 0x3F]
+
+
+def test_what_a_storage_occupies_is_counted():
+    """`sys.getsizeof` of a storage holds its bytes, as in PyTorch: what summaries of models add up."""
+    import sys
+
+    for size in (0, 1, 1000):
+        ours, theirs = vistorch.zeros(size).untyped_storage(), torch.zeros(size).untyped_storage()
+        empty = sys.getsizeof(vistorch.UntypedStorage(0)), sys.getsizeof(torch.UntypedStorage(0))
+        assert sys.getsizeof(ours) - empty[0] == 4 * size == ours.nbytes()
+        assert abs(sys.getsizeof(theirs) - empty[1] - 4 * size) < 64
+        typed = vistorch.TypedStorage(wrap_storage=ours, dtype=vistorch.float32, _internal=True)
+        assert typed.__sizeof__() - object.__sizeof__(typed) == 4 * size

@@ -237,3 +237,25 @@ def test_what_nobody_else_holds_is_held_by_the_newest_view(pages):
     second.close()
     gc.collect()
     assert y() is None and first.comm is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["_esm", "_css", "payload", "live", "_anywidget_id", "comm", "layout", "no such"]
+)
+def test_a_page_sets_no_property(view, name, caplog):
+    """Neither the program that draws the page nor what it draws comes from the page."""
+    before = {key: value for key, value in view.get_state().items() if key != "layout"}
+    message = {
+        "content": {"data": {"method": "update", "state": {name: "alert(1)"}, "buffer_paths": []}},
+        "buffers": [],
+    }
+    with caplog.at_level(logging.WARNING, logger="vistorch"):
+        view._handle_msg(message)
+    assert {key: value for key, value in view.get_state().items() if key != "layout"} == before
+    assert f"its page wanted to set {name}" in caplog.text
+
+
+def test_numbers_of_thousands_of_digits_are_refused_in_one_line(view, caplog):
+    with caplog.at_level(logging.WARNING, logger="vistorch"):
+        view._heard(view, {"type": "tile", "id": 10**5000}, [])
+    assert "got a number of 16,610 bits" in caplog.text

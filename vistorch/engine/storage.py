@@ -173,6 +173,9 @@ class UntypedStorage:
         """The index of the device."""
         return self._place.device.index
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def nbytes(self) -> int:
         """How many bytes there are."""
         return reach(self._array)[1]

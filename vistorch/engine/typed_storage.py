@@ -126,6 +126,9 @@ class TypedStorage:
 
     __len__ = size
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def nbytes(self) -> int:
         """How many bytes there are."""
         return self._untyped_storage.nbytes()

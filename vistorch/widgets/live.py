@@ -25,6 +25,7 @@ from .display import Display, shown
 log = logging.getLogger("vistorch")
 
 OPEN = 8  # views that answer; an older one says that its cell is to be run again
+FREE = ("_view_count",)  # how many pages show it: ipywidgets' own
 INTEGER = 2**53  # what a page can count to exactly
 
 
@@ -35,14 +36,21 @@ class Refused(Exception):
 def whole(value: Any, low: int = 0, high: int = INTEGER) -> int:
     """A whole number within limits, or a refusal."""
     if type(value) is not int or not low <= value <= high:
-        raise Refused(f"expected a whole number from {low} to {high}, got {str(value)[:40]!r}")
+        raise Refused(f"expected a whole number from {low} to {high}, got {_short(value)}")
     return value
+
+
+def _short(value: Any) -> str:
+    """A value in a sentence; Python writes no number of thousands of digits out."""
+    if type(value) is int and abs(value) > INTEGER:
+        return f"a number of {value.bit_length():,} bits"
+    return repr(str(value)[:40])
 
 
 def wholes(value: Any, length: int, low: int = 0, high: int = INTEGER) -> list[int]:
     """A list of that many whole numbers, or a refusal."""
     if type(value) is not list or len(value) != length:
-        raise Refused(f"expected a list of {length} whole numbers, got {str(value)[:40]!r}")
+        raise Refused(f"expected a list of {length} whole numbers, got {_short(value)}")
     return [whole(item, low, high) for item in value]
 
 
@@ -122,6 +130,18 @@ class Live(anywidget.AnyWidget):
 
     def _close(self, message: dict[str, Any]) -> None:
         self.close()
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Refuse what a page sets: it asks by messages; the program that draws it, and what it draws, are given here.
+
+        Args:
+            sync_data: properties by name.
+        """
+        wanted = [name for name in sync_data if name not in FREE]
+        if wanted:
+            named = ", ".join(str(name)[:40] for name in wanted[:4])
+            log.warning("%s keeps its properties; its page wanted to set %s", type(self).__name__, named)
+        super().set_state({name: sync_data[name] for name in FREE if name in sync_data})
 
     def _heard(self, _: Any, content: Any, buffers: Any) -> None:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -118,14 +119,14 @@ def checked(message: Any) -> dict[str, Any]:
     if word == "lr":
         found["value"] = positive(found["value"])
         group = found["group"]
-        if group is not None and (isinstance(group, bool) or not isinstance(group, int) or group < 0):
-            raise ValueError(f"a parameter group is a number from 0 on, got {group!r}")
+        if group is not None and (type(group) is not int or not 0 <= group < 2**53):
+            raise ValueError(f"a parameter group is a number from 0 on, got {_short(group)}")
     if word == "rewind" and found["step"] is not None:
         step = found["step"]
-        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < 2**53:
-            raise ValueError(f"a step is a number from 0 on, got {step!r}")
-    if word == "autopause" and not isinstance(found["on"], bool):
-        raise ValueError(f"pausing at an alarm is on or off, got {found['on']!r}")
+        if type(step) is not int or not 0 <= step < 2**53:
+            raise ValueError(f"a step is a number from 0 on, got {_short(step)}")
+    if word == "autopause" and type(found["on"]) is not bool:
+        raise ValueError(f"pausing at an alarm is on or off, got {_short(found['on'])}")
     if word == "filters" and not isinstance(found["name"], str):
         raise ValueError("filters are chosen by the name of a parameter")
     return found
@@ -133,10 +134,17 @@ def checked(message: Any) -> dict[str, Any]:
 
 def positive(value: Any) -> float:
     """A learning rate: a positive, finite number."""
-    fine = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not fine or not math.isfinite(value) or value <= 0:
-        raise ValueError(f"the learning rate must be a positive number, got {value!r}")
-    return float(value)
+    with suppress(OverflowError):  # a whole number that is larger than any float
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < float(value) < math.inf:
+            return float(value)
+    raise ValueError(f"the learning rate must be a positive number, got {_short(value)}")
+
+
+def _short(value: Any) -> str:
+    """A value in a sentence; Python writes no number of thousands of digits out."""
+    if type(value) is int and abs(value) >= 2**53:
+        return f"a number of {value.bit_length():,} bits"
+    return repr(value)[:60]
 
 
 class Desk:

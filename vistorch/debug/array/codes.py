@@ -13,6 +13,7 @@ import numpy as np
 EXACT_BYTES = 48_000
 WIDE_CELLS = 18_000  # up to here two bytes a cell are sent, with 2,045 levels
 WIDE_LEVELS = 2045
+BYTE_LEVELS = 253
 END_LEVELS = 15
 NONE = 255  # the code of a cell without a second value
 
@@ -33,9 +34,9 @@ def encode(
     finite = np.isfinite(cells) if cells.dtype.kind == "f" else None
     ordered = np.sort(cells, axis=None) if finite is None else np.sort(cells[finite])
     values = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: ordered.size]]
-    wide = most is None and cells.size <= WIDE_CELLS * budget / EXACT_BYTES and values.size > 253
+    wide = most is None and cells.size <= WIDE_CELLS * budget / EXACT_BYTES and values.size > BYTE_LEVELS
     kind = np.dtype(np.uint16 if wide else np.uint8)
-    room = most or (WIDE_LEVELS if wide else np.iinfo(kind).max - 2)
+    room = most or (WIDE_LEVELS if wide else BYTE_LEVELS)
     exact = values.size <= room
     levels = values if exact else _levels(values, ordered, room)
     codes = np.empty(cells.shape, kind)

@@ -70,9 +70,14 @@ def _mark(canvas: np.ndarray, y: int, x: int, cell: int, value: float) -> None:
 
 
 def heat(
-    item: dict[str, Any], layer: dict[str, Any], palette: Palette, width: int, hatched: int = HATCHED
+    item: dict[str, Any],
+    layer: dict[str, Any],
+    palette: Palette,
+    width: int,
+    most: int = HATCHED,
+    small: bool = False,
 ) -> np.ndarray:
-    """One item's cells as palette entries; so many cells where some are hatched."""
+    """One item's cells as palette entries; so many at most where some are hatched, or where the file is to be small."""
     scale = layer["scales"][layer["scale"]]
     values, others = cells.values(layer), cells.ends(layer)
     others = values if others is None else np.where(np.isnan(others), values, others)
@@ -81,8 +86,8 @@ def heat(
     down, rows, across, cols = shown.shape
     least = max(1, 2 * TALL // down), max(1, width // across - (GAP if across > 1 else 0))
     least = min(rows, least[0]), min(cols, least[1])
-    if (shown != beside).any():  # hatched cells pack badly: fewer of them
-        less = min(1.0, (hatched / (down * least[0] * across * least[1])) ** 0.5)
+    if small or (shown != beside).any():  # hatched cells pack badly: fewer of them
+        less = min(1.0, (most / (down * least[0] * across * least[1])) ** 0.5)
         least = max(1, int(least[0] * less)), max(1, int(least[1] * less))
     both = cells.shrink(shown, beside, *least)
     places, others = (cells.position(scale, part) for part in both)

@@ -46,7 +46,7 @@ function draw(state: State, { root, model, theme, signal }: Frame): () => void {
     const one = (shown = new AbortController());
     signal.addEventListener("abort", () => one.abort(), { once: true, signal: one.signal });
     const inner: Model = {
-      get: (name) => (name === "payload" ? payload : model.get(name)),
+      get: (name) => (name === "payload" ? payload : name === "inner" || model.get(name)),
       on: (event, heard) => model.on(event, heard),
       off: (event, heard) => model.off(event, heard),
       send: (asked) => model.send?.(asked),

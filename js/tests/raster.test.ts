@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { palette } from "../src/shared/colour";
 import { Pose } from "../src/array/pose";
-import { lay, loudest, span } from "../src/array/raster";
+import { lay, span } from "../src/array/raster";
 import { track } from "../src/array/mosaic";
 import { overview, piece } from "../src/array/source";
+import { roomy, view } from "../src/array/tiles";
 import type { Layer, Role } from "../src/array/types";
 import { item, layer, nd, scale } from "./make";
+import { blocksOf, colourOf, differences, type Scene } from "./blocks";
 
 const colours = palette("#000000 #ffffff", true, "#ff0000");
 const RED = 0xff0000ff;
@@ -25,6 +27,20 @@ function drawn(shape: number[], values: Float32Array, roles: Role[], width = 600
     plate,
     at: (x: number, y: number) => plate.pixels[Math.floor(y) * w + Math.floor(x)] as number,
   };
+}
+
+/** The two values that one pixel over all of these shows. */
+function picked(values: number[]): number[] {
+  const { source } = drawn([values.length], Float64Array.from(values) as never, ["cols"]);
+  const wide = scale({ lo: -95, hi: 95 });
+  source.dye(wide, colours, null, [255, 0, 0]);
+  source.pick(0, 0, 1, 1, values.length);
+  const of = (colour: number): number =>
+    values.find((v) => colourOf(v, wide, colours) === colour && (Number.isFinite(v) || v === worst)) as number;
+  const bad = values.filter((v) => !Number.isFinite(v));
+  const worst = bad.some(Number.isNaN) ? NaN : Math.max(...bad);
+  if (bad.length) return [source.one, source.two].map((colour) => (colour === RED ? worst : of(colour)));
+  return [of(source.one), of(source.two)];
 }
 
 describe("the raster", () => {
@@ -97,8 +113,29 @@ describe("the raster", () => {
   });
 
   it("chooses what is not finite first, then the furthest from the mean", () => {
-    expect(loudest(Uint8Array.from([10, 11, 12, 90]), 0, 0, 1, 1, 4)).toBe(3);
-    expect(loudest(Uint8Array.from([250, 251, 0, 253]), 0, 0, 1, 1, 4)).toBe(3);
+    expect(picked([10, 11, 12, 90])).toEqual([90, 90]);
+    expect(picked([50, 51, 0, NaN])).toEqual([NaN, NaN]);
+  });
+
+  // The same table as in tests/debug/array/test_pool.py: what a block of these values shows, and its other end.
+  const BLOCKS: [number[], number, number | null][] = [
+    [[5], 5, null],
+    [[1, 1, 1], 1, null],
+    [[0, 0, 0, 9], 9, null],
+    [[0, 0, 0, -9], -9, null],
+    [[-1, 1], 1, -1],
+    [[2, 3], 3, 2],
+    [[-1, 1, -1], 1, -1],
+    [[1, -1, 1], -1, 1],
+    [[-1, 1, -1, 1, -1], 1, -1],
+    [[0, 0, 0, 3, 1], 3, null],
+    [[0, 1, 4], 4, 0],
+    [[NaN, 1, -1], NaN, null],
+    [[Infinity, 1, -Infinity], Infinity, null],
+    [[-Infinity, 1, 1], -Infinity, null],
+  ];
+  it.each(BLOCKS)("shows of %j as one pixel %d and %d", (values, shown, end) => {
+    expect(picked(values)).toEqual([shown, end ?? shown]);
   });
 
   it("gives every tile of one size the same pixels to a pixel", () => {
@@ -117,6 +154,103 @@ describe("the raster", () => {
       return performance.now() - from;
     });
     expect(Math.min(...times)).toBeLessThan(8);
+  });
+});
+
+describe("what every pixel shows", () => {
+  // Any rank, roles, blocks, zoom, slice and screen; the overview with what a kernel sends for the view over it.
+  const random = (seed: number) => () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+
+  function scene(seed: number): Scene {
+    const next = random(seed);
+    const whole = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
+    const rank = whole(1, 4);
+    const most = [2000, 130, 40, 14][rank - 1] as number;
+    const shape = Array.from({ length: rank }, () => whole(1, next() < 0.3 ? 4 : most));
+    const block = shape.map((n) => (next() < 0.4 ? 1 : whole(1, Math.min(n, 24))));
+    const size = shape.reduce((n, k) => n * k, 1);
+    const kind = whole(0, 3);
+    const values = Float64Array.from({ length: size }, (_, i) => {
+      const v = kind === 0 ? (i % 2 ? 1 : -1) : kind === 1 ? next() * (i % 2 ? 1 : -1) : next() * 2 - 1;
+      return kind === 3 && next() < 0.01 ? ([NaN, Infinity, -Infinity][whole(0, 2)] as number) : v;
+    });
+    const roles: Role[] = ["rows", "cols", "across", "down", "slider"];
+    for (let i = roles.length - 1; i > 0; i--) {
+      const j = whole(0, i);
+      [roles[i], roles[j]] = [roles[j] as Role, roles[i] as Role];
+    }
+    const zoom = next() < 0.5 ? 1 : 1 + next() * 12;
+    return {
+      shape,
+      block,
+      values,
+      roles: roles.slice(0, rank),
+      box: [whole(30, 260), whole(20, 160)],
+      ratio: [1, 1, 1.5, 2][whole(0, 3)] as number,
+      zoom: [zoom, next(), next()],
+      cursor: shape.map((n) => whole(0, n - 1)),
+    };
+  }
+
+  function check(one: Scene): { wrong: string[]; pose: Pose; plate: Uint32Array } {
+    const { shape, block, values } = one;
+    const made = blocksOf(values, shape, shape.map(() => 0), shape, block);
+    const levels = Float64Array.from(new Set(made.ends.filter((v) => !Number.isNaN(v))));
+    const codes = Uint16Array.from(made.ends, (v) => (Number.isNaN(v) ? 65535 : levels.indexOf(v)));
+    const about = item(shape, {
+      block,
+      grid: made.grid,
+      roles: one.roles,
+      layers: [layer({ data: nd(made.values, made.grid) }, { ends: { codes: nd(codes), levels: nd(levels) } })],
+    });
+    const pose = new Pose(about, true);
+    pose.setBox(...one.box);
+    pose.cursor = one.cursor;
+    pose.zoomBy(one.zoom[0], one.zoom[1] * pose.box.width, one.zoom[2] * pose.box.height);
+    const sources = [overview(about, about.layers[0] as Layer)];
+    const want = view(pose);
+    if (want) {
+      const region = roomy(want, shape, [pose.frame.rows, pose.frame.cols]);
+      const exact = blocksOf(values, shape, region.start, region.stop, region.block);
+      sources.push(piece(nd(exact.values), region.start, region.stop, region.block, nd(exact.whole)));
+    }
+    const on = scale({ lo: -1, hi: 1 });
+    for (const source of sources) source.dye(on, colours, null, [255, 0, 0]);
+    const [w, h] = [Math.round(pose.box.width * one.ratio), Math.round(pose.box.height * one.ratio)];
+    const plate = { pixels: new Uint32Array(w * h), width: w, height: h };
+    for (const source of sources) lay(plate, pose, source, one.ratio);
+    return { wrong: differences(one, pose, sources, on, colours, plate), pose, plate: plate.pixels };
+  }
+
+  it.each(Array.from({ length: 60 }, (_, i) => i + 1))("follows the rule, scene %d", (seed) => {
+    expect(check(scene(seed * 7919)).wrong).toEqual([]);
+  });
+
+  it("has as many of one sign as of the other where values alternate, however they are cut", () => {
+    for (const [columns, k, width] of [
+      [1000, 1, 600],
+      [1000, 59, 578],
+      [1000, 3, 333],
+      [997, 2, 410],
+      [640, 5, 640],
+    ] as const) {
+      const values = Float64Array.from({ length: 20 * columns }, (_, i) => (i % 2 ? 1 : -1) * (0.5 + ((i * 7) % 11) / 22));
+      const { plate } = check({
+        shape: [20, columns],
+        block: [2, k],
+        values,
+        roles: ["rows", "cols"],
+        box: [width, 200],
+        ratio: 1,
+        zoom: [1, 0, 0],
+        cursor: [0, 0],
+      });
+      const [low, high] = [-1, 1].map((sign) => {
+        const ramp = new Set(Array.from({ length: 126 }, (_, i) => colours[126 + sign * (i + 1)] as number));
+        return plate.filter((pixel) => ramp.has(pixel)).length;
+      }) as [number, number];
+      expect(Math.abs(low - high) / (low + high), `${columns} in blocks of ${k}`).toBeLessThan(0.08);
+    }
   });
 });
 

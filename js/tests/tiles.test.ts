@@ -39,9 +39,9 @@ describe("what a view asks for", () => {
 
   it("one slice of sliders, all tiles that are in view", () => {
     const pose = new Pose(
-      item([6, 64, 300, 300], {
+      item([6, 64, 60, 60], {
         block: [1, 1, 3, 3],
-        grid: [6, 64, 100, 100],
+        grid: [6, 64, 20, 20],
         roles: ["slider", "across", "rows", "cols"],
       }),
       true,

@@ -238,7 +238,7 @@ def test_a_pooled_array_says_what_it_has(standalone, shoot):
     view.press("Enter")
     expect(view.hint).to_have_text(f"copied {where}")
     assert bool(eval(clipboard(view.page), {"w": x}).isnan().any())
-    expect(view.root.locator(".vt-lens .vt-note")).to_contain_text("one number for each block")
+    expect(view.root.locator(".vt-lens .vt-note")).to_contain_text("one value for each block")
     shoot("pooled", view.root)
 
 

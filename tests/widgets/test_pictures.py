@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as hnp
 from PIL import Image
 
 from tests.widgets.states import Record, item, scale
+from vistorch.debug.array import record
 from vistorch.widgets.pictures import array, cells, digits, painter, png, raster
 from vistorch.widgets.pictures.colours import table
 
@@ -67,22 +68,52 @@ def test_marks_differ_by_shape():
     assert len(set(marks)) == 3
 
 
+def ruled(values, others):
+    """A slow reading of the rule: what of a block is shown, and the other end of its range."""
+    if not np.isfinite(values).all():
+        bad = next(
+            b for b in (np.nan, np.inf, -np.inf) if (np.isnan(values) if b != b else values == b).any()
+        )
+        return bad, bad
+    mean, low, high = (
+        (values / 2 + others / 2).mean(),
+        min(values.min(), others.min()),
+        max(values.max(), others.max()),
+    )
+    one, two = (high, low) if high - mean >= mean - low else (low, high)
+    return one, two if 2 * abs(two - mean) >= abs(one - mean) else one
+
+
 @given(
-    hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, max_side=9), elements=st.floats(-1, 1)),
-    st.integers(1, 6),
+    hnp.arrays(np.int64, hnp.array_shapes(min_dims=4, max_dims=4, max_side=9), elements=st.integers(-4, 4)),
+    st.tuples(st.integers(1, 6), st.integers(1, 6)),
     st.data(),
 )
-def test_shrinking_keeps_what_is_bad_and_what_is_furthest(places, limit, data):
-    axis = data.draw(st.integers(0, places.ndim - 1))
-    bad = data.draw(st.sampled_from([None, np.nan, np.inf]))
-    if bad is not None:
-        places.flat[data.draw(st.integers(0, places.size - 1))] = bad
-    small = cells.shrink(places, axis, limit)
-    assert small.shape[axis] <= max(limit, 1) or places.shape[axis] <= limit
-    assert np.isnan(small).any() == np.isnan(places).any() and np.isinf(small).any() == np.isinf(places).any()
-    finite = places[np.isfinite(places)]
-    if bad is None:
-        assert abs(small - 0.25).max() == abs(finite - 0.25).max()
+def test_shrinking_follows_the_rule_of_blocks(given, limits, data):
+    shown = given.astype(np.float64)
+    for bad in data.draw(st.lists(st.sampled_from([np.nan, np.inf, -np.inf]), max_size=2)):
+        shown.flat[data.draw(st.integers(0, shown.size - 1))] = bad
+    others = np.where(np.isfinite(shown), data.draw(st.sampled_from([shown, -shown])), shown)
+    one, two = cells.shrink(shown, others, *limits)
+    down, rows, across, cols = shown.shape
+    height, width = (-(-n // limit) for n, limit in zip((rows, cols), limits, strict=True))
+    assert one.shape == two.shape == (down, -(-rows // height), across, -(-cols // width))
+    for d, r, a, c in np.ndindex(one.shape):
+        part = np.s_[d, r * height : (r + 1) * height, a, c * width : (c + 1) * width]
+        expected = ruled(shown[part], others[part])
+        np.testing.assert_allclose((one[d, r, a, c], two[d, r, a, c]), expected)
+
+
+def test_signs_that_alternate_are_drawn_alike():
+    """Half of the values negative: half of the pixels too, in blocks and in pixels of any width."""
+    for columns, budget in ((1000, 48_000), (1000, 4_000), (637, 9_000), (4000, 48_000)):
+        x = np.random.default_rng(0).random((100, columns), np.float32) + 0.3
+        x[:, ::2] *= -1
+        (made,) = record(x, budget=budget, scale="max").wire()["items"]
+        palette = raster.Palette("light")
+        shades = raster.heat(made, made["layers"][0], palette, 640).astype(int) - palette.base("tide", True)
+        low, high = (shades < 28).sum(), (shades > 35).sum()
+        assert abs(low - high) / (low + high) < 0.02, (columns, budget)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A picture of an array in at most 16 x 48 cells: what a table of many arrays has room for.
 
-The cells are pooled as the array view's are: NaN, the infinities and the entry furthest from its block's mean show.
+The cells are pooled as the array view's are: NaN, the infinities and the entry furthest from its block's mean show, and
+with it the other end of its range where that is at least half as far.
 Invariant: a thumbnail holds bytes only, and says nothing of its array that the array view would not.
 """
 
@@ -67,7 +68,17 @@ def thumbnail(array: Any, seconds: float = 1.0) -> Thumb | None:
     kind = array.dtype.kind
     scales, chosen = scales_for(found.stats, found.spread, whole=kind in "iu", truth=kind == "b")
     scale = scales[chosen]
-    return Thumb(codes_of(np.asarray(found.cells, np.float64), scale), scale.map, scale.centre)
+    codes = codes_of(np.asarray(found.cells, np.float64), scale)
+    if found.ends is not None and not np.array_equal(found.ends, found.cells, equal_nan=kind == "f"):
+        codes = _woven(codes, codes_of(np.asarray(found.ends, np.float64), scale))
+    return Thumb(codes, scale.map, scale.centre)
+
+
+def _woven(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Each cell as two by two: where a block shows both ends of its range, both colours are in it alike."""
+    out = codes.repeat(2, 0).repeat(2, 1)
+    out[::2, 1::2] = out[1::2, ::2] = others
+    return out
 
 
 def halves(shape: tuple[int, ...]) -> tuple[int, int]:

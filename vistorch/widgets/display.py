@@ -7,13 +7,16 @@ tensor, and how many are kept for `%vt export` is bounded.
 from __future__ import annotations
 
 import base64
+import inspect
 from collections import OrderedDict
+from html import escape
 from typing import Any
 
 from . import standalone, wire
 from .pictures import painter
 
 KEPT = 16
+ALT = 120  # letters that name a picture
 STILL = {"image/png": 12_000, "image/svg+xml": 24_000}  # bytes of a picture that also stands inside the HTML
 
 
@@ -91,10 +94,19 @@ class Display:
     def _html(self, live: bool = False) -> str:
         # JupyterLab shows what is not trusted as this HTML without its scripts, and not as the picture beside it.
         mime, data = self.picture()
+        module = painter(self.record.kind)
+        if len(data) > STILL[mime] and "small" in inspect.signature(module.paint).parameters:
+            data = module.paint(self.record, "light", small=True)
         still = ""
         if len(data) <= STILL[mime]:
-            still = f'<img class="vistorch-off" alt="" style="max-width:100%" src="{self._address()}">'
+            off = 'class="vistorch-off" style="max-width:100%"'
+            still = f'<img {off} alt="{escape(self.alt())}" src="{_address(mime, data)}">'
         return self._fragment(still, live)
+
+    def alt(self) -> str:
+        """What the picture is of, for who cannot see it: its title, or the first line of its text."""
+        said = str(self.state().get("title") or self.name or self.text()).strip().partition("\n")[0]
+        return f"picture of {said[:ALT] or self.record.kind}"
 
     def _carried(self) -> tuple[bytes, str]:
         """The record as the HTML carries it, and its text, which stands in the HTML itself."""
@@ -110,14 +122,10 @@ class Display:
             text = ""
         return standalone.fragment(self.record.kind, payload, text, instead, live)
 
-    def _address(self) -> str:
-        """The picture as an address that fetches nothing."""
-        mime, data = self.picture()
-        return f"data:{mime};base64,{base64.b64encode(data).decode()}"
-
     def document(self) -> str:
         """A whole HTML file, with the picture for readers without scripts."""
-        page = self._fragment(f'<noscript><img alt="" src="{self._address()}"></noscript>')
+        still = f'<img alt="{escape(self.alt())}" src="{_address(*self.picture())}">'
+        page = self._fragment(f"<noscript>{still}</noscript>")
         return standalone.document(self.name or str(self.state().get("title") or "vistorch"), page)
 
     def __repr__(self) -> str:
@@ -131,6 +139,11 @@ class Display:
         except FileNotFoundError:  # no page was built: the picture is what there is
             pass
         return bundle
+
+
+def _address(mime: str, data: bytes) -> str:
+    """A picture as an address that fetches nothing."""
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}"
 
 
 class Shown:

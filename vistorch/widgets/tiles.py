@@ -46,7 +46,7 @@ class Tiles:
 
     def answer(self, message: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """The answer to a page's message and its one buffer; `Refused` where it asks for what is not there."""
-        from ..debug.array import tile
+        from ..debug.array import tile_ends
 
         number = whole(message.get("id"))
         item = whole(message.get("item"), 0, 10_000)
@@ -69,10 +69,19 @@ class Tiles:
         if cells > CELLS:
             raise Refused(f"expected at most {CELLS:,} values in one tile, got {cells:,}")
         image = self.items[item].get("image") or {}
-        found = np.ascontiguousarray(tile(source, start, stop, block, layer, mean=bool(image.get("shown"))))
-        if found.dtype.str[1:] not in NAMES:
-            found = found.astype(np.float32)
-        found = found.astype(found.dtype.newbyteorder("<"), copy=False)
-        values = {"type": NAMES[found.dtype.str[1:]], "shape": list(found.shape)}
+        found, ends = tile_ends(source, start, stop, block, layer, mean=bool(image.get("shown")))
+        described, buffers = {}, []
+        for name, array in (("values", found), ("ends", ends)):
+            if array is not None:
+                sent = _sent(array)
+                described[name] = {"type": NAMES[sent.dtype.str[1:]], "shape": list(sent.shape)}
+                buffers.append(sent.tobytes())
         place = {"item": item, "layer": layer, "start": start, "stop": stop, "block": block}
-        return {"type": "tile", "id": number, **place, "values": values}, [found.tobytes()]
+        return {"type": "tile", "id": number, **place, **described}, buffers
+
+
+def _sent(array: np.ndarray) -> np.ndarray:
+    """An array in a type that travels, little-endian."""
+    if array.dtype.str[1:] not in NAMES:
+        array = array.astype(np.float32)
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))

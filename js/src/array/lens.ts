@@ -90,7 +90,7 @@ export function lens(desk: Desk, sheet: Sheet): Lens {
     const found = [corner(0, 0), corner(n - 1, m - 1)].map((index) => sheet.best(index, pose)?.source);
     if (found.every((source) => source?.exact)) return `exact values, ${where}`;
     if (found.every((source) => source?.single)) return `rounded values, ${where}`;
-    return desk.live ? `${where} · asking for the values` : `${where} · one number for each block`;
+    return desk.live ? `${where} · asking for the values` : `${where} · one value for each block, two where it is hatched`;
   }
 
   const point = (e: PointerEvent): number[] | null => near.at(e.offsetX - picture.left, e.offsetY - picture.top);

@@ -1,22 +1,22 @@
-// From cells to pixels, one plain loop each. A pixel's place in memory is the part of its row plus the part of its
-// column; where a pixel covers several cells it shows what is not finite first, then the one furthest from their mean.
+// From cells to pixels. A pixel shows one cell where cells are as large as pixels. Where it covers several it follows the
+// rule of blocks: what is not finite first, else the value furthest from the mean, hatched with the other end where that
+// is at least half as far; of a picture it shows the mean. Every source answers for whole pixels only.
 
 import type { Pose } from "./pose";
 import type { Track } from "./mosaic";
 import type { Source } from "./source";
 
-/** For each pixel of one direction: its tile, the first and the last cell it covers (fractions of cells kept in `from`). */
+/** For each pixel of one direction: its tile, and the part of it that it covers, in cells of the overview. */
 export interface Span {
   tile: Int32Array;
   from: Float64Array;
-  last: Int32Array;
-  dense: boolean;
+  to: Float64Array;
 }
 
 export function span(t: Track, offset: number, scale: number, pixels: number): Span {
   const tile = new Int32Array(pixels).fill(-1);
   const from = new Float64Array(pixels);
-  const last = new Int32Array(pixels);
+  const to = new Float64Array(pixels);
   const pitch = t.cells + t.gap;
   // A tile begins and ends on whole pixels, so that all tiles of one size look alike.
   const round = (place: number): number => Math.round((place - offset) * scale);
@@ -29,41 +29,41 @@ export function span(t: Track, offset: number, scale: number, pixels: number): S
     for (let p = Math.max(0, begin); p < Math.min(end, pixels); p++) {
       tile[p] = k;
       from[p] = ((p - begin) / width) * t.cells;
-      if (scale >= 1) from[p] = ((p - begin + 0.5) / width) * t.cells;
-      last[p] = Math.min(
-        t.cells - 1,
-        Math.max(Math.floor(from[p] as number), Math.ceil(((p - begin + 1) / width) * t.cells) - 1),
-      );
+      to[p] = ((p - begin + 1) / width) * t.cells;
     }
   }
-  return { tile, from, last, dense: scale < 1 };
+  return { tile, from, to };
 }
 
-/** The part of each pixel's place in a source; -1 where the source has nothing there. */
-export function parts(
-  s: Span,
-  source: Source,
-  axis: number,
-  block: number,
-  over: number,
-  overBlock: number,
-  fold: number,
-): Int32Array {
-  const out = new Int32Array(s.tile.length).fill(-1);
-  const one = (ax: number, item: number): number => {
-    if (ax < 0) return 0;
-    const k = Math.floor((item - (source.start[ax] as number)) / (source.block[ax] as number));
-    return item < (source.start[ax] as number) || k >= (source.grid[ax] as number)
-      ? -1
-      : k * (source.strides[ax] as number);
-  };
-  for (let p = 0; p < out.length; p++) {
-    const tile = s.tile[p] as number;
-    if (tile < 0) continue;
-    const a = one(axis, Math.floor((s.from[p] as number) * block));
-    // A row of wrapped tiles counts for `fold` tiles of the axis that is wrapped.
-    const b = fold ? tile * fold * (source.strides[over] as number) : one(over, tile * overBlock);
-    if (a >= 0 && b >= 0) out[p] = a + b;
+const NEAR = 1e-7; // of an element: what rounding has added to a border
+
+/** For each pixel of one direction: the first cell of a source that it covers, -1 where it has not all; and how many. */
+export interface Cover {
+  first: Int32Array;
+  count: Int32Array;
+}
+
+export function cover(s: Span, source: Source, axis: number, block: number, size: number): Cover {
+  const n = s.tile.length;
+  const out = { first: new Int32Array(n).fill(-1), count: new Int32Array(n).fill(1) };
+  if (axis < 0) {
+    for (let p = 0; p < n; p++) if ((s.tile[p] as number) >= 0) out.first[p] = 0;
+    return out;
+  }
+  const [at, k, cells] = [source.start[axis] as number, source.block[axis] as number, source.grid[axis] as number];
+  for (let p = 0; p < n; p++) {
+    if ((s.tile[p] as number) < 0) continue;
+    const whole = ((s.to[p] as number) - (s.from[p] as number)) * block;
+    // The last block may have fewer elements than its cell has room for: its last one fills the rest.
+    const from = Math.min((s.from[p] as number) * block, size - 1);
+    const to = Math.max(from + Math.min(NEAR, whole), Math.min((s.to[p] as number) * block, size));
+    let [a, b] = [Math.floor(from + NEAR), Math.ceil(to - NEAR) - 1];
+    // Cells of a pixel and more: the one in its middle, so that none is drawn twice as wide as it is.
+    if (k >= whole - NEAR) a = b = Math.min(size - 1, Math.max(0, Math.floor((from + to) / 2)));
+    const [first, last] = [Math.floor((a - at) / k), Math.floor((Math.max(a, b) - at) / k)];
+    if (first < 0 || last >= cells) continue;
+    out.first[p] = first;
+    out.count[p] = last - first + 1;
   }
   return out;
 }
@@ -74,97 +74,74 @@ export interface Plate {
   height: number;
 }
 
-/** Paint one source over the plate: `base` is the place of the sliders. */
+const LINE = 3; // css pixels: thinner ones run into one colour that the scale does not have
+
+/** The lines of the hatching, in the pixels of the screen. */
+export const lined = (x: number, y: number, wide: number): boolean => ((x + y) / wide) % 2 >= 1;
+
+/** Paint one source over the plate. */
 export function lay(plate: Plate, pose: Pose, source: Source, scale: number): void {
   const { mosaic } = pose.fit;
   const { rows, cols, across, down } = pose.frame;
   const block = (axis: number): number => (axis < 0 ? 1 : (pose.block[axis] ?? 1));
+  const size = (axis: number): number => (axis < 0 ? 1 : (pose.shape[axis] ?? 1));
   const base = source.base(pose);
   if (base < 0) return;
   const sx = span(mosaic.x, pose.camera.x, pose.sx * scale, plate.width);
   const sy = span(mosaic.y, pose.camera.y, pose.sy * scale, plate.height);
-  const fold = mosaic.wrap && source.whole ? mosaic.wrap : 0;
-  if (mosaic.wrap && !source.whole) return layWrapped(plate, pose, source, sx, sy);
-  const px = parts(sx, source, cols, block(cols), across, block(across), 0);
-  const py = parts(sy, source, rows, block(rows), mosaic.wrap ? across : down, block(down), fold);
+  const cx = cover(sx, source, cols, block(cols), size(cols));
+  const cy = cover(sy, source, rows, block(rows), size(rows));
+  const stride = (axis: number): number => (axis < 0 ? 0 : (source.strides[axis] as number));
+  /** The place of a tile in the source; -1 where it has none of it. */
+  const tileAt = (axis: number, tile: number): number => {
+    if (axis < 0) return 0;
+    const k = Math.floor((tile * block(axis) - (source.start[axis] as number)) / (source.block[axis] as number));
+    return k < 0 || k >= (source.grid[axis] as number) ? -1 : k * stride(axis);
+  };
+  const { wrap, count } = mosaic;
+  const over = Array.from({ length: wrap ? count : mosaic.x.tiles }, (_, tile) => tileAt(across, tile));
+  const under = Array.from({ length: wrap ? 1 : mosaic.y.tiles }, (_, tile) => tileAt(wrap ? -1 : down, tile));
   const { pixels, width, height } = plate;
-  const dense = source.whole && (sx.dense || sy.dense);
-  const stepX = cols < 0 ? 0 : (source.strides[cols] as number);
-  const stepY = rows < 0 ? 0 : (source.strides[rows] as number);
-  let before = -2;
+  const [one, two, has] = [new Uint32Array(width), new Uint32Array(width), new Uint8Array(width)];
+  const thick = Math.max(1, Math.round(LINE * scale));
+  const [stepY, stepX] = [stride(rows), stride(cols)];
+  const plain = !source.ends && !source.blends;
+  let [beforeTile, beforeRow, beforeDeep, hatched] = [-1, -1, -1, false];
   for (let y = 0; y < height; y++) {
-    const row = py[y] as number;
-    if (row < 0) {
-      before = -2;
-      continue;
-    }
+    const [row, ty] = [cy.first[y] as number, sy.tile[y] as number];
     const at = y * width;
-    const key = dense ? row * 4096 + ((sy.last[y] as number) - Math.floor(sy.from[y] as number)) : row;
-    if (key === before && source.whole) {
-      pixels.copyWithin(at, at - width, at);
+    if (row < 0) {
+      beforeRow = -1;
       continue;
     }
-    before = key;
-    const left = fold ? mosaic.count - (sy.tile[y] as number) * fold : Infinity;
-    const deep = dense ? (sy.last[y] as number) - Math.floor(sy.from[y] as number) + 1 : 1;
-    for (let x = 0; x < width; x++) {
-      const col = px[x] as number;
-      if (col < 0 || (sx.tile[x] as number) >= left) continue;
-      const wide = dense ? (sx.last[x] as number) - Math.floor(sx.from[x] as number) + 1 : 1;
-      const place = base + row + col;
-      pixels[at + x] = source.tint[
-        deep * wide > 1 ? loudest(source.shades, place, stepY, deep, stepX, wide) : place
-      ] as number;
+    const deep = cy.count[y] as number;
+    const again = row === beforeRow && ty === beforeTile && deep === beforeDeep;
+    [beforeTile, beforeRow, beforeDeep] = [ty, row, deep];
+    if (!again) {
+      has.fill(0);
+      hatched = false;
+      const top = under[wrap ? 0 : ty] ?? -1;
+      for (let x = 0; x < width; x++) {
+        const [col, tx] = [cx.first[x] as number, sx.tile[x] as number];
+        if (col < 0 || top < 0) continue;
+        const left = over[wrap ? ty * wrap + tx : tx] ?? -1;
+        if (left < 0) continue;
+        const [place, wide] = [base + left + top + row * stepY + col * stepX, cx.count[x] as number];
+        has[x] = 1;
+        if (plain && deep * wide === 1) {
+          one[x] = two[x] = source.tint[place] as number;
+          continue;
+        }
+        source.pick(place, stepY, deep, stepX, wide);
+        one[x] = source.one;
+        two[x] = source.two;
+        hatched ||= source.one !== source.two;
+      }
     }
+    if (again && !hatched && source.whole) pixels.copyWithin(at, at - width, at);
+    else if (!hatched) for (let x = 0; x < width; x++) has[x] && (pixels[at + x] = one[x] as number);
+    else
+      for (let x = 0; x < width; x++)
+        if (has[x]) pixels[at + x] = (lined(x, y, thick) ? two[x] : one[x]) as number;
   }
-}
-
-/** A piece of a wrapped mosaic: its tiles are looked up one by one. */
-function layWrapped(plate: Plate, pose: Pose, source: Source, sx: Span, sy: Span): void {
-  const { rows, cols, across } = pose.frame;
-  const { wrap, count } = pose.fit.mosaic;
-  const index = [...pose.cursor];
-  for (let y = 0; y < plate.height; y++) {
-    if ((sy.tile[y] as number) < 0) continue;
-    if (rows >= 0) index[rows] = Math.floor((sy.from[y] as number) * (pose.block[rows] as number));
-    for (let x = 0; x < plate.width; x++) {
-      const tile = (sy.tile[y] as number) * wrap + (sx.tile[x] as number);
-      if ((sx.tile[x] as number) < 0 || tile >= count) continue;
-      index[across] = tile * (pose.block[across] as number);
-      if (cols >= 0) index[cols] = Math.floor((sx.from[x] as number) * (pose.block[cols] as number));
-      const place = source.place(index, pose);
-      if (place >= 0) plate.pixels[y * plate.width + x] = source.tint[place] as number;
-    }
-  }
-}
-
-/** Of the cells that one pixel covers, the one it shows. */
-export function loudest(
-  shades: Uint8Array,
-  place: number,
-  stepY: number,
-  deep: number,
-  stepX: number,
-  wide: number,
-): number {
-  let sum = 0;
-  for (let i = 0; i < deep; i++) {
-    for (let j = 0; j < wide; j++) {
-      const at = place + i * stepY + j * stepX;
-      const shade = shades[at] as number;
-      if (shade > 252) return at;
-      sum += shade;
-    }
-  }
-  const mean = sum / (deep * wide);
-  let best = place;
-  let far = -1;
-  for (let i = 0; i < deep; i++) {
-    for (let j = 0; j < wide; j++) {
-      const at = place + i * stepY + j * stepX;
-      const off = Math.abs((shades[at] as number) - mean);
-      if (off > far) [best, far] = [at, off];
-    }
-  }
-  return best;
 }

@@ -92,7 +92,10 @@ export class Sheet {
     const finite = Number.isFinite(value);
     const trust = !source.single ? "block" : source.values.rough && finite ? "≈" : "";
     const rough = source.values.rough && finite ? "≈ " : "";
-    const text = rough + (finite ? (source.values.digits?.(place) ?? this.write(value)) : num(value));
+    const other = source.other(place);
+    // A block that has both ends of its range says both.
+    const ends = Number.isFinite(other) ? [value, other].sort((a, b) => a - b).map((v) => this.write(v)).join(" … ") : "";
+    const text = rough + (ends || (finite ? (source.values.digits?.(place) ?? this.write(value)) : num(value)));
     return { value, shade: source.shades[place] ?? POSINF, trust, text };
   }
 

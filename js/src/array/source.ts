@@ -19,9 +19,27 @@ export class Source {
   readonly single: boolean;
   shades: Uint8Array = new Uint8Array(0);
   tint: Uint32Array = new Uint32Array(0);
+  /** The two colours of what was picked last, the same where there is one. */
+  one = 0;
+  two = 0;
+  /** The other ends of blocks that show both; NaN where a block shows one value. */
+  readonly ends: Reader | null;
+  #endTint: Uint32Array = new Uint32Array(0);
+  #numbers: ArrayLike<number> = [];
+  #others: ArrayLike<number> = [];
+  #bad = -1;
+  #circular = false;
 
-  constructor(values: Reader, start: number[], block: number[], grid: number[], whole: boolean) {
+  constructor(
+    values: Reader,
+    start: number[],
+    block: number[],
+    grid: number[],
+    whole: boolean,
+    ends: Reader | null = null,
+  ) {
     this.values = values;
+    this.ends = ends;
     this.start = start;
     this.block = block;
     this.grid = grid;
@@ -63,9 +81,89 @@ export class Source {
   /** Give every place its colour. */
   dye(scale: Scale, palette: Uint32Array, image: Picture | null, bad: Rgb): void {
     this.shades = this.values.shades(scale);
+    this.#bad = image ? pixel(bad) : -1;
+    this.#circular = scale.map === "phase";
     this.tint = image
       ? this.#picture(image, pixel(bad))
       : Uint32Array.from(this.shades, (shade) => palette[shade] as number);
+    if (!this.#numbers.length) {
+      this.#numbers = this.values.numbers();
+      this.#others = this.ends?.numbers() ?? [];
+    }
+    if (this.ends && !image)
+      this.#endTint = Uint32Array.from(this.ends.shades(scale), (shade) => palette[shade] as number);
+  }
+
+  /** The other end of a block, NaN where it shows one value. */
+  other(place: number): number {
+    return this.ends ? this.ends.at(place) : NaN;
+  }
+
+  /** Cells are parts of a picture: several of them show their mean. */
+  get blends(): boolean {
+    return this.#bad >= 0;
+  }
+
+  /** Find the colours of the cells that one pixel covers: `deep` rows and `wide` columns from a place on. */
+  pick(place: number, stepY: number, deep: number, stepX: number, wide: number): void {
+    const { tint, shades } = this;
+    if (this.#bad >= 0) {
+      this.one = this.two = deep * wide === 1 ? (tint[place] as number) : this.#mean(place, stepY, deep, stepX, wide);
+      return;
+    }
+    // Angles have no furthest: of several the first is shown, unless one is lost.
+    if (deep * wide === 1 || (this.#circular && !this.#lost(place, stepY, deep, stepX, wide))) {
+      this.one = this.two = tint[place] as number;
+      const other = this.#others[place];
+      if (other !== undefined && other === other) this.two = this.#endTint[place] as number;
+      return;
+    }
+    let [worst, at, low, high, sum] = [252, -1, Infinity, -Infinity, 0];
+    let [lowTint, highTint] = [0, 0];
+    for (let i = 0; i < deep; i++) {
+      for (let j = 0; j < wide; j++) {
+        const here = place + i * stepY + j * stepX;
+        const shade = shades[here] as number;
+        if (shade > worst) [worst, at] = [shade, here];
+        const value = this.#numbers[here] as number;
+        const other = this.#others[here];
+        const both = other !== undefined && other === other;
+        sum += both ? value / 2 + other / 2 : value;
+        if (value < low) [low, lowTint] = [value, tint[here] as number];
+        if (value > high) [high, highTint] = [value, tint[here] as number];
+        if (both && other < low) [low, lowTint] = [other, this.#endTint[here] as number];
+        if (both && other > high) [high, highTint] = [other, this.#endTint[here] as number];
+      }
+    }
+    if (at >= 0) {
+      this.one = this.two = tint[at] as number;
+      return;
+    }
+    const mean = sum / (deep * wide);
+    const [up, down] = [high - mean, mean - low];
+    this.one = up >= down ? highTint : lowTint;
+    const both = Math.min(up, down) >= Math.max(up, down) / 2;
+    this.two = both ? (up >= down ? lowTint : highTint) : this.one;
+  }
+
+  #lost(place: number, stepY: number, deep: number, stepX: number, wide: number): boolean {
+    for (let i = 0; i < deep; i++)
+      for (let j = 0; j < wide; j++) if ((this.shades[place + i * stepY + j * stepX] as number) > 252) return true;
+    return false;
+  }
+
+  /** The mean colour of several cells of a picture; what is bad stays. */
+  #mean(place: number, stepY: number, deep: number, stepX: number, wide: number): number {
+    const sums = [0, 0, 0, 0] as [number, number, number, number];
+    for (let i = 0; i < deep; i++) {
+      for (let j = 0; j < wide; j++) {
+        const colour = this.tint[place + i * stepY + j * stepX] as number;
+        if (colour === this.#bad) return colour;
+        for (let c = 0; c < 4; c++) sums[c as 0] += (colour >>> (8 * c)) & 255;
+      }
+    }
+    const [r, g, b, alpha] = sums.map((sum) => Math.round(sum / (deep * wide))) as typeof sums;
+    return pixel([r, g, b], alpha);
   }
 
   #picture(image: Picture, bad: number): Uint32Array {
@@ -99,11 +197,20 @@ export const overview = (item: Item, layer: Layer): Source =>
     item.block,
     item.grid,
     true,
+    layer.ends ? reader({ ...layer.ends, exact: false }) : null,
   );
 
-export function piece(values: Nd, start: number[], stop: number[], block: number[]): Source {
+export function piece(values: Nd, start: number[], stop: number[], block: number[], ends?: Nd): Source {
   const grid = start.map((from, axis) => Math.ceil(((stop[axis] as number) - from) / (block[axis] as number)));
   const count = grid.reduce((n, k) => n * k, 1);
   if (values.data.length !== count) throw new RangeError("A tile does not fill its place.");
-  return new Source(reader({ data: values }), start, block, grid, false);
+  if (ends && ends.data.length !== count) throw new RangeError("The ends of a tile do not fill its place.");
+  return new Source(reader({ data: values }), start, block, grid, false, ends ? apart(values, ends) : null);
+}
+
+/** The other ends that a tile brought; where they are its values there are none. */
+function apart(values: Nd, ends: Nd): Reader {
+  const same = (at: number): boolean => !Number.isFinite(values.data[at]) || values.data[at] === ends.data[at];
+  const data = Float64Array.from(ends.data as ArrayLike<number>, (end, at) => (same(at) ? NaN : end));
+  return reader({ data: { data, shape: ends.shape } });
 }

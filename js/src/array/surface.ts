@@ -133,7 +133,8 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
         const r = pose.rect(index);
         if (shade > 252 && !pose.image) badCell(pen, theme, KINDS[255 - shade] as number, r, r.w > 7);
         // A block's value is not that of its elements: no number while theirs may still come.
-        else if (printed && (source.single || !pose.fine))
+        // A block that is drawn in two values has no number that would be its own.
+        else if (printed && (source.single || !pose.fine) && Number.isNaN(source.other(place)))
           number(pen, source.values.at(place), source.tint[place] as number, r, room, integers ? 0 : decimals);
       });
       return;

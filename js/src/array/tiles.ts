@@ -198,6 +198,7 @@ export class TileDesk {
       id?: unknown;
       why?: unknown;
       values?: { type: string; shape: number[] };
+      ends?: { type: string; shape: number[] };
     } | null;
     if (!this.#waiting || typeof told !== "object" || told?.id !== this.#waiting.id) return;
     const { wish } = this.#waiting;
@@ -206,7 +207,8 @@ export class TileDesk {
     if (told.type !== "tile" || !told.values || !buffer) return;
     try {
       const { start, stop, block } = wish.question;
-      wish.arrived(piece(array(told.values.type, told.values.shape, buffer), start, stop, block));
+      const ends = told.ends && buffers[1] ? array(told.ends.type, told.ends.shape, buffers[1]) : undefined;
+      wish.arrived(piece(array(told.values.type, told.values.shape, buffer), start, stop, block, ends));
       this.#end("");
     } catch (error) {
       this.#end(error instanceof Error ? error.message : "an answer could not be read");

@@ -42,6 +42,8 @@ export interface Layer {
   name: string;
   /** Null where only numbers are told. */
   values: Values | null;
+  /** The other ends of blocks that show both ends of their range; NaN (the highest code) where a block shows one. */
+  ends?: { codes: Nd; levels: Nd } | null;
   stats: Stats;
   scales: Scale[];
   scale: number;

@@ -9,6 +9,8 @@ export interface Reader {
   length: number;
   /** The number at a flat place of the grid. */
   at(place: number): number;
+  /** The numbers of all places. */
+  numbers(): ArrayLike<number>;
   /** True where that number stands for its neighbours too: it was rounded to one of the levels. */
   rough: boolean;
   /** The colour numbers of all places on a scale. */
@@ -23,6 +25,7 @@ function plain(nd: Nd): Reader {
     length: data.length,
     rough: false,
     at: (place) => data[place] ?? NaN,
+    numbers: () => data,
     shades: (scale) => {
       const shade = shader(scale);
       const out = new Uint8Array(data.length);
@@ -46,6 +49,7 @@ function coded(codes: Numbers, levels: Numbers, rough: boolean): Reader {
     length: codes.length,
     rough,
     at: (place) => (place >= 0 && place < codes.length ? value(codes[place] as number) : NaN),
+    numbers: () => Float64Array.from(codes as ArrayLike<number>, value),
     shades: (scale) => {
       const shade = shader(scale);
       const table = new Uint8Array(top + 1);

@@ -83,7 +83,7 @@ export class Closer {
 function part(model: Model, view: number, payload: Raw): Model {
   const heard = new Map<unknown, (...given: never[]) => void>();
   return {
-    get: (name) => (name === "payload" ? payload : model.get(name)),
+    get: (name) => (name === "payload" ? payload : name === "inner" || model.get(name)),
     on: (event, tell) => {
       const mine = (...given: never[]): void => {
         const content = given[0] as { view?: number } | undefined;

@@ -60,7 +60,10 @@ export function page<State>(
     let line = new Line(model, ended.signal);
     let now: AbortController | null = null;
     let paint = (): void => {};
+    // A page inside of another one leaves it to that one to say what became of their kernel.
+    const inner = model.get("inner") === true;
     const say = (why: string): void => {
+      if (inner) return;
       note.textContent = why;
       note.hidden = !why;
     };

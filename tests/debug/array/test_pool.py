@@ -13,6 +13,7 @@ from tests.debug.array.conftest import force
 from vistorch.debug.array.blocks import choose_block, grid_of, lay_out, pieces
 from vistorch.debug.array.measure import measure
 
+HALF = Fraction(1, 2)
 CLOSE = Fraction(1, 10**4)  # two entries as far from the mean as each other, but for rounding
 
 
@@ -22,8 +23,10 @@ def check(array, block, found):
     low, high = (min(flat), max(flat)) if flat else (None, None)
     assert found.cells.shape == grid_of(array.shape, block)
     displaced = 0
+    ends = found.cells if found.ends is None else found.ends
+    assert ends.shape == found.cells.shape and ends.dtype == found.cells.dtype
     for cell, entries in parts(array, block):
-        shown, entries = found.cells[cell].item(), exactly(entries)
+        shown, other, entries = found.cells[cell].item(), ends[cell].item(), exactly(entries)
         if any(math.isnan(v) for v in entries):
             assert math.isnan(shown)
         elif math.inf in entries:
@@ -38,14 +41,29 @@ def check(array, block, found):
             if abs(Fraction(shown) - mean) < furthest * (1 - CLOSE):
                 assert shown in (low, high)
                 displaced += 1
+                continue
+            # The other end of the range stands beside it if it is at least half as far from the mean, and only then.
+            opposite = max(exact) if Fraction(shown) < mean else min(exact)
+            apart = abs(opposite - mean)
+            if apart > furthest * (HALF + CLOSE):
+                assert {shown, other} == {min(entries), max(entries)}
+            elif apart < furthest * (HALF - CLOSE):
+                assert other == shown
+            else:
+                assert other in (shown, opposite)
+        if not math.isfinite(shown):
+            assert other == shown or (math.isnan(other) and math.isnan(shown))
     assert displaced <= 2 * lay_out(array).copies
     for extreme, other in ((low, high), (high, low)):
-        if extreme is None or extreme in found.cells.reshape(-1).tolist():
+        if extreme is None or extreme in [*found.cells.reshape(-1).tolist(), *ends.reshape(-1).tolist()]:
             continue
         # only where worse, or the last of the other extreme, is in each of its blocks
         for cell, entries in parts(array, block):
             if extreme in exactly(entries):
-                assert not math.isfinite(found.cells[cell]) or found.cells[cell].item() == other
+                assert not math.isfinite(found.cells[cell]) or other in (
+                    found.cells[cell].item(),
+                    ends[cell].item(),
+                )
 
 
 @pytest.mark.parametrize("way", ["sorted", "walked"])
@@ -57,6 +75,46 @@ def test_each_block_shows_its_rule(way, given):
         force(way, patch)
         found = measure(array, block)
     check(array, block, found)
+
+
+# What a block of these values shows, and the other end where it shows both: the same table as in raster.test.ts.
+SHOWN = [
+    ([5], 5, None),
+    ([1, 1, 1], 1, None),
+    ([0, 0, 0, 9], 9, None),
+    ([0, 0, 0, -9], -9, None),
+    ([-1, 1], 1, -1),  # as far as each other: neither speaks for the block
+    ([2, 3], 3, 2),
+    ([-1, 1, -1], 1, -1),
+    ([1, -1, 1], -1, 1),
+    ([-1, 1, -1, 1, -1], 1, -1),
+    ([0, 0, 0, 3, 1], 3, None),
+    ([0, 1, 4], 4, 0),
+    ([math.nan, 1, -1], math.nan, None),
+    ([math.inf, 1, -math.inf], math.inf, None),
+    ([-math.inf, 1, 1], -math.inf, None),
+]
+
+
+@pytest.mark.parametrize(("values", "shown", "end"), SHOWN, ids=str)
+def test_the_rule_in_a_table(values, shown, end):
+    x = np.array(
+        [values, [-1000] * len(values), [1000] * len(values)], np.float32
+    )  # no extreme is to be kept
+    found = measure(x, (1, len(values)))
+    ends = found.ends if found.ends is not None else found.cells
+    np.testing.assert_array_equal(found.cells[0, 0], np.float32(shown))
+    np.testing.assert_array_equal(ends[0, 0], np.float32(shown if end is None else end))
+
+
+def test_signs_that_alternate_make_no_stripes():
+    """Every other column negative, blocks of any width: all blocks show both, none shows one sign."""
+    for width in range(2, 60):
+        x = np.ones((4, 1000), np.float32)
+        x[:, ::2] = -1
+        found = measure(x, (2, width))
+        whole = 1000 // width
+        assert (found.cells[:, :whole] == -found.ends[:, :whole]).all()
 
 
 @pytest.mark.parametrize("way", ["sorted", "walked"])

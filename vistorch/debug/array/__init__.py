@@ -3,7 +3,7 @@
 from .build import parameter, record, strip
 from .source import is_array
 from .state import ArrayRecord, Bad, Image, Item, Layer, Scale, Stats
-from .tiles import tile
+from .tiles import tile, tile_ends
 
 __all__ = [
     "ArrayRecord",
@@ -18,4 +18,5 @@ __all__ = [
     "record",
     "strip",
     "tile",
+    "tile_ends",
 ]

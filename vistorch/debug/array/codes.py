@@ -13,6 +13,9 @@ import numpy as np
 EXACT_BYTES = 48_000
 WIDE_CELLS = 18_000  # up to here two bytes a cell are sent, with 2,045 levels
 WIDE_LEVELS = 2045
+BYTE_LEVELS = 253
+END_LEVELS = 15
+NONE = 255  # the code of a cell without a second value
 
 
 def encode(
@@ -31,9 +34,9 @@ def encode(
     finite = np.isfinite(cells) if cells.dtype.kind == "f" else None
     ordered = np.sort(cells, axis=None) if finite is None else np.sort(cells[finite])
     values = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: ordered.size]]
-    wide = most is None and cells.size <= WIDE_CELLS * budget / EXACT_BYTES and values.size > 253
+    wide = most is None and cells.size <= WIDE_CELLS * budget / EXACT_BYTES and values.size > BYTE_LEVELS
     kind = np.dtype(np.uint16 if wide else np.uint8)
-    room = most or (WIDE_LEVELS if wide else np.iinfo(kind).max - 2)
+    room = most or (WIDE_LEVELS if wide else BYTE_LEVELS)
     exact = values.size <= room
     levels = values if exact else _levels(values, ordered, room)
     codes = np.empty(cells.shape, kind)
@@ -64,3 +67,28 @@ def _levels(values: np.ndarray, ordered: np.ndarray, room: int) -> np.ndarray:
     if zero < values.size and values[zero] == 0:
         chosen.append(values[[zero]])
     return np.unique(np.concatenate(chosen))
+
+
+def encode_ends(
+    cells: np.ndarray, ends: np.ndarray | None, most: int = END_LEVELS
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The other ends as codes and levels; code 255 where a cell has one value only, None where all have.
+
+    Args:
+        cells: what the blocks show.
+        ends: the other ends; where they are the same as the cells there is none.
+        most: how many levels there may be: a second colour needs few.
+    """
+    if ends is None:
+        return None
+    both = ends != cells
+    if ends.dtype.kind == "f":
+        both &= np.isfinite(ends)
+    if not both.any():
+        return None
+    found = np.sort(ends[both], axis=None)
+    values = found[np.concatenate([[True], found[1:] != found[:-1]])]
+    levels = values if values.size <= most else _levels(values, found, most)
+    codes = np.full(ends.shape, NONE, np.uint8)
+    codes[both] = np.searchsorted(levels[:-1] / 2 + levels[1:] / 2, ends[both], "left")
+    return codes, levels.astype(np.float32 if levels.dtype == np.float32 else np.float64)

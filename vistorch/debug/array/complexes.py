@@ -24,6 +24,7 @@ def measure_complex(data: np.ndarray, block: tuple[int, ...]) -> list[tuple[str,
     magnitude = measure(sizes, block)
     phase = measure(angles, (1,) * data.ndim) if max(block, default=1) == 1 else measure(angles, block)
     if max(block, default=1) > 1:
+        phase.ends = None  # of one entry, as its magnitude: there is no other end
         phase.cells = same_entries(sizes, angles, block, magnitude.cells)
     return [("magnitude", magnitude), ("phase", phase)]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .axes import default_dims, default_roles, image_of, picture_of
 from .blocks import choose_block, grid_of
-from .codes import EXACT_BYTES, encode
+from .codes import BYTE_LEVELS, EXACT_BYTES, encode, encode_ends
 from .complexes import measure_complex
 from .glance import LEVELS, LISTED, glance
 from .measure import Measured, measure
@@ -27,7 +27,7 @@ from .words import pooled_words
 SCALES = ("clip", "max", "log", "fixed")
 MAPS = ("tide", "ember")
 COMPLEX = 1 << 20  # elements of a complex array among many that are looked at
-CELLS = 30_000  # coded cells for the same budget as EXACT_BYTES
+CELLS = 19_500  # coded cells for the same budget as EXACT_BYTES, with room for the other ends of some
 
 
 @dataclass
@@ -94,6 +94,7 @@ def make_small(source: Source, wishes: Wishes, cells: int, read: bool) -> Item:
     if cells:
         layer.scales = [plain_scale(found.stats, _map(wishes))]
         layer.data, layer.codes, layer.levels, layer.exact = encode(found.cells, cells, LEVELS)
+        layer.ends = encode_ends(found.cells, found.ends, LEVELS)
     bad = found.bad
     few = Bad(bad.nan, bad.posinf, bad.neginf, bad.at[:LISTED], bad.which[:LISTED])
     return _item(source, wishes, block, [layer], few, None)
@@ -203,5 +204,8 @@ def _layer(source: Source, wishes: Wishes, name: str, found: Measured) -> Layer:
         if wishes.scale in ids:  # booleans have but one
             layer.scale = ids.index(wishes.scale)
     budget = wishes.budget if name == "value" else wishes.budget // 2
-    layer.data, layer.codes, layer.levels, layer.exact = encode(found.cells, budget)
+    layer.ends = encode_ends(found.cells, found.ends)
+    # Two values a block take the bytes that finer levels of one would.
+    most = None if layer.ends is None else BYTE_LEVELS
+    layer.data, layer.codes, layer.levels, layer.exact = encode(found.cells, budget, most)
     return layer

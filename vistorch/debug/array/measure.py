@@ -24,13 +24,18 @@ from .where import find, not_finite, spread_out
 
 @dataclass
 class Measured:
-    """What was found; `cells` has the shape of the grid, in the type of the elements or the one they widen to."""
+    """What was found; `cells` has the shape of the grid, in the type of the elements or the one they widen to.
+
+    `ends` has for each block the other end of its range where it shows both, else what `cells` has; None if no block
+    can.
+    """
 
     stats: Stats
     bad: Bad
     spread: Spread
     cells: np.ndarray
     source: Layout
+    ends: np.ndarray | None = None
 
 
 def measure(array: np.ndarray, block: tuple[int, ...] | None, mean: Any = None) -> Measured:
@@ -127,11 +132,14 @@ def assemble(
             stats.argmin, stats.argmax = (find(source, v) for v in (low, high))
         else:
             stats.argmin, stats.argmax = places[:2]
+    ends = None
     averaged = bool(mean is not None and mean(stats.min, stats.max))
     if block is None:
         cells = np.empty(0)
     elif pools is not None:
-        cells = restore(pools.chosen(low, high, averaged), source, block)
+        cells, ends = pools.chosen(low, high, averaged)
+        cells = restore(cells, source, block)
+        ends = None if ends is None else restore(ends, source, block)
     else:
         view = source.array
         cells = view.astype(widened(view.dtype), order="C") if exact is None else exact
@@ -143,4 +151,4 @@ def assemble(
     else:
         at, which = np.empty(0, np.int64), np.empty(0, np.uint8)
     bad = Bad(nan, posinf, neginf, at, which)
-    return Measured(stats, bad, spread, cells, source)
+    return Measured(stats, bad, spread, cells, source, ends)

@@ -1,6 +1,7 @@
-"""Pooling: of each block one value, so that no extreme and nothing bad is averaged away.
+"""Pooling: of each block one value, or its two ends, so that no extreme and nothing bad is averaged away.
 
-A block shows NaN if it has one, else +inf or -inf, else its entry that is furthest from the mean of its entries. The
+A block shows NaN if it has one, else +inf or -inf, else its entry that is furthest from the mean of its entries. Where
+the other end of its range is at least half as far from the mean, neither speaks for the block: it has both. The
 smallest and the largest finite element of the whole array are shown even where their blocks' mean would say otherwise,
 unless worse is in the same block, or both are in one. Pictures show the mean in place of the furthest entry.
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from .blocks import Layout, grid_of
 
+HALF = 0.5  # of the way of the further end: from here on the other end is shown beside it
 FEW = 16  # up to this many entries, striding along the last axis beats numpy's reduction of short rows
 
 
@@ -87,8 +89,8 @@ class Pools:
         """The mean of each block."""
         return self.sums.astype(np.float64) / members(self.shape, self.block) / self.shrink
 
-    def chosen(self, low: Any, high: Any, mean: bool) -> np.ndarray:
-        """One value a block.
+    def chosen(self, low: Any, high: Any, mean: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """One value a block, and the other end where a block has both; the same value again where it has not.
 
         Args:
             low: the smallest finite element of all, None if there is none.
@@ -97,18 +99,25 @@ class Pools:
         """
         least, most = self.least, self.most
         if mean:
-            return bad_first(self.means(), least, most)
-        out = furthest(least, most, self.means())
+            return bad_first(self.means(), least, most), None
+        out, ends = furthest(least, most, self.means())
         if low is not None:
-            keep(out, least, low, high)
-            keep(out, most, high, low)
-        return out
+            keep(out, ends, least, low, high)
+            keep(out, ends, most, high, low)
+        return out, ends
 
 
-def furthest(least: Any, most: Any, mean: Any) -> Any:
-    """The end of each block's range that is further from its mean, or what of the block is not finite."""
-    up = most.astype(np.float64) - mean >= mean - least.astype(np.float64)
-    return bad_first(np.where(up, most, least), least, most)
+def furthest(least: Any, most: Any, mean: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The end of each block's range that is further from its mean, and the other where it is half as far or more.
+
+    Blocks with something that is not finite show it, and have no other end.
+    """
+    above, below = most.astype(np.float64) - mean, mean - least.astype(np.float64)
+    up = above >= below
+    out = np.where(up, most, least)
+    both = np.minimum(above, below) >= HALF * np.maximum(above, below)
+    ends = np.where(both, np.where(up, least, most), out)
+    return bad_first(out, least, most), bad_first(ends, least, most)
 
 
 def bad_first(out: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarray:
@@ -121,18 +130,21 @@ def bad_first(out: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarra
     return out
 
 
-def keep(out: np.ndarray, ends: np.ndarray, extreme: Any, other: Any) -> None:
-    """Let an extreme of all elements be shown in one of its blocks, if the other one stays seen."""
-    if (out == extreme).any():
+def keep(out: np.ndarray, ends: np.ndarray, own: np.ndarray, extreme: Any, other: Any) -> None:
+    """Let an extreme of all elements be shown in one of its blocks, if the other one stays seen.
+
+    A block that has both ends shows them already: it is never changed.
+    """
+    if (out == extreme).any() or (ends == extreme).any():
         return
-    places = np.flatnonzero(ends == extreme)
-    flat = out.reshape(-1)  # `out` is fresh and contiguous: a view
+    places = np.flatnonzero(own == extreme)
+    flat, beside = out.reshape(-1), ends.reshape(-1)  # both are fresh and contiguous: views
     places = places[np.isfinite(flat[places])] if out.dtype.kind == "f" else places
     free = places[flat[places] != other]
     if free.size:
-        flat[free[0]] = extreme
-    elif places.size and np.count_nonzero(flat == other) > 1:
-        flat[places[0]] = extreme
+        flat[free[0]] = beside[free[0]] = extreme
+    elif places.size and np.count_nonzero((flat == other) | (beside == other)) > 1:
+        flat[places[0]] = beside[places[0]] = extreme
 
 
 def restore(cells: np.ndarray, layout: Layout, block: tuple[int, ...]) -> np.ndarray:

@@ -72,7 +72,8 @@ class Layer:
     """One real number per cell: the values, or magnitude or phase of complex ones.
 
     Either `data` are the cells' values themselves, or `levels[codes]` are, the top three codes being NaN (largest),
-    +inf and -inf. Both are None for an item of which only the numbers are told.
+    +inf and -inf. Both are None for an item of which only the numbers are told. `ends` are codes and levels of the
+    second values of blocks that show both ends of their range; code 255 where a block shows one.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Layer:
     codes: np.ndarray | None = None
     levels: np.ndarray | None = None
     exact: bool = True
+    ends: tuple[np.ndarray, np.ndarray] | None = None
 
     def cells(self) -> np.ndarray | None:
         """The values that are shown, NaN and infinities among them."""
@@ -104,6 +106,7 @@ class Layer:
         return {
             "name": self.name,
             "values": values,
+            "ends": None if self.ends is None else {"codes": self.ends[0], "levels": self.ends[1]},
             "stats": _fields(self.stats),
             "scales": [_fields(s) for s in self.scales],
             "scale": self.scale,

@@ -47,6 +47,22 @@ def tile(
         >>> tile(vistorch.arange(12).reshape(3, 4), [1, 0], [3, 4], [2, 2])
         array([[ 4, 11]])
     """
+    return tile_ends(array, start, stop, block, layer, mean=mean)[0]
+
+
+def tile_ends(
+    array: Any,
+    start: Sequence[int],
+    stop: Sequence[int],
+    block: Sequence[int],
+    layer: int = 0,
+    *,
+    mean: bool = False,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The cells of a part of an array, and the other ends of blocks that show both; see `tile`.
+
+    Where a block shows one value it stands in both; None where all blocks do.
+    """
     source = source_of(array, text=False)
     shape = source.shape
     start, stop, block = (
@@ -68,8 +84,12 @@ def tile(
         raise ValueError(f"there is no layer {layer!r}")
     part = source.data[tuple([slice(a, b) for a, b in zip(start, stop, strict=True)])]
     if layers == 2:
-        return _sendable(measure_complex(fetched(source, part), block)[layer][1].cells)
-    return _sendable(measure_source(source, part, block, lambda least, most: mean).cells)
+        found = measure_complex(fetched(source, part), block)[layer][1]
+    else:
+        found = measure_source(source, part, block, lambda least, most: mean)
+    cells, ends = found.cells, found.ends
+    one = ends is None or np.array_equal(ends, cells, equal_nan=cells.dtype.kind == "f")
+    return _sendable(cells), None if one or ends is None else _sendable(ends)
 
 
 def _whole(values: Any, name: str, rank: int) -> tuple[int, ...]:

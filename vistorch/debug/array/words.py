@@ -28,7 +28,8 @@ def pooled_words(block: tuple[int, ...], mean: bool, complexes: bool) -> str:
     if mean:
         return f"each block is {sizes} values, drawn by their mean; NaN and ±inf always show"
     by = "whose magnitude is furthest from the mean" if complexes else "furthest from their mean"
-    return f"each block is {sizes} values, drawn by the one {by}; NaN and ±inf always show"
+    both = "hatched with the other end where that is at least half as far"
+    return f"each block is {sizes} values, drawn by the one {by}, {both}; NaN and ±inf always show"
 
 
 def table(items: list[Item], says: list[str]) -> str:

@@ -13,11 +13,12 @@ import numpy as np
 from . import cells, png
 from .digits import dots, short
 from .drawing import svg
-from .raster import INK, OPEN, Palette, heat, image, ramp
+from .raster import HATCHED, INK, OPEN, Palette, heat, image, ramp
 
 __all__ = ["MIME", "paint", "svg"]
 
 MIME = "image/png"
+SMALL = 320  # pixels: the widest side of a small picture
 
 
 def _stacked(parts: list[np.ndarray], across: bool, space: int) -> np.ndarray:
@@ -31,9 +32,11 @@ def _stacked(parts: list[np.ndarray], across: bool, space: int) -> np.ndarray:
     return np.concatenate(out, 1 if across else 0)
 
 
-def one(item: dict[str, Any], palette: Palette, width: int) -> np.ndarray | None:
+def one(
+    item: dict[str, Any], palette: Palette, width: int, most: int, small: bool = False
+) -> np.ndarray | None:
     """One item: palette entries, or RGBA for an image; None where there is nothing to paint."""
-    if not item["layers"] or not all(item["shape"]):
+    if not item["layers"] or not item["layers"][0]["scales"] or not all(item["shape"]):
         return None
     layer = item["layers"][0]
     pixels = cells.picture(item, layer)
@@ -44,23 +47,28 @@ def one(item: dict[str, Any], palette: Palette, width: int) -> np.ndarray | None
         text = dots(short(float(cells.values(layer).reshape(-1)[0])), 3)
         return _stacked([entries, np.where(text, INK, OPEN).astype(np.uint8)], True, 0)
     return _stacked(
-        [heat(item, layer, palette, width), ramp(layer["scales"][layer["scale"]], palette)], False, 6
+        [heat(item, layer, palette, width, most, small), ramp(layer["scales"][layer["scale"]], palette)],
+        False,
+        6,
     )
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: Any, theme: str = "light", small: bool = False) -> bytes:
     """The picture of an array record.
 
     Args:
         record: anything with `wire()` of kind "array".
         theme: "light" or "dark": which end of a map is the bright one.
+        small: fewer cells in fewer bytes, to stand in for a page.
     """
     state = record.wire()
     items, beside = state["items"][:12], state["layout"] == "linked"
     palette = Palette(theme)
-    width = int(state.get("size") or 640)
+    width = min(int(state.get("size") or 640), SMALL if small else 4096)
     each = (width - 12 * (len(items) - 1)) // max(1, len(items)) if beside else width
-    parts = [part for part in (one(item, palette, max(48, each)) for item in items) if part is not None]
+    share = max(200, (HATCHED // 5 if small else HATCHED) // max(1, len(items)))
+    made = (one(item, palette, max(48, each), share, small) for item in items)
+    parts = [part for part in made if part is not None]
     if not parts:
         parts = [np.full((8, 8), OPEN, np.uint8)]
     colours = palette.array()

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...debug.array.pool import furthest
+
 BAD = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 ORDER = ("slider", "down", "rows", "across", "cols")
 
@@ -65,19 +67,40 @@ def tiles(grid: np.ndarray, roles: list[str]) -> np.ndarray:
     return turned.reshape(sizes)
 
 
-def shrink(places: np.ndarray, axis: int, limit: int) -> np.ndarray:
-    """Merge neighbours along an axis until at most `limit` are left: the worst wins, then the furthest out."""
-    size = places.shape[axis]
-    if size <= limit:
-        return places
-    block = -(-size // limit)
-    count = -(-size // block)
-    moved = np.moveaxis(places, axis, -1)
-    fill = np.repeat(moved[..., -1:], count * block - size, -1)
-    groups = np.concatenate([moved, fill], -1).reshape(*moved.shape[:-1], count, block)
-    rank = np.where(np.isfinite(groups), np.abs(groups - 0.25), np.where(np.isnan(groups), np.inf, 9.0))
-    best = np.take_along_axis(groups, rank.argmax(-1)[..., None], -1)[..., 0]
-    return np.moveaxis(best, -1, axis)
+def ends(layer: dict[str, Any]) -> np.ndarray | None:
+    """The other ends of a layer's blocks as float64, NaN where a block shows one value; None where all do."""
+    stored = layer.get("ends")
+    return None if stored is None else values({"values": {**stored, "exact": False}})
+
+
+def shrink(shown: np.ndarray, others: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Merge neighbours until there are so many rows and columns at most, by the rule of blocks.
+
+    What is not finite wins; else the value furthest from the mean, and the other end beside it where it is at least
+    half as far.
+
+    Args:
+        shown: values as (down, rows, across, columns).
+        others: the other ends, the same values where there are none.
+        rows: how many rows may be left.
+        columns: how many columns.
+    """
+    finite = np.isfinite(shown) & np.isfinite(others)
+    bad = np.where(np.isnan(shown), 3, np.where(shown == np.inf, 2, np.where(shown == -np.inf, 1, 0)))
+    least = np.where(finite, np.minimum(shown, others), np.inf)
+    most = np.where(finite, np.maximum(shown, others), -np.inf)
+    total, count = np.where(finite, shown / 2 + others / 2, 0), finite.astype(np.float64)
+    for axis, limit in ((1, rows), (3, columns)):
+        size = shown.shape[axis]
+        if size > limit:
+            starts = np.arange(0, size, -(-size // limit))
+            bad = np.maximum.reduceat(bad, starts, axis)
+            least, most = np.minimum.reduceat(least, starts, axis), np.maximum.reduceat(most, starts, axis)
+            total, count = np.add.reduceat(total, starts, axis), np.add.reduceat(count, starts, axis)
+    with np.errstate(all="ignore"):
+        one, two = furthest(least, most, total / count)
+    marks = np.choose(bad, [0, -np.inf, np.inf, np.nan])
+    return np.where(bad > 0, marks, one), np.where(bad > 0, marks, two)
 
 
 def picture(item: dict[str, Any], layer: dict[str, Any]) -> np.ndarray | None:

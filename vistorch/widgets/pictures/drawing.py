@@ -65,7 +65,7 @@ def svg(record: Any, theme: str = "light") -> bytes:
             f"<tspan {aside}>{escape(told)}</tspan></text>"
         ]
         y += 26
-        if not item["layers"] or not all(item["shape"]):
+        if not item["layers"] or not item["layers"][0]["scales"] or not all(item["shape"]):
             y += 8
             continue
         layer = item["layers"][0]

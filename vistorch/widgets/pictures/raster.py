@@ -19,6 +19,8 @@ SHADES = (
 )
 MAPS = ("tide", "ember", "phase")
 GAP, EDGE, TALL = 4, 34, 420
+HATCHED = 3_600  # cells of a picture some of which are hatched
+LINE = 2  # pixels of a line of the hatching
 MARKS = {  # five by five dots: a cross, a triangle up, a triangle down
     "nan": ("10001", "01010", "00100", "01010", "10001"),
     "inf": ("00100", "00100", "01110", "01110", "11111"),
@@ -67,15 +69,30 @@ def _mark(canvas: np.ndarray, y: int, x: int, cell: int, value: float) -> None:
     canvas[top : top + side, left : left + side] = mark[: height - top, : width - left]
 
 
-def heat(item: dict[str, Any], layer: dict[str, Any], palette: Palette, width: int) -> np.ndarray:
-    """One item's cells as palette entries."""
+def heat(
+    item: dict[str, Any],
+    layer: dict[str, Any],
+    palette: Palette,
+    width: int,
+    most: int = HATCHED,
+    small: bool = False,
+) -> np.ndarray:
+    """One item's cells as palette entries; so many at most where some are hatched, or where the file is to be small."""
     scale = layer["scales"][layer["scale"]]
-    places = cells.tiles(cells.position(scale, cells.values(layer)), item["roles"])
-    down, rows, across, cols = places.shape
-    places = cells.shrink(places, 3, max(1, width // across - (GAP if across > 1 else 0)))
-    places = cells.shrink(places, 1, max(1, 2 * TALL // down))
+    values, others = cells.values(layer), cells.ends(layer)
+    others = values if others is None else np.where(np.isnan(others), values, others)
+    shown = cells.tiles(values, item["roles"])
+    beside = cells.tiles(others, item["roles"])
+    down, rows, across, cols = shown.shape
+    least = max(1, 2 * TALL // down), max(1, width // across - (GAP if across > 1 else 0))
+    least = min(rows, least[0]), min(cols, least[1])
+    if small or (shown != beside).any():  # hatched cells pack badly: fewer of them
+        less = min(1.0, (most / (down * least[0] * across * least[1])) ** 0.5)
+        least = max(1, int(least[0] * less)), max(1, int(least[1] * less))
+    both = cells.shrink(shown, beside, *least)
+    places, others = (cells.position(scale, part) for part in both)
     if places.shape[2] > width // 2:  # more tiles than pixels: the first ones
-        places = places[:, :, : width // 2]
+        places, others = places[:, :, : width // 2], others[:, :, : width // 2]
     down, rows, across, cols = places.shape
     gap_x, gap_y = (GAP if across > 1 else 0), (GAP if down > 1 else 0)
     cell = min(EDGE, (width - (across - 1) * gap_x) // (across * cols))
@@ -83,12 +100,17 @@ def heat(item: dict[str, Any], layer: dict[str, Any], palette: Palette, width: i
     base = palette.base(scale["map"], scale["centre"])
     low = -1.0 if scale["centre"] else 0.0
     finite = np.isfinite(places)
-    level = np.where(finite, (places - low) / (1 - low), 0)
-    shade = (base + np.round(level * (SHADES - 1))).astype(np.uint8)
     tall, wide = rows * cell + gap_y, cols * cell + gap_x
-    canvas = np.full((down, tall, across, wide), OPEN, np.uint8)
-    canvas[:, : rows * cell, :, : cols * cell] = shade.repeat(cell, 1).repeat(cell, 3)
-    canvas = canvas.reshape(down * tall, across * wide)
+    drawn = []
+    for part in (places, others):
+        level = np.where(finite, (part - low) / (1 - low), 0)
+        shade = (base + np.round(level * (SHADES - 1))).astype(np.uint8)
+        canvas = np.full((down, tall, across, wide), OPEN, np.uint8)
+        canvas[:, : rows * cell, :, : cols * cell] = shade.repeat(cell, 1).repeat(cell, 3)
+        drawn.append(canvas.reshape(down * tall, across * wide))
+    # Lines across all of the picture: where a block shows both ends of its range, it is hatched.
+    lines = (np.add.outer(np.arange(down * tall), np.arange(across * wide)) // LINE) % 2 == 1
+    canvas = np.where(lines, drawn[1], drawn[0])
     canvas = canvas[: canvas.shape[0] - gap_y, : canvas.shape[1] - gap_x]
     if canvas.shape[0] < 8:  # a thin row is hard to see and leaves no room for a mark
         canvas = canvas.repeat(-(-8 // canvas.shape[0]), 0)

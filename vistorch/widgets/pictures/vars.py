@@ -25,6 +25,7 @@ HEAD = ("name", "", "kind", "shape", "dtype", "device", "bytes", "grad", "grad n
 RIGHT = {"bytes", "grad norm"}
 LETTER = 7.3  # a letter's width at 12 px
 TALL, GAP, PICTURE = 26, 16, 72  # a row, between columns, the column of pictures
+FEW = 24  # rows of a small drawing
 ROWS = 60  # more are counted, not drawn
 LONGEST = 72  # letters of a cell
 NO_TEXT = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what no XML file may hold
@@ -70,15 +71,17 @@ def _text(x: float, y: float, text: str, fill: str, end: bool, bold: bool = Fals
     return f'<text x="{x:g}" y="{y:g}" {look}>{escape(NO_TEXT.sub(" ", text))}</text>'
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: Any, theme: str = "light", small: bool = False) -> bytes:
     """The drawing of a table of names.
 
     Args:
         record: anything with `wire()` of kind "vars".
         theme: "light" or "dark".
+        small: fewer rows and no pictures in them, to stand in for a page.
     """
     state = record.wire()
-    rows = state["rows"][:ROWS]
+    limit = FEW if small else ROWS
+    rows = [{**row, "thumb": None if small else row["thumb"]} for row in state["rows"][:limit]]
     ink, faint, line, _, paper = INKS[theme]
     table = [_cells(row) for row in rows]
     wide = [
@@ -120,8 +123,8 @@ def paint(record: Any, theme: str = "light") -> bytes:
         if row["thumb"]:
             parts.append(_picture(row["thumb"], theme, left[1], y))
         y += TALL
-    if len(state["rows"]) > ROWS:
-        parts.append(_text(12, y + 17, f"and {len(state['rows']) - ROWS:,} more", faint, False))
+    if len(state["rows"]) > limit:
+        parts.append(_text(12, y + 17, f"and {len(state['rows']) - limit:,} more", faint, False))
         y += TALL
     drawn = "\n".join(parts)
     return (

@@ -303,6 +303,9 @@ class Acting:
     def _do_stepper(self, command: dict, asked: float) -> None:
         self.at_backward = self.stepper
         self.log.write(self.step, "stepper", "opens on the next backward pass")
+        if self.desk.paused:
+            opens = "The stepper opens at the next backward pass: Resume, or one step."
+            self.say = f"Paused after step {self.step}. {opens}"
 
     def _do_snapshot(self, command: dict, asked: float) -> None:
         if self._take_snapshot(asked=True):

@@ -195,6 +195,12 @@ class Book:
         self.looks += len(norms)
         self.flow.add(steps, norms, there)
 
+    def forget_sizes(self) -> None:
+        """Forget what was measured by parameter: there are others now."""
+        self.flow = self.norms = self.has_norm = self.reached = self.peak = None
+        self.ratios.clear()
+        self.looks = 0
+
     # ---- back and forth ----------------------------------------------------------------------------------------
     def copy(self) -> Book:
         """What a snapshot keeps of it: the curves and the counts."""

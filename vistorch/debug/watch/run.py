@@ -100,6 +100,7 @@ class Run(Acting, Refreshing, Showing):
         self.poll, self.tell = poll, tell
         self.alarms, self.cuts = Alarms(self), None
         self.at_backward: Callable | None = None
+        self.names: Callable[[], Any] | None = None  # gives names of tensors that are in no module
         self.opened = self.left_open = False
         self.version = 0
         self.changed: dict[str, int] = {}
@@ -207,6 +208,8 @@ class Run(Acting, Refreshing, Showing):
             self.ear.sights.clear()
         if self.book.epoch is not None and status == "finished":
             self.book.end_epoch(self.step)
+        if not self.step and (why := self.ear.why_none()):
+            self.says.append(why)
         self.ended = self.budget.elapsed(), self.budget.overhead()
         self.status = "finished" if status == "waiting" else status
         self.say = say or f"Finished after step {self.step}."
@@ -223,6 +226,9 @@ class Run(Acting, Refreshing, Showing):
         self.model = model
         if self.opened:  # found while it trains
             self._close_others()
+        if self.sizes is not None:  # more tensors than were known
+            self.pending_norms, self.pending_ratios = [], []
+            self.book.forget_sizes()
         self.sizes, self.filters = Sizes(model), Filters(model)
         self.parameter_ids = {id(p) for p in model.parameters()}
         self.layer_paths = {}
@@ -337,7 +343,7 @@ class Run(Acting, Refreshing, Showing):
     @property
     def epochs_total(self) -> int | None:
         """How many epochs there will be, where that is known."""
-        return self.pace.epochs
+        return self.pace.epochs_known
 
     @property
     def alarm(self) -> Alarm | None:

@@ -61,6 +61,8 @@ class Acting:
     at_backward: Any
     stepper: Any = None
 
+    batches: Any
+    _fill: Any
     _poll: Any
     _touch: Any
     _call: Any
@@ -232,6 +234,8 @@ class Acting:
         self.status = "paused"
         self.say = f"Paused after step {self.step}{late}. The loop waits at the step boundary."
         self._touch("log")
+        self.refresh(tell=False)
+        self._fill(self.batches, "training", 0.25)  # the loop waits: there is time
         self.refresh()
 
     def _act(self, command: dict[str, Any], asked: float) -> None:
@@ -341,6 +345,7 @@ class Acting:
         kept = self.shelf.of(command["step"])
         before, now = self.step, self._rate()
         kept.restore()
+        self.batches.clear()
         self.book.rewind(kept.step, kept.book, self.epoch)
         self.pace.rewound(before, kept.step, self.open)
         self.alarms.rewound(kept.step)

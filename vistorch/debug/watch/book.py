@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from math import nan
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from .course import Course
 from .cures import WARM
 from .curves import Curve
-from .mistakes import Mistakes
+from .mistakes import Batches, Mistakes
 from .predictions import Read
 from .tally import MOST, Tally, Window
 from .units import Units
@@ -32,6 +33,7 @@ class Check:
         self.step, self.epoch = step, epoch
         self.tally: Tally | None = None
         self.loss_sum, self.loss_count = 0.0, 0
+        self.batches, self.began = Batches(), perf_counter()
         self.without = 0  # labels whose scores are not finite
 
     def add(self, reads: list[Read], classes: int) -> None:

@@ -25,6 +25,7 @@ from .failure import told
 from .filters import Filters
 from .freight import Freight
 from .layers import Sizes
+from .mistakes import Batches
 from .pace import Pace
 from .reading import observed
 from .record import WatchRecord
@@ -101,8 +102,7 @@ class Run(Acting, Refreshing, Showing):
         self.alarms, self.cuts = Alarms(self), None
         self.at_backward: Callable | None = None
         self.names: Callable[[], Any] | None = None  # gives names of tensors that are in no module
-        self.opened = self.left_open = False
-        self.version = 0
+        self.opened, self.left_open, self.version = False, False, 0
         self.changed: dict[str, int] = {}
         self.marks: deque[tuple[int, int]] = deque(maxlen=512)  # (version, step)
         self.pending_losses: list[tuple[int, list]] = []
@@ -110,7 +110,7 @@ class Run(Acting, Refreshing, Showing):
         self.newest_rate: Any = None
         self.pending_norms: list[tuple[int, list]] = []
         self.pending_ratios: list[tuple[int, list]] = []
-        self.queued: list[tuple] = []
+        self.queued, self.batches = [], Batches()
         self.next_refresh = self.next_poll = self.next_look = 0.0
         self.look_every = LOOK
         self.looks = True  # whether the step at hand may be looked at more closely
@@ -201,6 +201,8 @@ class Run(Acting, Refreshing, Showing):
             self.refresh(tell=False)
             self.refresh(tell=False)  # what was asked of a device in the first
             self.alarms.end()
+            self._fill(self.batches, "training", 0.25)
+            self.batches.clear()
         except Exception as failure:
             self._trouble(failure)
         finally:

@@ -104,7 +104,7 @@ describe("the panel", () => {
     one('.vt-confusion [data-label="1"][data-read="0"]').click();
     await frame();
     expect(all(".vt-sample")).toHaveLength(0);
-    expect(one(".vt-samples").textContent).toContain("No sample of this cell is kept.");
+    expect(one(".vt-samples").textContent).toContain("No sample of this cell is kept yet");
   });
 
   it("walks the matrix by keys", async () => {

@@ -38,6 +38,35 @@ def started(type_in):
     assert not [one for one in _listeners if isinstance(one, Ear)]
 
 
+LOOP = """%%vt watch --name run
+told = []
+for epoch in range(3):
+    for i in range(0, len(X), 15):
+        opt.zero_grad()
+        nn.functional.cross_entropy(net(X[i:i+15]), Y[i:i+15]).backward()
+        opt.step()
+        told.append(run.steps)"""
+
+
+def test_the_cell_itself_says_how_many_steps_there_will_be(started, shell):
+    started(LOOP)
+    assert shell.user_ns["told"] == [12] * 12 and shell.user_ns["run"].steps == 12
+    started(LOOP.replace("range(3)", "range(2)").replace("opt.step()", "opt.step(); opt.step()"))
+    assert shell.user_ns["told"][-1] is None  # what was guessed was wrong, and is dropped
+    started(LOOP.replace("run\n", "run --steps 50\n", 1))
+    assert shell.user_ns["told"][-1] == 50
+
+
+def test_plain_tensors_have_the_names_of_the_cell(started, shell):
+    started("w = torch.zeros(4, 3, requires_grad=True)\nby = torch.optim.SGD([w], lr=0.1)")
+    started(
+        "%%vt watch --name run\nfor i in range(4):\n    by.zero_grad()\n"
+        "    nn.functional.cross_entropy(X @ w, Y).backward()\n    by.step()"
+    )
+    run = shell.user_ns["run"]
+    assert (run.step, run.steps, run.state()["flow"]["names"]) == (4, 4, ["w"])
+
+
 # ---- the cell ------------------------------------------------------------------------------------------------------
 def test_a_cell_runs_as_usual_and_a_table_follows(started, shell):
     typed = started("%%vt watch\ntrain(20)\nprint('said')\n6 * 7")

@@ -16,6 +16,8 @@ from ..debug.watch.budget import SHARE
 from ..debug.watch.snapshots import BUDGET
 from .command import EXPRESSION, Asked, Command, Parser
 from .defaults import SWITCH, defaults
+from .graphs import leaves
+from .loops import lengths
 from .refusal import Refusal, first_line, is_number
 from .running import finish, run
 from .shell import has_front_end, shell_of_user
@@ -34,6 +36,9 @@ class Watched(Run):
     def __enter__(self) -> Watched:
         """Start to watch, and show it."""
         super().__enter__()
+        shell = shell_of_user()
+        if shell is not None:
+            self.names = lambda: leaves(shell.user_ns)
         self.panel = Panel(self) if has_front_end(shell_of_user()) else Line()
         self.tell = self.panel
         return self
@@ -217,6 +222,8 @@ def _cell(cell: str, asked: Asked, **options: Any) -> Any:
     watched = watch(**options)
     if asked.shell is not None and name != NAME:
         asked.shell.user_ns[name] = watched
+    if asked.shell is not None:
+        watched.pace.guess(*lengths(cell, asked.shell.user_ns))
     error: BaseException | None = None
 
     def stopped(error: BaseException | None) -> bool:

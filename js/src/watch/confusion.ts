@@ -201,21 +201,14 @@ export function confusion(view: View, chosen: (label: number, read: number) => v
   return { root, paint };
 }
 
-/** The cell to look at where nobody chose one: of the worst class of which a sample is kept, what it is most often
- * taken for with a sample to show; without any sample, what the worst class is most often taken for. */
+/** The cell to look at where nobody chose one: what the worst class is most often taken for. */
 export function worstCell(view: View): [number, number] | null {
   const t = tally(view.state, view.of);
   if (!t?.counts.pairs || !t.counts.counts) return null;
-  const [pairs, counts] = [t.counts.pairs.data, t.counts.counts.data];
-  const classes = t.counts.seen.data.length;
-  const kept = new Set(view.state.mistakes.items.map((m) => m.label * classes + m.read));
-  const shown = Array.from(counts, (n, i) =>
-    kept.has((pairs[2 * i] as number) * classes + (pairs[2 * i + 1] as number)) ? n : 0,
-  );
-  for (const taken of [takenFor(classes, pairs, shown), takenFor(classes, pairs, counts)])
-    for (const c of view.order) {
-      const read = taken[c]?.[0] ?? -1;
-      if (read >= 0) return [c, read];
-    }
+  const taken = takenFor(t.counts.seen.data.length, t.counts.pairs.data, t.counts.counts.data);
+  for (const c of view.order) {
+    const read = taken[c]?.[0] ?? -1;
+    if (read >= 0) return [c, read];
+  }
   return null;
 }

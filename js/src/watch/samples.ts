@@ -104,7 +104,7 @@ export function samples(view: View): Part {
     const mine = state.mistakes.items.filter((m) => m.label === cell[0] && m.read === cell[1]);
     const want = view.of === "validation" ? "validation" : "training";
     const there = mine.filter((m) => m.where === want);
-    const shown = (there.length ? there : mine).slice(-MOST).reverse();
+    const shown = [...(there.length ? there : mine)].sort((a, b) => b.step - a.step).slice(0, MOST);
     const where = there.length ? want : (shown[0]?.where ?? want);
     put(
       note,
@@ -112,7 +112,7 @@ export function samples(view: View): Part {
         ? "Read rightly: only mistakes are kept."
         : shown.length
           ? `newest ${shown.length} kept from ${where}, newest first: # dataset index · step`
-          : "No sample of this cell is kept.",
+          : "No sample of this cell is kept yet: all cells are filled at a pause, a validation and the end.",
     );
     if (!sameList(...shown)) strip.replaceChildren(...shown.map(sample));
   }

@@ -62,6 +62,8 @@ class Acting:
     at_backward: Any
     stepper: Any = None
 
+    batches: Any
+    _fill: Any
     _poll: Any
     _touch: Any
     _call: Any
@@ -233,6 +235,8 @@ class Acting:
         self.status = "paused"
         self.say = f"Paused after step {self.step}{late}. The loop waits at the step boundary."
         self._touch("log")
+        self.refresh(tell=False)
+        self._fill(self.batches, "training", 0.25)  # the loop waits: there is time
         self.refresh()
 
     def _act(self, command: dict[str, Any], asked: float) -> None:
@@ -304,6 +308,9 @@ class Acting:
     def _do_stepper(self, command: dict, asked: float) -> None:
         self.at_backward = self.stepper
         self.log.write(self.step, "stepper", "opens on the next backward pass")
+        if self.desk.paused:
+            opens = "The stepper opens at the next backward pass: Resume, or one step."
+            self.say = f"Paused after step {self.step}. {opens}"
 
     def _do_snapshot(self, command: dict, asked: float) -> None:
         if self._take_snapshot(asked=True):
@@ -339,6 +346,7 @@ class Acting:
         kept = self.shelf.of(command["step"])
         before, now = self.step, self._rate()
         kept.restore()
+        self.batches.clear()
         self.book.rewind(kept.step, kept.book, self.epoch)
         self.pace.rewound(before, kept.step, self.open)
         self.alarms.rewound(kept.step)

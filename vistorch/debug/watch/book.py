@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from math import nan
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from .course import Course
 from .cures import WARM
 from .curves import Curve
-from .mistakes import Mistakes
+from .mistakes import Batches, Mistakes
 from .predictions import Read
 from .tally import MOST, Tally, Window
 from .units import Units
@@ -34,6 +35,7 @@ class Check:
         self.values: Any = None  # what was predicted beside what should have been; tokens
         self.tokens: Any = None
         self.loss_sum, self.loss_count = 0.0, 0
+        self.batches, self.began = Batches(), perf_counter()
         self.without = 0  # labels whose scores are not finite
 
     def add(self, reads: list[Read], classes: int) -> None:
@@ -201,6 +203,12 @@ class Book:
             self.peak = most if self.peak is None else np.fmax(self.peak, most)
         self.looks += len(norms)
         self.flow.add(steps, norms, there)
+
+    def forget_sizes(self) -> None:
+        """Forget what was measured by parameter: there are others now."""
+        self.flow = self.norms = self.has_norm = self.reached = self.peak = None
+        self.ratios.clear()
+        self.looks = 0
 
     # ---- back and forth ----------------------------------------------------------------------------------------
     def copy(self) -> Book:

@@ -17,10 +17,12 @@ from ...engine.graph import Leaf, version
 from ...engine.modes import mode
 from ...engine.places import CPU
 from ...engine.tensor import Tensor
+from ..steps.words import count
 from .book import Check
 from .compared import Compared
 from .loaders import Loaders
 from .ops import Ops
+from .plain import Plain
 from .reading import VALUES, Sight, quick, sight_of
 from .regression import trim
 from .units import Looking
@@ -62,6 +64,7 @@ class Ear(Listener):
         self.at = 0  # where in the newest pass a leaf of the model stood
         self.main: Any = None
         self.ours: dict[int, tuple[Any, bool]] = {}
+        self.others = 0  # steps of optimizers that are not the one that counts
         self.acts: dict[str, Any] = {
             "step": self._step,
             "step_end": self._step_end,
@@ -104,6 +107,7 @@ class Ear(Listener):
 
     def _step_end(self, optimizer: Any) -> None:
         if optimizer is not self.main and not (self._is_ours(optimizer) and optimizer is self.main):
+            self.others += 1
             return
         if self._guarded(self._stepped, optimizer):
             self.run._boundary()
@@ -338,7 +342,7 @@ class Ear(Listener):
         if known is None or known[0] is not optimizer:
             held = {id(p) for g in optimizer.param_groups for p in g["params"]}
             if self.root is None and self.run.optimizer in (None, optimizer):
-                self._find_root(held)
+                self._find_root(held, [p for g in optimizer.param_groups for p in g["params"]])
             given = self.run.optimizer
             ours = optimizer is given or (given is None and bool(held & self.run.parameter_ids))
             known = self.ours[id(optimizer)] = (optimizer, ours)
@@ -346,8 +350,8 @@ class Ear(Listener):
                 self.main = optimizer
         return known[1]
 
-    def _find_root(self, held: set) -> None:
-        """The module that was called and holds most of what is optimized."""
+    def _find_root(self, held: set, tensors: list) -> None:
+        """The module that was called and holds most of what is optimized; without one, the tensors themselves."""
         found, most = None, 0
         for m in self.candidates.values():
             own = sum(id(p) in held for p in m.parameters())
@@ -358,6 +362,10 @@ class Ear(Listener):
             self.candidates.clear()
             del self.acts["forward"], self.acts["forward_end"]
             self.run._meet(found)
+        elif self.run.model is None or isinstance(self.run.model, Plain):
+            before = [] if self.run.model is None else list(self.run.model.parameters())
+            names = self.run.names() if self.run.names is not None else None
+            self.run._meet(Plain([*before, *tensors], names))
 
     def _stepped(self, optimizer: Any) -> None:
         if self.loaders.going:
@@ -389,6 +397,15 @@ class Ear(Listener):
         check, self.check = self.check, None
         self.timed, self.lap = False, 0.0
         self.run._end_check(check)
+
+    def why_none(self) -> str:
+        """Why no step was counted, where something was seen of a training; "" else."""
+        if self.others:
+            what = "the model" if self.run.optimizer is None else "the optimizer that was given"
+            return f"{count(self.others, 'step')} of another optimizer: it holds nothing of {what}."
+        if self.losses:
+            return "No optimizer made a step: steps are counted where optimizer.step() is called."
+        return ""
 
     def close(self) -> None:
         """Stop all listening."""

@@ -2,12 +2,16 @@
 
 What a batch was is known on the host only after a refresh, so on a device the pictures of the chosen samples are
 gathered there and cross with the next one.
-Invariant: at most `MOST` samples are kept, at most `EACH` of a cell; no batch is kept once its samples were chosen.
+While the loop runs a few are taken now and then; while it waits, after a validation and at its end all cells are filled
+from the batches of the newest samples, which are held for that.
+Invariant: at most `MOST` samples are kept, at most `EACH` of a cell; no more than `HELD` bytes of batches are held.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -22,16 +26,19 @@ MOST = 512
 AT_ONCE = 4  # new samples of one refresh
 LOOKED = 64  # misread samples that these are chosen from
 SIDE = 32
+HELD = 16 << 20  # bytes of batches that are held to fill the cells from
+SAMPLES = 1024  # of these batches: as many as the window counts
 TOP = 3
 
 
 class Mistake:
     """One sample: its label, what it was read as, where and when, its best classes with scores, its picture."""
 
-    __slots__ = ("image", "index", "label", "number", "read", "step", "top", "where")
+    __slots__ = ("image", "index", "label", "number", "read", "row", "step", "top", "where")
 
-    def __init__(self, label: int, read: int, step: int, index: int | None, where: str) -> None:
+    def __init__(self, label: int, read: int, step: int, index: int | None, where: str, row: int = 0) -> None:
         self.label, self.read, self.step, self.index, self.where = label, read, step, index, where
+        self.row = row  # of its batch
         self.top: list[tuple[int, float]] = []
         self.image: np.ndarray | None = None
         self.number = 0
@@ -65,6 +72,41 @@ def small(image: np.ndarray, lo: float, hi: float) -> np.ndarray:
         image = image[:, : h * step, : w * step].reshape(c, h, step, w, step).mean((2, 4))
     scaled = (image - lo) * (255.0 / (hi - lo) if hi > lo else 0.0)
     return np.clip(np.nan_to_num(scaled), 0, 255).round().astype(np.uint8).transpose(1, 2, 0)
+
+
+class Batches:
+    """The newest batches that were read, with their inputs, as long as they are few enough."""
+
+    def __init__(self) -> None:
+        self.reads: deque[Read] = deque()
+        self.bytes = self.samples = 0
+
+    def add(self, reads: list[Read]) -> None:
+        """Hold some more, and let the oldest go."""
+        for r in reads:
+            if r.sights[0].kind == CLASSES and r.sights[0].scores.ndim == 2 and len(r.sights[0].scores):
+                r = r.newest(SAMPLES)
+                self.reads.append(r)
+                self.bytes += _size(r)
+                self.samples += sum(r.sizes)
+        while self.reads and (self.bytes > HELD or self.samples - self.reads[0].sizes[0] >= SAMPLES):
+            old = self.reads.popleft()
+            self.bytes -= _size(old)
+            self.samples -= sum(old.sizes)
+            if len(old.sizes) > 1:  # its oldest batch goes
+                rest = old.newest(sum(old.sizes) - old.sizes[0])
+                self.reads.appendleft(rest)
+                self.bytes += _size(rest)
+                self.samples += sum(rest.sizes)
+
+    def clear(self) -> None:
+        """Let all go."""
+        self.reads.clear()
+        self.bytes = self.samples = 0
+
+
+def _size(r: Read) -> int:
+    return sum(s.nbytes for s in r.sights)
 
 
 class Mistakes:
@@ -103,6 +145,37 @@ class Mistakes:
                 mine = own[wrong] == batch
                 self._ask(r, r.sights[batch], wrong[mine], rows[mine] - starts[batch], freight, where)
 
+    def fill(self, batches: Batches, freight: Freight, where: str, until: float = math.inf) -> None:
+        """Fill each cell from batches that are held, the newest first.
+
+        Args:
+            batches: those.
+            freight: brings pictures and scores.
+            where: "training" or "validation".
+            until: the time to stop at.
+        """
+        had = {(m.step, m.row) for key, cell in self.cells.items() if key[2] == where for m in cell}
+        taken: dict[tuple[int, int], int] = {}
+        left = MOST // 2
+        for r in reversed(batches.reads):
+            own, starts = r.owners(), np.cumsum([0, *r.sizes])
+            chosen: dict[int, list[tuple[int, int]]] = {}
+            for i in np.flatnonzero(r.labels != r.read)[::-1]:
+                cell = int(r.labels[i]), int(r.read[i])
+                if taken.get(cell, 0) >= EACH or not left:
+                    continue
+                taken[cell] = taken.get(cell, 0) + 1
+                batch = int(own[i])
+                row = int((i if r.rows is None else r.rows[i]) - starts[batch])
+                if (r.sights[batch].step, row) not in had:
+                    chosen.setdefault(batch, []).append((int(i), row))
+                    left -= 1
+            for batch, pairs in chosen.items():
+                wrong, rows = (np.array(part) for part in zip(*pairs, strict=True))
+                self._ask(r, r.sights[batch], wrong, rows, freight, where)
+            if perf_counter() > until or not left:
+                return
+
     def _wanted(self, r: Read, wrong: np.ndarray, where: str, room: int) -> np.ndarray:
         """So many of these samples: those of the cells that hold fewest, the newest first."""
         if len(wrong) <= room:
@@ -117,7 +190,9 @@ class Mistakes:
     def _ask(self, r: Read, s: Any, wrong: Any, rows: np.ndarray, freight: Freight, where: str) -> None:
         """Ask for scores and pictures of some rows of a batch."""
         made = [
-            Mistake(int(r.labels[i]), int(r.read[i]), s.step, s.indices[k] if s.indices else None, where)
+            Mistake(
+                int(r.labels[i]), int(r.read[i]), s.step, s.indices[k] if s.indices else None, where, int(k)
+            )
             for i, k in zip(wrong, rows, strict=True)
         ]
         with s.place:
@@ -159,6 +234,7 @@ class Mistakes:
         m.number = self.number
         cell = self.cells.setdefault((m.label, m.read, m.where), [])
         cell.append(m)
+        cell.sort(key=lambda one: one.step)
         self.held += 1
         if len(cell) > EACH:
             cell.pop(0)

@@ -2,7 +2,7 @@
 
 A rewind takes steps back: the model stands at the step it went back to, the loop is where it was. Speed and what is
 left are the loop's, so they count every step that was made, those that were undone too.
-Invariant: what was guessed from a cell is dropped as soon as the run goes beyond it.
+Invariant: what was guessed from a cell is said no more once the run has gone beyond it.
 """
 
 from __future__ import annotations
@@ -52,12 +52,6 @@ class Pace:
         self.points.append((now, self.made))
         while len(self.points) > 2 and self.points[1][0] < now - SPAN:
             self.points.popleft()
-        if not self.guessed:
-            return
-        if self.total is not None and self.made > self.total:
-            self.total = None
-        if self.epochs is not None and self.run.epoch > self.epochs:
-            self.epochs = None
 
     def began(self, epoch: int, step: int) -> None:
         """An epoch of the loader begins.
@@ -98,11 +92,20 @@ class Pace:
         return (last - first) / (end - start) if end > start and last > first else None
 
     @property
+    def epochs_known(self) -> int | None:
+        """How many epochs there will be, where that is known."""
+        return (
+            None if self.guessed and self.epochs is not None and self.run.epoch > self.epochs else self.epochs
+        )
+
+    @property
     def steps(self) -> int | None:
         """The step the model will stand at when the loop ends, where that is known."""
-        total = self.total
-        if total is None and self.epochs is not None and self.run.epoch_steps:
-            total = self.epochs * self.run.epoch_steps
+        total, epochs = self.total, self.epochs_known
+        if total is None and epochs is not None and self.run.epoch_steps:
+            total = epochs * self.run.epoch_steps
+        if total is not None and self.guessed and self.made > total:
+            return None
         return None if total is None else max(total - self.undone, 0) or None
 
     @property

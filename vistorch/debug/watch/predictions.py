@@ -38,6 +38,22 @@ class Read:
         own = np.repeat(np.arange(len(self.sights)), self.sizes)
         return own if self.rows is None else own[self.rows]
 
+    def newest(self, samples: int) -> Read:
+        """Its newest batches, as few as have so many rows.
+
+        Args:
+            samples: how many.
+        """
+        first, rows = len(self.sizes), 0
+        while first and rows < samples:
+            first -= 1
+            rows += self.sizes[first]
+        if not first:
+            return self
+        gone, mine = sum(self.sizes[:first]), self.owners() >= first
+        places = None if self.rows is None else self.rows[mine] - gone
+        return Read(self.sights[first:], self.sizes[first:], self.labels[mine], self.read[mine], None, places)
+
     def unread(self) -> list[tuple[int, int]]:
         """By batch that has some: its step, and how many of its labels are without a prediction."""
         if self.without is None:

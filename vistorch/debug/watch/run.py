@@ -25,6 +25,7 @@ from .failure import told
 from .filters import Filters
 from .freight import Freight
 from .layers import Sizes
+from .mistakes import Batches
 from .pace import Pace
 from .reading import observed
 from .record import WatchRecord
@@ -101,8 +102,8 @@ class Run(Acting, Refreshing, Showing):
         self.poll, self.tell = poll, tell
         self.alarms, self.cuts = Alarms(self), None
         self.at_backward: Callable | None = None
-        self.opened = self.left_open = False
-        self.version = 0
+        self.names: Callable[[], Any] | None = None  # gives names of tensors that are in no module
+        self.opened, self.left_open, self.version = False, False, 0
         self.changed: dict[str, int] = {}
         self.marks: deque[tuple[int, int]] = deque(maxlen=512)  # (version, step)
         self.pending_losses: list[tuple[int, list]] = []
@@ -110,7 +111,7 @@ class Run(Acting, Refreshing, Showing):
         self.newest_rate: Any = None
         self.pending_norms: list[tuple[int, list]] = []
         self.pending_ratios: list[tuple[int, list]] = []
-        self.queued: list[tuple] = []
+        self.queued, self.batches = [], Batches()
         self.next_refresh = self.next_poll = self.next_look = 0.0
         self.look_every = LOOK
         self.looks = True  # whether the step at hand may be looked at more closely
@@ -202,6 +203,8 @@ class Run(Acting, Refreshing, Showing):
             self.refresh(tell=False)
             self.refresh(tell=False)  # what was asked of a device in the first
             self.alarms.end()
+            self._fill(self.batches, "training", 0.25)
+            self.batches.clear()
         except Exception as failure:
             self._trouble(failure)
         finally:
@@ -209,6 +212,8 @@ class Run(Acting, Refreshing, Showing):
             self.ear.sights.clear()
         if self.book.epoch is not None and status == "finished":
             self.book.end_epoch(self.step)
+        if not self.step and (why := self.ear.why_none()):
+            self.says.append(why)
         self.ended = self.budget.elapsed(), self.budget.overhead()
         self.status = "finished" if status == "waiting" else status
         self.say = say or f"Finished after step {self.step}."
@@ -225,6 +230,9 @@ class Run(Acting, Refreshing, Showing):
         self.model = model
         if self.opened:  # found while it trains
             self._close_others()
+        if self.sizes is not None:  # more tensors than were known
+            self.pending_norms, self.pending_ratios = [], []
+            self.book.forget_sizes()
         self.sizes, self.filters = Sizes(model), Filters(model)
         self.parameter_ids = {id(p) for p in model.parameters()}
         self.layer_paths = {}
@@ -340,7 +348,7 @@ class Run(Acting, Refreshing, Showing):
     @property
     def epochs_total(self) -> int | None:
         """How many epochs there will be, where that is known."""
-        return self.pace.epochs
+        return self.pace.epochs_known
 
     @property
     def alarm(self) -> Alarm | None:

@@ -99,13 +99,21 @@ def test_a_formatter_registered_later_is_left_alone(bare):
 
 
 def test_traits_are_the_defaults_of_the_functions(shell, capsys):
-    for line in ("size = 300", "map = 'ember'", "budget = 50_000", "automatic = False", "live = 'off'"):
+    for line in (
+        "size = 300",
+        "map = 'ember'",
+        "budget = 50_000",
+        "automatic = False",
+        "errors = False",
+        "live = 'off'",
+    ):
         assert shell.run_cell(f"%config VisTorch.{line}").success
     assert vars(vt.defaults) == {
         "size": 300,
         "map": "ember",
         "budget": 50_000,
         "automatic": False,
+        "errors": False,
         "live": "off",
     }
     capsys.readouterr()

@@ -70,19 +70,21 @@ def test_an_exception_ends_the_cell_and_leaves_what_was_found(started, shell):
 
 
 def test_after_an_exception_errors_are_shown_as_before(started, shell):
+    before = vars(shell).get("showtraceback")
     started("%%vt trace\n1 / 0")
-    assert "showtraceback" not in vars(shell) and "_showtraceback" not in vars(shell)
+    assert vars(shell).get("showtraceback") is before and "_showtraceback" not in vars(shell)
     assert "cache" not in vars(shell.compile)
     assert "no_such_name" in started("no_such_name").out
 
 
 def test_an_exception_that_somebody_catches_changes_no_later_one(started, shell):
+    before = vars(shell).get("showtraceback")
     started(
         "try:\n    get_ipython().run_cell_magic('vt', 'trace', '1 / 0')\nexcept ZeroDivisionError:\n    pass"
     )
     told = started("int('later')").out
     assert "ValueError" in told and "ZeroDivisionError" not in told
-    assert "showtraceback" not in vars(shell)
+    assert vars(shell).get("showtraceback") is before
 
 
 def test_a_cell_that_cannot_be_read_is_told_once_and_nothing_else(started):

@@ -110,6 +110,7 @@ def test_the_run_is_there_while_its_cell_runs_and_may_be_stopped(started, shell)
 
 
 def test_an_exception_leaves_the_last_state_and_one_traceback(started, shell):
+    before = vars(shell).get("showtraceback")
     typed = started("%%vt watch --name run\ntrain(5)\n1 / 0\nz = 1")
     assert isinstance(typed.result.error_in_exec, ZeroDivisionError) and "z" not in shell.user_ns
     run = shell.user_ns["run"]
@@ -120,7 +121,7 @@ def test_an_exception_leaves_the_last_state_and_one_traceback(started, shell):
     assert "Error after step 5" in bare(typed.err)
     for ours in ("run_cell_magic", "vistorch/vt", "running.py"):
         assert ours not in told
-    assert "showtraceback" not in vars(shell)
+    assert vars(shell).get("showtraceback") is before
     assert started("print('on')").out == "on\n"
 
 

@@ -101,7 +101,7 @@ class Failures:
 @contextmanager
 def _only_users(shell: Any) -> Iterator[None]:
     """While a traceback is made, only the user's frames are in it."""
-    maker = getattr(shell, "InteractiveTB", None)
+    maker: Any = getattr(shell, "InteractiveTB", None)
     make = getattr(maker, "structured_traceback", None)
     if make is None:
         yield

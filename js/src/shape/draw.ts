@@ -29,6 +29,7 @@ export function draw(state: State): SVGElement {
   const said = state.operands.map((one) => `${one.name}: ${one.shape}${one.note ? ` ${one.note}` : ""}`);
   const label = `${said.join(`; ${state.op} `)}. ${state.sentence}`;
   const svg = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  svg.style.minWidth = `${width}px`; // a narrow host scrolls it: smaller, its numbers could not be read
   svg.append(...parts.map(part));
   return svg;
 }

@@ -130,11 +130,13 @@ class _Box:
         if not leading:
             made.append(["text", centre, _r(bottom + 31), self.text, "faint", "middle"])
         for i, size in enumerate(self.shape if leading else ()):  # only those that differ are red
-            text = f"{size}" if i == n - 1 else f"{size} ×"
             made.append(
-                ["text", _r(left), _r(bottom + 31), text, "bad" if i in leading else "faint", "start"]
+                ["text", _r(left), _r(bottom + 31), str(size), "bad" if i in leading else "faint", "start"]
             )
-            left += LETTER * (len(text) + 1)
+            left += LETTER * (len(str(size)) + 1)
+            if i < n - 1:
+                made.append(["text", _r(left), _r(bottom + 31), "×", "faint", "start"])
+                left += LETTER * 2
         if self.note:
             made.append(["text", centre, _r(bottom + 47), self.note, "bad", "middle"])
         return made

@@ -6,13 +6,12 @@ Invariant: a name is taken from the line only where the function that it calls g
 from __future__ import annotations
 
 import ast
-import linecache
 from types import FrameType, ModuleType
 from typing import Any
 
 from ...engine.tensor import Tensor
 from ..graph.last import VARARGS, _is_ours, _module
-from ..source import segment_of
+from ..source import line_of, segment_of
 
 OPERATORS = {
     "Add": "+", "Sub": "−", "Mult": "*", "MatMult": "@", "Div": "/", "Pow": "**", "FloorDiv": "//", "Mod": "%",
@@ -71,8 +70,8 @@ def names_of(place: tuple[FrameType, int], called: FrameType) -> tuple[dict[Any,
         return {}, ""
     parts, words = _parts(tree, frame)
     code = called.f_code
-    if code.co_name == "__setitem__" and len(parts) == 2:
-        parts += _assigned(frame)
+    if code.co_name.strip("_") == "setitem" and len(parts) == 2:
+        parts += _assigned(place)
     arguments = list(code.co_varnames[: code.co_argcount])
     if arguments and _module(called) is not None and arguments[0] == "self":
         del arguments[0]  # the module itself is what was called
@@ -151,8 +150,8 @@ def _is_room(tree: Any, frame: FrameType) -> bool:
     return isinstance(held, (ModuleType, type)) or hasattr(type(held), "_call_told")
 
 
-def _assigned(frame: FrameType) -> list[Any]:
+def _assigned(place: tuple[FrameType, int]) -> list[Any]:
     """The right side of an assignment that stands in one line."""
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-    tree = _tree(line)
+    line = line_of((place[0].f_code, place[1]))
+    tree = None if line is None else _tree(line.text)
     return [tree.value] if isinstance(tree, ast.Assign) else []

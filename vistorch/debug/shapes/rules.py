@@ -36,7 +36,7 @@ SIGNS = {
 DIMS = r"\[([-\d, ]*)\]"
 SIZE = r"(?:\w+\.)?Size\(\[([\d, ]*)\]\)"
 NEAR = re.compile(
-    r"\b(sizes?|shapes?|dim|dims|dimensions?|dimensional|channels?|elements?|\dD|columns?|inconsistent)\b"
+    r"\b(sizes?|shapes?|dimensions?|dimensional|channels?|elements|\dD|columns?|inconsistent)\b"
 )
 
 
@@ -103,8 +103,10 @@ def differing(a: tuple, b: tuple) -> tuple[list[int], list[int]]:
 
 def unequal(
     a: Operand, b: Operand, i: int, j: int, sentence: str, result: tuple[int, ...] | None = None
-) -> Verdict:
-    """Two sides that should be equal."""
+) -> Verdict | None:
+    """Two sides that should be equal; None where they are, so that the fault is elsewhere."""
+    if a.shape[i] == b.shape[j]:
+        return None
     sides = [(a.name, a.shape[i]), (b.name, b.shape[j])]
     return Verdict(sentence, [marked(a, i), marked(b, j)], result=result, sides=sides)
 
@@ -114,8 +116,10 @@ def arrive(n: int) -> str:
     return f"{n} arrive{'s' if n == 1 else ''}"
 
 
-def both(a: Operand, b: Operand, op: str = "", word: str = "Both must have the same shape") -> Verdict:
+def both(a: Operand, b: Operand, op: str = "", word: str = "Both must have the same shape") -> Verdict | None:
     """Two shapes that should be equal."""
+    if a.shape == b.shape:
+        return None
     left, right = differing(a.shape, b.shape)
     sentence = f"{a.name} is {a.text}, {b.name} is {b.text}: {word[0].lower()}{word[1:]}."
     return Verdict(sentence, [marked(a, *left), marked(b, *right)], op)
@@ -124,6 +128,8 @@ def both(a: Operand, b: Operand, op: str = "", word: str = "Both must have the s
 @rule(r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)")
 def _product(m: Any, given: Given, op: str, takes: str) -> Verdict | None:
     inner, outer = int(m[1]), int(m[2])
+    factors = [one for one in given if one.argument in ("mat1", "mat2")]
+    given = factors if len(factors) == 2 else given
     for a, b in pairs(given):
         if not a.shape or a.shape[-1] != inner or len(b.shape) < 2:
             continue
@@ -154,6 +160,15 @@ def _matrix_vector(m: Any, given: Given, op: str, takes: str) -> Verdict | None:
                 f"{a.name} has {_many(int(m[1]), 'column')}, {b.name} has {m[2]} entries: they must be equal."
             )
             return replace_op(unequal(a, b, 1, 0, said, a.shape[:1]), "@")
+    return None
+
+
+@rule(r"size mismatch, got input \((\d+)\), mat \((\d+)x\d+\), vec \(\d+\)")
+def _added(m: Any, given: Given, op: str, takes: str) -> Verdict | None:
+    for a, b in pairs(given):
+        if a.shape == (int(m[1]),) and len(b.shape) == 2 and b.shape[0] == int(m[2]):
+            said = f"{a.name} has {m[1]} entries, {b.name} has {_many(int(m[2]), 'row')}: they must be equal."
+            return replace_op(unequal(a, b, 0, 0, said), "+")
     return None
 
 
@@ -276,9 +291,10 @@ def _expanded(m: Any, given: Given, op: str, takes: str) -> Verdict | None:
     return replace_op(unequal(a, b, i, at, said), "→")
 
 
-def replace_op(verdict: Verdict, op: str) -> Verdict:
+def replace_op(verdict: Verdict | None, op: str) -> Verdict | None:
     """A verdict with another sign between its operands."""
-    verdict.op = op
+    if verdict is not None:
+        verdict.op = op
     return verdict
 
 
@@ -293,7 +309,9 @@ def _channels(m: Any, given: Given, op: str, takes: str) -> Verdict | None:
     if a is None or b is None:
         return None
     said = f"{takes or b.name} takes {_many(wants, 'channel')}, {arrive(got)}."
-    sides = [(a.name, got), (f"{b.name}", wants)]
+    if got == wants:
+        return None
+    sides = [(a.name, got), (b.name, wants)]
     at = len(a.shape) - len(shape) + 1
     channel = 0 if m[1] == "transposed" else 1
     return Verdict(said, [marked(a, at), marked(b, channel)], "conv", sides=sides)

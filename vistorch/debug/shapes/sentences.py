@@ -85,7 +85,8 @@ C_TYPES = {"long int": "long", "c10::half": "half", "signed char": "char", "unsi
 
 @rule(r"to have the same dtype, but got: ([\w: ]+) != ([\w: ]+)")
 def _dtypes(m: Any, given: Given, op: str, takes: str) -> Verdict | None:
-    kinds = [C_TYPES.get(word.strip().lower(), word.strip().lower()) for word in m.groups()]
+    said = [str(word).strip().lower() for word in m.groups()]
+    kinds = [C_TYPES.get(word, word) for word in said]
     for a, b in pairs(given):
         if [a.note, b.note] == kinds:
             notes = [TYPES.get(kind, kind) for kind in kinds]

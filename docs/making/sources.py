@@ -30,6 +30,9 @@ MADE = {
     "vistorch/vt/__init__.py": "notebook-tools.md",
     "vistorch/__init__.py": "reference/index.md",
 }
+# For who works on vistorch; a reader who searches for `backward` looks for the reference and the tutorials.
+NOT_SEARCHED = ("decisions/", "contributing", "changelog", "measured/")
+UNSEARCHED = "---\nnosearch: true\n---\n\n"
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 _FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
 
@@ -45,7 +48,7 @@ def put_together(folder: Path) -> None:
     pages = placed()
     for file, place in pages.items():
         text = relinked((ROOT / file).read_text(encoding="utf-8"), file, pages)
-        _write(folder / place, text)
+        _write(folder / place, UNSEARCHED + text if place.startswith(NOT_SEARCHED) else text)
     for kind in ("pictures", "looks"):
         if (ROOT / "docs" / kind).is_dir():
             shutil.copytree(ROOT / "docs" / kind, folder / kind)

@@ -101,7 +101,7 @@ def _tutorials(folder: Path) -> None:
     for path in paths:
         _write(folder / f"{path.stem}.md", notebooks.page(path, folder))
     text = (
-        "# Tutorials\n\nEach has one idea and takes about ten minutes. They are notebooks whose outputs are tests. "
+        "# Tutorials\n\nEach has one idea. They are notebooks whose outputs are tests. "
         "Read them here; `vistorch lab` (or `make lab` in a clone) opens your own copies, to run and to change."
     )
     tree = "\n".join(["```{toctree}", ":maxdepth: 1", "", *(path.stem for path in paths), "```"])

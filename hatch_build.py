@@ -1,13 +1,15 @@
-"""The step of packaging that makes the widgets' bundles, and puts the tutorials into the package.
+"""The steps of packaging that make the widgets' bundles, put the tutorials into the package, and its README in order.
 
 `pip install` works where there is no node: then, and only if a bundle is missing or stale, the build asks pip for a
 node of its own. A source distribution carries its bundles and needs none.
 """
 
 import importlib.util
+import re
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 
 def front_end():
@@ -37,3 +39,28 @@ class FrontEnd(BuildHookInterface):
         if self.target_name == "wheel" and version != "editable":
             for path in sorted(Path(self.root, "notebooks").glob("[0-9]*.ipynb")):
                 build_data["force_include"][str(path)] = f"vistorch/tutorials/notebooks/{path.name}"
+
+
+def for_an_index(text):
+    """Return README without what leads nowhere on the page of a package index: relative links and pictures.
+
+    A link becomes its words and the file's name, which is in the source distribution.
+    """
+    text = re.sub(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+", "", text, flags=re.M)
+
+    def plain(found):
+        says, target = found[1], found[2]
+        return says if target in says else f"{says} (`{target}`)"
+
+    return re.sub(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)[^)]*\)", plain, text)
+
+
+class Readme(MetadataHookInterface):
+    """Give the metadata README's text."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata):
+        """Fill in what pyproject.toml calls dynamic."""
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": for_an_index(text)}

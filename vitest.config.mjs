@@ -23,5 +23,7 @@ export default defineConfig({
     include: ["js/tests/**/*.test.ts"],
     environment: "jsdom",
     restoreMocks: true,
+    // A deadline measures the machine, not the code; this one is for what hangs.
+    testTimeout: 30_000,
   },
 });

@@ -3,14 +3,17 @@
 Invariant: a built page fetches nothing from elsewhere: the theme has no fonts of its own, formulas are MathML.
 """
 
+import re
 import sys
+from html import escape
 from pathlib import Path
 
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import vistorch  # after the path: the checkout's own
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+import vistorch  # noqa: E402 - after the path, it is the checkout's own
 
 project = "vistorch"
 author = "The vistorch authors"
@@ -35,6 +38,11 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_last_updated_fmt = None
 html_theme_options = {"navigation_with_keys": True}
+# An argument on each line where they do not fit into one.
+maximum_signature_line_length = 88
+toc_object_entries = False  # the headings are there
+# The heading of an entry and the object below it have one name; a link may lead to either.
+suppress_warnings = ["myst.xref_ambiguous"]
 
 
 def _inline(self, node):
@@ -64,7 +72,43 @@ def _skip():
     return nodes.SkipNode()
 
 
+LISTING = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>{name} - vistorch</title>
+<style>
+body {{ margin: 1rem; font-family: system-ui, sans-serif; }}
+pre {{ counter-reset: line; line-height: 1.35; }}
+pre span::before {{
+  counter-increment: line; content: counter(line); display: inline-block; width: 2.5rem; opacity: 0.5;
+}}
+pre span:target {{ background: light-dark(#fff3b0, #4d4518); scroll-margin-top: 6rem; }}
+</style></head>
+<body><p><a href="{up}reference/index.html">Reference</a></p><h1>{name}</h1>
+<pre>{rows}</pre></body></html>
+"""
+
+
+def _listings(app, error):
+    """Write each source file that the reference links to, with lines to be linked to.
+
+    Not by the theme: it would put the whole tree of pages beside each of hundreds of files.
+    """
+    if error or app.builder.name != "html":
+        return
+    linked = set()
+    for path in Path(app.srcdir, "reference").glob("*.md"):
+        linked |= set(re.findall(r"/_modules/([\w/]+)\.html#", path.read_text(encoding="utf-8")))
+    for name in sorted(linked):
+        lines = (ROOT / f"{name}.py").read_text(encoding="utf-8").splitlines()
+        rows = "\n".join(f'<span id="line-{n}">{escape(line)}</span>' for n, line in enumerate(lines, 1))
+        page = Path(app.outdir, "_modules", f"{name}.html")
+        page.parent.mkdir(parents=True, exist_ok=True)
+        up = "../" * (name.count("/") + 1)
+        page.write_text(LISTING.format(name=f"{name}.py", up=up, rows=rows), encoding="utf-8")
+
+
 def setup(app):
-    """Add the way formulas are set."""
+    """Add the way formulas are set, and the pages of source code."""
+    app.connect("build-finished", _listings)
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

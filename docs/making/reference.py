@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 from . import shelves
 from .docstrings import escape, markdown, signature
-
-# Methods that every module or class has, and whose meaning is the class's own text.
-HUSHED = ("forward", "extra_repr", "reset_parameters")
+from .entries import class_entry, described, entry
 
 
 def pages() -> dict[str, str]:
@@ -43,6 +42,8 @@ def public(module: ModuleType) -> list[tuple[str, Any]]:
     for name in names:
         thing = getattr(module, name)
         ours = str(getattr(thing, "__module__", "")).startswith("vistorch")
+        if name == "Tensor":  # `fft` lists it, as in PyTorch; it has a page of its own
+            continue
         if (inspect.isclass(thing) or inspect.isroutine(thing)) and ours and inspect.getdoc(thing):
             found.append((name, thing))
     return found
@@ -90,7 +91,8 @@ def _functions(title: str, file: str) -> str:
             "Generator",
         )
         entries += [
-            _class(f"vistorch.{name}", getattr(vistorch, name)) for name in (*named, "Size", "finfo", "iinfo")
+            class_entry(f"vistorch.{name}", getattr(vistorch, name), documented())
+            for name in (*named, "Size", "finfo", "iinfo")
         ]
     says = "Functions of `vistorch`; most are methods of a tensor too, and those with one array as a result have an "
     return _page(title, says + "in-place twin of the same name with an underscore.", entries)
@@ -105,8 +107,8 @@ def _twins(found: list[tuple[str, Any]]) -> list[str]:
     for (how, doc), those in same.items():
         names = [name for name, _ in those]
         head = "\n".join([*(f"(vistorch.{name})=" for name in names), f"## {escape(', '.join(names))}"])
-        calls = "\n".join(f"vistorch.{name}{how}" for name in names)
-        entries.append("\n\n".join([head, f"```python\n{calls}\n```", markdown(doc)]))
+        calls = [f"vistorch.{name}{how}" for name in names]
+        entries.append("\n\n".join([head, described("function", calls, those[0][1]), markdown(doc)]))
     return entries
 
 
@@ -127,7 +129,7 @@ def _tensor() -> str:
             property_ = not callable(thing) or isinstance(
                 inspect.getattr_static(vistorch.Tensor, name), property
             )
-            own.append(_entry(f"Tensor.{name}", thing, called=not property_))
+            own.append(entry(f"Tensor.{name}", thing, called=not property_))
     head = markdown(inspect.getdoc(vistorch.Tensor) or "")
     twice = "## Methods that are functions too\n\nCalled on a tensor, which is their first argument:\n\n"
     return _page("vistorch.Tensor", head, [twice + ", ".join(shared) + ".", *own])
@@ -139,7 +141,9 @@ def _modules(title: str, names: tuple[str, ...]) -> str:
     targets: set[str] = set()
     for name in names:
         module = importlib.import_module(name)
-        entries, depth = [], 3 if len(names) > 1 else 2
+        groups = shelves.GROUPS.get(name)
+        entries: dict[str, list[str]] = {}
+        depth = 3 if len(names) > 1 or groups else 2
         for own, thing in sorted(public(module), key=lambda pair: inspect.isclass(pair[1])):
             if id(thing) in seen:
                 continue
@@ -148,38 +152,33 @@ def _modules(title: str, names: tuple[str, ...]) -> str:
             if target.lower() in targets:  # `stream` and `Stream`: targets know no case
                 target += "-class"
             targets.add(target.lower())
-            make = _class if inspect.isclass(thing) else _entry
-            entries.append(make(f"{name}.{own}", thing, depth, target=target))
+            made = (
+                class_entry(f"{name}.{own}", thing, documented(), depth, target)
+                if inspect.isclass(thing)
+                else entry(f"{name}.{own}", thing, depth, target=target)
+            )
+            entries.setdefault(shelves.group_of(thing, groups), []).append(made)
         says = _first_paragraph(module)
         if len(names) > 1:
-            parts.append("\n\n".join([f"## {name}", says, *entries]))
+            parts.append("\n\n".join([f"## {name}", says, *entries.get("", [])]))
         else:
-            parts += [says, *entries]
+            parts += [says, *entries.get("", [])]
+        for group, _ in groups or ():
+            parts += [f"## {group}", *entries.get(group, [])]
     return _page(title, "", parts)
+
+
+@cache
+def documented() -> frozenset[type]:
+    """Return the classes that have an entry of their own."""
+    rooms = (importlib.import_module(name) for _, _, names in shelves.MODULES for name in names)
+    classes = [thing for room in rooms for _, thing in public(room) if inspect.isclass(thing)]
+    return frozenset([importlib.import_module("vistorch").Tensor, *classes])
 
 
 def _first_paragraph(module: ModuleType) -> str:
     """Return what a module's docstring begins with, without what is for who works on it."""
     return escape((inspect.getdoc(module) or "").partition("\n\n")[0])
-
-
-def _entry(name: str, thing: Any, depth: int = 2, called: bool = True, target: str = "") -> str:
-    """Return one function: a heading to link to, how it is called, what its docstring says."""
-    head = f"({target or name})=\n{'#' * depth} {escape(name.rpartition('.')[2])}"
-    how = f"```python\n{signature(thing, name) if called else name}\n```"
-    return "\n\n".join([head, how, markdown(inspect.getdoc(thing) or "")])
-
-
-def _class(name: str, thing: Any, depth: int = 2, target: str = "") -> str:
-    """Return a class with the methods that are its own."""
-    parts = [_entry(name, thing, depth, target=target)]
-    for own, method in sorted(vars(thing).items()):
-        plain = getattr(method, "__func__", None) or getattr(method, "fget", None) or method
-        if own.startswith("_") or own in HUSHED or not inspect.isfunction(plain) or not plain.__doc__:
-            continue
-        how = own if isinstance(method, property) else signature(plain, own)
-        parts.append(f"**`.{how}`**\n\n" + markdown(inspect.getdoc(plain) or ""))
-    return "\n\n".join(parts)
 
 
 def _page(title: str, says: str, parts: list[str]) -> str:

@@ -5,6 +5,8 @@ Invariant: a public function of `vistorch` stands on exactly one page; a family 
 
 from __future__ import annotations
 
+from typing import Any
+
 # Title, file of the page, and where in vistorch/ the functions are written that stand on it.
 FUNCTIONS = (
     ("Making tensors", "making", ("engine/ops/create/", "engine/dlpack", "engine/ops/chance/", "files")),
@@ -123,3 +125,41 @@ MODULES = (
         ),
     ),
 )
+
+# The parts of a page that would be too long without: their titles, and the files whose classes stand there.
+GROUPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "vistorch.nn": (
+        ("Modules, parameters and containers", ("module", "parameter", "container", "parameters")),
+        ("Convolution", ("conv", "conv_transpose", "conv_lazy", "fold")),
+        ("Pooling", ("pooling", "pooling_max", "pooling_means")),
+        ("Padding", ("padding", "padding_own")),
+        ("Activations", ("activation", "smooth", "straight", "soft", "adaptive")),
+        ("Normalization", ("batchnorm", "instancenorm", "normalization")),
+        ("Recurrent layers", ("rnn", "rnn_base", "rnn_cells")),
+        ("Attention and the Transformer", ("multihead", "transformer", "transformer_layers")),
+        ("Linear layers", ("linear",)),
+        ("Dropout", ("dropout",)),
+        ("Embeddings", ("sparse",)),
+        ("Distances", ("distance",)),
+        ("Losses", ("loss", "loss_values", "loss_margins")),
+        ("Shapes and images", ("flatten", "pixelshuffle", "channelshuffle", "upsampling")),
+        ("Several devices", ("data_parallel",)),
+        ("Hooks of all modules, and helpers", ("everywhere", "factory")),
+    ),
+}
+
+
+def group_of(thing: Any, groups: tuple[tuple[str, tuple[str, ...]], ...] | None) -> str:
+    """Return the title of the part of a page that a thing stands in; nothing where a page has no parts.
+
+    Args:
+        thing: a function or a class.
+        groups: the parts of its page, if it has any.
+    """
+    file = thing.__module__.rpartition(".")[2]
+    for title, files in groups or ():
+        if file in files:
+            return title
+    if groups:
+        raise LookupError(f"no part of the page has {thing.__module__}, which {thing.__name__} is written in")
+    return ""

@@ -30,6 +30,9 @@ MADE = {
     "vistorch/vt/__init__.py": "notebook-tools.md",
     "vistorch/__init__.py": "reference/index.md",
 }
+# For who works on vistorch; a reader who searches for `backward` looks for the reference and the tutorials.
+NOT_SEARCHED = ("decisions/", "contributing", "changelog", "measured/")
+UNSEARCHED = "---\nnosearch: true\n---\n\n"
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 _FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
 
@@ -45,7 +48,7 @@ def put_together(folder: Path) -> None:
     pages = placed()
     for file, place in pages.items():
         text = relinked((ROOT / file).read_text(encoding="utf-8"), file, pages)
-        _write(folder / place, text)
+        _write(folder / place, UNSEARCHED + text if place.startswith(NOT_SEARCHED) else text)
     for kind in ("pictures", "looks"):
         if (ROOT / "docs" / kind).is_dir():
             shutil.copytree(ROOT / "docs" / kind, folder / kind)
@@ -98,7 +101,7 @@ def _tutorials(folder: Path) -> None:
     for path in paths:
         _write(folder / f"{path.stem}.md", notebooks.page(path, folder))
     text = (
-        "# Tutorials\n\nEach has one idea and takes about ten minutes. They are notebooks whose outputs are tests. "
+        "# Tutorials\n\nEach has one idea. They are notebooks whose outputs are tests. "
         "Read them here; `vistorch lab` (or `make lab` in a clone) opens your own copies, to run and to change."
     )
     tree = "\n".join(["```{toctree}", ":maxdepth: 1", "", *(path.stem for path in paths), "```"])

@@ -1,5 +1,8 @@
 """What an installation carries besides code: the tutorials and the pages, in a wheel and in a source distribution."""
 
+import email
+import re
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -35,3 +38,26 @@ def test_a_source_distribution_carries_what_a_wheel_is_made_of(built):
     assert {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} <= names
     assert {"vistorch/tutorials/copies.py", "hatch_build.py"} <= names
     assert "vistorch/widgets/static/array.js" in names
+
+
+def test_the_text_for_a_package_index_leads_nowhere_that_is_not_there(built):
+    archive = zipfile.ZipFile(built[0])
+    (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+    metadata = email.message_from_string(archive.read(name).decode("utf-8"))
+    text = metadata.get_payload()
+    assert text.startswith("# vistorch") and "make lab" in text and len(text) > 4000
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", text) == []
+    assert "The whole list, with reasons: docs/differences.md." in " ".join(text.split())
+    assert "copies of the tutorials (`notebooks`)" in " ".join(text.split())
+    with tarfile.open(built[1]) as source:
+        there = {one.partition("/")[2] for one in source.getnames()}
+    for one in re.findall(r"`((?:docs|benchmarks|notebooks)[\w/.-]*)`", text):
+        assert one in there or any(path.startswith(one + "/") for path in there), one
+
+
+def test_the_versions_of_python_that_are_named_are_those_that_are_taken(built):
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    oldest = re.search(r'requires-python = ">=3\.(\d+)"', text)[1]
+    named = [int(one) for one in re.findall(r"Programming Language :: Python :: 3\.(\d+)", text)]
+    assert named == list(range(int(oldest), int(oldest) + len(named)))
+    assert sys.version_info.minor in named

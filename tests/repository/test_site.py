@@ -1,13 +1,16 @@
 """The pages of the site that are made, from docstrings, notebooks and the table of commands; and what is refused."""
 
 import base64
+import importlib
+import inspect
 import json
+import operator
 import re
 
 import pytest
 
 import vistorch
-from docs.making import check, commands, notebooks, reference, shelves, sources
+from docs.making import check, commands, entries, notebooks, reference, shelves, sources
 from docs.making.docstrings import escape, markdown, signature
 from vistorch import vt
 
@@ -229,3 +232,101 @@ def test_what_a_page_fetches_from_elsewhere_is_found(tmp_path, name, text, found
 
 def test_a_site_without_a_first_page_is_trouble(tmp_path):
     assert check.trouble(tmp_path) == ["there is no index.html"]
+
+
+def documented(pages):
+    """Every object that the reference tells Sphinx of: its kind and full name."""
+    whole = "\n".join(pages.values())
+    blocks = re.findall(r"^```\{eval-rst\}\n(\.\. py:(\w+):: .*?)\n```$", whole, re.M | re.S)
+    return [
+        (kind, re.split(r"[(\s]", row.partition(":: ")[2].strip() or row.strip(), maxsplit=1)[0])
+        for text, kind in blocks
+        for row in text.split("\n")
+    ]
+
+
+def test_every_object_is_in_the_index_once_and_is_what_it_says(pages):
+    found = documented(pages)
+    assert len(found) > 2000 and len(set(found)) == len(found)
+    for kind, name in found:
+        thing = importlib.import_module("vistorch")
+        for part in name.split(".")[1:]:
+            thing = (
+                getattr(thing, part)
+                if hasattr(thing, part)
+                else importlib.import_module(f"{thing.__name__}.{part}")
+            )
+        if kind == "class":
+            assert inspect.isclass(thing), name
+
+
+@pytest.mark.parametrize(
+    "name", ["nn.Module", "optim.Optimizer", "nn.Sequential", "utils.data.DataLoader", "nn.LSTM"]
+)
+def test_inherited_methods_are_in_the_reference(pages, name):
+    """With the class itself or with a public base; what is not `object`'s and has a docstring."""
+    there = {found for kind, found in documented(pages) if kind in ("method", "property")}
+    cls = operator.attrgetter(name)(vistorch)
+    bases = {base.__name__ for base in cls.__mro__}
+    for own in dir(cls):
+        thing = inspect.getattr_static(cls, own)
+        if own.startswith("_") or own in entries.HUSHED or not inspect.isfunction(thing) or not thing.__doc__:
+            continue
+        assert any(one.endswith(f".{own}") and one.split(".")[-2] in bases for one in there), own
+
+
+def test_methods_of_private_bases_stand_with_the_first_public_class():
+    class Private:
+        def shared(self):
+            """Of both."""
+
+    class Public(Private):
+        def own(self):
+            """Of this one."""
+
+    class Below(Public, Private):
+        def more(self):
+            """Of the one below."""
+
+    for cls in (Private, Public, Below):
+        cls.__module__ = "vistorch.made_up"
+    public = frozenset([Public, Below])
+    assert set(entries.members(Public, public)) == {"own", "shared"}
+    assert set(entries.members(Below, public)) == {"more"}
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("nn.Linear", "vistorch/nn/modules/linear.py"),
+        ("nn.Module.parameters", "vistorch/nn/modules/tree.py"),
+        ("save", "vistorch/serialization/"),
+        ("tanh", "vistorch/engine/ops/"),
+        ("matmul", "vistorch/engine/ops/"),
+    ],
+)
+def test_a_link_to_the_source_leads_to_the_line(name, file):
+    thing = operator.attrgetter(name)(vistorch)
+    path, line = entries.place(thing, name.rpartition(".")[2])
+    assert path.startswith(file)
+    row = (sources.ROOT / path).read_text(encoding="utf-8").splitlines()[line - 1]
+    assert re.search(rf"(?:def|class) {name.rpartition('.')[2]}\b|^{name} = |\"{name}\"", row), row
+
+
+def test_every_class_of_nn_is_in_a_part_of_its_page(pages):
+    text = pages["reference/nn"]
+    parts = re.findall(r"^## (.+)$", text, re.M)
+    assert parts == [title for title, _ in shelves.GROUPS["vistorch.nn"]]
+    assert text.index("\n### Module\n") < text.index("\n## Convolution\n") < text.index("\n### Conv2d\n")
+    with pytest.raises(LookupError, match="no part of the page has"):
+        shelves.group_of(vistorch.optim.SGD, shelves.GROUPS["vistorch.nn"])
+
+
+def test_the_search_leaves_out_what_is_written_for_contributors(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources.reference, "pages", dict)
+    monkeypatch.setattr(sources.commands, "page", lambda folder: "# Commands\n")
+    sources.put_together(tmp_path / "source")
+    for place in ("decisions/0001-numpy-and-cupy.md", "contributing.md", "changelog.md"):
+        assert (tmp_path / "source" / place).read_text(encoding="utf-8").startswith(sources.UNSEARCHED + "# ")
+    for place in ("how-it-works.md", "differences.md"):
+        assert not (tmp_path / "source" / place).read_text(encoding="utf-8").startswith("---")

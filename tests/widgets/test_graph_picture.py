@@ -26,7 +26,13 @@ def test_what_is_drawn():
     root = drawn(r)
     said = texts(root)
     assert "loss.backward()13 ops · 10 parameters" in said
-    assert {"headAddmm", "act (2nd use)Tanh", "▾ blocks.1", "5 ops · 4 parameters"} <= set(said)
+    assert {
+        "headLinear 4 → 2",
+        "Addmm 3",
+        "act (2nd use)Tanh",
+        "▾ blocks[1]",
+        "Block · 5 ops · 4 parameters",
+    } <= set(said)
     assert sum(t.startswith("weight") for t in said) == 5
     rects = [float(e.get("width")) for e in root.iter(f"{SVG}rect")]
     assert max(rects) < float(root.get("width"))

@@ -32,6 +32,7 @@ from ..engine.tensor import Tensor
 from .breaks.modules import path_of
 from .driving import Driven
 from .graph.linked import linked, travelling
+from .layers import spoken
 from .lines import note_of
 from .memory import array_of, root_of
 from .source import line_of
@@ -157,7 +158,7 @@ class Account:
                 "id": len(self.rows),
                 "name": type(node).__name__,
                 "where": place,
-                "module": module,
+                "module": spoken(module),
                 "device": device,
                 "bytes": sum(new.values()),
                 "shared": sum(n for r, n in mine.items() if r not in new),

@@ -101,8 +101,8 @@ export function inspect(graph: Graph, node: number, checked: HTMLElement | null)
   const op = graph.isOp(node);
   const step = graph.number(node, "step");
   const parts: (HTMLElement | null)[] = [
-    headOf(op ? graph.word(node, "name") || graph.word(node, "op") : graph.word(node, "label") || graph.kind(node), [
-      op ? graph.path(node) : graph.kind(node),
+    headOf(op ? graph.word(node, "layer") || graph.word(node, "name") || graph.word(node, "op") : graph.word(node, "label") || graph.kind(node), [
+      op ? (graph.word(node, "layer") ? graph.word(node, "name") : graph.where(node)) : graph.kind(node),
       op && graph.word(node, "label"),
       step > 0 && `step ${step} of ${graph.steps}`,
     ]),

@@ -133,7 +133,7 @@ export class Picture {
     const group = this.#graph.state.groups[g];
     if (!group) return;
     const parameters = group.parameters ? ` · ${group.parameters} parameter${group.parameters > 1 ? "s" : ""}` : "";
-    const detail = `${group.ops} op${group.ops > 1 ? "s" : ""}${parameters}`;
+    const detail = [group.about, `${group.ops} op${group.ops > 1 ? "s" : ""}${parameters}`].filter(Boolean).join(" · ");
     const title = cut(group.name, Math.floor((w - 40 - detail.length * 6.1) / 7.2));
     into.append(svg("rect", { class: "vt-frame", x, y, width: w, height: h, rx: 6 }));
     const bar = svg(
@@ -218,9 +218,10 @@ export class Picture {
     const members = [...this.#row].filter(([, row]) => row === at).map(([node]) => node);
     const steps = members.map((node) => this.#graph.number(node, "step")).filter(Boolean);
     const [low, high] = [Math.min(...steps), Math.max(...steps)];
-    const right = !steps.length || group?.synthetic ? "" : high > low ? `${low}–${high}` : `${low}`;
+    const run = !steps.length || group?.synthetic ? "" : high > low ? `${low}–${high}` : `${low}`;
+    const right = closed ? run : this.#graph.word(number, "right");
     let [bold, plain] = closed
-      ? [group?.name ?? "", `${group?.ops} op${group?.ops === 1 ? "" : "s"}`]
+      ? [group?.name ?? "", [group?.about, `${group?.ops} op${group?.ops === 1 ? "" : "s"}`].filter(Boolean).join(" · ")]
       : [this.#graph.word(number, "bold"), this.#graph.word(number, "plain")];
     const told = closed ? [group?.path, group?.kind, "opens"] : this.#about(number);
     element.append(svg("title", { text: told.filter(Boolean).join("\n") }));

@@ -21,6 +21,7 @@ export interface Group {
   name: string;
   path: string;
   kind: string;
+  about?: string;
   parent: number;
   note: string;
   synthetic: boolean;
@@ -29,7 +30,7 @@ export interface Group {
   saved: number;
 }
 
-type Words = "op" | "name" | "label" | "dtype" | "device" | "line" | "says" | "chip" | "bold" | "plain";
+type Words = "op" | "name" | "label" | "dtype" | "device" | "line" | "says" | "chip" | "bold" | "plain" | "right" | "layer";
 
 export interface State {
   title: string;
@@ -112,7 +113,7 @@ export class Graph {
   }
 
   word(i: number, which: Words): string {
-    return this.state.strings[this.state.nodes[which].data[i] as number] ?? "";
+    return this.state.strings[this.state.nodes[which]?.data[i] as number] ?? "";
   }
 
   number(i: number, which: "step" | "group" | "saved" | "shared" | "grad" | "mark" | "row"): number {
@@ -166,10 +167,17 @@ export class Graph {
     return this.state.groups[this.number(i, "group")]?.path ?? "";
   }
 
+  /** The layer around a node: name, class, size. */
+  where(i: number): string {
+    const group = this.state.groups[this.number(i, "group")];
+    return group ? [group.name, group.about ?? group.kind].filter(Boolean).join(" ") : "";
+  }
+
   /** What a node is called in a sentence. */
   called(i: number): string {
     const kind = this.kind(i);
     if (!this.isOp(i)) return this.word(i, "label") || kind;
+    if (this.word(i, "layer")) return this.word(i, "layer");
     return [this.word(i, "bold"), this.word(i, "op")].filter(Boolean).join(" ");
   }
 
@@ -183,6 +191,7 @@ export class Graph {
         this.word(i, "name"),
         this.word(i, "label"),
         this.path(i),
+        this.word(i, "layer"),
         this.word(i, "line"),
         shapeText(this.shape(i)),
       ]

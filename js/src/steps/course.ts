@@ -92,6 +92,18 @@ export class Course {
     return i < 0 ? -1 : (this.#step[i] as number);
   }
 
+  /** The layer that a node is all of, "" if it is of none or one op of several. */
+  layer(id: number): string {
+    const place = this.state.places[id] ?? -1;
+    return this.graph && place >= 0 ? this.graph.word(place, "layer") : "";
+  }
+
+  /** The layer around a node. */
+  where(id: number): string {
+    const place = this.state.places[id] ?? -1;
+    return (this.graph && place >= 0 ? this.graph.where(place) : "") || (this.state.nodes[id]?.layer ?? "");
+  }
+
   called(id: number): string {
     const node = this.state.nodes[id] as StepNode;
     if (node.leaf) return node.label || "leaf";

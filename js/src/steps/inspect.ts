@@ -41,8 +41,8 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
   const main = frames[0] as StepFrame;
   const node = course.state.nodes[main.node] as StepNode;
   const parts: (HTMLElement | null)[] = [
-    headOf(node.name, [
-      node.module || (course.graph ? course.graph.path(course.state.places[node.id] ?? -1) : ""),
+    headOf(course.layer(main.node) || node.name, [
+      course.layer(main.node) ? node.name : course.where(main.node),
       course.partial ? `step ${course.frames(step) + 1} of ${course.state.total}` : `step ${step + 1} of ${course.count}`,
       notYet && "not yet run",
     ]),

@@ -12,6 +12,7 @@ export interface StepNode {
   label: string;
   leaf: boolean;
   module?: string;
+  layer?: string;
   shape?: number[];
   dtype?: string;
   line?: { text: string; file: string; line: number; cell: number | null } | null;

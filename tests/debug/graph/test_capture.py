@@ -69,12 +69,12 @@ def test_modules_group_what_they_made():
     r = graph()
     assert [(g.path, g.title, g.kind, g.parent) for g in r.groups] == [
         ("head", "head", "Linear", -1),
-        ("blocks.1", "blocks.1", "Block", -1),
+        ("blocks.1", "blocks[1]", "Block", -1),
         ("blocks.1.act", "act (2nd use)", "Tanh", 1),
         ("blocks.1.b", "b", "Linear", 1),
         ("blocks.1.act", "act", "Tanh", 1),
         ("blocks.1.a", "a", "Linear", 1),
-        ("blocks.0", "blocks.0", "Block", -1),
+        ("blocks.0", "blocks[0]", "Block", -1),
         ("blocks.0.act", "act (2nd use)", "Tanh", 6),
         ("blocks.0.b", "b", "Linear", 6),
         ("blocks.0.act", "act", "Tanh", 6),

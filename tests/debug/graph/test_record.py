@@ -97,9 +97,9 @@ def test_alike_groups_open_together():
 def test_fold_and_unfold():
     r = graph()
     closed = r.fold("blocks.1")
-    assert [f.title for f in closed.scene.frames] == ["blocks.0"]
+    assert [f.title for f in closed.scene.frames] == ["blocks[0]"]
     label = next(s.label for s in closed.scene.boxes if s.what == 1)
-    assert label == ("blocks.1", "5 ops", "4–8")
+    assert label[:3] == ("blocks[1]", "Block · 5 ops", "4–8")
     assert closed.unfold("blocks.1").open == r.open == closed.toggle("blocks.1").open
     assert r.fold().open == frozenset() and r.fold().unfold().open == frozenset(r.tree.frames)
     assert len(r.scene.boxes) > len(closed.scene.boxes) > len(r.fold().scene.boxes)
@@ -123,7 +123,9 @@ def test_opening_an_inner_group_opens_what_is_around_it():
 def test_a_group_of_one_op_is_a_name_in_its_box():
     r = graph()
     labels = {s.label.bold: s.label.plain for s in r.scene.boxes if s.what == 0}
-    assert labels["head"] == "Addmm" and labels["act (2nd use)"] == "Tanh" and "blocks.0" not in labels
+    assert (
+        labels["head"] == "Linear 4 → 2" and labels["act (2nd use)"] == "Tanh" and "blocks[0]" not in labels
+    )
 
 
 def test_boxes_are_as_wide_in_every_state():
@@ -147,23 +149,23 @@ def test_text():
         graph().fold("blocks.0").text()
         == """\
 loss.backward(): 13 ops, 10 parameters, saved 360 B
-step  op                                      output  saved
-   1  loss  Mean                              scalar
-   2  Pow                                     3 × 2    24 B
-   3  head  Addmm                             3 × 2    48 B
-          weight                              2 × 4
-          bias                                2
-      ▾ blocks.1: Block, 5 ops, 4 parameters
-   4    Add                                   3 × 4
-   5    act (2nd use)  Tanh                   3 × 4    48 B
-   6    b  Addmm                              3 × 4
-            weight                            4 × 4
-            bias                              4
-   7    act  Tanh                             3 × 4    48 B
-   8    a  Addmm                              3 × 4    48 B
-            weight                            4 × 4
-            bias                              4
-   9  ▸ blocks.0: Block, 5 ops, 4 parameters  3 × 4   144 B"""
+step  op                                       output  saved
+   1  loss  Mean                               scalar
+   2  Pow                                      3 × 2    24 B
+   3  head Linear 4 → 2  Addmm                 3 × 2    48 B
+          weight                               2 × 4
+          bias                                 2
+      ▾ blocks[1]: Block, 5 ops, 4 parameters
+   4    Add                                    3 × 4
+   5    act (2nd use) Tanh                     3 × 4    48 B
+   6    b Linear 4 → 4  Addmm                  3 × 4
+            weight                             4 × 4
+            bias                               4
+   7    act Tanh                               3 × 4    48 B
+   8    a Linear 4 → 4  Addmm                  3 × 4    48 B
+            weight                             4 × 4
+            bias                               4
+   9  ▸ blocks[0]: Block, 5 ops, 4 parameters  3 × 4   144 B"""
     )
     assert "‖gradient‖" in graph(backward=True).text()
 

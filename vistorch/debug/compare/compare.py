@@ -16,6 +16,7 @@ import numpy as np
 
 from ...engine.quiet import quiet
 from ...engine.rules import TABLE
+from ..layers import spoken
 from ..numbers import plain
 from ..steps.words import count, index, number
 from ..values import encoded
@@ -160,7 +161,7 @@ class _Comparison:
             "a": i,
             "b": j,
             "op": op.name,
-            "module": op.module,
+            "module": spoken(op.module),
             "line": op.line,
             "forward": None,
             "backward": None,
@@ -278,7 +279,7 @@ class _Comparison:
 
 def _sentence(row: dict, which: str, first: dict, d: Difference, begins: str) -> str:
     what = f"{'the backward of ' if which == 'backward' else ''}{row['op']} (number {row['id'] + 1})"
-    where = f" in {row['module']}" if row["module"] else ""
+    where = f" in {'layer ' if row['module'].startswith('[') else ''}{row['module']}" if row["module"] else ""
     if d.shapes:
         how = f"its results are {d.shapes}"
     else:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..layers import layer
+
 MOST = 40  # boxes at first sight
 VIEWS = frozenset(
     (
@@ -41,7 +43,7 @@ class Tree:
 
     def __init__(self, record: Any) -> None:
         nodes, groups = record.nodes, record.groups
-        self.groups = groups
+        self.nodes, self.groups = nodes, groups
         count = len(groups)
         self.ops, self.saved = [0] * count, [0] * count
         self.first = [len(nodes)] * count
@@ -99,13 +101,34 @@ class Tree:
         while True:
             names.append(self.groups[g].title)
             if g == start:
-                return ".".join(reversed(names))
+                break
             g = self.groups[g].parent
+        out = names.pop()
+        for name in reversed(names):
+            last = out.rpartition(".")[2]  # an index is written with what it is an index of
+            out += name[len(last) :] if name.startswith(f"{last}[") else f".{name}"
+        return out
+
+    def about(self, g: int) -> str:
+        """A group's class and size."""
+        return layer(
+            self.groups[g].kind if self.groups[g].kind != self.groups[g].name else "", "", self.groups[g].size
+        )
+
+    def own(self, node: int) -> str:
+        """The op of a node, "" where the class beside it says the same."""
+        op, g = self.nodes[node].op, self.named[node]
+        return "" if g >= 0 and op.casefold() == self.groups[g].kind.casefold() else op
+
+    def layer(self, node: int) -> str:
+        """Name, class and size of the layer that a node is all of; "" if it is of none, or one op of several."""
+        g = self.named[node]
+        return "" if g < 0 else layer(self.label(g), self.groups[g].kind, self.groups[g].size)
 
     def paths(self, g: int) -> list[str]:
         """All that a frame may be called by."""
         group = self.groups[g]
-        return [group.path, f"{group.path} ({group.note})"] if group.note else [group.path]
+        return [group.path, *([f"{group.path} ({group.note})"] if group.note else []), self.label(g)]
 
     def shown(self, opened: frozenset[int]) -> list[int]:
         """For each frame: the closed group that hides its inside, or -1."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.graph import Leaf, Out
+from ..layers import below, size_of
 from .build import Builder
 from .calls import Call
 from .names import Names
@@ -42,7 +43,7 @@ class Groups:
         Args:
             place: (root, path) of the module.
         """
-        path, parent, names = place[1], -1, []
+        (root, path), parent, names = place, -1, []
         while path:
             found = next((g for g, group in enumerate(self.builder.groups) if group.path == path), -1)
             if found >= 0:
@@ -51,9 +52,15 @@ class Groups:
             path, _, name = path.rpartition(".")
             names.append(name)
         for name in reversed(names):
+            around = self.names.spoken(root, path) if path else ""
             path = f"{path}.{name}" if path else name
-            parent = self.builder.group(name, parent, path=path)
+            parent = self._named(root, path, around, parent)
         return parent
+
+    def _named(self, root: str, path: str, around: str, parent: int) -> int:
+        """A group for a module by its path, named below what is around it."""
+        name = below(self.names.spoken(root, path), around)
+        return self.builder.group(name, parent, path=path, **self.names.about(root, path))
 
     # ---- by calls ---------------------------------------------------------------------------------------------
     def _by_calls(self, nodes: list, calls: dict[Any, Call]) -> None:
@@ -82,11 +89,12 @@ class Groups:
                 if path == "":
                     name = full = root or _kind(one)
                 else:
-                    full = path or root
-                    name = path[len(above) + 1 :] if above and path.startswith(above + ".") else full
-                self.made[one] = self.builder.group(name, parent, path=full, kind=_kind(one))
+                    full, name = path, below(self.names.spoken(root, path), above)
+                size = size_of(one.module())
+                self.made[one] = self.builder.group(name, parent, path=full, kind=_kind(one), size=size)
             parent = self.made[one]
-            above = self._place(one)[1]
+            root, path = self._place(one)
+            above = self.names.spoken(root, path) if path else ""
         return parent
 
     def _place(self, call: Call) -> tuple[str, str]:
@@ -122,13 +130,13 @@ class Groups:
                 found = path.get(target, below.get(target))
                 if found is not None:
                     below.setdefault(n, found)
-        one_root = len(self.names.roots) == 1
+        one_root = len({root for root, _ in self.names.owner.values()}) == 1
         for n in nodes:
             mine = path.get(n)
             if mine is None and n in above and n in below:
                 mine = _common(above[n], below[n])
             if mine and n.__class__ is not Leaf:
-                self.found[n] = self._path_group(mine[1:] if one_root else mine)
+                self.found[n] = self._path_group(mine, 1 if one_root else 0)
 
     def _owner(self, n: Any) -> tuple[str, ...] | None:
         """The path of the module whose parameter an op uses, itself or through a view of it."""
@@ -142,13 +150,21 @@ class Groups:
                     return (found[0], *[part for part in found[1].split(".") if part])
         return None
 
-    def _path_group(self, path: tuple[str, ...]) -> int:
-        parent = -1
-        for i in range(len(path)):
-            key = path[: i + 1]
+    def _path_group(self, place: tuple[str, ...], start: int) -> int:
+        """The group of a root and the parts of a path below it; the root is one itself if `start` is 0."""
+        parent, root, around = -1, place[0], ""
+        for i in range(start, len(place)):
+            key, path = place[: i + 1], ".".join(place[1 : i + 1])
             if key not in self.made:
-                self.made[key] = self.builder.group(key[-1], parent, path=".".join(key))
+                if path:
+                    name = below(self.names.spoken(root, path), around)
+                    full = path if start else f"{root}.{path}"
+                    more = self.names.about(root, path)
+                else:
+                    name, full, more = root, root, self.names.about(root, "")
+                self.made[key] = self.builder.group(name, parent, path=full, **more)
             parent = self.made[key]
+            around = self.names.spoken(root, path) if path else ""
         return parent
 
 

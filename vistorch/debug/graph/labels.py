@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ..layers import layer
 from .words import bytes_text, cells, count_text, cut, number_text, shape_text
 
 COLUMN = 6.93  # pixels of one sign of a fixed-width font of 11.5 px
@@ -17,7 +18,7 @@ SMALL = 6.63  # of 11 px
 WORDS = 6.3  # of the font of titles, about
 NODE, GROUP, ROOT = range(3)
 GUTTER = 22  # for a mark: open, done, here
-BOX = (140, 240)
+BOX = (140, 320)
 PILLS = (84, 216)
 NORM = 6  # letters of a gradient's norm
 
@@ -28,6 +29,7 @@ class Label(NamedTuple):
     bold: str
     plain: str
     right: str
+    op: str = ""  # where the name of a layer stands first: left out where there is no room
 
 
 def rank(label: str) -> int:
@@ -70,8 +72,12 @@ def labels_of(record: Any) -> list[Label]:
         found = []
         for i, n in enumerate(record.nodes):
             if n.kind in ("op", "failed"):
-                bold = tree.label(tree.named[i]) if tree.named[i] >= 0 else n.label
-                found.append(Label(bold, n.op, str(n.step or "")))
+                g, step = tree.named[i], str(n.step or "")
+                about = tree.about(g) if g >= 0 else ""
+                if about:
+                    found.append(Label(tree.label(g), about, step, tree.own(i)))
+                else:
+                    found.append(Label(tree.label(g) if g >= 0 else n.label, n.op, step))
             else:
                 found.append(Label(n.label or n.kind, shape_text(n.shape), ""))
         tree.labels = found
@@ -91,7 +97,7 @@ def group_label(record: Any, g: int) -> Label:
                 low, high = steps.get(around, (n.step, n.step))
                 steps[around] = min(low, n.step), max(high, n.step)
     low, high = steps.get(g, (0, 0))
-    plain = count_text(record.tree.ops[g], "op")
+    plain = " · ".join(filter(None, [record.tree.about(g), count_text(record.tree.ops[g], "op")]))
     if record.groups[g].synthetic:  # its name says which steps
         return Label(record.tree.label(g), plain, "")
     return Label(record.tree.label(g), plain, f"{low}–{high}" if high > low else str(low or ""))
@@ -99,9 +105,9 @@ def group_label(record: Any, g: int) -> Label:
 
 def detail_of(record: Any, g: int) -> str:
     """What stands at the right of a frame's title."""
-    found = count_text(record.tree.ops[g], "op")
+    found = [record.tree.about(g), count_text(record.tree.ops[g], "op")]
     parameters = record.tree.parameters[g]
-    return f"{found} · {count_text(parameters, 'parameter')}" if parameters else found
+    return " · ".join([*filter(None, found), *([count_text(parameters, "parameter")] if parameters else [])])
 
 
 def pill_label(record: Any, node: int, owner: tuple[int, int]) -> tuple[str, str, str]:
@@ -147,11 +153,15 @@ def _users(record: Any) -> Iterable[tuple[int, int]]:
 
 
 def _columns(label: Label) -> int:
-    return sum(map(cells, label)) + bool(label.bold and label.plain) + bool(label.right) * 2
+    return sum(map(cells, label)) + bool(label.bold and label.plain) + bool(label.right) * 2 + bool(label.op)
 
 
 def fitted(label: Label, width: int) -> Label:
-    """A label cut to what a box holds: first what it is, then its name."""
+    """A label cut to what a box holds: first its op, then what it is, then its name. What is right holds the op."""
+    if label.op:
+        whole = label._replace(right=f"{label.op} {label.right}".rstrip(), op="")
+        short = label._replace(op="")
+        return fitted(whole if GUTTER + 8 + _columns(whole) * COLUMN <= width else short, width)
     room = int((width - GUTTER - 8) / COLUMN) - (cells(label.right) + 2 if label.right else 0)
     plain = cut(label.plain, max(3, room - cells(label.bold) - 1)) if label.bold else cut(label.plain, room)
     bold = cut(label.bold, room - cells(plain) - 1) if plain else cut(label.bold, room)
@@ -186,7 +196,8 @@ def about(record: Any, i: int) -> str:
     n = record.nodes[i]
     path = record.groups[n.group].path if n.group >= 0 else ""
     lines = [n.name or n.op] if n.kind in ("op", "failed") else [n.kind]
-    lines += [path] if path else []
+    around = record.groups[n.group] if path else None
+    lines += [layer(path, around.kind, around.size)] if around else []
     lines.append(" ".join(filter(None, [n.label, shape_text(n.shape), n.dtype, n.device])))
     if n.saved or n.shared:
         shared = f", {bytes_text(n.shared)} shared" if n.shared else ""

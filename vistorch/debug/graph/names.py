@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...engine.tensor import Tensor
+from ..layers import size_of, spoken
 from ..source import line_of
 
 MOST = 200  # entries of a list or dict in the namespace
@@ -23,6 +24,7 @@ class Names:
         parameters: ids of tensors that are parameters of a module.
         nodes: a result's node to the variable that holds it.
         paths: id of a module to (root, path).
+        parts: (root, path) to the module.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class Names:
         self.parameters: set[int] = set()
         self.nodes: dict[Any, str] = {}
         self.paths: dict[int, tuple[str, str]] = {}
+        self.parts: dict[tuple[str, str], Any] = {}
         self.owner: dict[int, tuple[str, str]] = {}  # of a parameter: (root, path of its module)
         self.roots: list[tuple[str, Any]] = []
         self.alive: list[Any] = []  # so that an id stays that of its object
@@ -78,6 +81,7 @@ class Names:
             self.alive.append(module)
             for path, part in module.named_modules():
                 self.paths.setdefault(id(part), (name, path))
+                self.parts.setdefault((name, path), part)
                 for own, parameter in list(part._parameters.items()):
                     if parameter is not None:
                         self.owner.setdefault(id(parameter), (name, path))
@@ -87,6 +91,15 @@ class Names:
     def path_of(self, module: Any) -> tuple[str, str] | None:
         """(root, path) of a module, None for an unknown one."""
         return self.paths.get(id(module))
+
+    def spoken(self, root: str, path: str) -> str:
+        """What the module at a path is called: `head[5]`; the root by its own name."""
+        return spoken(path, self.parts.get((root, "")), root)
+
+    def about(self, root: str, path: str) -> dict[str, str]:
+        """Class and size of the module at a path, as fields of a group."""
+        module = self.parts.get((root, path))
+        return {} if module is None else {"kind": type(module).__name__, "size": size_of(module)}
 
 
 def _is_module(value: Any) -> bool:

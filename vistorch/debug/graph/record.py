@@ -121,8 +121,8 @@ class GraphEdge:
 class GraphGroup:
     """A call of a module, or (synthetic) a run of nodes that would be too many for one picture.
 
-    `name` is the path below its parent, `path` the whole one as in `named_modules`, `kind` the module's class, `note`
-    what is said beside the name, such as "2nd use".
+    `name` is what it is called below its parent, `path` the whole path as in `named_modules`, `kind` the module's
+    class, `size` its size as "84 → 10", `note` what is said beside the name, such as "2nd use".
     """
 
     name: str
@@ -132,6 +132,7 @@ class GraphGroup:
     use: int = 1
     note: str = ""
     synthetic: bool = False
+    size: str = ""
 
     @property
     def title(self) -> str:
@@ -219,7 +220,8 @@ class GraphRecord:
         """What a node is found by."""
         n = self.nodes[node]
         path = self.groups[n.group].path if n.group >= 0 else ""
-        return " ".join([n.op, n.name, n.label, path, n.line, shape_text(n.shape)]).lower()
+        layer = self.tree.layer(node)
+        return " ".join([n.op, n.name, n.label, path, layer, n.line, shape_text(n.shape)]).lower()
 
     def find(self, query: str) -> list[int]:
         """The nodes whose search text has all words of a query.

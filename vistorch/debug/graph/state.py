@@ -59,6 +59,8 @@ def state(record: Any) -> dict[str, Any]:
             "row": _array([n.row for n in nodes]),
             "bold": _array([text(label.bold) for label in labels]),
             "plain": _array([text(label.plain) for label in labels]),
+            "right": _array([text(label.right) for label in labels]),
+            "layer": _array([text(tree.layer(i)) for i in range(len(nodes))]),
             **{
                 name: _array([text(getattr(n, name)) for n in nodes])
                 for name in ("op", "name", "label", "dtype", "device", "line", "says", "chip")
@@ -85,6 +87,7 @@ def state(record: Any) -> dict[str, Any]:
                 "name": tree.label(g),
                 "path": group.path,
                 "kind": group.kind,
+                "about": tree.about(g),
                 "parent": group.parent,
                 "use": group.use,
                 "note": group.note,

@@ -66,7 +66,7 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
             if last[: depth + 1] != around[: depth + 1]:
                 again = " (continued)" if (1, g) in told else ""
                 told.add((1, g))
-                facts = [record.groups[g].kind, count_text(tree.ops[g], "op")]
+                facts = [tree.about(g), count_text(tree.ops[g], "op")]
                 facts += [count_text(tree.parameters[g], "parameter")] if tree.parameters[g] else []
                 rows.append(("", f"{'  ' * depth}▾ {tree.label(g)}{again}: {_facts(facts)}", "", "", ""))
                 last = around[: depth + 1]
@@ -78,8 +78,8 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
                 told.add((1, g))
                 rows.append(_closed(record, g, indent, n))
             continue
-        bold = tree.label(tree.named[i]) if tree.named[i] >= 0 else n.label
-        name = f"{bold}  {n.op}" if bold else n.op
+        bold = tree.layer(i) or n.label
+        name = "  ".join(filter(None, [bold, tree.own(i)]))
         flow = flows.get(i)
         rows.append(
             (
@@ -101,7 +101,7 @@ def _facts(facts: list[str]) -> str:
 
 def _closed(record: Any, g: int, indent: str, first: Any) -> tuple[str, str, str, str, str]:
     tree = record.tree
-    facts = [record.groups[g].kind, count_text(tree.ops[g], "op")]
+    facts = [tree.about(g), count_text(tree.ops[g], "op")]
     facts += [count_text(tree.parameters[g], "parameter")] if tree.parameters[g] else []
     saved = bytes_text(tree.saved[g]) if tree.saved[g] else ""
     return str(first.step), f"{indent}▸ {tree.label(g)}: {_facts(facts)}", shape_text(first.shape), saved, ""

@@ -13,6 +13,7 @@ from ...engine.graph import CONST, IN, OUT, Leaf, Out
 from ...engine.quiet import quiet
 from ..breaks.kinds import short
 from ..formula import formulas_of
+from ..layers import spoken
 from ..lines import note_of
 from ..memory import root_of
 from ..numbers import host, norm_of
@@ -161,7 +162,8 @@ class _Builder:
             "op": "" if leaf else short(name),
             "label": (self.stepper.names.get(n.variable) or "") if leaf else "",
             "leaf": leaf,
-            "module": self.stepper.modules(n) or "",
+            "module": (path := self.stepper.modules(n) or ""),
+            "layer": spoken(path),
             "shape": list(getattr(n, "shape", ()) or ()),
             "dtype": str(getattr(n, "dtype", "")),
             "line": None if leaf else line_as_told(line_of(note_of(n).get("line"))),

@@ -4,7 +4,8 @@ A step is a node; what leaves receive belongs to the step that sends it. The sta
 
 { "title", "text", "count": N steps, "at": how many are taken at first, "says": [notes for the whole],
   "nodes": [ { "id", "name": "PowBackward0", "op": "Pow", "label": a leaf's name or "", "leaf": bool,
-      "module": path or "", "shape", "dtype", "line": {"text", "file", "line", "cell"} or null,
+      "module": path or "", "layer": the same as spoken, "shape", "dtype",
+      "line": {"text", "file", "line", "cell"} or null,
       "forward": value or null (what forward computed here; a leaf's value),
       "formulas": [{"input", "latex" or null, "reads": [names]}],
       "to": [[input, id or null, output], ...] (null: not run in this pass),

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..layers import spoken
 from ..numbers import host, plain
 from ..source import Line, line_of, segment_of
 from ..steps.words import count, index, number, shape
@@ -237,7 +238,7 @@ def _row(trace: Trace, row: Row) -> dict[str, Any]:
         "where": place_of(line),
         "op": op_of(row),
         "code": segment_of(row.place) or (line.text if line is not None else ""),
-        "module": row.module or "",
+        "module": spoken(row.module or ""),
         "forward": _mark(row.state, row.bad, row) if row.state else None,
         "backward": _mark(row.back, row.back_bad, None, row.back_facts) if row.back else None,
     }

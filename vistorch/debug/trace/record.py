@@ -8,7 +8,7 @@ The state that travels:
   "error": the exception that ended the cell, or null, "says": [...],
   "source": null or {"where": "In [8]" or a file's name, "lines": [{"number", "text",
       "marks": [[words, state or "failed"], ...]}]},
-  "rows": [ {"id", "line": number or null, "where": text, "op", "code": the op as written, "module": path or "",
+  "rows": [ {"id", "line": number or null, "where": text, "op", "code": the op as written, "module": its layer or "",
       "forward": null or Mark, "backward": null or Mark} ],
   "first": null or {"row": id, "pass": "forward"|"backward", "op", "where", "cure",
       "how": "log of p[1, 0] = 0 gives -inf",

@@ -1,0 +1,118 @@
+"""What layers are called, in every nesting, and that one name stands in every view."""
+
+import pytest
+
+import vistorch as L
+from vistorch import nn
+from vistorch.debug import Record, Stepper
+from vistorch.debug.compare import compare
+from vistorch.debug.graph import Calls, capture
+from vistorch.debug.layers import below, size_of, spoken
+from vistorch.debug.steps import record
+
+
+class Odd(nn.Module):
+    """Attributes that are named as sizes are, and are none."""
+
+    def __init__(self):
+        super().__init__()
+        self.in_features, self.out_features, self.kernel_size = "many", None, object()
+
+    @property
+    def num_features(self):
+        raise AssertionError("a property of the user's must not run")
+
+
+class Mixed(nn.Module):
+    """Every container, a shared layer, and a layer that is used twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.stack = nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.Tanh(), nn.Linear(4, 4)))
+        self.list = nn.ModuleList([nn.Linear(4, 4), nn.ModuleList([nn.Linear(4, 4)])])
+        self.dict = nn.ModuleDict({"a": nn.Linear(4, 4), "0": nn.Linear(4, 3)})
+        self.again = self.list[0]
+
+    def forward(self, x):
+        x = self.list[1][0](self.list[0](self.stack(x)))
+        return self.dict["0"](self.dict["a"](self.again(x)))
+
+
+class Whole(nn.Module):
+    """A list within a dict."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = nn.ModuleDict({"head": nn.Sequential(nn.Linear(4, 2), nn.Tanh())})
+
+    def forward(self, x):
+        return self.part["head"](x)
+
+
+def layers(net, listening=True, name="net"):
+    """The layers that the boxes and frames of a network's graph name."""
+    if listening:
+        with Calls(forget=True):
+            loss = net(L.ones(1, 4)).sum()
+    else:
+        Calls(forget=True)
+        loss = net(L.ones(1, 4)).sum()
+    made = capture(loss, namespace={name: net})
+    frames = {f"{made.tree.label(g)} {made.tree.about(g)}" for g in made.tree.frames}
+    return frames | {made.tree.layer(i) for i in range(len(made.nodes))} - {""}
+
+
+@pytest.mark.parametrize("listening", [True, False])
+def test_every_nesting_has_the_names_that_code_gives_it(listening):
+    names = layers(Mixed(), listening)
+    linear = {one for one in names if "Linear" in one}
+    assert {
+        "stack[0] Linear 4 → 4",
+        "stack[1][1] Linear 4 → 4",
+        "list[1][0] Linear 4 → 4",
+        "dict['a'] Linear 4 → 4",
+        "dict['0'] Linear 4 → 3",
+    } <= linear
+    if listening:
+        assert {"list[0] Linear 4 → 4", "list[0] (2nd use) Linear 4 → 4"} <= linear
+    assert not any(name[0].isdigit() for name in names)
+
+
+@pytest.mark.parametrize("listening", [True, False])
+def test_a_network_that_is_a_list_is_named_before_the_index(listening):
+    assert {"seq[0] Linear 4 → 2"} == layers(nn.Sequential(nn.Linear(4, 2)), listening, "seq")
+
+
+def test_names_are_expressions_that_find_the_layer():
+    net = Mixed()
+    for path, module in net.named_modules():
+        if path:
+            assert eval("net." + spoken(path, net)) is module
+    assert below("header.x", "head") == "header.x" and below("a[0].b", "a[0]") == "b"
+
+
+def test_sizes_are_read_and_nothing_runs():
+    assert size_of(Odd()) == "" and size_of(None) == "" and size_of(nn.LazyLinear(3)) == ""
+    sizes = {
+        nn.Conv1d(3, 4, 5): "3 → 4, 5",
+        nn.Conv2d(6, 16, (5, 3)): "6 → 16, 5×3",
+        nn.Embedding(65, 32): "65 → 32",
+        nn.LayerNorm((8, 4)): "8×4",
+        nn.BatchNorm2d(16): "16",
+        nn.AdaptiveAvgPool2d((1, 1)): "→ 1×1",
+        nn.MultiheadAttention(32, 4): "32, 4 heads",
+        nn.Dropout(0.5): "p=0.5",
+    }
+    assert {size_of(module): None for module in sizes} == dict.fromkeys(sizes.values())
+
+
+def test_steps_and_comparisons_use_the_same_names():
+    runs = []
+    for scale in (1.0, 2.0):
+        L.manual_seed(0)
+        with Record(str(scale)) as run:
+            out = Whole()(L.full((1, 4), scale)).sum()
+        runs.append(run.recording())
+    assert "part.head[0]" in {row["module"] for row in compare(*runs).rows}
+    with Stepper(out) as stepper:
+        assert "part.head[1]" in {node["layer"] for node in record(stepper).nodes if not node["leaf"]}

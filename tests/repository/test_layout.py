@@ -15,7 +15,6 @@ import pytest
 from benchmarks.imports import HEAVY
 
 ROOT = Path(__file__).parents[2]
-MOST_LINES = 400
 
 # What a file of the engine may import of this package, at any depth of its code.
 ENGINE_MAY_IMPORT = ("vistorch.engine", "vistorch._version")
@@ -62,12 +61,6 @@ def tracked_files():
             path for path in ROOT.rglob("*") if ".venv" not in path.parts and "__pycache__" not in path.parts
         ]
     return [path for path in paths if path.is_file()]
-
-
-def too_long(paths):
-    """Name the files with more lines than a reader should meet at once."""
-    counts = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
-    return [f"{path.name}: {count} lines" for path, count in counts.items() if count > MOST_LINES]
 
 
 def imported_by(source, module, is_package=False):
@@ -117,17 +110,6 @@ def packed_in(text):
 
 def package_files(below="vistorch"):
     return sorted((ROOT / below).rglob("*.py"))
-
-
-def test_files_are_short():
-    assert package_files()
-    assert too_long(package_files()) == []
-
-
-def test_a_long_file_is_found(tmp_path):
-    (tmp_path / "long.py").write_text("pass\n" * (MOST_LINES + 1))
-    (tmp_path / "short.py").write_text("pass\n" * MOST_LINES)
-    assert too_long(sorted(tmp_path.iterdir())) == [f"long.py: {MOST_LINES + 1} lines"]
 
 
 @pytest.mark.parametrize("path", package_files("vistorch/engine"), ids=lambda p: str(p.relative_to(ROOT)))

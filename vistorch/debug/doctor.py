@@ -22,7 +22,7 @@ GOOD_KERNEL = "ipykernel>=7.1"
 SEVEN = "7.0 raises LookupError when a trait is set from a thread, so live views break"
 MARKS = {OK: "ok  ", WRONG: "!!  ", KNOW: "--  "}
 STATIC = Path(__file__).parents[1] / "widgets" / "static"
-PAGES = ("array", "compare", "flow", "graph", "memory", "steps", "trace", "vars", "watch")
+PAGES = ("array", "compare", "flow", "graph", "memory", "shape", "steps", "trace", "vars", "watch")
 
 
 @dataclass(frozen=True)

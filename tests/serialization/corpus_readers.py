@@ -178,7 +178,7 @@ class Readers:
         took, most = time.process_time() - began, _peak() - before
         if self.ran or self.canary.exists():
             result |= {"fault": "executed", "why": str(self.ran)}
-        elif took > SECONDS:
+        elif took > SECONDS + (len(data) >> 20):
             result |= {"fault": "over time", "why": f"{took:.1f} s for {len(data)} bytes"}
         elif most > 1.5 * (len(data) + allowed(len(data))) + (32 << 20) + BEYOND.get(kind, 0):
             result |= {"fault": "over memory", "why": f"{most >> 20} MB for {len(data)} bytes"}

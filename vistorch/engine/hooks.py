@@ -9,6 +9,7 @@ import itertools
 import os
 import traceback
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +59,16 @@ class RemovableHandle:
             hooks = known()
             if hooks is not None:
                 hooks.pop(self.id, None)
+
+    def __getstate__(self) -> tuple:
+        return self._hooks(), self.id, tuple([known() for known in self._extra])
+
+    def __setstate__(self, state: tuple) -> None:
+        global _ids
+        hooks, self.id, *extra = state
+        self._hooks = _weakly(OrderedDict() if hooks is None else hooks)
+        self._extra = tuple([_weakly(d) for d in (extra[0] if extra else None) or () if d is not None])
+        _ids = itertools.count(max(_ids(), self.id + 1)).__next__  # no later hook takes this one's place
 
     def __enter__(self) -> RemovableHandle:
         return self

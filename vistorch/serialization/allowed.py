@@ -20,6 +20,7 @@ from .archive_in import ArchiveReader, is_archive
 from .budget import budget, limited, refuse
 from .keys import check_key, check_keys
 from .names import OURS, layout_named, parameters
+from .paths import path_in_torch
 from .rebuild import REBUILDERS, device_of, rebuild_from_type_v2
 
 BLOCKED = ("sys", "os", "posix", "nt")  # not even if a person adds something out of them
@@ -102,6 +103,11 @@ def added_by_name() -> dict[str, Any]:
     for item in _added:
         if not isinstance(item, tuple):
             found[f"{item.__module__}.{item.__qualname__}"] = item
+            there = path_in_torch(item)
+            if there is not None:
+                found[".".join(there)] = item
+                if there[0] == "torch.nn.functional":  # some are not written in Python there
+                    found[f"torch._C._nn.{there[1]}"] = item
             continue
         if len(item) != 2:
             raise ValueError(

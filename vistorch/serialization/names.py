@@ -1,6 +1,7 @@
 """Which of our objects PyTorch's files know, and under which name: the dictionary between the two worlds.
 
-Invariant: what is in `OURS` is written under PyTorch's name and read from it; everything else keeps its own.
+Invariant: what is in `OURS`, or has a path in PyTorch (`paths`), is written under PyTorch's name and read from it;
+everything else keeps its own.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..engine.storage import UntypedStorage
 from ..engine.tensor import Tensor
 from ..engine.typed_storage import STORAGE_CLASSES
 from . import rebuild
+from .paths import BACK, path_in_torch
 
 Name = tuple[str, str]
 
@@ -79,8 +81,11 @@ def counterpart(module: str, name: str) -> Any:
     found = ours((module, name))
     if found is not None:
         return found
+    here, name = BACK.get((module, name), ("vis" + module, name))
+    if module == "torch._C._nn":  # functions that PyTorch has not written in Python
+        here = "vistorch.nn.functional"
     try:
-        there: Any = import_module("vis" + module)
+        there: Any = import_module(here)
         for part in name.split("."):
             there = getattr(there, part)
     except (ImportError, AttributeError):
@@ -95,12 +100,15 @@ def counterpart(module: str, name: str) -> Any:
 
 
 def written_as(thing: Any) -> tuple[Name, Name] | None:
-    """How pickle names one of our objects, and how PyTorch does; None for what is not in the dictionary."""
+    """How pickle names one of our objects, and how PyTorch does; None for what PyTorch does not have."""
     found = _named.get(id(thing))
     if found is None and isinstance(thing, type) and thing.__module__ == "vistorch.nn.parameter":
         for name, kind in parameters().items():
             if kind is thing:
                 return (kind.__module__, kind.__qualname__), name
+    if found is None:
+        there = path_in_torch(thing)
+        return None if there is None else (_pickled(thing), there)
     return found
 
 

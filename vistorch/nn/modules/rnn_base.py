@@ -177,6 +177,15 @@ class RNNBase(Module):
     def _flat_weights(self) -> list[Any]:
         return [getattr(self, name) for name in self._flat_weights_names]
 
+    def __getstate__(self) -> dict:
+        """The attributes, with the lists of weights that PyTorch keeps beside them."""
+        lists = {"_flat_weights_names": self._flat_weights_names, "_flat_weights": self._flat_weights}
+        return {**self.__dict__, **lists}
+
+    def __setstate__(self, state: dict) -> None:
+        kept = ("_flat_weights_names", "_flat_weights", "_flat_weight_refs")
+        super().__setstate__({name: value for name, value in state.items() if name not in kept})
+
     def extra_repr(self) -> str:
         """The sizes, and what is not as usual."""
         unusual = [

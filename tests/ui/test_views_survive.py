@@ -180,7 +180,7 @@ def converted(page, saved, tmp_path, shoot):
     from nbconvert import HTMLExporter
 
     made = HTMLExporter(mathjax_url="", require_js_url="", jquery_url="", mermaid_js_url="")
-    body, _ = made.from_notebook_node(nbformat.from_dict(saved))
+    body, _ = made.from_notebook_node(nbformat.reads(json.dumps(saved), 4))
     (tmp_path / "book.html").write_text(body, encoding="utf-8")
     page.goto((tmp_path / "book.html").as_uri())
     hosts = page.locator("[data-vistorch]")

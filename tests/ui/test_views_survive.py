@@ -31,7 +31,7 @@ m = nn.Linear(2, 2); m(torch.ones(4, 2)).sum().backward()
     "step": "%vt step loss",
     "vars": "%vt vars",
     "flow": "%vt flow m",
-    "trace": "%%vt trace\ntorch.zeros(2).log()",
+    "trace": "%%vt trace\n_ = torch.zeros(2).log()",
     "memory": "%vt memory loss",
     "watch": """%%vt watch
 opt = torch.optim.SGD(head.parameters(), lr=.01)

@@ -7,6 +7,15 @@ const maps = [...css.matchAll(/--vt-(tide|ember|phase): ([^;]+);/g)].map(
 );
 
 describe("colours", () => {
+  it("a half of a map ends at its middle", () => {
+    const stops = "#000000 #808080 #ffffff";
+    const ends = (part: boolean | "negative") => {
+      const all = palette(stops, part, "#ff0000");
+      return [all[0], all[STEPS - 1]].map((one) => unpixel(one as number)[0]);
+    };
+    expect([ends(true), ends(false), ends("negative")]).toEqual([[0, 255], [128, 255], [0, 128]]);
+  });
+
   it("go to OKLab and back", () => {
     for (const hex of ["#000000", "#ffffff", "#3e2660", "#039a75", "#ff8172"])
       expect(fromLab(toLab(parseHex(hex)))).toEqual(parseHex(hex));

@@ -1,8 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { NAN, NEGINF, POSINF } from "../src/shared/colour";
-import { placeOf, shader, shareOf, valueAt } from "../src/array/scale";
+import { partFor, placeOf, shader, shareOf, valueAt } from "../src/array/scale";
 import { reader, wording } from "../src/array/values";
 import { nd, scale } from "./make";
+
+describe("the part of a map", () => {
+  it("is that of the values' sign", () => {
+    const one = (lo: number, hi: number) => partFor(scale({ centre: false, lo, hi }));
+    expect([partFor(scale()), one(0, 3), one(-3, 0), one(-3, -2), one(-3, 1)]).toEqual([true, false, "negative", "negative", false]);
+  });
+});
 
 const kinds = [
   scale(),

@@ -34,6 +34,24 @@ def test_what_is_bad_and_what_is_largest_shows(shape, seed, data):
     assert codes.shape[0] <= woven * ROWS and codes.shape[1] <= woven * COLS
 
 
+@pytest.mark.parametrize(
+    ("x", "number"),
+    [
+        (0.25, "0.25"),
+        (-3, "-3"),
+        (True, "True"),
+        (float("nan"), "nan"),
+        (1 + 2j, "1+2j"),
+        (123456.789, "1.235e+05"),
+    ],
+)
+def test_a_scalar_is_its_number(x, number):
+    (row,) = survey({"x": vistorch.tensor(x)}).rows
+    assert (row.number, row.thumb) == (number, None)
+    drawn = ElementTree.fromstring(picture.paint(Vars("names", (row,))))
+    assert number.replace("-", "\N{MINUS SIGN}") in [text.text for text in drawn.iter(f"{SVG}text")]
+
+
 def test_both_ends_of_a_block_are_in_its_cell():
     values = np.ones((1, 96))
     values[:, ::2] = -1

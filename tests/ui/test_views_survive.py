@@ -31,7 +31,7 @@ m = nn.Linear(2, 2); m(torch.ones(4, 2)).sum().backward()
     "step": "%vt step loss",
     "vars": "%vt vars",
     "flow": "%vt flow m",
-    "trace": "%%vt trace\ntorch.zeros(2).log()",
+    "trace": "%%vt trace\n_ = torch.zeros(2).log()",
     "memory": "%vt memory loss",
     "watch": """%%vt watch
 opt = torch.optim.SGD(head.parameters(), lr=.01)
@@ -180,7 +180,7 @@ def converted(page, saved, tmp_path, shoot):
     from nbconvert import HTMLExporter
 
     made = HTMLExporter(mathjax_url="", require_js_url="", jquery_url="", mermaid_js_url="")
-    body, _ = made.from_notebook_node(nbformat.from_dict(saved))
+    body, _ = made.from_notebook_node(nbformat.reads(json.dumps(saved), 4))
     (tmp_path / "book.html").write_text(body, encoding="utf-8")
     page.goto((tmp_path / "book.html").as_uri())
     hosts = page.locator("[data-vistorch]")

@@ -16,8 +16,9 @@ from PIL import Image
 
 from tests.widgets.states import Record, item, scale
 from vistorch.debug.array import record
+from vistorch.debug.thumbnail import thumbnail
 from vistorch.widgets.pictures import array, cells, digits, painter, png, raster
-from vistorch.widgets.pictures.colours import table
+from vistorch.widgets.pictures.colours import sampled, table
 
 RED = (0xC0, 0x30, 0x2A)
 
@@ -114,6 +115,28 @@ def test_signs_that_alternate_are_drawn_alike():
         shades = raster.heat(made, made["layers"][0], palette, 640).astype(int) - palette.base("tide", True)
         low, high = (shades < 28).sum(), (shades > 35).sum()
         assert abs(low - high) / (low + high) < 0.02, (columns, budget)
+
+
+def hue(colours):
+    """Which of green and red is stronger, pixel by pixel: tide is green above zero and purple below."""
+    wide = np.asarray(colours, int).reshape(-1, 3)
+    return np.sign(wide[:, 1] - wide[:, 0])[np.abs(wide[:, 1] - wide[:, 0]) > 12]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("scaled", ["max", "clip", "log"])
+def test_no_sign_wears_the_colours_of_the_other(sign, theme, scaled):
+    x = sign * (np.random.default_rng(0).random((12, 20)) + 0.05)
+    shown = record(x, scale=scaled)
+    (made,) = shown.wire()["items"]
+    palette = raster.Palette(theme)
+    entries = raster.heat(made, made["layers"][0], palette, 300)
+    found = palette.array()[entries]
+    assert (hue(found) == sign).all() and hue(found).size > 1000
+    codes = thumbnail(x)
+    ramp = sampled(codes.map, theme, codes.centre, 253)
+    assert (hue(ramp[codes.codes]) == sign).all()
 
 
 @pytest.mark.parametrize(

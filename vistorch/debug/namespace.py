@@ -41,6 +41,7 @@ class Row:
     grad_norm: float | None = None
     thumb: Thumb | None = None
     says: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -275,6 +276,8 @@ def _pictured(row: Row, value: Any, until: float) -> Row:
     if left < 0:
         return row
     if row.kind != "module":
+        if row.shape == ():
+            return replace(row, number=_number(_raw(value)))
         return replace(row, thumb=thumbnail(_raw(value), left))
     named = max(value.named_parameters(), key=lambda pair: pair[1].numel(), default=None)
     if named is None:
@@ -282,6 +285,14 @@ def _pictured(row: Row, value: Any, until: float) -> Row:
     own = row.says.startswith(f"{type(value).__name__}:")  # else it says which other name it is the same as
     said = f"{row.says}; pictured: {named[0]}" if own else row.says
     return replace(row, thumb=thumbnail(_raw(named[1]), left), says=said)
+
+
+def _number(array: Any) -> str:
+    """Return what a scalar is, in four digits."""
+    value = array.item()
+    if isinstance(value, (bool, int)):
+        return str(value) if abs(value) < 10**9 else f"{value:.3e}"
+    return f"{value:.4g}" if isinstance(value, (float, complex)) else ""
 
 
 def _order(row: Row, sort: str) -> Any:

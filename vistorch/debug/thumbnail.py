@@ -71,6 +71,11 @@ def thumbnail(array: Any, seconds: float = 1.0) -> Thumb | None:
     codes = codes_of(np.asarray(found.cells, np.float64), scale)
     if found.ends is not None and not np.array_equal(found.ends, found.cells, equal_nan=kind == "f"):
         codes = _woven(codes, codes_of(np.asarray(found.ends, np.float64), scale))
+    if (
+        not scale.centre and scale.hi <= 0
+    ):  # the half of the map below zero, which is that of a scale around it
+        codes = np.where(codes <= TOP, np.rint(codes / 2), codes).astype(np.uint8)
+        return Thumb(codes, scale.map, True)
     return Thumb(codes, scale.map, scale.centre)
 
 

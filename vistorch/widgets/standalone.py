@@ -39,7 +39,14 @@ host.querySelectorAll('.vistorch-off').forEach(off=>off.remove());
 })()
 """
 # As the host prints text, in outputs whose own letters are larger or of another face.
+# What is left out of sight casts a shadow at its edge.
+PAPER = "var(--jp-layout-color0,var(--vt-paper,Canvas))"
+SHADE = "rgba(127,127,127,.4)"
 PRINTED = (
+    f"background:linear-gradient({PAPER} 40%,transparent) 0 0/100% 24px no-repeat local,"
+    f"linear-gradient(transparent,{PAPER} 60%) 0 100%/100% 24px no-repeat local,"
+    f"linear-gradient({SHADE},transparent) 0 0/100% 8px no-repeat,"
+    f"linear-gradient(transparent,{SHADE}) 0 100%/100% 8px no-repeat;"
     "margin:0 0 4px;white-space:pre;overflow:auto;max-height:16em;"
     "font-family:var(--jp-code-font-family,ui-monospace,SF Mono,Menlo,Consolas,monospace);"
     "font-size:var(--jp-code-font-size,13px);line-height:1.3077"
@@ -49,7 +56,7 @@ DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>%(title)s</title>
 <style>body{margin:0 auto;max-width:960px;padding:16px;font:13px/1.5 system-ui,sans-serif}pre{overflow-x:auto}
-@media(prefers-color-scheme:dark){body{background:#14161b;color:#e7eaf0}}</style></head>
+@media(prefers-color-scheme:dark){body{--vt-paper:#14161b;background:#14161b;color:#e7eaf0}}</style></head>
 <body>
 %(body)s
 </body></html>

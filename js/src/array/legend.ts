@@ -5,7 +5,7 @@ import { el, on, onWidth, prepare, ratio } from "../shared/dom";
 import { count, num } from "../shared/format";
 import { real } from "../shared/payload";
 import type { Desk } from "./desk";
-import { placeOf, shareOf, valueAt } from "./scale";
+import { partFor, placeOf, shareOf, valueAt } from "./scale";
 import type { Sheet } from "./sheet";
 
 const BARS = 38;
@@ -99,7 +99,7 @@ export class Legend {
         pen.fillStyle = theme.token(i === this.#bin ? "accent" : "edge");
         pen.fillRect(i * step, bars - high, Math.max(1, step - 1), high);
       });
-      const colours = theme.ramp(scale.map, scale.centre, Math.max(2, Math.round(width)));
+      const colours = theme.ramp(scale.map, partFor(scale), Math.max(2, Math.round(width)));
       colours.forEach((colour, x) => {
         pen.fillStyle = css(colour);
         pen.fillRect(x, bars + 2, 1.5, RAMP);

@@ -1,8 +1,11 @@
 // Where a value stands on a colour scale, and what value stands at a place. Places run from -1 (or 0) to +1.
 
-import { NAN, NEGINF, POSINF, STEPS } from "../shared/colour";
+import { NAN, NEGINF, type Part, POSINF, STEPS } from "../shared/colour";
 import { real } from "../shared/payload";
 import type { Scale } from "./types";
+
+/** The part of a map that a scale uses: values of one sign never wear the colours of the other. */
+export const partFor = (scale: Scale): Part => (scale.centre ? true : real(scale.hi) <= 0 ? "negative" : false);
 
 /** The place of a finite value: -1 ... +1 for a scale around zero, 0 ... 1 for a sequential one. */
 export function placeOf(scale: Scale): (value: number) => number {

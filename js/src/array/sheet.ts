@@ -6,6 +6,7 @@ import type { Theme } from "../shared/theme";
 import type { Pose } from "./pose";
 import { overview, type Source } from "./source";
 import type { Item, Layer, Scale } from "./types";
+import { partFor } from "./scale";
 import { chosenScale, layerName, wording } from "./values";
 
 /** What is known of an element: its number, and how far that can be trusted. */
@@ -30,12 +31,23 @@ export class Sheet {
   #whole: Source[];
   #pieces: { layer: number; source: Source }[] = [];
   #dyed = "";
+  #wholes: boolean[] = [];
 
   constructor(item: Item) {
     this.item = item;
     this.#whole = item.layers.map((layer) => overview(item, layer));
     this.chosen = item.layers.map(chosenScale);
     this.write = wording(item.dtype);
+  }
+
+  /** Every value that came with the page is a whole number: then none is printed with decimals. */
+  get wholes(): boolean {
+    return (this.#wholes[this.layer] ??= this.#areWhole(this.#whole[this.layer] as Source));
+  }
+
+  #areWhole(source: Source): boolean {
+    const all = source.values.numbers();
+    return source.exact && Array.prototype.every.call(all, (v: number) => !Number.isFinite(v) || Number.isInteger(v));
   }
 
   get face(): Layer {
@@ -69,7 +81,7 @@ export class Sheet {
     const key = [this.layer, this.chosen[this.layer], image, theme.token(scale.map), this.#pieces.length].join();
     if (key === this.#dyed) return;
     this.#dyed = key;
-    const colours = theme.palette(scale.map, scale.centre);
+    const colours = theme.palette(scale.map, partFor(scale));
     for (const source of this.sources()) source.dye(scale, colours, image ? this.item.image : null, theme.rgb("bad"));
   }
 

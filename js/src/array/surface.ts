@@ -124,7 +124,7 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
     if (printed || (first.w >= 5 && first.h >= 5 && at.data.length)) {
       const room = Math.floor((first.w - 3) / 6.3);
       const decimals = decimalsFor(Math.max(Math.abs(real(sheet.scale.lo)), Math.abs(real(sheet.scale.hi))), room);
-      const integers = /^(bool|u?int)/.test(sheet.item.dtype);
+      const integers = /^(bool|u?int)/.test(sheet.item.dtype) || sheet.wholes;
       visible((index) => {
         const found = sheet.best(index, pose);
         if (!found) return;

@@ -72,9 +72,15 @@ export const unpixel = (packed: number): Rgb => [packed & 255, (packed >> 8) & 2
 
 export const css = ([r, g, b]: Rgb): string => `rgb(${r},${g},${b})`;
 
-/** The palette of a map; a sequential one is the map's upper half. */
-export function palette(stops: string, centre: boolean, bad: string): Uint32Array {
-  const colours = ramp(stops, STEPS, centre ? -1 : 0, 1).map((c) => pixel(c));
+/** Which part of a map a scale uses: all of it around zero, else the half of the sign that its values have. */
+export type Part = boolean | "negative";
+
+/** The ends of a part, as places of the map. */
+export const partOf = (part: Part): [number, number] => (part === "negative" ? [-1, 0] : [part ? -1 : 0, 1]);
+
+/** The palette of a part of a map. */
+export function palette(stops: string, part: Part, bad: string): Uint32Array {
+  const colours = ramp(stops, STEPS, ...partOf(part)).map((c) => pixel(c));
   const wrong = pixel(parseHex(bad));
   return Uint32Array.from([...colours, wrong, wrong, wrong]);
 }

@@ -104,12 +104,13 @@ export function page<State>(
       const until = new AbortController();
       atEnd(ended.signal, () => until.abort());
       const late = setTimeout(() => host.closest(".lm-Widget") && say(UNMET), ARRIVES);
-      setTimeout(() => until.abort(), WAITS);
+      const over = setTimeout(() => until.abort(), WAITS);
       meet(
         key,
         (real) => {
           if (!answers(real)) return;
           clearTimeout(late);
+          clearTimeout(over);
           say("");
           line = new Line(real, ended.signal, { payload: model.get("payload") });
           watch();

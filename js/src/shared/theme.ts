@@ -1,6 +1,6 @@
 // The colours of the moment: read from the style sheet, and again whenever the host changes its theme.
 
-import { palette, parseHex, type Rgb, ramp } from "./colour";
+import { palette, parseHex, type Part, partOf, type Rgb, ramp } from "./colour";
 import { atEnd } from "./dom";
 
 export class Theme {
@@ -20,15 +20,15 @@ export class Theme {
     return `${size}px ${this.token("mono") || "monospace"}`;
   }
 
-  palette(map: string, centre: boolean): Uint32Array {
-    return this.#once(`palette ${map} ${centre}`, () =>
-      palette(this.token(map) || "#000 #fff", centre, this.token("bad")),
+  palette(map: string, part: Part): Uint32Array {
+    return this.#once(`palette ${map} ${part}`, () =>
+      palette(this.token(map) || "#000 #fff", part, this.token("bad")),
     );
   }
 
-  ramp(map: string, centre: boolean, count: number): Rgb[] {
-    return this.#once(`ramp ${map} ${centre} ${count}`, () =>
-      ramp(this.token(map) || "#000 #fff", count, centre ? -1 : 0),
+  ramp(map: string, part: Part, count: number): Rgb[] {
+    return this.#once(`ramp ${map} ${part} ${count}`, () =>
+      ramp(this.token(map) || "#000 #fff", count, ...partOf(part)),
     );
   }
 

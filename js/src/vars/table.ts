@@ -55,7 +55,7 @@ export function table(state: State, theme: Theme, signal: AbortSignal, open: (ro
     if (canvas) canvases.push([canvas, row]);
     const cells = COLUMNS.map((column) => el("td", { text: column.text(row), class: column.number ? "vt-num" : null }));
     if (noted) cells.push(el("td.vt-says", { text: row.says }));
-    const line = el("tr", { tabindex: i ? -1 : 0, title: row.says || null }, el("td", {}, canvas), ...cells);
+    const line = el("tr", { tabindex: i ? -1 : 0, title: row.says || null }, el("td", {}, canvas ?? (row.number ? el("span.vt-scalar", { text: row.number.replace("-", "−") }) : null)), ...cells);
     on(line, "click", () => choose(line, i), signal);
     on(
       line,

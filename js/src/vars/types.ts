@@ -13,6 +13,8 @@ export interface Row {
   grad_norm: unknown;
   thumb: { codes: Nd; map: string; centre: boolean } | null;
   says: string;
+  /** What a scalar is. */
+  number?: string;
 }
 
 export interface State {

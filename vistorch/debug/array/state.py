@@ -182,6 +182,11 @@ class ArrayRecord:
     size: int = 640
     says: list[str] = field(default_factory=list)
 
+    @property
+    def replaces_text(self) -> bool:
+        """A strip's rows say all that its table does."""
+        return self.layout == "strip"
+
     def text(self) -> str:
         """What a terminal shows: the tensor as PyTorch prints it, for several a table."""
         return self.shown

@@ -8,6 +8,7 @@ one neutral.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,13 @@ def table(name: str, theme: str = "light") -> np.ndarray:
     return colours
 
 
-def sampled(name: str, theme: str, centred: bool, count: int) -> np.ndarray:
-    """`count` colours over the part of a map that a scale uses: the whole, or the upper half."""
-    positions = np.linspace(0 if centred or name == "phase" else 128, 256, count)
+def part_of(scale: dict[str, Any]) -> bool | None:
+    """Which part of a map a scale uses: all around zero, else the half of its sign; None is the lower."""
+    return True if scale["centre"] else None if float(scale["hi"]) <= 0 else False
+
+
+def sampled(name: str, theme: str, part: bool | None, count: int) -> np.ndarray:
+    """`count` colours over the part of a map that a scale uses: the whole, the upper half, or for None the lower."""
+    low, high = (0, 256) if part or name == "phase" else (128, 256) if part is False else (0, 128)
+    positions = np.linspace(low, high, count)
     return table(name, theme)[np.round(positions).astype(int)]

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from . import cells, png, raster
-from .colours import sampled
+from .colours import part_of, sampled
 from .digits import short
 
 INKS = {"light": ("#1b1f27", "#545d6b"), "dark": ("#e7eaf0", "#aab3c1")}
@@ -28,7 +28,7 @@ def _text(
 
 def _legend(scale: dict[str, Any], theme: str, x: float, y: float, name: str) -> list[str]:
     faint = INKS[theme][1]
-    colours = sampled(scale["map"], theme, bool(scale["centre"]), 17)
+    colours = sampled(scale["map"], theme, part_of(scale), 17)
     stops = "".join(
         f'<stop offset="{i / 16:g}" stop-color="rgb({r},{g},{b})"/>'
         for i, (r, g, b) in enumerate(colours.tolist())

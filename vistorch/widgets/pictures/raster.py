@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import cells
-from .colours import sampled
+from .colours import part_of, sampled
 from .digits import dots, short
 
 OPEN, INK, RED, WHITE, FIRST = range(5)
@@ -39,11 +39,11 @@ class Palette:
             [138, 147, 161],
             *([int(c[i : i + 2], 16) for i in (0, 2, 4)] for c in (bad, on)),
         ]
-        self.at: dict[tuple[str, bool], int] = {}
+        self.at: dict[tuple[str, bool | None], int] = {}
 
-    def base(self, name: str, centred: bool) -> int:
-        """The entry of a map's lowest shade."""
-        key = (name if name in MAPS else "tide", bool(centred))
+    def base(self, name: str, part: bool | None) -> int:
+        """The entry of the lowest shade of a part of a map."""
+        key = (name if name in MAPS else "tide", part)
         if key not in self.at:
             self.at[key] = len(self.rows)
             self.rows += sampled(key[0], self.theme, key[1], SHADES).tolist()
@@ -97,7 +97,7 @@ def heat(
     gap_x, gap_y = (GAP if across > 1 else 0), (GAP if down > 1 else 0)
     cell = min(EDGE, (width - (across - 1) * gap_x) // (across * cols))
     cell = max(1, min(cell, (TALL - (down - 1) * gap_y) // (down * rows)))
-    base = palette.base(scale["map"], scale["centre"])
+    base = palette.base(scale["map"], part_of(scale))
     low = -1.0 if scale["centre"] else 0.0
     finite = np.isfinite(places)
     tall, wide = rows * cell + gap_y, cols * cell + gap_x
@@ -121,7 +121,7 @@ def heat(
 
 def ramp(scale: dict[str, Any], palette: Palette) -> np.ndarray:
     """The colours of a scale from its low to its high end, with the numbers there."""
-    base, length = palette.base(scale["map"], scale["centre"]), 192
+    base, length = palette.base(scale["map"], part_of(scale)), 192
     low, high = cells.number(scale["lo"]), cells.number(scale["hi"])
     outside = scale.get("beyond") or 0
     ends = (

@@ -88,7 +88,7 @@ def paint(record: Any, theme: str = "light", small: bool = False) -> bytes:
         max([len(head), *(len(words[column]) for words in table)]) * LETTER
         for column, head in enumerate(HEAD)
     ]
-    wide[1] = PICTURE if any(row["thumb"] for row in rows) else 0
+    wide[1] = PICTURE if any(row["thumb"] or row.get("number") for row in rows) else 0
     left = [12.0]
     for column in range(len(HEAD) - 1):
         left.append(left[-1] + wide[column] + (GAP if wide[column] else 0))
@@ -120,6 +120,8 @@ def paint(record: Any, theme: str = "light", small: bool = False) -> bytes:
     for row, words in zip(rows, table, strict=True):
         parts.append(f'<path d="M12 {y:g}H{width - 12:g}" stroke="{line}"/>')
         parts += words_of(words, y + 17, faint, ink)
+        if row.get("number"):
+            parts.append(_text(left[1], y + 17, row["number"].replace("-", "−"), ink, False))
         if row["thumb"]:
             parts.append(_picture(row["thumb"], theme, left[1], y))
         y += TALL

@@ -23,9 +23,9 @@ The state that travels (arrays are numpy arrays; null: not known, shown as "–"
       or null,"where": "training"|"validation","top": [[class, score] x 3],"image": u8 (h, w, 1|3|4) or null} ] },
   "flow": { "names": [by parameter], "shapes", "columns": Columns (a row a parameter) or null, "now": f64,
       "there": u8, whether there was a gradient, "bounds": [below, above] which a norm is far from the others },
-  "health": { "band": [1e-4, 1e-2], "window": 1024, "flag": 0.25, "layers": [ {"name","parameters": n,
-      "ratio": newest,"mean": of 20,"low","high": of 100,"kind": ""|"rectifier"|"ends","units": u8 levels 0 to 10,
-      "dead": u8 mask,"saturated": u8 mask,"seen": samples,"state","cure"} ] },
+  "health": { "band": [1e-4, 1e-2], "window": 1024, "flag": 0.25, "layers": [ {"name","module": its class,
+      "parameters": n,"ratio": newest,"mean": of 20,"low","high": of 100,"kind": ""|"rectifier"|"ends",
+      "units": u8 levels 0 to 10,"dead": u8 mask,"saturated": u8 mask,"seen": samples,"state","cure"} ] },
   "filters": { "choices": [{"name","shape"}], "chosen", "step", "weight": {"codes": u8,"scale"} or null, "gradient" },
   "log": [ {"number","step","what","from","to","effect","undone"} ], newest last
   "snapshots": { "steps": [..], "bytes", "budget" } }

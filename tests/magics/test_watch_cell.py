@@ -132,6 +132,16 @@ def test_an_interrupt_leaves_the_last_state(started, shell):
     assert "Interrupted in step 5; shown: the last whole step, 4." in bare(typed.err)
 
 
+def test_an_interrupt_shows_the_own_line_and_no_library(started, shell):
+    started("class Stop(nn.Module):\n    def forward(self, x):\n        raise KeyboardInterrupt")
+    typed = started("%%vt watch\ntrain(2)\nnn.Sequential(nn.Linear(4, 4), Stop())(X)")
+    told = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
+    assert "nn.Sequential(nn.Linear(4, 4), Stop())(X)" in told and "raise KeyboardInterrupt" in told
+    typed = started("%%vt watch\ntrain(2)\n__import__('_thread').interrupt_main()\ntrain(500)")
+    told = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
+    assert "KeyboardInterrupt" in told and "site-packages" not in told and "vistorch/engine" not in told
+
+
 def test_an_interrupt_while_the_loop_is_held(started, shell):
     cell = """%%vt watch --name run
 def interrupt():

@@ -19,6 +19,35 @@ for epoch in range(3):
         optimizer.step()"""
 
 
+CONTRAST = """(element) => {
+  const parse = (text) => {
+    const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    context.fillStyle = text;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b]
+    .map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  let ground = element;
+  const clear = () => parse(getComputedStyle(ground).backgroundColor)[3] < 255;
+  while (clear() && ground.parentElement) ground = ground.parentElement;
+  const [a, b] = [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor].map(parse).map(light);
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}"""
+
+
+def readable(panel):
+    """Every button that can act is read at 4.5:1: as it is, under the mouse, with the focus."""
+    for button in panel.locator('button:visible:not([aria-disabled="true"], :disabled)').all():
+        name = button.inner_text()
+        assert button.evaluate(CONTRAST) >= 4.5, name
+        button.hover()
+        assert button.evaluate(CONTRAST) >= 4.5, f"{name}, under the mouse"
+        button.focus()
+        assert button.evaluate(CONTRAST) >= 4.5, f"{name}, with the focus"
+
+
 @pytest.fixture
 def alarmed(notebook):
     """`alarmed(theme)`: a training that stands at its alarm: (the notebook, its panel)."""
@@ -46,15 +75,23 @@ def test_a_nan_holds_the_loop_and_a_rewind_goes_on(alarmed, shoot, theme):
     expect(panel.locator(".vt-w-loss .vt-w-big")).to_have_text("NaN")
     assert number_of(panel) == 70
     shoot("alarm", panel)
+    readable(panel)
     panel.get_by_role("tab", name=re.compile("flow")).click()
     shoot("flow", panel)
     panel.get_by_role("tab", name="Confusion").click()
     good = int(re.search(r"step (\d+);", said.inner_text())[1])
     panel.press("r")
     expect(panel.locator(".vt-w-alarm")).to_be_hidden()
-    expect(panel.locator(".vt-step")).to_contain_text(re.compile(rf"^{good} of .*2nd try"))
+    expect(panel.locator(".vt-step")).to_contain_text(re.compile(rf"^{good} of "))
+    expect(panel.locator(".vt-w-stat").first).to_contain_text("step, 2nd try")
+    readable(panel)  # Resume stands where the mouse rests after Pause
     shoot("rewound", panel)
+    press(panel, "open the stepper")
+    expect(panel.locator(".vt-said")).to_contain_text("The stepper opens at the next backward pass")
     press(panel, "resume")
+    steps = made.output(1).locator(".vt-stepper")
+    expect(steps).to_be_visible(timeout=20_000)
+    made.output(1).get_by_role("button", name="run the rest").click()
     made.wait(1)
     expect(panel.locator(".vt-status")).to_have_text("finished")
     shoot("finished", panel)

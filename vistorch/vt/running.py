@@ -9,8 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
+from ..debug.source import cell_of
 from .refusal import Refusal
 
 
@@ -34,8 +36,26 @@ def run(
         result = shell.run_cell(body, store_history=False)
     error = result.error_before_exec or result.error_in_exec
     if error is not None and lines and not ours(error):
-        _show_as(shell, error, lines[-1])
+        _show_as(shell, error, _own(shell, error) or lines[-1])
     return error
+
+
+def _own(shell: Any, error: BaseException) -> Any:
+    """The traceback of an interrupt down to the person's own line: where in a library it came is chance."""
+    trace, kept, last = error.__traceback__, [], 0
+    if not isinstance(error, KeyboardInterrupt):
+        return None
+    while trace is not None:
+        kept.append(trace)
+        if cell_of(trace.tb_frame.f_code.co_filename) is not None:
+            last = len(kept)
+        trace = trace.tb_next
+    if not last:
+        return None
+    cut: TracebackType | None = None
+    for one in reversed(kept[:last]):
+        cut = TracebackType(cut, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return shell.InteractiveTB.structured_traceback(type(error), error, cut)
 
 
 def finish(display: Any, error: BaseException | None, shell: Any) -> Any:

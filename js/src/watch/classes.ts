@@ -31,6 +31,21 @@ export function worstFirst(right: ArrayLike<number>, seen: ArrayLike<number>): n
   return Array.from({ length: seen.length }, (_, c) => c).sort((a, b) => share(a) - share(b) || a - b);
 }
 
+/** The same, but a class keeps its place as long as the others are no more than two points away: noise moves no row. */
+export function steady(before: number[], right: ArrayLike<number>, seen: ArrayLike<number>): number[] {
+  if (before.length !== seen.length) return worstFirst(right, seen);
+  const share = (c: number): number => (seen[c] ? (right[c] as number) / (seen[c] as number) : 2);
+  const out = [...before];
+  for (let i = 1; i < out.length; i++) {
+    const c = out[i] as number;
+    let k = i;
+    while (k && share(c) < share(out[k - 1] as number) - 0.02) k--;
+    out.splice(i, 1);
+    out.splice(k, 0, c);
+  }
+  return out;
+}
+
 /** What each class is most often taken for: the class and the count, -1 where it never was. */
 export function takenFor(
   classes: number,
@@ -198,7 +213,8 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     );
     root.classList.toggle("vt-w-stale", stale);
     root.classList.toggle("vt-w-lost", lost > 0);
-    sort(byName ? Array.from({ length: n }, (_, c) => c) : worstFirst(right, seen));
+    const running = state.head.status === "running";
+    sort(byName ? Array.from({ length: n }, (_, c) => c) : running ? steady(view.order, right, seen) : worstFirst(right, seen));
     if (sameCounts(t?.counts.seen, t?.before?.seen, view.order, view.cell?.[0], state.classes, byName)) return;
     put(worst, byName ? "by number" : "worst first");
     worst.title = byName

@@ -12,6 +12,9 @@ const [LO, HI] = [-6, 0]; // powers of ten of the scale
 const MOST_UNITS = 512;
 const WIDE = 160;
 
+/** A path where there is little room: its end tells one layer from the next. */
+export const ends = (name: string): string => (name.length > 16 ? `…${name.slice(-15)}` : name);
+
 const place = (value: number): number => Math.max(0.5, Math.min(99.5, (100 * (Math.log10(value) - LO)) / (HI - LO)));
 const of = (value: unknown): number => (value === null ? NaN : real(value));
 
@@ -27,7 +30,7 @@ export function health(view: View): Health {
   const root = el("div.vt-w-health", {}, body, caption);
   const same = unchanged();
   const rows = new Map<string, { root: HTMLElement; put(layer: Layer): void }>();
-  const heads = ["layer", "update / weight", "now", "units, one cell each", "", "state", "what usually helps"];
+  const heads = ["layer", "update / weight", "newest", "units, one cell each", "", "state", "what usually helps"];
 
   function units(canvas: HTMLCanvasElement, layer: Layer): void {
     const levels = layer.units?.data;
@@ -77,10 +80,11 @@ export function health(view: View): Health {
       el("span.vt-w-cure", { role: "cell" }),
     ];
     const sameUnits = unchanged();
+    const kind = el("small");
     const root = el(
       "div.vt-w-tr",
       { role: "row" },
-      el("b.vt-w-layer", { role: "rowheader", text: name, title: name }),
+      el("span.vt-w-layer", { role: "rowheader", title: name }, el("b", { text: ends(name) }), kind),
       el("span", { role: "cell" }, scale),
       now,
       el("span.vt-w-units", { role: "cell" }, canvas),
@@ -101,6 +105,7 @@ export function health(view: View): Health {
           span.style.width = `${Math.max(0.5, b - a)}%`;
         }
         scale.title = known ? `mean of 20: ${power(mean)}, from ${power(low)} to ${power(high)} in 100` : "";
+        put(kind, layer.module ?? "");
         put(now, layer.ratio === null ? NONE : short(ratioNow));
         const fine = layer.state === "in range";
         dot.classList.toggle("vt-w-warns", known && /step/.test(layer.state));

@@ -35,12 +35,13 @@ export function result(view: View): Part {
         read[c] = (read[c] ?? 0) + (counts[i] as number);
       }
       const epochs = state.accuracy.epochs.slice(-EPOCHS);
+      const short = of === "validation" ? "validation" : "newest training";
       const heads = [
         "class",
-        "right / seen",
+        `${short}: right / seen`,
         "recall",
         "precision",
-        ...epochs.map((e) => `epoch ${e.epoch}`),
+        ...epochs.map((e) => `training, epoch ${e.epoch}`),
         "most often read as",
       ];
       const rows = worstFirst(right, seen)
@@ -79,7 +80,7 @@ export function result(view: View): Part {
       caption.textContent =
         `${what}, ${count(t.samples)} samples, step ${count(step)}. ` +
         (best ? `Lowest validation loss ${loss(best.loss)} at step ${count(best.step)}. ` : "") +
-        `Epochs: training accuracy.`;
+        `Epochs: recall in training, as the weights changed.`;
     },
   };
 }

@@ -101,6 +101,8 @@ export interface Mistake {
 
 export interface Layer {
   name: string;
+  /** The class of the module; "" for tensors of none. */
+  module?: string;
   parameters: number;
   ratio: unknown;
   mean: unknown;

@@ -1,9 +1,12 @@
 """Optimizers over tensors that are in no module, steps that none is seen of, and the stepper while the loop waits."""
 
+import time
+
 import numpy as np
 
 import vistorch
 from tests.debug.watch.loops import F, blobs, small_net, small_training
+from tests.debug.watch.test_measures import always
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 
@@ -92,3 +95,49 @@ def test_the_stepper_answers_while_the_loop_waits():
         loop(3)
     assert said[0].startswith("Paused after step 1")
     assert said[1] == "Paused after step 1. The stepper opens at the next backward pass: Resume, or one step."
+
+
+def test_head_and_curve_are_told_of_however_dear_a_refresh_is(monkeypatch):
+    """Whatever a whole refresh costs, where the run is comes at least four times a second."""
+    import importlib
+
+    refreshing = importlib.import_module("vistorch.debug.watch.refreshing")
+    monkeypatch.setattr(refreshing, "GLANCE", 0.02)
+    net, opt, _ = small_training()
+    x, y = blobs(30)
+    told = []
+
+    def tell(run):
+        told.append((run.step, run.delta(0)["loss"]["curve"]["mean"].shape[1]))
+
+    with watch(net, opt, tell=tell) as run:
+        for _ in range(12):
+            opt.zero_grad()
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+            run.next_refresh = float("inf")  # as if it were too dear to come at all
+            time.sleep(0.03)
+    assert len(told) >= 10 and all(columns == step + 1 for step, columns in told[1:-1])
+
+
+def test_a_glance_loses_nothing_that_a_delta_would_have_brought():
+    net, opt, _ = small_training()
+    x, y = blobs(30)
+    page, version = None, 0
+    with always(watch(net, opt, snapshot_every=0)) as run:
+        for i in range(40):
+            opt.zero_grad()
+            F.cross_entropy(net(x), y).backward()
+            opt.step()
+            run.refresh() if i % 7 == 6 else run.glance()
+            delta = run.delta(version)
+            version = delta["version"]
+            if (flow := delta.get("flow")) and (new := flow["columns"]) is not None:
+                mean = (
+                    new["mean"] if page is None else np.concatenate((page[:, : new["from"]], new["mean"]), 1)
+                )
+                page = mean
+        run.refresh()
+        whole = run.state()["flow"]["columns"]["mean"]
+    assert page is not None and np.array_equal(page, whole[:, : page.shape[1]], equal_nan=True)
+    assert np.isfinite(page[:, 1:]).all()

@@ -57,6 +57,8 @@ class Acting:
     look_every: float
     next_look: float
     next_refresh: float
+    next_glance: float
+    glance: Any
     newest_rate: Any
     poll: Any
     at_backward: Any
@@ -189,6 +191,8 @@ class Acting:
             self.refresh()
             if self.snapshot_every is None and self.budget.may("snapshots", self.step):
                 self._take_snapshot(asked=False)
+        elif now >= self.next_glance and self.tell is not None:
+            self.glance()
         self.looks = now >= self.next_look
         if self.looks:
             self.next_look = now + self.look_every

@@ -23,6 +23,7 @@ LEAST = 10  # but never longer than at a tenth of its own share: something is se
 JOBS = (  # kinds of looking: name, part of the share, steps apart at least
     ("hear", 1.0, 1),
     ("refresh", 1.0, 1),
+    ("glance", 1.0, 1),
     ("mistakes", 0.15, 1),
     ("tasks", 0.2, 1),
     ("norms", 0.2, 1),

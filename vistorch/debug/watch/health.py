@@ -58,6 +58,7 @@ def layers_of(run: Any) -> list[dict[str, Any]]:
         out.append(
             {
                 "name": name or "(root)",
+                "module": sizes.kinds[i],
                 "parameters": sum(sizes.parameters[j][1].numel() for j in own),
                 "ratio": float(column[-1]) if len(column) and not math.isnan(column[-1]) else None,
                 "mean": mean,

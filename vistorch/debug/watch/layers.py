@@ -28,6 +28,8 @@ class Sizes:
         self.parameters = [(n, p) for n, p in model.named_parameters() if p.requires_grad][:MOST]
         self.names = [n for n, _ in self.parameters]
         self.layers = list(dict.fromkeys(owner_of(n) for n in self.names))
+        kinds = {path: type(m).__name__ for path, m in model.named_modules()}
+        self.kinds = [kinds.get(name, "") for name in self.layers]
         self.before: list | None = None
         self.weights: list[float] = []  # the newest norms of the parameters
 

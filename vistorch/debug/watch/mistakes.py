@@ -171,9 +171,11 @@ class Mistakes:
                     chosen.setdefault(batch, []).append((int(i), row))
                     left -= 1
             for batch, pairs in chosen.items():
+                if perf_counter() > until:
+                    return
                 wrong, rows = (np.array(part) for part in zip(*pairs, strict=True))
                 self._ask(r, r.sights[batch], wrong, rows, freight, where)
-            if perf_counter() > until or not left:
+            if not left:
                 return
 
     def _wanted(self, r: Read, wrong: np.ndarray, where: str, room: int) -> np.ndarray:

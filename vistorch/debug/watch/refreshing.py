@@ -22,6 +22,7 @@ from .predictions import arrived, classes_of, is_several, queue
 from .reading import Sight
 
 REFRESH = 0.1
+GLANCE = 0.2  # seconds between two looks at the head and the curve, however dear all else is
 SELDOM = 2.0  # seconds between refreshes, at most
 POLL = 1 / 30
 FILL = 0.02  # of the time a validation took, for pictures of what it misread
@@ -50,6 +51,7 @@ class Refreshing:
     filters: Any
     marks: deque
     model: Any
+    next_glance: float
     next_poll: float
     next_refresh: float
     alarms: Any
@@ -161,17 +163,7 @@ class Refreshing:
             touched.append("accuracy")
         if book.mistakes.number != before:
             touched.append("mistakes")
-        if self.pending_losses:
-            pending, self.pending_losses = self.pending_losses, []
-            means = [_mean(each) for _, each in pending]
-            book.add_losses([step for step, _ in pending], means)
-            if self.alarms.newest is not None or not isfinite(sum(means)):  # those of a device come only now
-                for (step, _), mean in zip(pending, means, strict=True):
-                    self.alarms.losses(step, [mean])
-            touched.append("loss")
-        changes, self.pending_rates = self.pending_rates, []
-        if book.add_rates(changes, self.step):
-            touched.append("loss")
+        touched += self._losses()
         if self.tasks.arrive() or self.tasks.news:
             self.tasks.decide()
             touched.append("task")
@@ -185,7 +177,37 @@ class Refreshing:
         if tell:
             now = perf_counter()
             each = min(now - begun[0], 2 * self.budget.jobs["refresh"].cost)  # the first take long
+            self.next_glance = now + GLANCE
             self.next_refresh = now + min(max(REFRESH, each * 4 / self.budget.share), SELDOM)
+
+    def glance(self) -> None:
+        """Tell where the run is and what the loss was, between two refreshes: neither waits for what is dear."""
+        begun = self.budget.begin()
+        there = (
+            all(x.__class__ is float for x in self.pending_losses[-1][1]) if self.pending_losses else False
+        )
+        # what is on a device comes with the next refresh; so does the mark from which a page is sent what is new
+        self._touch("head", *(self._losses() if there else ()))
+        self.pace.mark()
+        self._call(self.tell)
+        self.budget.end("glance", begun)
+        self.next_glance = perf_counter() + GLANCE
+
+    def _losses(self) -> list[str]:
+        """Take in losses and rates; gives the sections that changed."""
+        book, touched = self.book, []
+        if self.pending_losses:
+            pending, self.pending_losses = self.pending_losses, []
+            means = [_mean(each) for _, each in pending]
+            book.add_losses([step for step, _ in pending], means)
+            if self.alarms.newest is not None or not isfinite(sum(means)):  # those of a device come only now
+                for (step, _), mean in zip(pending, means, strict=True):
+                    self.alarms.losses(step, [mean])
+            touched.append("loss")
+        changes, self.pending_rates = self.pending_rates, []
+        if book.add_rates(changes, self.step):
+            touched.append("loss")
+        return touched
 
     def _arrive(self) -> list[str]:
         """What was measured of layers, units and filters and is here now."""

@@ -112,7 +112,7 @@ class Run(Acting, Refreshing, Showing):
         self.pending_norms: list[tuple[int, list]] = []
         self.pending_ratios: list[tuple[int, list]] = []
         self.queued, self.batches = [], Batches()
-        self.next_refresh = self.next_poll = self.next_look = 0.0
+        self.next_refresh = self.next_glance = self.next_poll = self.next_look = 0.0
         self.look_every = LOOK
         self.looks = True  # whether the step at hand may be looked at more closely
         self.parameter_ids: set[int] = set()

@@ -12,6 +12,7 @@ import vistorch as L
 from tests.debug.graphs import bits, build
 from vistorch.debug.compare import Record, Recording, compare
 from vistorch.widgets import wire
+from vistorch.widgets.pictures.compare import paint
 
 
 def net(seed=0):
@@ -341,3 +342,23 @@ def test_a_copy_under_another_name_is_compared_by_order():
         "net.bias and there.bias",
         "net.weight and there.weight",
     ]
+
+
+def test_a_run_has_one_name_throughout_and_a_replaced_op_is_said_to_be_one():
+    runs = []
+    for act in (L.relu, L.nn.functional.gelu):
+        x = L.arange(-1.0, 2.0).requires_grad_()
+        with Record("before" if act is L.relu else "after") as run:
+            act(x * 2).sum().backward()
+        runs.append(run.recording())
+    found = compare(*runs)
+    assert found.sentence.startswith("Where before has relu, after has gelu (number 2).")
+    said = " ".join([found.text(), found.title, *paint(found).decode().split(">")])
+    assert "only in before" in said and "only in after" in said
+    assert "reference" not in said and "other run" not in said and "only in a " not in f"{said} "
+    assert found.wire()["names"] == ["before", "after"]
+
+
+def test_runs_of_one_title_are_told_apart():
+    found = compare(step(net(), X, "same"), step(net(), X, "same", wrong=True))
+    assert found.names == ("the reference", "the other run") and "same" not in found.sentence.split()

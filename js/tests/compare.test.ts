@@ -93,7 +93,7 @@ describe("a comparison", () => {
   it("shows an op that is chosen, and the pictures again with the first", () => {
     const { all, one } = open(widget, "compare", compared());
     all(".vt-rp-body .vt-rp-row")[3]?.click();
-    expect(one(".vt-rp-side").textContent).toMatch(/sum.*largest difference \+inf.*fed what a gave it/);
+    expect(one(".vt-rp-side").textContent).toMatch(/sum.*largest difference \+inf.*fed what before gave it/);
     expect(all(".vt-cm-maps")).toHaveLength(0);
     all(".vt-rp-body .vt-rp-row")[1]?.click();
     expect(all(".vt-cm-maps")).toHaveLength(1);

@@ -138,14 +138,14 @@ export function inspect(graph: Graph, node: number, checked: HTMLElement | null)
       return [
         el("span", { text: op ? `→ ${graph.called(e.target)}` : `← ${graph.called(e.source)}` }),
         el("span.vt-faint", { text: shapeText(e.shape) }),
-        el("span.vt-right.vt-gradc" as "span", { text: Number.isNaN(norm) ? "" : num(norm, 3) }),
+        el("span.vt-right.vt-gradc" as "span", { text: Number.isNaN(norm) ? "" : num(Number.isNaN(e.value) ? norm : e.value, 3) }),
       ];
     });
     const known = flows.some((e) => !Number.isNaN(e.norm));
-    parts.push(section(op ? "Gradients flow to" : "Gradients come from", known ? "norms" : null, el("div.vt-saved", {}, ...lines)));
+    parts.push(section(op ? "Gradients flow to" : "Gradients come from", known ? "norms; a single number with its sign" : null, el("div.vt-saved", {}, ...lines)));
   }
   const grad = graph.number(node, "grad");
-  if (!op && !Number.isNaN(grad)) parts.push(section("Its .grad", `norm ${num(grad, 3)}`));
+  if (!op && !Number.isNaN(grad)) parts.push(section("Its .grad", Number.isNaN(graph.number(node, "value")) ? `norm ${num(grad, 3)}` : num(graph.number(node, "value"), 4)));
   if (op && graph.kind(node) === "op") {
     const saved = graph.kept(node).map((k) => ({ ...k, text: shapeText(k.shape) }));
     parts.push(savedOf(saved, graph.number(node, "saved")));

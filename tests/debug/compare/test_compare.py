@@ -47,7 +47,7 @@ def test_another_seed_is_blamed_on_what_was_given():
     states = {(r["op"], r["forward"]["state"]) for r in found.rows}
     assert ("addmm", "inherited") in states and not any(s == "own" for _, s in states)
     by = np.abs(net(0)[0].weight.detach().numpy() - net(1)[0].weight.detach().numpy()).max()
-    assert found.sentence.startswith("The first difference is in t (number 1) in 0: at ")
+    assert found.sentence.startswith("The first difference is in t (number 1) in layer [0]: at ")
     told = re.search(
         r"; the runs gave it different numbers: its input of shape \[5, 4\] differs by up to (.*?) \(",
         found.sentence,

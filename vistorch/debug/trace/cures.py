@@ -1,11 +1,11 @@
 """What usually helps against a bad value, by the op that produced it.
 
-Invariant: a cure is advice in one sentence and names the quantity to change.
+Invariant: a cure is advice in one sentence and names the quantity to change; what stands in backticks is Python.
 """
 
 from __future__ import annotations
 
-import re
+import ast
 
 _FORWARD = {
     "log": "take the log of a clamped value, such as `{0}.clamp_min(1e-12)`, before any where or mask",
@@ -48,6 +48,9 @@ _MULTIPLIES = (
 _LARGE = "values grow beyond the type's range: lower the learning rate or the scale, or clip gradients"
 
 
+STANDS = ("x", "divisor")  # for inputs of which nothing is known
+
+
 def cure_of(op: str, backward: bool, inputs: list[str], overflowed: bool = False) -> str:
     """What usually helps.
 
@@ -59,7 +62,9 @@ def cure_of(op: str, backward: bool, inputs: list[str], overflowed: bool = False
     """
     if overflowed and (_is(op, "pow") or _is(op, "square")):
         return _LARGE
-    names = [entry(name) for name in inputs] + ["the input", "the divisor"]
+    if _is(op, "div") and len(inputs) > 1 and _number(inputs[1]):
+        return f"the divisor is the number {inputs[1]} itself: divide by one that is not zero"
+    names = [entry(name) for name in inputs] + list(STANDS)[len(inputs) :]
     stem = next(
         (k for k in sorted(_FORWARD.keys() | _BACKWARD.keys(), key=len, reverse=True) if _is(op, k)), ""
     )
@@ -76,8 +81,26 @@ def cure_of(op: str, backward: bool, inputs: list[str], overflowed: bool = False
 
 
 def entry(name: str) -> str:
-    """A name that something can follow: `(x - 1)`."""
-    return name if re.fullmatch(r"[\w.]+(\([^()]*\)|\[[^\[\]]*\])?", name) else f"({name})"
+    """What a person wrote, so that a method can follow: `(x - 1)`; `x` for what is no expression."""
+    tree = _expression(name)
+    if tree is None:
+        return STANDS[0]
+    simple = isinstance(tree, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    return name if simple else f"({name})"
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _number(text: str) -> bool:
+    """Whether a number stands there, with a sign or without."""
+    tree = _expression(text)
+    tree = tree.operand if isinstance(tree, ast.UnaryOp) else tree
+    return isinstance(tree, ast.Constant) and isinstance(tree.value, (int, float, complex))
 
 
 def _is(op: str, stem: str) -> bool:

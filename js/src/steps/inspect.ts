@@ -4,7 +4,7 @@ import { el } from "../shared/dom";
 import { num, shapeText } from "../shared/format";
 import type { Theme } from "../shared/theme";
 import { heat, normOf, scaleLine, single, sizeText, tells, type Value } from "../graph/heat";
-import { example, formulasOf, headOf, savedOf, section, sourceOf } from "../graph/inspect";
+import { example, formulasOf, headOf, lettersOf, savedOf, section, sourceOf } from "../graph/inspect";
 import type { Course } from "./course";
 import type { Outgoing, StepFrame, StepNode } from "./types";
 
@@ -36,6 +36,17 @@ function shown(value: Value, role: "gradient" | "value", tall: number, pane: Pan
 /** "‖g‖ 0.0732": nothing for one number, which stands there with its sign. */
 const normText = (value: Value | null, letter: string): string => (value && single(value) === null ? `‖${letter}‖ ${num(normOf(value), 3)}` : "");
 
+/** What a letter of the formulas is at a node, by name and shape. */
+function letter(course: Course, frame: StepFrame, node: StepNode, what: string): [string, string] {
+  if (what === "g") return ["came in", shapeText(course.value(frame.incoming[0])?.shape ?? [])];
+  if (what === "y") return ["output, what forward gave", shapeText(node.shape ?? [])];
+  const out = frame.outgoing.find((one) => one.input === what);
+  const to = out?.to ?? null;
+  const kept = node.saved?.find((one) => one.name === what);
+  const shape = course.value(out?.gradient)?.shape;
+  return [`${what}${to === null ? "" : `, ${course.called(to)}`}`, shape ? shapeText(shape) : (kept?.text ?? "")];
+}
+
 export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: HTMLElement | null): HTMLElement[] {
   const { course } = pane;
   const frames = course.step(step);
@@ -57,11 +68,12 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
       latex: f.latex as string,
       shape: course.value(flows.get(f.input)?.gradient)?.shape ?? null,
     }));
+  const formulas = (node.formulas ?? []).map((f) => ({ input: f.input, latex: f.latex ?? "", shape: null }));
   const numbers = main.outgoing.filter((out) => out.numbers);
   const told = numbers.map((out) =>
     example(main.outgoing.length > 1 ? out.input : "", out.numbers?.text ?? "", out.numbers?.note ?? ""),
   );
-  if (!node.leaf) parts.push(section("What this node does", null, formulasOf(rules), ...told, checked));
+  if (!node.leaf) parts.push(section("What this node does", null, formulasOf(rules), lettersOf(rules, (what) => letter(course, main, node, what), formulas), ...told, checked));
   main.incoming.forEach((ref, i) => {
     const value = course.value(ref);
     if (!value) return;

@@ -71,7 +71,7 @@ describe("a comparison", () => {
   it("tells each op's difference, its own or not, and what only one run has", () => {
     const { rows } = open(widget, "compare", compared());
     expect(rows()[1]).toContain("its own0.5000 in 2 of 6");
-    expect(rows()[2]).toContain("only in a");
+    expect(rows()[2]).toContain("only in before");
     expect(rows()[3]).toContain("inherited+inf in 2 of 6");
     expect(compared().rows.map(apart)).toEqual([true, true, true, true]);
     expect(apart({ ...(compared().rows[0] as Row), backward: null })).toBe(false);
@@ -93,7 +93,7 @@ describe("a comparison", () => {
   it("shows an op that is chosen, and the pictures again with the first", () => {
     const { all, one } = open(widget, "compare", compared());
     all(".vt-rp-body .vt-rp-row")[3]?.click();
-    expect(one(".vt-rp-side").textContent).toMatch(/sum.*largest difference \+inf.*fed what a gave it/);
+    expect(one(".vt-rp-side").textContent).toMatch(/sum.*largest difference \+inf.*fed what before gave it/);
     expect(all(".vt-cm-maps")).toHaveLength(0);
     all(".vt-rp-body .vt-rp-row")[1]?.click();
     expect(all(".vt-cm-maps")).toHaveLength(1);
@@ -101,7 +101,7 @@ describe("a comparison", () => {
 
   it("tells of gradients", () => {
     const { all } = open(widget, "compare", compared());
-    expect(all(".vt-rp-ends > *").map((li) => li.textContent)).toEqual(["w.grad 0.5000 in 2 of 6", "v.grad only in a"]);
+    expect(all(".vt-rp-ends > *").map((li) => li.textContent)).toEqual(["w.grad 0.5000 in 2 of 6", "v.grad only in before"]);
   });
 
   it("is one line where the runs agree", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { math, vjp } from "../src/graph/math";
+import { letters, math, vjp } from "../src/graph/math";
 import { scaleOf, way, widthOf } from "../src/graph/svg";
 import { numbers } from "../src/graph/heat";
 import { Course } from "../src/steps/course";
@@ -37,6 +37,15 @@ describe("formulas", () => {
     expect(text(math("0\\text{ not at } i"))).toBe("0 not at i");
     expect(text(math("\\mathrm{sum\\_to}(y)"))).toBe("sum_to(y)");
     expect(text(math("[a \\le x \\le b]"))).toBe("[a ≤ x ≤ b]");
+  });
+
+  it("say what each of their letters stands for", () => {
+    const power = [{ input: "input", latex: "\\bar x = \\bar z\\, y x^{y-1}" }, { input: "exponent", latex: "\\bar y = \\bar z\\, z \\ln x" }];
+    expect(letters(power)).toEqual([["g", "g"], ["x", "input"], ["y", "exponent"], ["z", "y"]]); // prettier-ignore
+    expect(letters(power.slice(0, 1), power)).toEqual([["g", "g"], ["x", "input"], ["y", "exponent"]]); // prettier-ignore
+    expect(letters([{ input: "input", latex: "\\bar x = \\bar y (1 - y^2)" }])).toEqual([["g", "g"], ["y", "y"]]); // prettier-ignore
+    expect(letters([{ input: "input", latex: "\\bar x = \\bar y\\text{ at x }" }])).toEqual([["g", "g"]]);
+    expect(letters([{ input: "i", latex: "nothing" }, { input: "j", latex: "" }])).toEqual([]);
   });
 
   it("show what they do not know as it stands, and nothing of it is markup", () => {

@@ -113,6 +113,7 @@ export const compared = (over: Partial<Compared> = {}): Compared => ({
   report: "the report",
   a: "before",
   b: "after",
+  names: ["before", "after"],
   rtol: null,
   atol: null,
   sentence: "The first difference is in mul (number 2): at [1, 2] it gives 2 and 2.5.",

@@ -100,7 +100,7 @@ def test_modules_lines_and_the_way_to_the_page():
     with Timeline("a step") as seen:
         loss = net(L.ones(8, 4)).sum()
     found = seen.record()
-    assert found.rows[0]["module"] in ("1", "2") and found.rows[0]["bytes"] == 3200
+    assert found.rows[0]["module"] in ("[1]", "[2]") and found.rows[0]["bytes"] == 3200
     kind, state = wire.unpack(wire.pack(found.kind, found.wire()))
     assert (
         kind == "memory"

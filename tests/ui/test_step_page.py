@@ -96,8 +96,14 @@ def test_a_run_stops_before_breakpoints_and_then_goes_past_them(standalone):
     run, position, told = page.locator(".vt-run"), page.locator(".vt-pos"), page.locator(".vt-stop")
     top = page.locator(".vt-board").bounding_box()["y"]
     run.click()
-    expect(position).to_have_text("step 3 of 5")
-    expect(told).to_contain_text("stopped before ReluBackward0 (step 4): ReluBackward0")
+    expect(position).to_have_text("before step 4 of 5")
+    expect(told).to_have_text("Stopped before step 4, net[1] ReLU (ReluBackward0): it has not run yet.")
+    expect(page.locator(".vt-inspector .vt-meta")).to_contain_text("step 4 of 5")
+    expect(page.locator(".vt-board .vt-here")).to_have_count(
+        1
+    )  # one place is here: the node before which it stopped
+    expect(page.locator(".vt-board .vt-here")).to_contain_text("net[1]")
+    expect(page.locator(".vt-board .vt-here.vt-chosen")).to_have_count(1)
     expect(page.locator(".vt-inspector")).to_contain_text("not yet run")
     assert page.locator(".vt-board").bounding_box()["y"] == top  # nothing jumps
     run.click()
@@ -107,8 +113,8 @@ def test_a_run_stops_before_breakpoints_and_then_goes_past_them(standalone):
     page.keyboard.press("b")
     page.keyboard.press("Home")
     page.keyboard.press("r")
-    expect(position).to_have_text("step 1 of 5")
-    expect(told).to_contain_text("stopped before PowBackward0")
+    expect(position).to_have_text("before step 2 of 5")
+    expect(told).to_contain_text("Stopped before step 2, Pow (PowBackward0)")
 
 
 def test_nan_is_seen_before_it_is_used(standalone):
@@ -116,9 +122,76 @@ def test_nan_is_seen_before_it_is_used(standalone):
     bad = (x.sqrt() * x).sum()
     page = standalone(vt.step(bad, break_="nan", namespace={"x": x}).document())
     page.locator(".vt-run").click()
-    expect(page.locator(".vt-stop")).to_contain_text("stopped before SqrtBackward0")
+    expect(page.locator(".vt-stop")).to_contain_text(
+        "Stopped before step 3, Sqrt (SqrtBackward0), breakpoint nan"
+    )
     expect(page.locator(".vt-inspector")).to_contain_text("0 / (2 · 0) = nan")
     assert x.grad is None
+
+
+def test_the_focus_is_never_lost(standalone):
+    page = standalone(network("ReluBackward0").document())
+    here = "() => document.activeElement.closest('.vt-node')?.getAttribute('aria-label') ?? ''"
+    page.keyboard.press("Tab")
+    page.locator(".vt-find").fill("mean")
+    page.locator(".vt-find").press("Escape")
+    assert "Mean" in page.evaluate(here)
+    run = page.locator(".vt-run")
+    run.focus()
+    run.press("Enter")
+    run.press("Enter")
+    expect(run).to_be_disabled()
+    assert "net[0] Linear" in page.evaluate(here)
+    page.keyboard.press("ArrowLeft")  # the keys go on from there
+    expect(page.locator(".vt-pos")).to_have_text("step 4 of 5")
+    back = page.get_by_role("button", name="first")
+    back.focus()
+    back.press("Enter")
+    expect(back).to_be_disabled()
+    assert "Mean" in page.evaluate(here)
+
+
+def test_an_old_gradient_is_not_one_of_this_pass(standalone):
+    vistorch.manual_seed(0)
+    net, x = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4)), vistorch.randn(5, 6)
+    net(x).pow(2).mean().backward()
+    with Calls():
+        loss = net(x).pow(2).mean()
+    page = standalone(vt.step(loss, namespace={"net": net, "x": x, "loss": loss}).document())
+    pills = page.locator(".vt-pill")
+    expect(pills).to_have_count(4)
+    expect(page.locator(".vt-pill.vt-done")).to_have_count(0)
+    expect(page.locator(".vt-pill .vt-old")).to_have_count(4)
+    page.keyboard.press("Tab")
+    page.locator(".vt-find").focus()
+    page.locator(".vt-find").press("Escape")
+    page.keyboard.press("End")
+    expect(page.locator(".vt-pill.vt-done")).to_have_count(4)
+
+
+def test_a_single_number_on_an_arrow_has_its_sign(standalone):
+    w, x = vistorch.tensor([0.5, -1.0, 0.5], requires_grad=True), vistorch.tensor([2.0, 1.0, -0.5])
+    b = vistorch.tensor(-1.0, requires_grad=True)
+    error = (w * x).sum() + b - 1.0
+    loss = error**2
+    page = standalone(
+        vt.step(loss, namespace={"w": w, "x": x, "b": b, "error": error, "loss": loss}).document()
+    )
+    page.get_by_role("button", name="last").click()
+    expect(page.locator(".vt-flow").first).to_contain_text("−4.5")
+    expect(page.locator(".vt-keyline")).to_contain_text("a single number with its sign")
+
+
+@pytest.mark.parametrize("width", [1400, 800, 520])
+def test_nothing_in_the_inspector_is_cut(standalone, width):
+    page = standalone(network("ReluBackward0").document())
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator(".vt-run").click()
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('.vt-inspector :is(.vt-src, .vt-toname, .vt-sum, .vt-saved > *)')]
+            .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"""
+    )
+    assert cut == []
 
 
 @pytest.mark.parametrize("width", [420, 960])

@@ -264,7 +264,7 @@ class Timeline(Driven):
             >>> with Timeline() as memory:
             ...     y = net(vistorch.ones(4, 2))
             >>> [(row["module"], row["bytes"]) for row in memory.record().rows]
-            [('1', 800), ('0', 32)]
+            [('[1]', 800), ('[0]', 32)]
         """
         if name == "forward":
             self._stack.append(subject)

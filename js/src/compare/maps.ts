@@ -17,14 +17,13 @@ interface Sheet {
   width: number;
 }
 
-const BRIEF = { a: "a", b: "b", difference: "b − a" } as const;
-
 export interface Maps {
   root: HTMLElement;
   repaint(): void;
 }
 
-export function maps(first: First, theme: Theme, signal: AbortSignal): Maps | null {
+export function maps(first: First, [a, b]: readonly [string, string], theme: Theme, signal: AbortSignal): Maps | null {
+  const BRIEF = { a, b, difference: `${b} − ${a}` };
   const found = (["a", "b", "difference"] as const).flatMap((name) => {
     const value = first[name];
     const sheet = value && cells(value);
@@ -143,7 +142,7 @@ export function maps(first: First, theme: Theme, signal: AbortSignal): Maps | nu
           ramp,
           el("span", { text: num(one.high, 3) }),
           el("span.vt-space"),
-          el("span", { text: one.name === BRIEF.difference ? "linear, to ±max" : "linear, a and b alike" }),
+          el("span", { text: one.name === BRIEF.difference ? "linear, to ±max" : "linear, both runs alike" }),
         ),
       ),
     };

@@ -19,9 +19,9 @@ function far(side: Partial<Side>): string {
   return `${num(real(side.largest))} in ${count(side.beyond ?? 0)} of ${count(side.size ?? 0)}`;
 }
 
-function mark(side: Side | null, row: Row): (Node | string)[] {
+function mark(side: Side | null, row: Row, names: readonly string[]): (Node | string)[] {
   if (lone(row)) {
-    const words = row.b === null ? "only in a" : "only in b";
+    const words = `only in ${names[row.b === null ? 0 : 1]}`;
     return [sign("only"), el("span.vt-cm-apart", { text: words })];
   }
   if (!side) return [el("span.vt-rp-none", { text: "–", "aria-label": "did not run" })];
@@ -64,18 +64,18 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
         width: "minmax(100px, 1fr)",
         fill: (row) => [el("b", { text: row.op }), ...(row.module ? [el("em", { text: within(row.module) })] : [])],
       },
-      { name: "forward ↓", width: "minmax(110px, 1fr)", fill: (row) => mark(row.forward, row) },
+      { name: "forward ↓", width: "minmax(110px, 1fr)", fill: (row) => mark(row.forward, row, state.names) },
       {
         name: "backward ↑",
         width: "minmax(110px, 1fr)",
-        fill: (row) => (lone(row) ? [] : mark(row.backward, row)),
+        fill: (row) => (lone(row) ? [] : mark(row.backward, row, state.names)),
       },
     ],
     state.rows,
     (row) => about(row),
     signal,
   );
-  const picture = first ? maps(first, theme, signal) : null;
+  const picture = first ? maps(first, state.names, theme, signal) : null;
 
   function about(row: Row): void {
     const line = (name: string, one: Side | null): HTMLElement[] => {
@@ -85,7 +85,7 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
       const fed =
         one.own === null || one.state === "same"
           ? ""
-          : `; fed what a gave it, it differs by ${num(real(one.own))}`;
+          : `; fed what ${state.names[0]} gave it, it differs by ${num(real(one.own))}`;
       return [el("div.vt-cm-fact", {}, el("span", { text: name }), el("span", { text: `${text}${more}${fed}` }))];
     };
     const here = first !== null && row.id === first.row;
@@ -105,7 +105,7 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
     if (here) picture?.repaint();
   }
 
-  const evidence = el("div.vt-rp-main", {}, el("div", {}, ops.root, ...rest(state), ...leaves(state.leaves)), side);
+  const evidence = el("div.vt-rp-main", {}, el("div", {}, ops.root, ...rest(state), ...leaves(state.leaves, state.names)), side);
   made.root.append(evidence);
   const at = Math.max(0, first ? state.rows.findIndex((row) => row.id === first.row) : state.rows.findIndex(apart));
   const start = state.rows[at];
@@ -118,7 +118,7 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
     made.root.append(
       foot(
         [
-          ["own", "its own: differs also on the inputs of a"],
+          ["own", `its own: differs also on the inputs of ${state.names[0]}`],
           ["inherited", "inherited"],
           ["clean", "same"],
         ],
@@ -141,14 +141,14 @@ function rest(state: State): HTMLElement[] {
   return missing ? [el("div.vt-rp-line", { text: `${count(missing)} more ops are not listed` })] : [];
 }
 
-function leaves(all: Leaf[]): HTMLElement[] {
+function leaves(all: Leaf[], names: readonly string[]): HTMLElement[] {
   if (!all.length) return [];
   const some = all.slice(0, 12).map((leaf) =>
     el(
       "div",
       { role: "listitem" },
       el("b", { text: `${leaf.name}.grad` }),
-      leaf.only ? ` only in ${leaf.only}` : ` ${far(leaf)}`,
+      leaf.only ? ` only in ${names[leaf.only === "a" ? 0 : 1]}` : ` ${far(leaf)}`,
     ),
   );
   const rest = all.length - some.length;

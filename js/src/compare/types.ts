@@ -61,6 +61,8 @@ export interface State {
   report: string;
   a: string;
   b: string;
+  /** What the two runs are called. */
+  names: [string, string];
   rtol: number | null;
   atol: number | null;
   sentence: string;

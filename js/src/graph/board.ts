@@ -7,7 +7,8 @@ import { svg } from "./svg";
 
 const STEPS = [0.25, 0.35, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 3];
 const LARGE = 1.8; // times the box, above which there is a map
-const TALL = 620;
+const TALL = 640;
+const WHOLE = 0.85; // down to here a graph is shown smaller rather than cut below
 
 export class Board {
   readonly root: HTMLElement;
@@ -78,6 +79,13 @@ export class Board {
     this.#remap();
   }
 
+  /** Give the focus to the box of a node, to that of the group that hides it, or to the board. */
+  focus(node: number): void {
+    const element = this.picture?.shows(node) ?? null;
+    (element ?? this.box).focus({ preventScroll: true });
+    this.reveal(element);
+  }
+
   #rove(element: SVGGElement): void {
     for (const stop of this.picture?.stops ?? []) stop.element.setAttribute("tabindex", stop.element === element ? "0" : "-1");
   }
@@ -87,7 +95,9 @@ export class Board {
     const wide = (this.picture?.layout.width ?? 0) + 32;
     if (!this.#width || !this.picture) return;
     this.#fitted = true;
-    this.set(Math.min(1, Math.max(0.6, this.#width / wide)));
+    const across = Math.min(1, Math.max(0.6, this.#width / wide));
+    const down = (this.box.clientHeight - 48) / (this.picture.layout.height + 12);
+    this.set(down < across && down >= WHOLE ? down : across);
     this.box.scrollLeft = Math.max(0, (this.box.scrollWidth - this.#width) / 2);
   }
 

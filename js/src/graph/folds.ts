@@ -4,7 +4,8 @@ import type { Raw } from "../shared/payload";
 import { unpack } from "../shared/payload";
 import type { Board } from "./board";
 import { type Kernel, refused } from "./kernel";
-import { type Deeds, Picture } from "./picture";
+import type { Deeds } from "./look";
+import { Picture } from "./picture";
 import { type Graph, keyOf, type Layout } from "./record";
 
 export class Folds {

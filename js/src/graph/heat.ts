@@ -28,6 +28,15 @@ export interface Value {
 
 export const normOf = (value: Value | null | undefined): number => (value ? real(value.norm) : NaN);
 
+/** A value that is one real number, with its sign; null for any other. */
+export function single(value: Value | null | undefined): number | null {
+  if (!value?.data || value.dtype.startsWith("complex") || value.shape.some((n) => n !== 1)) return null;
+  return Number(value.data.data[0]);
+}
+
+/** How large a value is: one number with its sign, of several the norm. */
+export const sizeText = (value: Value, digits: number): string => num(single(value) ?? normOf(value), digits);
+
 /** Every number of a value; none where only its statistics came. */
 export function numbers(value: Value): ArrayLike<number> {
   if (value.data) return value.data.data;

@@ -3,7 +3,7 @@
 import { button, el } from "../shared/dom";
 import { bytes, num, shapeText } from "../shared/format";
 import type { Kernel } from "./kernel";
-import { partial, vjp } from "./math";
+import { letters, math, partial, vjp } from "./math";
 import type { Graph } from "./record";
 
 export const section = (name: string, right: string | null, ...children: (Node | null)[]): HTMLElement =>
@@ -46,6 +46,17 @@ export function formulasOf(rules: Rule[]): HTMLElement | null {
     el("span.vt-shape", { text: shape ? shapeText(shape) : "" }),
   ]);
   return el("div.vt-rules", { role: "group", "aria-label": "formulas" }, ...lines);
+}
+
+/** What each letter of the formulas is here: `known` says name and shape of "g", of "y", and of each input. */
+export function lettersOf(rules: Rule[], known: (what: string) => [string, string], all = rules): HTMLElement | null {
+  const found = letters(rules, all);
+  if (!found.length) return null;
+  const lines = found.flatMap(([letter, what]) => {
+    const [name, shape] = known(what);
+    return [el("i", { class: what === "g" ? "vt-gradc" : "vt-valuec" }, ...math(letter)), el("span", { text: name }), el("span.vt-shape", { text: shape })];
+  });
+  return el("div.vt-letters", { role: "group", "aria-label": "letters of the formulas" }, ...lines);
 }
 
 /** A formula with this node's numbers, of one input where there are several. */
@@ -96,6 +107,12 @@ export function checkOf(kernel: Kernel, node: number, known: Map<number, [boolea
   return el("div.vt-checkline", {}, asks, said);
 }
 
+/** ", from head[4] ReLU": where an input comes from, where a gradient goes back to it. */
+function source(graph: Graph, out: { input: string; target: number }[], input: string): string {
+  const edge = out.find((e) => e.input === input);
+  return edge ? `, ${graph.called(edge.target)}` : "";
+}
+
 /** The inspector of a graph: what the record itself knows of a node. */
 export function inspect(graph: Graph, node: number, checked: HTMLElement | null): HTMLElement[] {
   const op = graph.isOp(node);
@@ -117,7 +134,17 @@ export function inspect(graph: Graph, node: number, checked: HTMLElement | null)
   if (op) {
     const table = formulasOf(rules.filter((rule) => rule.shape || rules.length === 1));
     const none = el("div.vt-note", { text: "This op has no formula to show." });
-    if (graph.kind(node) === "op") parts.push(section("What this node does", null, table ?? none, checked));
+    if (graph.kind(node) === "op") {
+      const shapeOf = (what: string): string => shapeText(out.find((e) => e.input === what)?.shape ?? []);
+      const shown = lettersOf(rules, (what) =>
+        what === "g"
+          ? ["came in", shapeText(graph.shape(node))]
+          : what === "y"
+            ? ["output, what forward gave", shapeText(graph.shape(node))]
+            : [`${what}${source(graph, out, what)}`, out.some((e) => e.input === what) ? shapeOf(what) : ""],
+      );
+      parts.push(section("What this node does", null, table ?? none, shown, checked));
+    }
   }
   const shape = shapeText(graph.shape(node));
   parts.push(
@@ -138,14 +165,14 @@ export function inspect(graph: Graph, node: number, checked: HTMLElement | null)
       return [
         el("span", { text: op ? `→ ${graph.called(e.target)}` : `← ${graph.called(e.source)}` }),
         el("span.vt-faint", { text: shapeText(e.shape) }),
-        el("span.vt-right.vt-gradc" as "span", { text: Number.isNaN(norm) ? "" : num(norm, 3) }),
+        el("span.vt-right.vt-gradc" as "span", { text: Number.isNaN(norm) ? "" : num(Number.isNaN(e.value) ? norm : e.value, 3) }),
       ];
     });
     const known = flows.some((e) => !Number.isNaN(e.norm));
-    parts.push(section(op ? "Gradients flow to" : "Gradients come from", known ? "norms" : null, el("div.vt-saved", {}, ...lines)));
+    parts.push(section(op ? "Gradients flow to" : "Gradients come from", known ? "norms; a single number with its sign" : null, el("div.vt-saved", {}, ...lines)));
   }
   const grad = graph.number(node, "grad");
-  if (!op && !Number.isNaN(grad)) parts.push(section("Its .grad", `norm ${num(grad, 3)}`));
+  if (!op && !Number.isNaN(grad)) parts.push(section("Its .grad", Number.isNaN(graph.number(node, "value")) ? `norm ${num(grad, 3)}` : num(graph.number(node, "value"), 4)));
   if (op && graph.kind(node) === "op") {
     const saved = graph.kept(node).map((k) => ({ ...k, text: shapeText(k.shape) }));
     parts.push(savedOf(saved, graph.number(node, "saved")));

@@ -5,7 +5,7 @@ import type { Model } from "../shared/model";
 import { Board } from "./board";
 import { Folds } from "./folds";
 import { Kernel } from "./kernel";
-import type { Look } from "./picture";
+import type { Look } from "./look";
 import { Graph, type State } from "./record";
 
 export class Linked {
@@ -53,7 +53,9 @@ export class Linked {
     const look: Look = {
       stand: () => "",
       flow: (e) => known(this.#graph.edges[e]?.norm ?? NaN),
+      value: (e) => known(this.#graph.edges[e]?.value ?? NaN),
       grad: (node) => known(this.#graph.number(node, "grad")),
+      gradValue: (node) => known(this.#graph.number(node, "value")),
       scale: this.#graph.state.scale,
       breaks: new Set(),
       chosen: this.#chosen,

@@ -131,6 +131,30 @@ export function vjp(latex: string): Node[] {
   return math(right, one ? "g" : "");
 }
 
+type Said = { input: string; latex: string };
+
+/** What each letter of some formulas stands for: [letter, "g", "y", or the input's name]; `all` names the inputs. */
+export function letters(rules: Said[], all: Said[] = rules): [string, string][] {
+  const sides = all.map(({ input, latex }) => {
+    const at = latex.indexOf("=");
+    const left = at < 0 ? null : /^\\bar\s*\{?\s*(\\?[A-Za-z]+)\s*\}?\s*$/.exec(latex.slice(0, at).trim());
+    return { input, left: left?.[1] ?? "" };
+  });
+  const lefts = new Set(sides.map((side) => side.left));
+  const found = new Map<string, string>();
+  for (const { latex } of rules) {
+    const right = latex.slice(latex.indexOf("=") + 1);
+    const incoming = [...bars(right)].map((one) => one.replace(/[{}]/g, "")).filter((one) => !lefts.has(one));
+    const plain = right.replace(/\\bar\s*(\{[^}]*\}|\\?[A-Za-z]+?(?![a-z])|\w)/g, " ").replace(/\\(text|mathrm)\{[^}]*\}/g, " ");
+    const has = (letter: string): boolean =>
+      new RegExp(`(^|[^A-Za-z\\\\])${letter.replace("\\", "\\\\")}(?![A-Za-z])`).test(plain);
+    if (incoming.length === 1) found.set("g", "g");
+    for (const one of incoming) if (has(one)) found.set(one, "y");
+    for (const side of sides) if (side.left && has(side.left)) found.set(side.left, side.input);
+  }
+  return [...found];
+}
+
 /** ∂L/∂x. */
 export function partial(of: string, by: string): HTMLElement {
   return el(

@@ -4,27 +4,9 @@
 import { bytes, num, shapeText } from "../shared/format";
 import { COLUMN, cut, dress, found, SAID, SMALL, type Stand } from "./dress";
 import { beside, inside, together } from "./flows";
+import type { Deeds, Look } from "./look";
 import { type Graph, GROUP, type Layout, NODE, ROOT, rows } from "./record";
 import { head, headAcross, svg, way, widthOf } from "./svg";
-
-/** What a picture shows beside the graph itself. */
-export interface Look {
-  /** The state of a node in a pass. */
-  stand(node: number): Stand;
-  /** The norm of what flowed along an edge: null where nothing has yet, or where it is not known. */
-  flow(edge: number): number | null;
-  /** The norm of a leaf's gradient. */
-  grad(node: number): number | null;
-  scale: readonly [number, number] | null;
-  breaks: ReadonlySet<number>;
-  chosen: number;
-  hits: ReadonlySet<number>;
-}
-
-export interface Deeds {
-  choose(node: number): void;
-  toggle(group: number): void;
-}
 
 interface Line {
   path: SVGPathElement;
@@ -236,20 +218,21 @@ export class Picture {
     element.append(svg("rect", { class: "vt-face", ...size, x: left, width: wide, y }));
     const sign = svg("path", { class: "vt-sign", d: "" });
     sign.dataset.x = String(x);
-    sign.dataset.y = String(y);
-    const diamond = svg("path", { class: "vt-diamond", d: `M${x - 13} ${y + 5}l7 7-7 7-7-7z` });
+    const middle = y + h / 2;
+    sign.dataset.y = String(middle - 12);
+    const diamond = svg("path", { class: "vt-diamond", d: `M${x - 13} ${middle - 7}l7 7-7 7-7-7z` });
     diamond.append(svg("title", { text: "breakpoint" }));
     if (op) {
       const room = Math.floor((w - 30) / COLUMN) - (right ? right.length + 2 : 0);
       plain = cut(plain, bold ? Math.max(3, room - bold.length - 1) : room);
       bold = cut(bold, plain ? room - plain.length - 1 : room);
-      const text = svg("text", { x: x + 22, y: y + 16 });
+      const text = svg("text", { x: x + 22, y: middle + 4 });
       if (bold) text.append(svg("tspan", { class: "vt-bold", text: bold }));
       if (plain) text.append(svg("tspan", { class: bold ? "vt-faint" : "", dx: bold ? 7 : null, text: plain }));
       element.append(text);
-      if (closed) element.append(svg("path", { class: "vt-fold", d: `M${x + 9} ${y + 8.5}v7l5-3.5z` }));
+      if (closed) element.append(svg("path", { class: "vt-fold", d: `M${x + 9} ${middle - 3.5}v7l5-3.5z` }));
       element.append(
-        svg("text", { class: "vt-small vt-faint", x: x + w - 8, y: y + 16, "text-anchor": "end", text: right }),
+        svg("text", { class: "vt-small vt-faint", x: x + w - 8, y: middle + 4, "text-anchor": "end", text: right }),
         sign,
         diamond,
         ...found(Math.max(0, ...members.map((node) => this.#graph.number(node, "mark") || 0)), x + w, y),
@@ -360,11 +343,14 @@ export class Picture {
     }
     for (const pin of this.#pins) {
       const norm = look.grad(pin.node);
-      dress(pin.element, norm === null ? "" : "done", look.chosen === pin.node, look.hits.has(pin.node));
-      const wide = widthOf(norm, look.scale);
-      this.#ink(pin.path, pin.tip, norm, wide, pin.bend(wide)[1]);
-      pin.value.textContent = norm === null ? "" : num(norm, 2);
-      const told = norm === null ? "" : `, norm of its gradient ${num(norm, 2)}`;
+      const old = norm !== null && look.received?.(pin.node) === false;
+      dress(pin.element, norm === null || old ? "" : "done", look.chosen === pin.node, look.hits.has(pin.node));
+      const wide = widthOf(old ? null : norm, look.scale);
+      pin.value.classList.toggle("vt-old", old);
+      this.#ink(pin.path, pin.tip, old ? null : norm, wide, pin.bend(wide)[1]);
+      const value = look.gradValue?.(pin.node) ?? null;
+      pin.value.textContent = norm === null ? "" : num(value ?? norm, 2);
+      const told = norm === null ? "" : `, ${old ? "not yet reached, from before this pass: " : ""}${value === null ? "norm of its gradient" : "its gradient"} ${num(value ?? norm, 2)}`;
       pin.element.setAttribute("aria-label", this.#graph.called(pin.node) + told);
     }
     for (const line of this.#lines) {
@@ -374,7 +360,8 @@ export class Picture {
       const up = (last[1] as number) < (before[1] as number);
       this.#ink(line.path, line.tip, norm, wide, head(last[0] as number, last[1] as number, wide, up));
       if (!line.label) continue;
-      const told = norm !== null && !line.shared ? num(norm, 2) : "";
+      const value = line.edges.length === 1 ? look.value?.(line.edges[0] as number) : null;
+      const told = norm !== null && !line.shared ? num(value ?? norm, 2) : "";
       // A long shape must not run into what stands beside the next box.
       const room = line.room - (told ? told.length * SMALL + 8 : 0);
       const shape = line.shape.length * SMALL < room ? line.shape : line.shape.replaceAll(" × ", "×");

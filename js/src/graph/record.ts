@@ -40,9 +40,9 @@ export interface State {
   strings: string[];
   shapes: number[][];
   formulas: [string, string][][];
-  nodes: Record<"kind" | "step" | "group" | "shape" | "saved" | "shared" | "grad" | "formulas" | "mark" | "row" | Words, Column>;
+  nodes: Record<"kind" | "step" | "group" | "shape" | "saved" | "shared" | "grad" | "value" | "formulas" | "mark" | "row" | Words, Column>;
   kept: Record<"node" | "name" | "shape" | "bytes" | "alias", Column>;
-  edges: Record<"source" | "target" | "input" | "output" | "shape" | "norm" | "dead", Column>;
+  edges: Record<"source" | "target" | "input" | "output" | "shape" | "norm" | "value" | "dead", Column>;
   groups: Group[];
   roots: { node: number; text: string }[];
   scale: [number, number] | null;
@@ -71,6 +71,8 @@ export interface Edge {
   input: string;
   shape: number[];
   norm: number;
+  /** What flowed, with its sign, where it is one number; else NaN. */
+  value: number;
   dead: boolean;
 }
 
@@ -86,7 +88,7 @@ export class Graph {
   constructor(state: State) {
     this.state = state;
     this.count = state.nodes.kind.data.length;
-    const { source, target, input, shape, norm, dead } = state.edges;
+    const { source, target, input, shape, norm, value, dead } = state.edges;
     this.edges = Array.from(source.data, (s, number) => ({
       number,
       source: s,
@@ -94,6 +96,7 @@ export class Graph {
       input: state.strings[input.data[number] as number] ?? "",
       shape: state.shapes[shape.data[number] as number] ?? [],
       norm: norm.data[number] as number,
+      value: (value?.data[number] as number | undefined) ?? NaN,
       dead: Boolean(dead.data[number]),
     }));
     for (const e of this.edges) {
@@ -116,8 +119,8 @@ export class Graph {
     return this.state.strings[this.state.nodes[which]?.data[i] as number] ?? "";
   }
 
-  number(i: number, which: "step" | "group" | "saved" | "shared" | "grad" | "mark" | "row"): number {
-    return this.state.nodes[which].data[i] as number;
+  number(i: number, which: "step" | "group" | "saved" | "shared" | "grad" | "value" | "mark" | "row"): number {
+    return (this.state.nodes[which]?.data[i] as number | undefined) ?? NaN;
   }
 
   shape(i: number): number[] {

@@ -10,7 +10,7 @@ export class Search {
   #at = -1;
   #count = el("span.vt-count", { role: "status" });
 
-  constructor(graph: Graph, changed: () => void, chosen: (node: number) => void, signal: AbortSignal) {
+  constructor(graph: Graph, changed: () => void, chosen: (node: number) => void, signal: AbortSignal, left: () => void = () => {}) {
     this.root = el("span.vt-search", {}, this.input, this.#count);
     on(
       this.input,
@@ -32,6 +32,7 @@ export class Search {
           this.input.value = "";
           this.input.dispatchEvent(new Event("input"));
           this.input.blur();
+          left(); // the focus goes to where one stands, not to the page
         } else if (e.key === "Enter" && this.found.length) {
           const n = this.found.length;
           this.#at = (this.#at + (e.shiftKey ? n - 1 : 1) + (this.#at < 0 && e.shiftKey ? 1 : 0)) % n;

@@ -8,7 +8,7 @@ import { Closer } from "./closer";
 import { Folds } from "./folds";
 import { checkOf, inspect } from "./inspect";
 import { Kernel } from "./kernel";
-import type { Look } from "./picture";
+import type { Look } from "./look";
 import { Graph, type State } from "./record";
 import { Search } from "./search";
 import { svg } from "./svg";
@@ -39,7 +39,7 @@ export function widths(scale: readonly [number, number] | null): HTMLElement {
     drawn.append(svg("path", { class: "vt-edge vt-on", d: `M${1 + 15 * i} 7h12`, "stroke-width": wide })),
   );
   const [low, high] = scale.map((end) => num(10 ** end, 2));
-  return el("span", {}, drawn as unknown as HTMLElement, `width: ‖gradient‖, log, ${low} … ${high}`);
+  return el("span", {}, drawn as unknown as HTMLElement, `width: ‖gradient‖ (norm), log, ${low} … ${high}`, el("span.vt-onarrow", { text: "on an arrow: shape and norm; a single number with its sign" }));
 }
 
 export function show(state: State, { root, model, signal }: Frame): () => void {
@@ -57,7 +57,9 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
     const look: Look = {
       stand: () => "",
       flow: (e) => flows(graph.edges[e]?.norm ?? NaN),
+      value: (e) => flows(graph.edges[e]?.value ?? NaN),
       grad: (node) => flows(graph.number(node, "grad")),
+      gradValue: (node) => flows(graph.number(node, "value")),
       scale: state.scale,
       breaks: new Set(),
       chosen,
@@ -79,7 +81,8 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
       choose(node);
       board.reveal(board.picture?.shows(node) ?? null);
     });
-  const search = new Search(graph, () => paint(), find, signal);
+  const stand = (): void => board.focus(chosen);
+  const search = new Search(graph, () => paint(), find, signal, stand);
   const folds = new Folds(graph, board, kernel, { choose, toggle: (g) => folds.toggle(g) }, say, () => paint());
   const foldable = state.layouts.length > 1 || state.layouts.some((one) => one.boxes.data.includes(1));
   const head = el(

@@ -107,6 +107,11 @@ export class Cards {
     [this.#course, this.#nodes, this.#go] = [course, nodes, go];
   }
 
+  /** The card where the pass stands; the first before it begins. */
+  current(): HTMLElement | null {
+    return this.root.querySelector<HTMLElement>(".vt-is-here") ?? this.root.querySelector<HTMLElement>(".vt-step");
+  }
+
   paint(): void {
     const course = this.#course;
     const stands = course.stands();

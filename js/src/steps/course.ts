@@ -1,11 +1,17 @@
 // Where a pass stands after so many steps. A step of the page is a node with the views that ride on the way to its
 // parameters; the record counts these as frames of their own.
 
-import { normOf, type Value } from "../graph/heat";
+import { normOf, single, type Value } from "../graph/heat";
 import type { Stand } from "../graph/dress";
 import { Graph } from "../graph/record";
 import { scaleOf } from "../graph/svg";
 import type { Outgoing, Ref, State, StepFrame, StepNode } from "./types";
+
+/** What flowed along an edge: its norm, and where it is one number that number. */
+export interface Flow {
+  norm: number;
+  value: number | null;
+}
 
 export class Course {
   readonly state: State;
@@ -123,8 +129,19 @@ export class Course {
     return found;
   }
 
-  /** The state of every node of the record. */
-  stands(): Stand[] {
+  /** The step that comes next, in words. */
+  get before(): string {
+    const next = this.partial ? this.frames() + 1 : this.at + 1;
+    return `step ${next} of ${this.partial ? this.state.total : this.count}`;
+  }
+
+  /** Whether a leaf has received anything in this pass: an older `.grad` is not of its making. */
+  received(leaf: number): boolean {
+    return this.state.done.includes(leaf) || this.state.frames.slice(0, this.kept()).some((f) => f.grads.some((g) => g.node === leaf));
+  }
+
+  /** The state of every node of the record; stopped before a step, one stands at it, and what has run is done. */
+  stands(stopped = false): Stand[] {
     const { nodes, frames, waits } = this.state;
     const made: Stand[] = nodes.map(() => "");
     for (const id of this.state.done) made[id] = "done";
@@ -138,7 +155,8 @@ export class Course {
     nodes.forEach((node) => {
       if (this.state.whole && !reached.has(node.id) && made[node.id] === "") made[node.id] = "never";
     });
-    const here = this.here;
+    const next = stopped ? this.step(this.at)[0] : null;
+    const here = next ?? this.here;
     if (here) made[here.node] = "here";
     return made;
   }
@@ -149,15 +167,16 @@ export class Course {
   }
 
   /** What flowed along an edge of the graph by now. */
-  flows(): Map<number, number> {
-    const found = new Map<number, number>();
+  flows(): Map<number, Flow> {
+    const found = new Map<number, Flow>();
     if (!this.graph) return found;
     for (const frame of this.state.frames.slice(0, this.kept())) {
       const place = this.state.places[frame.node] ?? -1;
       const used = new Set<number>();
       for (const out of frame.outgoing) {
         const edge = this.#edge(place, out, used);
-        if (edge >= 0) found.set(edge, normOf(this.value(out.gradient)));
+        const value = this.value(out.gradient);
+        if (edge >= 0) found.set(edge, { norm: normOf(value), value: single(value) });
       }
     }
     return found;

@@ -3,8 +3,8 @@
 import { el } from "../shared/dom";
 import { num, shapeText } from "../shared/format";
 import type { Theme } from "../shared/theme";
-import { heat, normOf, scaleLine, tells, type Value } from "../graph/heat";
-import { example, formulasOf, headOf, savedOf, section, sourceOf } from "../graph/inspect";
+import { heat, normOf, scaleLine, single, sizeText, tells, type Value } from "../graph/heat";
+import { example, formulasOf, headOf, lettersOf, savedOf, section, sourceOf } from "../graph/inspect";
 import type { Course } from "./course";
 import type { Outgoing, StepFrame, StepNode } from "./types";
 
@@ -33,7 +33,19 @@ function shown(value: Value, role: "gradient" | "value", tall: number, pane: Pan
   return [picture.root, line];
 }
 
-const normText = (value: Value | null): string => (value ? `‖·‖ ${num(normOf(value), 3)}` : "");
+/** "‖g‖ 0.0732": nothing for one number, which stands there with its sign. */
+const normText = (value: Value | null, letter: string): string => (value && single(value) === null ? `‖${letter}‖ ${num(normOf(value), 3)}` : "");
+
+/** What a letter of the formulas is at a node, by name and shape. */
+function letter(course: Course, frame: StepFrame, node: StepNode, what: string): [string, string] {
+  if (what === "g") return ["came in", shapeText(course.value(frame.incoming[0])?.shape ?? [])];
+  if (what === "y") return ["output, what forward gave", shapeText(node.shape ?? [])];
+  const out = frame.outgoing.find((one) => one.input === what);
+  const to = out?.to ?? null;
+  const kept = node.saved?.find((one) => one.name === what);
+  const shape = course.value(out?.gradient)?.shape;
+  return [`${what}${to === null ? "" : `, ${course.called(to)}`}`, shape ? shapeText(shape) : (kept?.text ?? "")];
+}
 
 export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: HTMLElement | null): HTMLElement[] {
   const { course } = pane;
@@ -56,27 +68,28 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
       latex: f.latex as string,
       shape: course.value(flows.get(f.input)?.gradient)?.shape ?? null,
     }));
+  const formulas = (node.formulas ?? []).map((f) => ({ input: f.input, latex: f.latex ?? "", shape: null }));
   const numbers = main.outgoing.filter((out) => out.numbers);
   const told = numbers.map((out) =>
     example(main.outgoing.length > 1 ? out.input : "", out.numbers?.text ?? "", out.numbers?.note ?? ""),
   );
-  if (!node.leaf) parts.push(section("What this node does", null, formulasOf(rules), ...told, checked));
+  if (!node.leaf) parts.push(section("What this node does", null, formulasOf(rules), lettersOf(rules, (what) => letter(course, main, node, what), formulas), ...told, checked));
   main.incoming.forEach((ref, i) => {
     const value = course.value(ref);
     if (!value) return;
     const name = main.incoming.length > 1 ? `Incoming g, output ${i}` : "Incoming g";
-    parts.push(section(`${name}  ${shapeText(value.shape)}`, normText(value), ...shown(value, "gradient", 64, pane)));
+    parts.push(section(`${name}  ${shapeText(value.shape)}`, normText(value, "g"), ...shown(value, "gradient", 64, pane)));
   });
   main.hooked?.forEach((ref) => {
     const value = course.value(ref);
-    if (value) parts.push(section("After its hooks", normText(value), ...shown(value, "gradient", 40, pane)));
+    if (value) parts.push(section("After its hooks", normText(value, "g"), ...shown(value, "gradient", 40, pane)));
   });
   const out = outgoing(pane, frames);
   if (out) parts.push(out);
   const forward = course.value(node.forward);
   if (forward && !node.leaf) {
     const text = `Forward gave  ${shapeText(forward.shape)}`;
-    parts.push(section(text, normText(forward), ...shown(forward, "value", 48, pane)));
+    parts.push(section(text, normText(forward, "y"), ...shown(forward, "value", 48, pane)));
   }
   if (!node.leaf) parts.push(savedOf(node.saved ?? [], node.bytes ?? 0));
   return parts.filter((part): part is HTMLElement => part !== null);
@@ -103,19 +116,19 @@ function outgoing(pane: Pane, frames: StepFrame[]): HTMLElement | null {
     if (!value || (out.to !== null && rides.has(out.to))) return;
     const grad = out.to === null ? undefined : received.get(out.to);
     const shape = shapeText(value.shape);
-    if (out.to === null) add(value, out.input, shape, num(normOf(value), 3), "ends here");
+    if (out.to === null) add(value, out.input, shape, sizeText(value, 3), "ends here");
     else if (grad) {
       add(value, course.called(out.to), shape, grad.sum, "into .grad");
       received.delete(out.to);
     } else {
       const waits = out.before !== null;
-      const sum = waits ? out.sum : num(normOf(value), 3);
+      const sum = waits ? out.sum : sizeText(value, 3);
       add(value, `→ ${course.called(out.to)}`, shape, sum, waits ? "added to what waits" : "flows on");
     }
   };
   for (const frame of frames) for (const out of frame.outgoing) flow(out);
   for (const grad of received.values()) add(course.value(grad.after), course.called(grad.node), "", grad.sum, "into .grad");
-  return rows.length ? section("Outgoing", "norms, or values", el("div.vt-outs", {}, ...rows)) : null;
+  return rows.length ? section("Outgoing", "norms; one number has its sign", el("div.vt-outs", {}, ...rows)) : null;
 }
 
 /** A leaf, or a node that no step runs. */
@@ -125,10 +138,10 @@ export function inspectOther(pane: Pane, id: number, never: boolean): HTMLElemen
   const parts = [headOf(node.label || node.name, [node.leaf ? "leaf" : node.module || false, shapeText(node.shape ?? []), node.dtype || false])];
   if (never) parts.push(el("div.vt-note", { text: "No gradient reaches it in this pass." }));
   const value = course.value(node.forward);
-  if (value) parts.push(section("Value", normText(value), ...shown(value, "value", 64, pane)));
+  if (value) parts.push(section("Value", normText(value, node.label || "x"), ...shown(value, "value", 64, pane)));
   if (!node.leaf) return parts;
   const grad = course.grad(id);
-  if (grad.value) parts.push(section("Its .grad now", grad.sum || normText(grad.value), ...shown(grad.value, "gradient", 64, pane)));
+  if (grad.value) parts.push(section("Its .grad now", grad.sum || normText(grad.value, ".grad"), ...shown(grad.value, "gradient", 64, pane)));
   else parts.push(section("Its .grad now", "None"));
   return parts;
 }

@@ -6,6 +6,7 @@ import type { Frame } from "../shared/page";
 import { Board } from "../graph/board";
 import { Closer } from "../graph/closer";
 import { Folds } from "../graph/folds";
+import { single } from "../graph/heat";
 import { checkOf } from "../graph/inspect";
 import { Kernel } from "../graph/kernel";
 import { Search } from "../graph/search";
@@ -45,6 +46,15 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     told.classList.toggle("vt-quiet", !text);
   }
 
+  /** Where a run has stopped, and for which breakpoint where the name does not say it. */
+  function stopped(step: number, name: string): string {
+    const why = course.stops.get(step) ?? "";
+    const op = state.nodes[course.step(step)[0]?.node ?? -1]?.name ?? "";
+    const by = why && why !== op && why !== name ? `, breakpoint ${why}` : "";
+    const number = course.partial ? course.frames(step) + 1 : step + 1;
+    return `Stopped before step ${number}, ${name}${op && op !== name ? ` (${op})` : ""}${by}: it has not run yet.`;
+  }
+
   function idle(): string {
     const texts = [...new Set(course.stops.values())];
     if (texts.length) return `a run stops at: ${texts.join(" · ")}`;
@@ -72,11 +82,23 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     if (!line && node >= 0) closer.look(node, course.called(node));
   }
 
+  /** A control that is left, or disables itself, gives the focus to the node where the pass stands. */
+  function stand(): void {
+    if (board) board.focus(state.places[subject()] ?? -1);
+    else (cards?.current() ?? card).focus({ preventScroll: true });
+  }
+
+  /** Do what a button is for; one that disables itself must not take the focus with it. */
+  function keeping(does: () => void): void {
+    const held = document.activeElement;
+    does();
+    if (held instanceof HTMLButtonElement && held.disabled) stand();
+  }
+
   function run(): void {
     const to = course.run(breaks, stood);
     const name = course.called(course.step(to)[0]?.node ?? 0);
-    const frame = state.nodes[course.step(to)[0]?.node ?? -1];
-    if (to < course.count) go(to, `stopped before ${frame?.name ?? name} (step ${to + 1}): ${course.stops.get(to) ?? "breakpoint"}; nothing has used its result`);
+    if (to < course.count) go(to, stopped(to, name));
     else {
       go(to);
       tell(state.failed ?? (course.stops.size || breaks.size ? "ran to the end: no further breakpoint" : "ran to the end: there is no breakpoint"), Boolean(state.failed));
@@ -113,6 +135,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
               board.reveal(board.picture?.shows(place) ?? null);
             }),
           signal,
+          () => stand(),
         )
       : null;
   const leave = (how: "finish" | "undo"): void => follow.leave(how, (why) => over(why ? "" : how, why));
@@ -125,11 +148,15 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   function over(how: string, why = ""): void {
     if (!how) return tell(why, true);
     follow.over = how;
+    const held = exits.some((exit) => exit === document.activeElement);
     for (const exit of exits) exit.disabled = true;
     if (how === "finish") course.at = course.count;
     else course.at = 0;
     stood = chosen = -1;
     paint();
+    if (held) stand();
+    const node = subject();
+    if (!line && node >= 0) closer.look(node, course.called(node)); // what stands below follows, too
     tell(
       how === "finish"
         ? "The pass was finished: every .grad is as after backward(). Steps show what was recorded."
@@ -144,7 +171,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     if (message.type === "over" && !follow.over) over(String(message.how));
   };
   const keys = el("span.vt-keys", {}, ...hints(["←", "→"], "step"), ...hints(["r"], "run"), ...(line ? [] : hints(["b"], "break")), ...(kernel.live && !line ? hints(["c"], "check") : []));
-  const transport = new Transport(course.count, () => course.at, { go, run }, keys, signal);
+  const transport = new Transport(course.count, () => course.at, { go: (to) => keeping(() => go(to)), run: () => keeping(run) }, keys, signal);
   if (line && !course.stops.size) transport.run.hidden = true;
   const meta = state.graph?.meta.filter((text) => !/ops?$/.test(text)) ?? [];
   const card = el(
@@ -181,21 +208,24 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   for (const text of [...state.says, ...(state.failed ? [state.failed] : [])]) root.append(el("div.vt-note", { text }));
 
   function paint(): void {
-    transport.paint(course.at, course.place);
+    transport.paint(course.at, stood === course.at && course.at < course.count ? `before ${course.before}` : course.place);
     cards?.paint();
     if (cards) return;
     const node = subject();
     if (graph && board) {
-      const stands = course.stands();
+      const stands = course.stands(stood === course.at);
       const flows = course.flows();
       const at = (place: number): number => course.node[place] ?? -1;
       board.picture?.paint({
         stand: (place) => (at(place) < 0 ? (graph.isOp(place) ? "never" : "") : (stands[at(place)] ?? "")),
-        flow: (edge) => flows.get(edge) ?? null,
+        flow: (edge) => flows.get(edge)?.norm ?? null,
+        value: (edge) => flows.get(edge)?.value ?? null,
+        gradValue: (place) => (at(place) < 0 ? null : single(course.grad(at(place)).value)),
         grad: (place) => {
           const value = at(place) < 0 ? null : course.grad(at(place)).value;
           return value ? Number(value.norm) : null;
         },
+        received: (place) => at(place) >= 0 && course.received(at(place)),
         scale: course.scale,
         breaks: new Set([...course.stops.keys(), ...breaks].map((step) => state.places[course.step(step)[0]?.node ?? -1] ?? -1)),
         chosen: state.places[node] ?? -1,
@@ -260,7 +290,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   const first = course.stops.get(course.at);
   if (first) {
     stood = course.at;
-    tell(`stopped before ${state.nodes[course.step(course.at)[0]?.node ?? 0]?.name}: ${first}; nothing has used its result`);
+    tell(stopped(course.at, course.called(course.step(course.at)[0]?.node ?? 0)));
     paint();
   }
   return () => {

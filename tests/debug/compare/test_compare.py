@@ -12,6 +12,7 @@ import vistorch as L
 from tests.debug.graphs import bits, build
 from vistorch.debug.compare import Record, Recording, compare
 from vistorch.widgets import wire
+from vistorch.widgets.pictures.compare import paint
 
 
 def net(seed=0):
@@ -46,7 +47,7 @@ def test_another_seed_is_blamed_on_what_was_given():
     states = {(r["op"], r["forward"]["state"]) for r in found.rows}
     assert ("addmm", "inherited") in states and not any(s == "own" for _, s in states)
     by = np.abs(net(0)[0].weight.detach().numpy() - net(1)[0].weight.detach().numpy()).max()
-    assert found.sentence.startswith("The first difference is in t (number 1) in 0: at ")
+    assert found.sentence.startswith("The first difference is in t (number 1) in layer [0]: at ")
     told = re.search(
         r"; the runs gave it different numbers: its input of shape \[5, 4\] differs by up to (.*?) \(",
         found.sentence,
@@ -343,3 +344,23 @@ def test_a_copy_under_another_name_is_compared_by_order():
         "net.bias and there.bias",
         "net.weight and there.weight",
     ]
+
+
+def test_a_run_has_one_name_throughout_and_a_replaced_op_is_said_to_be_one():
+    runs = []
+    for act in (L.relu, L.nn.functional.gelu):
+        x = L.arange(-1.0, 2.0).requires_grad_()
+        with Record("before" if act is L.relu else "after") as run:
+            act(x * 2).sum().backward()
+        runs.append(run.recording())
+    found = compare(*runs)
+    assert found.sentence.startswith("Where before has relu, after has gelu (number 2).")
+    said = " ".join([found.text(), found.title, *paint(found).decode().split(">")])
+    assert "only in before" in said and "only in after" in said
+    assert "reference" not in said and "other run" not in said and "only in a " not in f"{said} "
+    assert found.wire()["names"] == ["before", "after"]
+
+
+def test_runs_of_one_title_are_told_apart():
+    found = compare(step(net(), X, "same"), step(net(), X, "same", wrong=True))
+    assert found.names == ("the reference", "the other run") and "same" not in found.sentence.split()

@@ -6,6 +6,7 @@ import pytest
 import vistorch as L
 from vistorch.debug import Stepper
 from vistorch.debug.graph import Norms, capture
+from vistorch.widgets.pictures.graph import paint
 
 from ..graphs import bits, build
 
@@ -127,3 +128,33 @@ def test_simulated_devices():
         assert {n.device for n in r.nodes} == {"cuda:0"}
     finally:
         L.cuda.simulate(None)
+
+
+def test_a_gradient_that_is_one_number_keeps_its_sign():
+    w, x = L.tensor([0.5, -1.0, 0.5], requires_grad=True), L.tensor([2.0, 1.0, -0.5])
+    b = L.tensor(-1.0, requires_grad=True)
+    error = (w * x).sum() + b - 1.0
+    loss = error**2
+    with Norms():
+        loss.backward()
+    made = capture(loss, namespace={"w": w, "b": b, "error": error, "loss": loss})
+    values = [e.value for e in made.edges]
+    assert values[0] == 2 * error.item() < 0 and made.edges[0].norm == -values[0]
+    assert all(e.value is None for e in made.edges if e.shape == (3,))
+    leaf = next(n for n in made.nodes if n.label == "b")
+    assert leaf.value == b.grad.item() < 0 and leaf.grad == -leaf.value
+    said = made.text()
+    assert "‖gradient‖ or value" in said and "−4.50" in said
+    assert "−4.5" in paint(made).decode()
+    state = made.wire()
+    assert state["edges"]["value"][0] == values[0] and np.isnan(state["nodes"]["value"][0])
+
+
+def test_a_complex_gradient_has_no_sign():
+    z = L.tensor(1 - 2j, requires_grad=True)
+    loss = (z * z.conj()).real
+    with Norms():
+        loss.backward()
+    made = capture(loss, namespace={"z": z})
+    assert all(e.value is None for e in made.edges[1:] if e.norm is not None)
+    assert next(n for n in made.nodes if n.label == "z").value is None

@@ -34,6 +34,7 @@ TOLERANCES = {
     "complex128": (1e-7, 1e-7),
 }
 CELLS = 1024
+NAMED = 3  # ops that a sentence names
 
 
 @dataclass
@@ -96,13 +97,14 @@ class _Comparison:
     def run(self) -> CompareRecord:
         pairs = aligned(self.a.ops, self.b.ops)
         made = CompareRecord(
-            f"{self.a.title or 'a'} against {self.b.title or 'b'}",
+            "",
             self.a.title,
             self.b.title,
             self.rtol,
             self.atol,
             "",
         )
+        made.title = " against ".join(made.names)
         found: list[tuple[int, int, str, Op, Op, Difference, int]] = []
         with quiet():
             made.leaves = self._leaves()
@@ -145,8 +147,7 @@ class _Comparison:
         elif apart is None:
             made.sentence = f"The runs agree: {count(len(made.rows), 'op')} compared."
         if apart is not None and (one is None or apart["id"] < one[0]):
-            which = "the reference" if apart["b"] is None else "the other run"
-            alone = f"Only {which} has {apart['op']} (number {apart['id'] + 1})"
+            alone = _alone(made, apart)
             made.sentence = (
                 f"{alone}. {made.sentence}".rstrip() if made.sentence else f"{alone}; all others agree."
             )
@@ -277,9 +278,31 @@ class _Comparison:
         return told
 
 
+def _alone(made: CompareRecord, first: dict) -> str:
+    """The ops that one run has and the other has not, or has others in the place of."""
+    mine: list[list[str]] = [[], []]
+    for row in made.rows[first["id"] :]:
+        if row["a"] is not None and row["b"] is not None:
+            break
+        mine[row["a"] is None].append(row["op"])
+    here = f"number {first['id'] + 1}" + (f", in {_layer(first['module'])}" if first["module"] else "")
+    told = [
+        ", ".join(ops[:NAMED]) + (f" and {len(ops) - NAMED} more" if len(ops) > NAMED else "") for ops in mine
+    ]
+    a, b = made.names
+    if all(told):
+        return f"Where {a} has {told[0]}, {b} has {told[1]} ({here})"
+    return f"Only {b if told[1] else a} has {told[0] or told[1]} ({here})"
+
+
+def _layer(name: str) -> str:
+    """A layer's name after "in": an index alone needs a noun."""
+    return f"layer {name}" if name.startswith("[") else name
+
+
 def _sentence(row: dict, which: str, first: dict, d: Difference, begins: str) -> str:
     what = f"{'the backward of ' if which == 'backward' else ''}{row['op']} (number {row['id'] + 1})"
-    where = f" in {'layer ' if row['module'].startswith('[') else ''}{row['module']}" if row["module"] else ""
+    where = f" in {_layer(row['module'])}" if row["module"] else ""
     if d.shapes:
         how = f"its results are {d.shapes}"
     else:

@@ -2,7 +2,7 @@
 
 The state that travels:
 
-{ "title", "report": all of it as text, "a", "b": the runs' titles (a is the reference),
+{ "title", "report": all of it as text, "a", "b": the runs' titles (a is the reference), "names": what both are called,
   "rtol", "atol": numbers or null (by type),
   "sentence": the first difference, in one sentence,
   "ops": how many there are, "differing": how many differ, "rows": at most 400 of them, those that differ first
@@ -68,6 +68,13 @@ class CompareRecord:
     first: dict[str, Any] | None = None
     leaves: list[dict[str, Any]] = field(default_factory=list)
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two runs are called, everywhere: their titles, where these tell them apart."""
+        if self.a == self.b:
+            return "the reference", "the other run"
+        return self.a or "the reference", self.b or "the other run"
+
     def text(self) -> str:
         """The sentence, and the ops that differ."""
         out = [f"{self.title}: {count(len(self.rows), 'op')}", self.sentence]
@@ -75,7 +82,7 @@ class CompareRecord:
         for r in self.rows:
             sides = [_side(r["forward"]), _side(r["backward"])]
             if r["a"] is None or r["b"] is None:
-                sides[0] = "only in the other run" if r["a"] is None else "only in the reference"
+                sides[0] = f"only in {self.names[r['a'] is None]}"
             elif not any(s and s["state"] != "same" for s in (r["forward"], r["backward"])):
                 continue
             table.append((str(r["id"] + 1), r["op"], r["module"], *sides))
@@ -88,7 +95,7 @@ class CompareRecord:
                 out.append(f"… and {len(table) - SHOWN - 1} more")
         for leaf in self.leaves[:SHOWN]:
             told = (
-                f"only in {leaf['only']}"
+                f"only in {self.names[leaf['only'] == 'b']}"
                 if leaf["only"]
                 else leaf["shapes"] or f"differs by {number(leaf['largest'])}"
             )
@@ -106,6 +113,7 @@ class CompareRecord:
         return {
             **vars(self),
             "rows": rows,
+            "names": list(self.names),
             "ops": len(self.rows),
             "differing": len(apart),
             "report": self.text(),

@@ -21,7 +21,7 @@ from .build import Builder
 from .calls import Call, Found
 from .groups import Groups
 from .names import Names, line_text
-from .norms import norms_of
+from .norms import noted_of
 from .record import MARKS, GraphRecord
 from .saved import inputs_without_gradient, kept_by
 from .words import number_text, shape_text
@@ -166,6 +166,7 @@ class Source:
             label=self.names.leaves.get(id(t), ""),
             group=self.groups.of_leaf(n),
             grad=_size(t._grad),
+            value=_value(t._grad),
             **_facts(t),
         )
 
@@ -198,15 +199,22 @@ class Source:
 
     def _edges(self, n: Any) -> None:
         inputs = n.rule.inputs if n.rule is not None else ()
-        norms = norms_of(n)
+        sizes = noted_of(n)
         source = self.number[n]
-        for i, (e, norm) in enumerate(zip(n.edges, norms, strict=True)):
+        for i, (e, size) in enumerate(zip(n.edges, sizes, strict=True)):
             if e is None:
                 continue
             target, output = (e.node, e.nr) if e.__class__ is Out else (e, 0)
             name = inputs[i] if i < len(inputs) else f"input {i}"
+            alone = size is not None and math.prod(e.shape) == 1 and e.dtype.kind != "c"
             self.builder.edge(
-                source, self.number[target], shape=tuple(e.shape), input=name, output=output, norm=norm
+                source,
+                self.number[target],
+                shape=tuple(e.shape),
+                input=name,
+                output=output,
+                norm=None if size is None else abs(size),
+                value=size if alone else None,
             )
         self._without_gradient(n, source)
 
@@ -272,6 +280,13 @@ def _size(grad: Any) -> float | None:
         square = abs((flat * flat.conj()).sum()) if data.dtype.kind == "c" else flat @ flat
     found = float(square) ** 0.5
     return found if not math.isnan(found) else math.nan
+
+
+def _value(grad: Any) -> float | None:
+    """A gradient that is one real number, None for any other."""
+    if grad is None or grad._data.size != 1 or grad._data.dtype.kind == "c" or grad._place.kind:
+        return None
+    return float(grad._data.reshape(-1)[0])
 
 
 def tensors_in(values: Iterable[Any], depth: int = 2) -> list[Tensor]:

@@ -122,8 +122,13 @@ def pill_label(record: Any, node: int, owner: tuple[int, int]) -> tuple[str, str
                 name = name[len(path) + 1 :]
                 break
             group = record.groups[group].parent
-    right = "" if n.grad is None else number_text(n.grad, 2)
+    right = size_text(n.grad, n.value)
     return name, "×".join(map(str, n.shape)) or "scalar", right
+
+
+def size_text(norm: float | None, value: float | None, digits: int = 2) -> str:
+    """How large a gradient is: one number with its sign, of several the norm, "" where it is not known."""
+    return "" if norm is None else number_text(norm if value is None else value, digits)
 
 
 def sizes_of(record: Any) -> tuple[int, int]:

@@ -120,10 +120,12 @@ class _Waiting(dict):
 
 
 def _norm(value: Any, before: Any) -> Any:
-    """The norm of what was added: a number, or on a device a scalar that is not waited for."""
+    """The norm of what was added, of one real number the number itself; on a device a scalar that is not waited for."""
     data = value if value.__class__ is np.ndarray else value._data if isinstance(value, Tensor) else value
     if before is not None:
         data = data - (before._data if isinstance(before, Tensor) else before)
+    if data.size == 1 and data.dtype.kind != "c":
+        return float(data.reshape(-1)[0]) if isinstance(data, (np.ndarray, np.generic)) else data.sum()
     if isinstance(data, np.ndarray):
         if data.dtype.kind not in "fc" or data.dtype.itemsize < 4:
             data = data.astype(np.float32)
@@ -141,6 +143,15 @@ def _norm(value: Any, before: Any) -> Any:
 
 def norms_of(node: Any) -> list[float | None]:
     """The norm on each edge of a node, None where it is not known.
+
+    Args:
+        node: a node of the engine.
+    """
+    return [None if size is None else abs(size) for size in noted_of(node)]
+
+
+def noted_of(node: Any) -> list[float | None]:
+    """As `norms_of`; a gradient that is one real number keeps its sign.
 
     Args:
         node: a node of the engine.

@@ -74,6 +74,7 @@ class GraphNode:
         saved: bytes it keeps for backward that no node before it in the forward pass keeps.
         shared: bytes it keeps that are counted elsewhere.
         grad: norm of a leaf's gradient.
+        value: that gradient with its sign, where it is one real number.
         chip: set for a view of a parameter that rides on the way to it: the sign that is drawn there.
         says: a sentence about it.
         mark: one of `MARKS`: what a trace found here.
@@ -99,13 +100,15 @@ class GraphNode:
     says: str = ""
     mark: str = ""
     row: int = -1
+    value: float | None = None
 
 
 @dataclass(frozen=True)
 class GraphEdge:
     """The way of a gradient: from a node, for its input of that name, to the node (its output number) that made it.
 
-    A dead one is the way to an input that no gradient reaches.
+    A dead one is the way to an input that no gradient reaches. `norm` is that of what flowed; `value` what flowed, with
+    its sign, where it was one real number.
     """
 
     source: int
@@ -115,6 +118,7 @@ class GraphEdge:
     output: int = 0
     norm: float | None = None
     dead: bool = False
+    value: float | None = None
 
 
 @dataclass(frozen=True)

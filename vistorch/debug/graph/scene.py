@@ -27,7 +27,7 @@ from .labels import (
 )
 from .words import cells, shape_text
 
-TALL = 24
+TALL = 20
 PILL = 18
 
 
@@ -72,6 +72,7 @@ class Link:
     target: int
     edges: list[int] = field(default_factory=list)
     norm: float | None = None
+    value: float | None = None
     label: str = ""
     dead: bool = False
     path: list[Point] = field(default_factory=list)
@@ -154,6 +155,7 @@ class Scene:
             link.dead = all(e.dead for e in found)
             norms = [e.norm for e in found if not e.dead]
             if norms and all(v is not None for v in norms):
+                link.value = found[0].value if len(found) == 1 else None
                 link.norm = math.hypot(*[v for v in norms if v is not None])
         return list(made.values())
 

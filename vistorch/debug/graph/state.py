@@ -54,6 +54,7 @@ def state(record: Any) -> dict[str, Any]:
             "saved": _array([n.saved for n in nodes], np.int64),
             "shared": _array([n.shared for n in nodes], np.int64),
             "grad": _array([_norm(n.grad) for n in nodes], np.float64),
+            "value": _array([_norm(n.value) for n in nodes], np.float64),
             "formulas": _array([formulas(n.formulas) for n in nodes]),
             "mark": _array([MARKS.index(n.mark) for n in nodes], np.uint8),
             "row": _array([n.row for n in nodes]),
@@ -80,6 +81,7 @@ def state(record: Any) -> dict[str, Any]:
             "output": _array([e.output for e in edges]),
             "shape": _array([shape(e.shape) for e in edges]),
             "norm": _array([_norm(e.norm) for e in edges], np.float64),
+            "value": _array([_norm(e.value) for e in edges], np.float64),
             "dead": _array([e.dead for e in edges], np.uint8),
         },
         "groups": [

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .labels import pill_label, pills_of
-from .words import bytes_text, cells, count_text, number_text, shape_text
+from .labels import pill_label, pills_of, size_text
+from .words import bytes_text, cells, count_text, shape_text
 
 NODE = 0
 
@@ -21,7 +21,8 @@ def text(record: Any) -> str:
     """
     rows = _rows(record)
     norms = any(row[4] for row in rows)
-    head = ("step", "op", "output", "saved", "‖gradient‖")
+    signed = any(one.value is not None for one in (*record.nodes, *record.edges))
+    head = ("step", "op", "output", "saved", "‖gradient‖ or value" if signed else "‖gradient‖")
     # columns that nobody fills are left out
     kept = [0, 1, 2, *([3] if any(row[3] for row in rows) else []), *([4] if norms else [])]
     table = [[line[k] for k in kept] for line in [head, *rows]]
@@ -43,7 +44,7 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
     beside = pills_of(record)
     below: dict[int, list[int]] = {}
     ride: dict[int, int] = {}  # a view on the way to a parameter, and who uses it
-    flows: dict[int, Any] = {}
+    flows: dict[int, str] = {}
     for e in record.edges:
         user = ride[e.source] if e.source in ride else e.source
         if nodes[e.target].chip:
@@ -52,7 +53,7 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
             mine = below.setdefault(user, [])
             mine += [] if e.target in mine else [e.target]
         elif e.norm is not None:
-            flows[e.target] = e.norm if e.target not in flows else None
+            flows[e.target] = size_text(e.norm, e.value, 3) if e.target not in flows else ""
     rows = []
     told: set[tuple[int, int]] = set()
     last: list[int] = []  # the frames around the last line
@@ -80,14 +81,13 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
             continue
         bold = tree.layer(i) or n.label
         name = "  ".join(filter(None, [bold, tree.own(i)]))
-        flow = flows.get(i)
         rows.append(
             (
                 str(n.step or "×"),
                 indent + name + (f"  ! {n.mark}" if n.mark else ""),
                 shape_text(n.shape) if n.kind == "op" else n.says,
                 bytes_text(n.saved) if n.saved else "",
-                "" if flow is None else number_text(flow, 3),
+                flows.get(i, ""),
             )
         )
         for leaf in sorted(below.get(i, ()), key=lambda j: ("bias" in nodes[j].label, j)):
@@ -111,7 +111,7 @@ def _leaf(record: Any, leaf: int, user: int, indent: str, beside: bool) -> tuple
     n = record.nodes[leaf]
     name = pill_label(record, leaf, (NODE, user))[0]
     kind = "" if n.kind == "parameter" else f" ({n.kind})"
-    grad = "" if n.grad is None else number_text(n.grad, 3)
+    grad = size_text(n.grad, n.value, 3)
     return (
         "",
         f"{indent}    {name}{kind}" if n.label else f"{indent}    {n.kind}",

@@ -83,8 +83,8 @@ class Spacing:
     """
 
     across: int = 28
-    down: int = 18
-    curved: int = 34
+    down: int = 14
+    curved: int = 28
     wire: int = 14
     lane: int = 8
     beside: int = 52

@@ -1,11 +1,11 @@
 """What usually helps against a bad value, by the op that produced it.
 
-Invariant: a cure is advice in one sentence and names the quantity to change.
+Invariant: a cure is advice in one sentence and names the quantity to change; what stands in backticks is Python.
 """
 
 from __future__ import annotations
 
-import re
+import ast
 
 _FORWARD = {
     "log": "take the log of a clamped value, such as `{0}.clamp_min(1e-12)`, before any where or mask",
@@ -59,7 +59,7 @@ _DOMAINS = (
 _MULTIPLIES = (
     "a gradient of 0 times an infinite factor is NaN: clamp the factor instead of masking the product"
 )
-WORDS = ("input", "divisor", "other")
+STANDS = ("x", "divisor", "other")  # for inputs of which nothing is known, and numbers
 _LARGE = "values grow beyond the type's range: lower the learning rate or the scale, or clip gradients"
 
 
@@ -77,12 +77,11 @@ def cure_of(
     """
     if diverged or (overflowed and (_is(op, "pow") or _is(op, "square"))):
         return _LARGE
+    if _is(op, "div") and len(inputs) > 1 and _number(inputs[1]):
+        return f"the divisor is the number {inputs[1]} itself: divide by one that is not zero"
     # a number that was written there is no tensor to call a method of
-    said = [
-        word if re.fullmatch(r"[-\d.e+]+", name) else entry(name)
-        for name, word in zip(inputs, WORDS, strict=False)
-    ]
-    names = said + list(WORDS[len(said) :])
+    said = [stand if _number(name) else entry(name) for name, stand in zip(inputs, STANDS, strict=False)]
+    names = said + list(STANDS[len(said) :])
     stem = next(
         (k for k in sorted(_FORWARD.keys() | _BACKWARD.keys(), key=len, reverse=True) if _is(op, k)), ""
     )
@@ -104,8 +103,26 @@ def leaves_domain(op: str) -> bool:
 
 
 def entry(name: str) -> str:
-    """A name that something can follow: `(x - 1)`."""
-    return name if re.fullmatch(r"[\w.]+(\([^()]*\)|\[[^\[\]]*\])?", name) else f"({name})"
+    """What a person wrote, so that a method can follow: `(x - 1)`; `x` for what is no expression."""
+    tree = _expression(name)
+    if tree is None:
+        return STANDS[0]
+    simple = isinstance(tree, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    return name if simple else f"({name})"
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _number(text: str) -> bool:
+    """Whether a number stands there, with a sign or without."""
+    tree = _expression(text)
+    tree = tree.operand if isinstance(tree, ast.UnaryOp) else tree
+    return isinstance(tree, ast.Constant) and isinstance(tree.value, (int, float, complex))
 
 
 def _is(op: str, stem: str) -> bool:

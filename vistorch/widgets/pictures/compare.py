@@ -33,10 +33,10 @@ def paint(record: Any, theme: str = "light") -> bytes:
     sheet.head(state["title"], facts + ([f"{differing:,} differ"] if differing else []))
     sheet.verdict(state["sentence"], "warn" if rows or state["leaves"] else "good")
     if rows:
-        _rows(sheet, rows, differing, state["first"])
+        _rows(sheet, rows, differing, state["first"], state["names"])
     for leaf in state["leaves"][:12]:
         far = (
-            f"only in {leaf['only']}"
+            f"only in {state['names'][leaf['only'] == 'b']}"
             if leaf["only"]
             else leaf["shapes"] or f"differs by {number(leaf['largest'])}"
         )
@@ -49,7 +49,9 @@ def paint(record: Any, theme: str = "light") -> bytes:
     return sheet.done(state["sentence"])
 
 
-def _rows(sheet: Sheet, rows: list[dict[str, Any]], differing: int, first: dict[str, Any] | None) -> None:
+def _rows(
+    sheet: Sheet, rows: list[dict[str, Any]], differing: int, first: dict[str, Any] | None, names: list[str]
+) -> None:
     c = sheet.colour
     sheet.y += 10
     for x, head in zip(COLUMNS, ("", "op", "forward ↓", "backward ↑"), strict=True):
@@ -68,8 +70,10 @@ def _rows(sheet: Sheet, rows: list[dict[str, Any]], differing: int, first: dict[
             sheet.code(left, y + 17, f"in {row['module']}", COLUMNS[2] - left - 8, **look)
         if row["a"] is None or row["b"] is None:
             sheet.sign("only", COLUMNS[2] + 4, y + 6)
-            only = "only in b" if row["a"] is None else "only in a"
-            sheet.add(words(COLUMNS[2] + 24, y + 17, only, font_family=SANS, fill=c["warn"]))
+            only = f"only in {names[row['a'] is None]}"
+            sheet.code(
+                COLUMNS[2] + 24, y + 17, only, sheet.width - COLUMNS[2] - 48, font_family=SANS, fill=c["warn"]
+            )
         else:
             _side(sheet, COLUMNS[2] + 4, y, COLUMNS[3], row["forward"])
             _side(sheet, COLUMNS[3] + 4, y, sheet.width - PAD, row["backward"])

@@ -8,7 +8,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from ...debug.graph.labels import GROUP, GUTTER, NODE, ROOT, SMALL, about, fitted, scale_of, width_of
+from ...debug.graph.labels import (
+    GROUP,
+    GUTTER,
+    NODE,
+    ROOT,
+    SMALL,
+    about,
+    fitted,
+    scale_of,
+    size_text,
+    width_of,
+)
 from ...debug.graph.record import MARKS
 from ...debug.graph.state import summary
 from ...debug.graph.words import cells, cut, number_text
@@ -117,7 +128,7 @@ class _Drawing:
             return
         self.taken.add(place)
         look = {"fill": ink if flows else c["ink2"], "font_size": 11}
-        norm = "" if link.norm is None or shared else number_text(link.norm, 2)
+        norm = "" if shared else size_text(link.norm, link.value)
         # a long shape must not run into what stands beside the next box
         room = self.scene.boxes[link.target].rect.width / 2 + 34 - (cells(norm) * SMALL + 8 if norm else 0)
         shape = link.label if cells(link.label) * SMALL < room else link.label.replace(" × ", "×")
@@ -163,7 +174,7 @@ class _Drawing:
             self._leaf(shown, node)
             return
         failed = node is not None and node.kind == "failed"
-        parts = []
+        parts, line = [], r.y + r.height / 2 + 4
         fill, stroke = (c["badsoft"], c["bad"]) if failed else (c["bg"], c["edge"])
         size = {"width": r.width, "height": r.height, "rx": 5}
         if shown.what == GROUP:
@@ -171,15 +182,13 @@ class _Drawing:
         parts.append(tag("rect", x=r.x, y=r.y, fill=fill, stroke=stroke, **size))
         label = fitted(shown.label, r.width)
         mark = "▸" if shown.what == GROUP else "×" if failed else ""
-        parts.append(words(r.x + 9, r.y + 16, mark, fill=c["bad"] if failed else c["ink2"]))
+        parts.append(words(r.x + 9, line, mark, fill=c["bad"] if failed else c["ink2"]))
         inside = tag("tspan", clean(label.bold), font_weight=600) if label.bold else ""
         if label.plain:
             faint = c["ink2"] if label.bold else c["ink"]
             inside += tag("tspan", clean(label.plain), fill=faint, dx=7 if label.bold else None)
-        parts.append(tag("text", inside, x=r.x + GUTTER, y=r.y + 16))
-        parts.append(
-            words(r.right - 8, r.y + 16, label.right, fill=c["ink2"], font_size=11, text_anchor="end")
-        )
+        parts.append(tag("text", inside, x=r.x + GUTTER, y=line))
+        parts.append(words(r.right - 8, line, label.right, fill=c["ink2"], font_size=11, text_anchor="end"))
         found = self.found.get((shown.what, shown.number))
         if found:
             parts.append(sign(found, r.right - 1, r.y + 1, self.theme))
@@ -244,26 +253,16 @@ class _Drawing:
             )
         if pill.ride >= 0:
             self._ride(pill, (x0 + x1) / 2 - 1, (y0 + y1) / 2, ink)
-        look = {"fill": c["soft"] if node.grad is not None else c["bg"], "stroke": ink}
-        if dead:
-            look = {"fill": "none", "stroke": ink, "stroke_dasharray": "3 3"}
+        fill = "none" if dead else c["soft"] if node.grad is not None else c["bg"]
+        look = {"fill": fill, "stroke": ink, "stroke_dasharray": "3 3" if dead else None}
         parts = [tag("rect", x=r.x, y=r.y, width=r.width, height=r.height, rx=9, **look)]
         room = int((r.width - 20) / SMALL) - (cells(pill.right) + 1 if pill.right else 0)
         name = cut(pill.name, max(4, room - cells(pill.detail) - 1))
         detail = cut(pill.detail, room - cells(name) - 1)
         inside = tag("tspan", clean(name)) + tag("tspan", clean(detail), fill=c["ink2"], dx=6)
         parts.append(tag("text", inside, x=r.x + 10, y=r.y + 13, font_size=11))
-        parts.append(
-            words(
-                r.right - 10,
-                r.y + 13,
-                pill.right,
-                fill=c["grad"],
-                font_size=11,
-                font_weight=600,
-                text_anchor="end",
-            )
-        )
+        bold = {"fill": c["grad"], "font_size": 11, "font_weight": 600, "text_anchor": "end"}
+        parts.append(words(r.right - 10, r.y + 13, pill.right, **bold))
         title = tag("title", clean(about(self.record, pill.node)))
         self.boxes.append(tag("g", title + "".join(parts)))
 
@@ -335,8 +334,10 @@ def _legend(record: Any, colour: dict[str, str], width: int, y: float) -> str:
                 )
             )
         low, high = (number_text(10**end, 2) for end in scale)
-        parts.append(words(x + 52, y + 19, f"width: ‖gradient‖, log, {low} … {high}", **look))
-        x += 52 + 210
+        parts.append(
+            words(x + 52, y + 19, f"width: ‖gradient‖, log, {low} … {high}; one number: signed", **look)
+        )
+        x += 52 + 330
     else:
         failed = "× the op that failed · edges: shapes of what led to it"
         flows = "edges: shapes of the gradients that will flow"

@@ -46,6 +46,12 @@ def from_file(
         ...     vistorch.from_file(folder + "/x", size=2)
         tensor([3., 3.])
     """
+    if not isinstance(
+        filename, (str, os.PathLike)
+    ):  # a number would be a descriptor, which closing it takes away
+        raise TypeError(
+            f"from_file(): argument 'filename' (position 1) must be str, not {type(filename).__name__}"
+        )
     kind = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "from_file")
     count = size or 0
     needed = count * kind.itemsize

@@ -127,16 +127,128 @@ def more_is_differentiable():
 
 @claims("Operands are read before anything is written.")
 @claims(
-    "PyTorch refuses `out=` that overlaps an operand; here the result is that of the values before the call."
+    "Where PyTorch refuses overlapping memory, so do we, except in `x[x] = ...`, in `index_fill_` by its own "
+    "memory, and in `out=` of `cumsum`, `cat`, `stack`, `sort` and `max` in part of the input's memory: there "
+    "the result is that of the values before the call."
 )
 def operands_first():
-    def run(L):
-        x = L.arange(5.0)
-        L.mul(x[:-1], 10, out=x[1:])
+    def assigned(L):
+        x = L.tensor([1, 0])
+        x[x] = 5
         return x.tolist()
 
-    assert run(vistorch) == [0, 0, 10, 20, 30]
-    assert "refer to a single memory location" in message(run, torch)
+    def filled(L):
+        x = L.tensor([2, 0, 1])
+        return x.index_fill_(0, x, 7).tolist()
+
+    def written(act):
+        def run(L):
+            x = L.arange(6.0)
+            act(L, x)
+            return x.tolist()
+
+        return run
+
+    places = {
+        assigned: [5, 5],
+        filled: [7, 7, 7],
+        written(lambda L, x: L.cumsum(x[:5], 0, out=x[1:])): [0, 0, 1, 3, 6, 10],
+        written(lambda L, x: L.cat([x[:3], x[:2]], out=x[1:])): [0, 0, 1, 2, 0, 1],
+        written(lambda L, x: L.stack([x[:1], x[2:3]], out=x[1:3].view(2, 1))): [0, 0, 2, 3, 4, 5],
+        written(lambda L, x: L.sort(x[:5], out=(x[1:], L.zeros(5, dtype=L.int64)))): [0, 0, 1, 2, 3, 4],
+        written(lambda L, x: L.max(x.view(2, 3), 0, out=(x[:3], L.zeros(3, dtype=L.int64)))): [
+            3,
+            4,
+            5,
+            3,
+            4,
+            5,
+        ],
+    }
+    for run, expected in places.items():
+        assert run(vistorch) == expected
+        assert "refer to a single memory location" in message(run, torch)
+    for act in (lambda L, x: L.mul(x[:-1], 10, out=x[1:]), lambda L, x: x.scatter_(0, L.tensor([1, 0]), x)):
+        run = written(act)
+        assert message(run, vistorch) == message(run, torch)
+        assert "refer to a single memory location" in message(run, torch)
+
+
+@claims("Leaves.")
+@claims(
+    "The backward pass of a graph that was made before its leaf was reshaped in place is refused with a "
+    "sentence about that leaf."
+)
+def leaf_reshaped():
+    def run(L):
+        leaf = L.ones(2, 3, requires_grad=True)
+        y = leaf * 2
+        with L.no_grad():
+            leaf.t_()
+        y.sum().backward()
+
+    assert "leaf" in message(run, vistorch)
+    assert message(run, torch).startswith("RuntimeError") and "leaf" not in message(run, torch)
+
+
+@claims("`out=` that requires grad is refused by comparisons too, which PyTorch lets overwrite a leaf.")
+def out_that_requires_grad():
+    def run(L):
+        out = L.zeros(2, requires_grad=True)
+        return L.eq(L.ones(2), L.ones(2), out=out).tolist()
+
+    assert "don't support automatic differentiation" in message(run, vistorch)
+    assert run(torch) == [1, 1]
+
+
+@claims("Empty slices.")
+@claims("`storage_offset()` of a slice without elements is 0.")
+def empty_slices():
+    assert [L.arange(6.0)[3:3].storage_offset() for L in (vistorch, torch)] == [0, 3]
+
+
+@claims("Values that are not numbers.")
+@claims("`mode` counts nans as different from each other, where PyTorch's result depends on their order.")
+def mode_of_nans():
+    nan = float("nan")
+    for values in ([nan, 1, 1, nan, nan], [nan, nan, 1, 1, nan], [1, nan, nan, nan, 1]):
+        assert vistorch.tensor(values).mode().values.item() == 1
+    found = [
+        str(torch.tensor(values).mode().values.item()) for values in ([nan, 1.0, nan], [1, nan, 1, nan, nan])
+    ]
+    assert found == ["nan", "1.0"]
+
+
+@claims(
+    "Passes within passes (a `backward` that calls `backward`) go about a thousand levels deep in the main "
+    "thread, and as deep as Python's stack in others."
+)
+def passes_within_passes():
+    def nested(depth):
+        class Deep(vistorch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, left):
+                ctx.left = left
+                return x * 1
+
+            @staticmethod
+            def backward(ctx, g):
+                if ctx.left:
+                    with vistorch.enable_grad():
+                        x = vistorch.ones(1, requires_grad=True)
+                        Deep.apply(x, ctx.left - 1).sum().backward()
+                return g, None
+
+        x = vistorch.ones(1, requires_grad=True)
+        Deep.apply(x, depth).sum().backward()
+        return x.grad.item()
+
+    assert nested(400) == 1
+    ends = []
+    thread = threading.Thread(target=lambda: ends.append(nested(20)))
+    thread.start()
+    thread.join()
+    assert ends == [1]
 
 
 @claims(

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import errors
 from .accumulate import Accumulating
+from .depth import Deeper
 from .graph import CONST, FREED, IN, OUT, Leaf, Out, edge
 from .modes import mode, recording
 from .places import CPU
@@ -322,8 +323,12 @@ def drain(run: Pass) -> None:
     before, outer = mode.on, mode.run
     mode.on, mode.run = recording() if run.create_graph else False, run
     try:
-        with quiet():
-            deque(run.steps(), maxlen=0)
+        if outer is None:
+            with quiet():
+                deque(run.steps(), maxlen=0)
+        else:
+            with quiet(), Deeper():
+                deque(run.steps(), maxlen=0)
     finally:
         mode.on, mode.run = before, outer
 

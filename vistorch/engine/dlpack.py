@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, errors
 from .face import METHODS, public
 from .places import CPU, array_place, place_of
 from .tensor import Tensor, wrap
@@ -147,6 +147,8 @@ def to_dlpack(tensor: Tensor) -> Any:
         >>> vistorch.from_dlpack(capsule)
         tensor([0, 1, 2])
     """
+    if not isinstance(tensor, Tensor):
+        raise errors.must_be_tensor("to_dlpack", "tensor", 1, tensor)
     return _export(tensor)
 
 

@@ -28,6 +28,11 @@ INFERENCE_WRITTEN = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
     "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
 )
+NOT_A_LEAF = "you can only change requires_grad flags of leaf variables."
+USE_DETACH = (
+    " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = "
+    "var.detach()."
+)
 LEAF_WRITTEN = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW_WRITTEN = "a view of a leaf Variable that requires grad is being used in an in-place operation."
 WRITE_ALIASED = (

@@ -20,6 +20,10 @@ def mapped(path: Any, shared: bool = False, size: int = 0) -> np.ndarray:
         shared: whether writes change the file.
         size: how many bytes; a shared file that has fewer is made that long.
     """
+    if not isinstance(
+        path, (str, os.PathLike)
+    ):  # a number would be a descriptor, which closing it takes away
+        raise TypeError(f"the name of a file must be str, not {type(path).__name__}")
     if size < 0:
         raise RuntimeError(f"a file's bytes are asked for, but their number is negative: {size}")
     if shared and size > (os.path.getsize(path) if os.path.exists(path) else 0):

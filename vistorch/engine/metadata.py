@@ -291,6 +291,8 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
         >>> x.is_set_to(x.view(4)), x.is_set_to(x[1:]), x.is_set_to(x.clone())
         (True, False, False)
     """
+    if not isinstance(tensor, Tensor):
+        raise errors.must_be_tensor("is_set_to", "tensor", 1, tensor)
     a, b = self._data, tensor._data
     return a.shape == b.shape and a.strides == b.strides and start(a) == start(b)
 

@@ -10,7 +10,7 @@ from .events import hear
 from .graph import version
 from .modes import mode
 from .tensor import Tensor
-from .views import aliased
+from .views import aliased, overlaps
 
 
 def refuse_grad(name: str, tensors: tuple) -> None:
@@ -29,6 +29,13 @@ def check_out(name: str, out: Any, operands: tuple = ()) -> None:
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     refuse_grad(name, (*operands, out))
+
+
+def refuse_overlap(out: Tensor, operands: tuple) -> None:
+    """Refuse an `out` that lies in part of an operand's memory; the very same elements are fine."""
+    for t in operands:
+        if isinstance(t, Tensor) and overlaps(out, t):
+            raise RuntimeError(errors.WRITE_OVERLAP)
 
 
 def check_outs(name: str, out: Any, operands: tuple = (), count: int = 2) -> None:

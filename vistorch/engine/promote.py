@@ -92,6 +92,7 @@ def finish(
 ) -> Tensor:
     """Wrap, record, tell, deliver; `common`: the type that operands of other types were promoted to."""
     if out is not None:
+        outs.refuse_overlap(out, ins)
         return outs.deliver(out, wrap(d, place))
     o = wrap(d, place)
     if mode.on:

@@ -161,7 +161,7 @@ class Tensor:
             (True, True, False)
         """
         v = self._view
-        if v is None or self._node is not None:
+        if v is None or self._node is not None or self._ver is graph.UNTRACKED:
             return self._rg
         extras = self._more
         return v.base._rg or (extras is not None and extras.own)  # a view without history asks its base
@@ -171,12 +171,7 @@ class Tensor:
         if not isinstance(value, (bool, np.bool_)):
             raise RuntimeError("requires_grad must be a bool")
         if self._node is not None:
-            if value:
-                return
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
-                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
+            raise RuntimeError(errors.NOT_A_LEAF if value else errors.NOT_A_LEAF + errors.USE_DETACH)
         if value:
             kind = self.dtype
             if not (kind.is_floating_point or kind.is_complex):
@@ -205,7 +200,8 @@ class Tensor:
             >>> vistorch.ones(2).requires_grad_()
             tensor([1., 1.], requires_grad=True)
         """
-        self.requires_grad = requires_grad
+        if self._node is None or requires_grad is not True:
+            self.requires_grad = requires_grad
         return self
 
     @property
@@ -333,6 +329,10 @@ class Tensor:
         o = wrap(self._data, self._place)
         if (told := events.hear.cut) is not None:
             told("data", self)
+        if 0 in o._data.strides:
+            from .views import expanded
+
+            return expanded(o)
         return o
 
     @data.setter

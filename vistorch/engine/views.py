@@ -82,7 +82,7 @@ def sync(t: Tensor) -> None:
                 return  # nothing will be recorded
             raise RuntimeError(errors.view_written(v.meta, t._node, indirect=True))
         rebuild(t, v, base)
-    if base._rg or t._node is not None:
+    if (base._rg and t._ver is not graph.UNTRACKED) or t._node is not None:
         t._rg = True
 
 
@@ -313,6 +313,24 @@ def overlaps(x: Tensor, y: Any) -> bool:
     if p.shape == q.shape and _start(p) == _start(q) and _lies(p) == _lies(q):
         return False
     return np.shares_memory(p, q)
+
+
+def shares(x: Tensor, y: Any) -> bool:
+    """Whether two dense tensors lie in the same memory, be it in the very same elements."""
+    if x is y:
+        return True
+    if x._ver is None or x._ver is not y._ver or x._place.kind:
+        return False
+    p, q = x._data, y._data
+    return _dense(p) and _dense(q) and np.shares_memory(p, q)
+
+
+def expanded(o: Tensor) -> Tensor:
+    """A fresh tensor whose elements may repeat, marked so that a write looks at it before it is made."""
+    if aliased(o._data):
+        v = o._view = HiddenView(wrap(o._data, o._place), (), 0, None)
+        v.root = None
+    return o
 
 
 def _lies(d: Any) -> list:

@@ -81,6 +81,6 @@ for step in range(60):
 
 def test_a_number_in_the_line_is_no_tensor():
     record = traced("y = x / 0\nz = 1 / (x - x)", x=L.ones(2))
-    assert "`divisor.clamp_min(1e-12)`" in record.cure
+    assert record.cure == "the divisor is the number 0 itself: divide by one that is not zero"
     assert "`(x - x).clamp_min" in record.births[0]["cure"]
     assert record.births[0]["how"].startswith("reciprocal of (x - x)[0] = 0")

@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import dtypes, probe
 from ...face import FUNCTIONS, METHODS, public
+from ...metadata import needs_tensor
 from ...places import CPU
 from ...tensor import Tensor
 
@@ -147,7 +148,7 @@ def dequantize(input):
         >>> vistorch.arange(2).dequantize()
         tensor([0., 1.])
     """
-    return METHODS["to"](input, dtypes.float32)
+    return METHODS["to"](needs_tensor(input, "dequantize"), dtypes.float32)
 
 
 @public(function=False)
@@ -250,7 +251,7 @@ def get_device(input):
         >>> vistorch.get_device(vistorch.ones(2))
         -1
     """
-    return input.get_device()
+    return needs_tensor(input, "get_device").get_device()
 
 
 @public(method=False)
@@ -265,7 +266,7 @@ def is_inference(input):
         >>> vistorch.is_inference(vistorch.ones(2))
         False
     """
-    return input.is_inference()
+    return needs_tensor(input, "is_inference").is_inference()
 
 
 @public(function=False)

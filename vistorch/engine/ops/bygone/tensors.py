@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ... import errors
 from ...bygone import user_level
 from ...face import METHODS, public
 from ...tensor import Tensor
@@ -85,6 +86,8 @@ def resize_as(input, tensor):
         ...     vistorch.arange(4).resize_as(vistorch.ones(2, 2)).shape
         vistorch.Size([2, 2])
     """
+    if not isinstance(tensor, Tensor):
+        raise errors.must_be_tensor("resize_as", "tensor", 2, tensor)
     warnings.warn("non-inplace resize_as is deprecated", stacklevel=user_level())
     return _resized(input, tuple(tensor.shape))
 

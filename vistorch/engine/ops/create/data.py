@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, graph
+from ... import dtypes, errors, graph, views
 from ...events import hear
 from ...face import METHODS, public
 from ...modes import mode
@@ -234,11 +234,14 @@ def detach(self: Tensor) -> Tensor:
         >>> (x * 2).detach()
         tensor([2., 2.])
     """
-    o = wrap(self._data, self._place)
+    try:
+        o = wrap(self._data, self._place)
+    except AttributeError:
+        raise errors.must_be_tensor("detach", "input", 1, self) from None
     o._ver = graph.version(self)
     if (told := hear.cut) is not None:
         told("detach", self)
-    return o
+    return views.expanded(o) if 0 in o._data.strides else o
 
 
 def new_tensor(

@@ -89,15 +89,26 @@ def cpp_name(t: Tensor) -> str:
 def check_out(func: str, out: Any, input: Tensor, operands: tuple = (), said: str = "") -> None:
     """`out=` of the very dtype of the input; `said` is the sentence where it is not the common one."""
     outs.check_out(func, out, (input, *operands))
+    outs.refuse_overlap(out, (input,))
+    disjoint(out, operands)
     if isinstance(input, Tensor) and out._data.dtype != input._data.dtype:
         said = said or f"Expected out tensor to have dtype {cpp_name(input)}, but got {cpp_name(out)} instead"
         raise RuntimeError(said)
+
+
+def disjoint(written: Tensor, read: tuple) -> None:
+    """Refuse to write memory by an index while it is read, be it element for element."""
+    for t in read:
+        if isinstance(t, Tensor) and views.shares(written, t):
+            raise RuntimeError(errors.WRITE_OVERLAP)
 
 
 def in_place(fn: Callable) -> Callable:
     """Offer `fn_` as a method: an expanded tensor is refused where PyTorch looks for it."""
 
     def call(input, *args, **kwargs):
+        if isinstance(input, Tensor) and fn.__name__ not in ("masked_scatter", "masked_fill"):
+            disjoint(input, (*args, *kwargs.values()))
         try:
             return replace(input, fn, args, kwargs)
         except (RuntimeError, IndexError) as refusal:

@@ -165,7 +165,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     if input.__class__ is not Tensor or index.__class__ is not Tensor:
         checks.tensors("gather", ("input", 1, input), ("index", 3, index))
     if out is not None:
-        checks.check_out("gather", out, input)
+        checks.check_out("gather", out, input, (input, index))
     dim = dims.one(dim, input._data.ndim, "gather", position=2)
     if index._place is not input._place:
         checks.same_place("gather", input, index)
@@ -196,7 +196,11 @@ def index_select(input, dim, index, *, out=None):
         checks.tensors("index_select", ("input", 1, input), ("index", 3, index))
     if out is not None:
         checks.check_out(
-            "index_select", out, input, (), "index_select(): self and result must have the same scalar type"
+            "index_select",
+            out,
+            input,
+            (input, index),
+            "index_select(): self and result must have the same scalar type",
         )
     x, i = input._data, index._data
     dim = dims.one(dim, x.ndim, "index_select", position=2)
@@ -235,7 +239,11 @@ def take(input, index, *, out=None):
             "take(): self and out expected to have the same dtype, but got self.dtype = {} and out.dtype = {}"
         )
         checks.check_out(
-            "take", out, input, (), said.format(checks.scalar_name(input), checks.scalar_name(out))
+            "take",
+            out,
+            input,
+            (input, index),
+            said.format(checks.scalar_name(input), checks.scalar_name(out)),
         )
     checks.same_place("take", input, index)
     checks.flat_index("take", input, index)
@@ -262,7 +270,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     """
     checks.tensors("take_along_dim", ("input", 1, input), ("indices", 2, indices))
     if out is not None:
-        checks.check_out("gather", out, input)
+        checks.check_out("gather", out, input, (input, indices))
     x, i = input._data, indices._data
     if i.dtype != checks.LONG:
         raise RuntimeError(

@@ -299,7 +299,11 @@ def masked_select(input, mask, *, out=None):
     checks.tensors("masked_select", ("input", 1, input), ("mask", 2, mask))
     if out is not None:
         checks.check_out(
-            "masked_select", out, input, (), "masked_select(): self and result must have the same scalar type"
+            "masked_select",
+            out,
+            input,
+            (input, mask),
+            "masked_select(): self and result must have the same scalar type",
         )
     checks.same_place("masked_select", input, mask)
     if mask._data.dtype != BOOL:

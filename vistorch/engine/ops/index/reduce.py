@@ -195,7 +195,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         tensor([4., 2.])
     """
     if out is not None:
-        checks.check_out("scatter_reduce", out, input, (src,))
+        checks.check_out("scatter_reduce", out, input, (index, src))
     dim, src = checked("scatter_reduce", input, dim, index, src)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         if not isinstance(reduce, str):
@@ -231,7 +231,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     from .slices import slices
 
     if out is not None:
-        checks.check_out("index_reduce", out, input, (source,))
+        checks.check_out("index_reduce", out, input, (index, source))
     checks.tensors("index_reduce", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     if reduce not in ("prod", "mean", "amax", "amin"):
         if not isinstance(reduce, str):

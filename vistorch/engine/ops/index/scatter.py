@@ -128,7 +128,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
     if src is None:
         src = value
     if out is not None:
-        checks.check_out("scatter", out, input, (src,))
+        checks.check_out("scatter", out, input, (index, src))
     if isinstance(src, Tensor):
         if reduce is not None:
             warnings.warn(REDUCE, UserWarning, stacklevel=3)
@@ -202,7 +202,7 @@ def scatter_add(input, dim, index, src, *, out=None):
         tensor([2., 0., 1.])
     """
     if out is not None:
-        checks.check_out("scatter_add", out, input, (src,))
+        checks.check_out("scatter_add", out, input, (index, src))
     dim, src = checked("scatter_add", input, dim, index, src)
     checks.bounded(input, dim, index)
     result = _scatter_add_row(input, index, src, dim)

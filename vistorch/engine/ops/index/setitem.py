@@ -18,7 +18,7 @@ from ...face import METHODS
 from ...graph import UNTRACKED, edge, version
 from ...modes import mode
 from ...places import CPU, move
-from ...promote import HALVES, sync_rg
+from ...promote import HALVES, floating, sync_rg
 from ...quiet import hushed, quiet
 from ...record import record
 from ...tensor import Tensor, wrap
@@ -211,6 +211,8 @@ def _one_mask(items: tuple, value: Tensor) -> None:
 def assign(region: Tensor, value: Tensor, records: bool) -> None:
     """Write `value`, broadcast and cast, into all of `region`."""
     d = region._data
+    if records and not floating(d.dtype):  # whole numbers and bools have no history
+        value, records = wrap(value._data, value._place), False
     views.before_write(region, records)
     filled = value._data.ndim == 0 and value._place is CPU and d.ndim > 0
     value = _shaped(region, value)

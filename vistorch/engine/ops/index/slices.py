@@ -183,7 +183,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
         tensor([3., 3.])
     """
     if out is not None:
-        checks.check_out("index_add", out, input, (source,))
+        checks.check_out("index_add", out, input, (index, source))
     checks.tensors("index_add", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     dim = dims.one(dim, input._data.ndim, "index_add", position=2)
     slices("index_add", input, dim, index, source)
@@ -213,7 +213,7 @@ def index_copy(input, dim, index, source, *, out=None):
         tensor([7., 0., 5.])
     """
     if out is not None:
-        checks.check_out("index_copy", out, input, (source,))
+        checks.check_out("index_copy", out, input, (index, source))
     checks.tensors("index_copy", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     dim = dims.one(dim, input._data.ndim, "index_copy", position=2)
     _copies(input, dim, index, source)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from ... import dims as _dims
+from ... import errors
 from ...call import op
 from ...errors import sizes
 from ...face import FUNCTIONS, METHODS, public
@@ -63,6 +64,9 @@ def tensordot(a, b, dims: Any = 2, out=None):
         >>> vistorch.tensordot(vistorch.tensor([[1, 2], [3, 4]]), vistorch.tensor([1, 1]), dims=1)
         tensor([3, 7])
     """
+    for t, argument, position in ((a, "a", 1), (b, "b", 2)):
+        if not isinstance(t, Tensor):
+            raise errors.must_be_tensor("tensordot", argument, position, t)
     meant: Any = dims
     if isinstance(dims, Tensor):
         dims = METHODS["tolist"](dims)

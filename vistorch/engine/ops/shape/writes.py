@@ -74,6 +74,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
                 if (told := hear.write) is not None:
                     told(self, copy_row.rule)
                 return self
+    if other is self:
+        return self
     if not isinstance(other, Tensor):
         n = number(other)
         if n is None:
@@ -126,8 +128,10 @@ def detach_(self: Tensor) -> Tensor:
         >>> x.detach_()
         tensor([2., 2.])
     """
-    if self._is_view():
+    if tensor(self, "detach_") is not None and self._is_view():
         raise RuntimeError(NO_DETACH)
+    if mode.on is None:  # nothing of a graph changes in inference mode
+        return self
     if (told := hear.cut) is not None:
         told("detach", self)
     self._node, self._view, self._rg = None, None, False

@@ -6,6 +6,7 @@ with it is one RuntimeError; what the system says of the file itself is left as 
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,6 @@ def opened_picture(file: BinaryIO) -> Iterator[Any]:
     except Image.UnidentifiedImageError:
         raise RuntimeError(f"Pillow knows no picture format in {said}") from None
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # but a place before the file's start is the picture's fault
         raise RuntimeError(f"{said} cannot be read as a picture: {error or type(error).__name__}") from None

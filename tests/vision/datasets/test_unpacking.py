@@ -272,3 +272,15 @@ def test_a_member_without_a_name(tmp_path):
     path.write_bytes(data)
     with pytest.raises(Refused, match="its member '' has no name"):
         unpack(path, tmp_path / "out")
+
+
+def test_members_before_the_start_of_the_file(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("x", b"1")
+    data = bytearray(path.read_bytes())
+    at = data.find(b"PK\5\6") + 16
+    data[at : at + 4] = struct.pack("<I", struct.unpack_from("<I", data, at)[0] + 1000)
+    path.write_bytes(data)
+    with pytest.raises(Refused, match="it is broken"):
+        unpack(path, tmp_path / "out")

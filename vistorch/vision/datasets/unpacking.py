@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import gzip
 import lzma
 import os
@@ -126,7 +127,7 @@ def _damage_told(archive: Path) -> Iterator[None]:
             f"{archive} was not unpacked: it is broken ({error or type(error).__name__}); delete it and download again"
         ) from None
     except OSError as error:
-        if error.errno is not None:
+        if error.errno not in (None, errno.EINVAL):  # a place before the file's start is the archive's fault
             raise
         raise Refused(
             f"{archive} was not unpacked: it is broken ({error}); delete it and download again"

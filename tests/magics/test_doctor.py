@@ -153,6 +153,14 @@ def test_the_alias():
     assert finding("import torch").says.startswith("gives PyTorch")
 
 
+def test_what_is_fine_is_not_said_to_fail(monkeypatch):
+    unalias_torch()
+    monkeypatch.delitem(doctor.sys.modules, "torch", raising=False)
+    monkeypatch.setattr(doctor.util, "find_spec", lambda name: None)
+    told = doctor._alias(None)[0]
+    assert told.says == "PyTorch is not installed: it finds nothing" and "fails" not in told.says
+
+
 def test_little_memory(monkeypatch):
     monkeypatch.setattr("vistorch.engine.kernels.simulated.host_memory", lambda: (1 << 28, 1 << 34))
     assert finding("memory").state == WRONG

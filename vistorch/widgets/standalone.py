@@ -39,8 +39,8 @@ host.querySelectorAll('.vistorch-off').forEach(off=>off.remove());
 })()
 """
 # As the host prints text, in outputs whose own letters are larger or of another face.
-# What is left out of sight casts a shadow at its edge.
-PAPER = "var(--jp-layout-color0,var(--vt-paper,Canvas))"
+# What is left out of sight casts a shadow at its edge; on a page whose paper is not known there is none.
+PAPER = "var(--jp-layout-color0,var(--vt-paper))"
 SHADE = "rgba(127,127,127,.4)"
 PRINTED = (
     f"background:linear-gradient({PAPER} 40%,transparent) 0 0/100% 24px no-repeat local,"
@@ -55,7 +55,7 @@ OFF = "The picture needs a page that runs scripts."
 DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>%(title)s</title>
-<style>body{margin:0 auto;max-width:960px;padding:16px;font:13px/1.5 system-ui,sans-serif}pre{overflow-x:auto}
+<style>body{--vt-paper:#fff;margin:0 auto;max-width:960px;padding:16px;font:13px/1.5 system-ui,sans-serif}pre{overflow-x:auto}
 @media(prefers-color-scheme:dark){body{--vt-paper:#14161b;background:#14161b;color:#e7eaf0}}</style></head>
 <body>
 %(body)s

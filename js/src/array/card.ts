@@ -188,6 +188,7 @@ export class Card implements Desk {
     root.dataset.plan = plan.name;
     root.classList.toggle("vt-narrow", narrow);
     root.style.setProperty("--vt-picture", `${Math.ceil(pose.box.width + left + 1)}px`);
+    root.style.setProperty("--vt-lens", `${plan.lens}px`);
     this.#lens?.resize(plan.lens);
     this.#axes?.show();
     this.repaint();

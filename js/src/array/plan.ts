@@ -38,7 +38,9 @@ export function planned(pose: Pose, room: Room): Plan {
   fit(width);
   const beside = (name: "tiles" | "tiles wide", lens: number): Plan => {
     fit(width - GAP - lens);
-    return { name, lens };
+    // What the picture leaves is the lens's: no hole between them.
+    const rest = width - GAP - Math.ceil(pose.box.width + left + 1);
+    return { name, lens: name === "tiles wide" ? Math.max(lens, rest) : lens };
   };
   if (!room.lens) return { name: pose.shape.length < 2 && pose.sx >= 28 ? "row" : "plain", lens: 0 };
   const pieces = pose.tiled || room.pooled;

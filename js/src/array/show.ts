@@ -9,12 +9,16 @@ import { Strip } from "./strip";
 import { kernelOf } from "./tiles";
 import type { Item, State } from "./types";
 
+const USUAL = 640;
+const WIDEST = 1280;
+
 /** Draw a state; `live` says whether a kernel answers for its tiles. */
 export function show(state: State, { root, model, theme, signal }: Frame, live = true): () => void {
   const kernel = live ? kernelOf(model) : null;
   const size = state.size || 640;
   const again: (() => void)[] = [];
-  root.style.maxWidth = `${Math.max(380, size + 240)}px`;
+  // Where no width was asked for, the card takes what the cell has.
+  root.style.maxWidth = `${size === USUAL ? WIDEST : Math.max(380, size + 240)}px`;
   // A card says its own name: the title stands above where it says more than that.
   if (state.title && state.items.some((item) => item.name !== state.title)) {
     root.append(el("div.vt-title", { text: state.title, role: "heading", "aria-level": 2 }));

@@ -238,7 +238,7 @@ export function flow(view: View): Part {
     );
     g.fillStyle = ink2;
     g.textAlign = "right";
-    g.fillText("now", wide - 4, 8);
+    g.fillText("newest", wide - 4, 8);
     const x = (step: number): number => left + (step / Math.max(1, last)) * (right - left);
     const bottom = TOP + rows * ROW;
     let end = -Infinity;

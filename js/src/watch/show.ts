@@ -148,7 +148,6 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
   const pauses = el("input", { type: "checkbox" });
   const held = el("label.vt-w-autopause", {}, pauses, "pause at an alarm");
   on(pauses, "change", () => view.ask("autopause", { on: pauses.checked }), signal);
-  row.root.append(held);
   const [flags, entries] = [el("span.vt-w-count"), el("span.vt-w-count")];
   row.button("health").append(flags);
   row.button("log").append(entries);
@@ -168,7 +167,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     hands.root,
     alarm.root,
     mainrow,
-    row.root,
+    el("div.vt-w-tabrow", {}, row.root, held),
     el("div.vt-w-panes", {}, ...bodies),
     keys,
   );

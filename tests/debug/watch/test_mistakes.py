@@ -128,3 +128,20 @@ def test_what_is_held_is_bounded():
     for _ in range(9):
         held.add([read(400, 10)])  # a refresh of many small batches
         assert 1024 <= held.samples < 1034
+
+
+def test_a_rewind_keeps_the_batches_before_it():
+    net, (x, y) = conv_net(), pictures(30)
+    opt = optim.SGD(net.parameters(), lr=0.0)
+    said = []
+    with watch(net, opt, share=1e-9, snapshot_every=4) as run:
+
+        def poll():
+            if run.status == "paused" and not run.desk.waiting:
+                said.append((run.say, {m.step for cell in run.book.mistakes.cells.values() for m in cell}))
+                run.rewind(5) if len(said) == 1 else run.resume()
+
+        run.poll = poll
+        training(run, net, opt, x, y, 9, at=lambda i: run.pause() if i == 7 else None)
+    assert said[1][0].startswith("Paused at step 5, where the rewind went.")
+    assert max(said[1][1]) == 5 and len(said[1][1]) >= 1

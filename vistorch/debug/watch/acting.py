@@ -350,7 +350,7 @@ class Acting:
         kept = self.shelf.of(command["step"])
         before, now = self.step, self._rate()
         kept.restore()
-        self.batches.clear()
+        self.batches.forget_after(kept.step)
         self.book.rewind(kept.step, kept.book, self.epoch)
         self.pace.rewound(before, kept.step, self.open)
         self.alarms.rewound(kept.step)
@@ -377,6 +377,11 @@ class Acting:
         )
         if not self.open:
             self.say = f"The model holds the weights of step {kept.step}."
+        elif self.desk.paused:
+            self.say = (
+                f"Paused at step {kept.step}, where the rewind went. The loop waits at the step boundary."
+            )
+            self._fill(self.batches, "training", 0.25)
 
     def _rate(self) -> float | None:
         """The learning rate of the first group."""

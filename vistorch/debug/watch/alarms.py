@@ -95,9 +95,11 @@ class Alarm:
     def rest(self) -> str:
         """What became of the weights."""
         if self.weights:
-            named = ", ".join(self.weights[:NAMED]) + (", …" if len(self.weights) > NAMED else "")
+            if len(self.weights) == self.of > 1:
+                return f"None of {self.of:,} parameters is finite."
+            named = ", ".join(self.weights[:NAMED]) + (" …" if len(self.weights) > NAMED else ".")
             of = f"{len(self.weights):,} of {count(self.of, 'parameter')}"
-            return f"{of} {'is' if len(self.weights) == 1 else 'are'} not finite: {named}."
+            return f"{of} {'is' if len(self.weights) == 1 else 'are'} not finite: {named}"
         return "All weights are finite." if self.of else ""
 
     def way(self) -> str:
@@ -231,6 +233,8 @@ class Alarms:
         assert alarm is not None
         alarm.at = run.step
         self.look()
+        if run.sizes is not None:  # the gradients of this step, which nobody may have looked at
+            run.pending_norms.append((run.step, run.sizes.norms(run.freight)))
         what = f"alarm: {alarm.subject[0].lower()}{alarm.subject[1:]} {alarm.kind}"
         run.log.write(alarm.step, what, f"{alarm.cause} {alarm.rest()}".strip())
         run._touch("log", "head", "snapshots")

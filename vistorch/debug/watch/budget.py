@@ -10,6 +10,7 @@ to as little as a tenth of it.
 
 from __future__ import annotations
 
+from math import inf
 from time import perf_counter
 
 CALL = 0.35e-6  # seconds to be told of an event that needs nothing done
@@ -72,6 +73,7 @@ class Budget:
         self.share, self.clock = share, clock
         self.began, self.held, self.calls = clock(), 0.0, 0
         self.charged = 0.0
+        self.granted = 0.0  # of that, what was asked for whatever it costs: nothing else waits for it
         self.heard = self.each = 0.0  # what the hooks of all steps took, and those of one of late
         self.apart = 0.0  # those of one batch of a validation
         self.jobs: dict[str, Job] = {}
@@ -124,7 +126,7 @@ class Budget:
             if elapsed < j.until:
                 return False
             own = (j.spent + j.cost) / j.share
-            j.until = max(own, min(self.spent() / (BRAKE * self.share), LEAST * own))
+            j.until = max(own, min((self.spent() - self.granted) / (BRAKE * self.share), LEAST * own))
             if elapsed < j.until:
                 return False
         j.last = step
@@ -135,6 +137,7 @@ class Budget:
         j = self.jobs[name]
         j.spent += seconds
         self.charged += seconds
+        self.granted += seconds if j.share == inf else 0.0
         j.cost = seconds if not j.cost else 0.8 * j.cost + 0.2 * seconds
 
     def begin(self) -> tuple[float, float]:

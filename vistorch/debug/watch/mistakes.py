@@ -99,6 +99,12 @@ class Batches:
                 self.bytes += _size(rest)
                 self.samples += sum(rest.sizes)
 
+    def forget_after(self, step: int) -> None:
+        """Drop the batches of later steps."""
+        kept = [r.until(step) for r in self.reads]
+        self.clear()
+        self.add([r for r in kept if r is not None])
+
     def clear(self) -> None:
         """Let all go."""
         self.reads.clear()
@@ -171,10 +177,10 @@ class Mistakes:
                     chosen.setdefault(batch, []).append((int(i), row))
                     left -= 1
             for batch, pairs in chosen.items():
-                if perf_counter() > until:
-                    return
                 wrong, rows = (np.array(part) for part in zip(*pairs, strict=True))
                 self._ask(r, r.sights[batch], wrong, rows, freight, where)
+                if perf_counter() > until:
+                    return
             if not left:
                 return
 

@@ -54,6 +54,19 @@ class Read:
         places = None if self.rows is None else self.rows[mine] - gone
         return Read(self.sights[first:], self.sizes[first:], self.labels[mine], self.read[mine], None, places)
 
+    def until(self, step: int) -> Read | None:
+        """Its batches up to a step; None where there is none.
+
+        Args:
+            step: the newest that counts.
+        """
+        last = sum(s.step <= step for s in self.sights)
+        if last in (0, len(self.sights)):
+            return self if last else None
+        mine = self.owners() < last
+        places = None if self.rows is None else self.rows[mine]
+        return Read(self.sights[:last], self.sizes[:last], self.labels[mine], self.read[mine], None, places)
+
     def unread(self) -> list[tuple[int, int]]:
         """By batch that has some: its step, and how many of its labels are without a prediction."""
         if self.without is None:

@@ -25,6 +25,7 @@ REFRESH = 0.1
 GLANCE = 0.2  # seconds between two looks at the head and the curve, however dear all else is
 SELDOM = 2.0  # seconds between refreshes, at most
 POLL = 1 / 30
+LEAST = 0.001  # seconds for pictures of a validation
 FILL = 0.02  # of the time a validation took, for pictures of what it misread
 
 
@@ -122,7 +123,7 @@ class Refreshing:
             check.add(reads, self.book.classes)
             check.batches.add(reads)
             if ends:
-                self._fill(check.batches, "validation", FILL * (perf_counter() - check.began))
+                self._fill(check.batches, "validation", max(LEAST, FILL * (perf_counter() - check.began)))
             elif self.budget.may("mistakes", self.step):
                 within = self.budget.begin()
                 self.book.mistakes.choose(reads, self.freight, "validation")

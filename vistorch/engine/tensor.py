@@ -329,7 +329,7 @@ class Tensor:
         o = wrap(self._data, self._place)
         if (told := events.hear.cut) is not None:
             told("data", self)
-        if 0 in o._data.strides:
+        if self._view is not None and 0 in o._data.strides:
             from .views import expanded
 
             return expanded(o)

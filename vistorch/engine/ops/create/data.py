@@ -241,7 +241,7 @@ def detach(self: Tensor) -> Tensor:
     o._ver = graph.version(self)
     if (told := hear.cut) is not None:
         told("detach", self)
-    return views.expanded(o) if 0 in o._data.strides else o
+    return views.expanded(o) if self._view is not None and 0 in o._data.strides else o
 
 
 def new_tensor(

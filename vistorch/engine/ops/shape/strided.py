@@ -10,7 +10,7 @@ from typing import Any
 from ... import errors
 from ...dims import LARGEST, one, sequence, whole
 from ...face import METHODS, public
-from ...kernels.strides import extent, lay, start
+from ...kernels.strides import extent, start
 from ...metadata import owner
 from ...tensor import Tensor, ndarray
 from . import rows
@@ -29,6 +29,11 @@ def _all_there_is(d: Any) -> bool:
         root is None
         or (root.__class__ is ndarray and root.nbytes == d.nbytes and root.flags.c_contiguous and d.size > 0)
     )
+
+
+def _checked_by_numpy(d: Any, size: tuple, stride: tuple) -> bool:
+    """Whether numpy sees by itself what does not fit: not in memory of no bytes, nor beyond 64 bits (see `lay`)."""
+    return d.size > 0 and min(stride) >= 0 and max(stride) * max(size) * len(stride) < 2**58
 
 
 def room(d: Any) -> int:
@@ -62,8 +67,8 @@ def as_strided(
     d = tensor(input, "as_strided")
     if storage_offset is None and d.__class__ is ndarray and _all_there_is(d):
         try:
-            if min(stride) >= 0:
-                made = lay(d, size, d.dtype, 0, tuple([s * d.itemsize for s in stride]))
+            if _checked_by_numpy(d, size, stride):
+                made = ndarray(size, d.dtype, d, 0, [s * d.itemsize for s in stride])
                 size, stride = made.shape, tuple(stride)
                 return as_strided_of(input, made, (size, stride, 0, (d.strides, d.itemsize)))
         except (TypeError, ValueError):

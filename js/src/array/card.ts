@@ -1,6 +1,6 @@
 // One array (or one parameter with its gradient and update) as a card: the parts, and what keys and pointer do to them.
 
-import { copy, el, on, onWidth, painter } from "../shared/dom";
+import { copy, el, on, onWidth, painter, ratio } from "../shared/dom";
 import type { Theme } from "../shared/theme";
 import { indexText } from "./axes";
 import { AxesBar } from "./axesbar";
@@ -13,6 +13,7 @@ import { Legend } from "./legend";
 import { type Lens, lens } from "./lens";
 import { planned } from "./plan";
 import { Pose } from "./pose";
+import { crowded } from "./raster";
 import { type Line, readLine } from "./readout";
 import { Sheet } from "./sheet";
 import { factList, factTable } from "./stats";
@@ -358,8 +359,8 @@ export class Card implements Desk {
   /** Numbers that change with the layer or the scale only. */
   #numbers(): void {
     const key = this.sheets.map((sheet) => `${sheet.layer} ${sheet.chosen[sheet.layer]}`).join();
-    const note = [this.#item.pooled, this.#tiles ? this.#tiles.refusal : ""].filter(Boolean).join(" · ");
-    this.#notes.hidden = !this.#item.pooled;
+    const note = [this.#item.pooled, this.#linked ? "" : crowded(this.pose, this.#item.pooled !== "", ratio()), this.#tiles ? this.#tiles.refusal : ""].filter(Boolean).join(" · ");
+    this.#notes.hidden = !note;
     if (this.#notes.textContent !== note) this.#notes.textContent = note;
     if (key === this.#tableKey) return;
     this.#tableKey = key;

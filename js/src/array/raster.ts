@@ -145,3 +145,12 @@ export function lay(plate: Plate, pose: Pose, source: Source, scale: number): vo
         if (has[x]) pixels[at + x] = (lined(x, y, thick) ? two[x] : one[x]) as number;
   }
 }
+
+/** What a pixel shows that covers several values or blocks; "" where none does. */
+export function crowded(pose: Pose, pooled: boolean, ratio: number): string {
+  const many = [pose.sx, pose.sy].reduce((n, scale) => n * Math.ceil(1 / (scale * ratio) - 1e-9), 1);
+  if (many < 2) return "";
+  if (pose.image) return `a pixel over ${many} values shows their mean`;
+  if (pooled) return `a pixel over ${many} blocks follows the same rule`;
+  return `a pixel over ${many} values shows the one furthest from their mean, hatched with the other end where that is at least half as far`;
+}

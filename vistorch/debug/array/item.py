@@ -27,7 +27,8 @@ from .words import pooled_words
 SCALES = ("clip", "max", "log", "fixed")
 MAPS = ("tide", "ember")
 COMPLEX = 1 << 20  # elements of a complex array among many that are looked at
-CELLS = 19_500  # coded cells for the same budget as EXACT_BYTES, with room for the other ends of some
+SINGLE = 30_000  # elements that are coded one by one for the same budget as EXACT_BYTES
+CELLS = 19_500  # blocks of more than one, with room for the other ends of some
 
 
 @dataclass
@@ -144,7 +145,7 @@ def _blocks(
 ) -> tuple[tuple[int, ...], tuple[int, int, int] | None]:
     """The blocks, and the axes of a picture if by its shape it may be one."""
     picture = picture_of(shape, data.dtype)
-    if data.size * data.dtype.itemsize <= budget:
+    if data.size * data.dtype.itemsize <= budget or data.size <= budget * SINGLE // EXACT_BYTES:
         return (1,) * len(shape), picture
     most = max(1, budget * CELLS // EXACT_BYTES)
     if picture is not None:

@@ -104,7 +104,7 @@ export function samples(view: View): Part {
     const mine = state.mistakes.items.filter((m) => m.label === cell[0] && m.read === cell[1]);
     const want = view.of === "validation" ? "validation" : "training";
     const there = mine.filter((m) => m.where === want);
-    const shown = [...(there.length ? there : mine)].sort((a, b) => b.step - a.step).slice(0, MOST);
+    const shown = [...(there.length ? there : mine)].reverse().sort((a, b) => b.step - a.step).slice(0, MOST);
     const where = there.length ? want : (shown[0]?.where ?? want);
     put(
       note,

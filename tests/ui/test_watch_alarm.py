@@ -117,15 +117,3 @@ def test_stop_and_keep_the_last_good_weights(alarmed):
     expect(panel.locator(".vt-status")).to_have_text("stopped")
     told = made.execute("print(run.status, run.alarm, all(p.isfinite().all() for p in net.parameters()))")
     assert made.text(told) == "stopped None True\n"
-
-
-def test_the_switch_lets_the_loop_run_on(notebook):
-    made = notebook(START, TRAIN.replace("bad = {70}", "import time; time.sleep(3); bad = {70}"))
-    made.run(0)
-    made.start(1)
-    panel = made.output(1).locator(".vt-watch").first
-    panel.get_by_label("pause at an alarm").wait_for(timeout=20_000)
-    made.page.wait_for_timeout(600)
-    panel.get_by_label("pause at an alarm").uncheck()
-    made.wait(1)
-    expect(panel.locator(".vt-status")).to_have_text("ended, NaN")

@@ -306,7 +306,11 @@ def _alias(shell: Any) -> list[Finding]:
         return [
             Finding("import torch", OK, f"gives PyTorch {getattr(own, '__version__', '')}, already imported")
         ]
-    there = "gives PyTorch" if util.find_spec("torch") is not None else "fails: PyTorch is not installed"
+    there = (
+        "gives PyTorch"
+        if util.find_spec("torch") is not None
+        else "finds no PyTorch, which vistorch does not need"
+    )
     turn = "vistorch run script.py" if plain else "%vt torch on"
     return [Finding("import torch", OK, there, f"{turn}, to let it give vistorch")]
 

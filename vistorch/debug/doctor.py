@@ -309,7 +309,7 @@ def _alias(shell: Any) -> list[Finding]:
     there = (
         "gives PyTorch"
         if util.find_spec("torch") is not None
-        else "PyTorch is not installed: it finds nothing"
+        else "finds no PyTorch, which vistorch does not need"
     )
     turn = "vistorch run script.py" if plain else "%vt torch on"
     return [Finding("import torch", OK, there, f"{turn}, to let it give vistorch")]

@@ -62,16 +62,21 @@ def older_views():
         assert seen[0] == seen[1] and seen[0][0] == (1, 2) and seen[0][2] != (1, 3)
 
 
-@claims("A gradient retained on the reshaped tensor does not include what flows through those views.")
+@claims(
+    "A gradient retained on the reshaped tensor, and a hook of it, do not see what flows through those views."
+)
 def retained():
     seen = []
     for L in (vistorch, torch):
         x, y, view = reshaped(L)
         y.retain_grad()
+        hooked = []
+        y.register_hook(lambda g, hooked=hooked: hooked.append(g.tolist()))
         view.sum().backward()
         assert x.grad.tolist() == [[2, 2, 2], [0, 0, 0]]
-        seen.append(None if y.grad is None else y.grad.tolist())
-    assert seen == [None, [[1, 0], [1, 0], [1, 0]]]
+        seen.append((None if y.grad is None else y.grad.tolist(), hooked))
+    flows = [[1, 0], [1, 0], [1, 0]]
+    assert seen == [(None, []), (flows, [flows])]
 
 
 @claims(

@@ -74,8 +74,6 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
                 if (told := hear.write) is not None:
                     told(self, copy_row.rule)
                 return self
-    if other is self:
-        return self
     if not isinstance(other, Tensor):
         n = number(other)
         if n is None:
@@ -93,6 +91,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
             other = rows.select(other, 0, 0)
             s = other._data
     if views.aliased(d):
+        if other is self and not (mode.on and sync_rg(self)):
+            return self
         raise RuntimeError(errors.WRITE_ALIASED)
     if other._place is not self._place:
         other = to_place(other, self._place)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import errors
-from .accumulate import Accumulating
+from .accumulate import Accumulating, tensor_of
 from .depth import Deeper
 from .graph import CONST, FREED, IN, OUT, Leaf, Out, edge
 from .modes import mode, recording
@@ -177,6 +177,8 @@ class Pass(Accumulating, Watched):
                         self._catch(n, g, undo)
                     continue
                 if n in targets:  # a node that runs on is caught before its hooks, as in PyTorch
+                    if hooks is not None and hooks.tensor and not self.create_graph:
+                        g = tensor_of(g, n.place)._data  # a hook that writes it writes what was caught
                     self._catch(n, g, undo)
             if hooks is not None:
                 g = self._before(n, hooks, g, undo)

@@ -272,7 +272,7 @@ def _view(rule: Rule) -> Callable:
         v.seen = ver.n
         on = mode.on
         v.meta = None if on else "no_grad" if on is False else "inference"
-        if origin is None:
+        if origin is None or not origin.steps:
             v.base, v.steps = input, ((rule, consts),)
         else:
             v.base, v.steps = origin.base, (*origin.steps, (rule, consts))

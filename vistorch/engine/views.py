@@ -7,6 +7,7 @@ the memory's) and rebuilds its history, `pick(base', steps)`, the next time some
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,22 @@ class HiddenView(View):
     hidden = True
 
 
+class Repeats(HiddenView):
+    """Marks a tensor that is no view, but some of whose elements share memory: a write must look at it first.
+
+    It has no steps; views of such a tensor are views of it and of nothing before it.
+    """
+
+    __slots__ = ()
+
+
 def mark(o: Tensor, x: Tensor, step: tuple, meta: str | None = None) -> None:
     """Make `o` (fresh from `wrap`) a view of `x`, one step away."""
     o._ver = v = graph.version(x)
     origin = x._view
     if meta is None and mode.on is not True:
         meta = _meta()
-    if origin is None:
+    if origin is None or not origin.steps:
         o._view = View(x, (step,), v.n if v is not graph.UNTRACKED else 0, meta)
     else:
         o._view = View(
@@ -66,8 +76,10 @@ def _meta() -> str | None:
 def sync(t: Tensor) -> None:
     """Bring `t`'s history up to date with its memory's."""
     v = t._view
+    if not v.steps:
+        return
     base = v.base
-    if base._view is not None:
+    if base._view is not None and base._view.steps:
         base = v.base = base._view.base  # the base became a view of its hidden self
     if t._node is None and not base._rg:
         if t._rg:
@@ -165,9 +177,14 @@ def define(op: Any) -> None:
             out = laid_out(xp, shape, dtype, tuple([s * dtype.itemsize for s in strides]))
         there = walk(out, steps, _kind(xp))
         if folded(there):
-            return _folded(xp, out, input, steps)
-        there[...] = input
-        return out
+            out = _folded(xp, out, input, steps)
+        else:
+            there[...] = input
+        # elements of a base that share memory share what comes back to it, in equal parts as in PyTorch
+        repeats = (
+            1 if strides is None else prod(n for n, s in zip(shape, strides, strict=True) if not s and n)
+        )
+        return out if repeats == 1 else out / repeats
 
     put_ = op(
         "put_view",
@@ -328,7 +345,7 @@ def shares(x: Tensor, y: Any) -> bool:
 def expanded(o: Tensor) -> Tensor:
     """A fresh tensor whose elements may repeat, marked so that a write looks at it before it is made."""
     if aliased(o._data):
-        v = o._view = HiddenView(wrap(o._data, o._place), (), 0, None)
+        v = o._view = Repeats(wrap(o._data, o._place), (), 0, None)
         v.root = None
     return o
 

@@ -110,7 +110,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     o._ver = v
     o._view = w = new_view(View)
     origin = self._view
-    if origin is None:
+    if origin is None or not origin.steps:
         w.base, w.steps = self, ((BASIC, (key,)),)
         w.meta = None if on else "no_grad"
     else:

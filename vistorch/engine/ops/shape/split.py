@@ -40,7 +40,7 @@ def pieces(rule: Any, x: Tensor, consts: tuple, steps: list, arrays: list) -> tu
     place, ver, on = x._place, version(x), mode.on
     seen = ver.n
     meta = "multi" if on else "no_grad" if on is False else "inference"
-    base, before = (x, ()) if origin is None else (origin.base, origin.steps)
+    base, before = (x, ()) if origin is None or not origin.steps else (origin.base, origin.steps)
     n = None
     if on is True and x._rg and arrays:
         n = new(rule.node_class)

@@ -92,6 +92,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
             s = other._data
     if views.aliased(d):
         if other is self and not (mode.on and sync_rg(self)):
+            if (ver := version(self)) is not UNTRACKED:
+                ver.n += 1
             return self
         raise RuntimeError(errors.WRITE_ALIASED)
     if other._place is not self._place:

@@ -4,7 +4,7 @@ import { rowsOf, worstCell } from "../src/watch/confusion";
 import { band, range, smooth } from "../src/watch/curve";
 import { planOf } from "../src/watch/filters";
 import { columns, fits, log, merge, mistakes } from "../src/watch/merge";
-import { clock, loss, power, rate, roundUp, short, ticks } from "../src/watch/numbers";
+import { clock, loss, one, power, rate, roundUp, short, ticks, whole } from "../src/watch/numbers";
 import { pins, reach } from "../src/watch/plot";
 import { tally } from "../src/watch/view";
 import { counts, curve, delta, head, mistake, run } from "./watching";
@@ -186,6 +186,18 @@ describe("classes", () => {
 });
 
 describe("numbers", () => {
+  it("call nearly all not all, and nearly nothing not nothing", () => {
+    expect([0, 1 / 694, 0.5, 693 / 694, 1, null].map(whole)).toEqual(["0 %", "< 1 %", "50 %", "> 99 %", "100 %", "–"]);
+    expect([0, 0.0004, 0.5, 0.9996, 1, null].map(one)).toEqual([
+      "0.0 %",
+      "< 0.1 %",
+      "50.0 %",
+      "> 99.9 %",
+      "100.0 %",
+      "–",
+    ]);
+  });
+
   it("are written as they are read", () => {
     expect([null, 2.305, 0.3264, 12.34, 345.6, 0.00042, "inf"].map(loss)).toEqual(
       ["–", "2.31", "0.326", "12.3", "346", "4.2e-4", "+inf"].map((text, i) => (i === 1 ? (2.305).toFixed(2) : text)),

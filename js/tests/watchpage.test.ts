@@ -330,6 +330,20 @@ describe("an alarm", () => {
     expect(sent()[2]).toMatchObject({ type: "here" });
   });
 
+  it("keeps the switch as it was set until the loop has done so, and follows the loop after that", async () => {
+    const { one, tell } = open(run({ head: head({ autopause: true }) }));
+    const box = one(".vt-w-autopause input") as HTMLInputElement;
+    const known = async (autopause: boolean, version: number): Promise<boolean> => {
+      await tell({ since: version - 1, version, head: head({ autopause }) });
+      return box.checked;
+    };
+    const from = run().version;
+    box.click();
+    expect(await known(true, from + 1)).toBe(false); // sent before the click was read
+    expect(await known(false, from + 2)).toBe(false);
+    expect(await known(true, from + 3)).toBe(true); // by a program
+  });
+
   it("paints scores and losses that are not finite as words, never as an error", () => {
     const bad = mistake({ top: [[1, "nan" as never], [0, "nan" as never]] });
     const validation = [{ step: 4, epoch: 1, loss: "nan", accuracy: null, samples: 0 }];

@@ -10,6 +10,7 @@ from vistorch import vt
 from vistorch.vt import step_in, watching
 from vistorch.widgets import bundles, live
 from vistorch.widgets.watch import WatchKept, WatchView
+from vistorch.widgets.wire import unpack
 
 
 @pytest.fixture
@@ -44,6 +45,23 @@ def test_a_notebook_shows_the_panel_and_keeps_the_last_state(front, capsys):
     assert capsys.readouterr() == ("", "") and run.says == []
     run.close()
     assert len(front) == 2
+
+
+def test_a_page_knows_before_the_first_step_what_it_can_ask_for(front):
+    net, opt, _ = small_training()
+    with vt.watch(net, opt) as run:
+        head = unpack(front[0].payload)[1]["head"]
+        assert head == {**run.state()["head"], "seconds": head["seconds"], "memory": head["memory"]}
+        assert head["autopause"] is True and head["why"]["autopause"] == head["why"]["stepper"] == ""
+
+
+def test_a_page_knows_before_the_first_step_that_clicks_would_come_too_late(front, monkeypatch):
+    monkeypatch.setattr("vistorch.widgets.pump.why_not", lambda: "Clicks wait.")
+    net, opt, _ = small_training()
+    with vt.watch(net, opt):
+        head = unpack(front[0].payload)[1]["head"]
+        assert head["autopause"] is None and head["says"] == ["Clicks wait."]
+        assert head["why"]["pause"] == head["why"]["stop"] == "Clicks wait."
 
 
 def test_the_last_state_is_shown_once_after_an_error_too(front):

@@ -117,3 +117,16 @@ def test_stop_and_keep_the_last_good_weights(alarmed):
     expect(panel.locator(".vt-status")).to_have_text("stopped")
     told = made.execute("print(run.status, run.alarm, all(p.isfinite().all() for p in net.parameters()))")
     assert made.text(told) == "stopped None True\n"
+
+
+def test_the_switch_before_the_first_step_lets_the_loop_run_on(notebook):
+    made = notebook(START, TRAIN.replace("bad = {70}", "import time; time.sleep(3); bad = {70}"))
+    made.run(0)
+    made.start(1)
+    panel = made.output(1).locator(".vt-watch").first
+    expect(panel).to_be_visible(timeout=20_000)
+    panel.get_by_label("pause at an alarm").uncheck(timeout=2000)  # nothing has been told of the run so far
+    made.wait(1)
+    expect(panel.locator(".vt-status")).to_have_text("ended, NaN")
+    panel.get_by_role("tab", name=re.compile("^Log")).click()
+    expect(panel.locator(".vt-log")).to_contain_text("pause at an alarm")

@@ -31,23 +31,23 @@ def open_stepper(run: Any, going: Any, outputs: tuple) -> None:
     if going.journal is not None or going.at or shell is None:
         run.log.write(run.step, "stepper refused", "somebody walks this pass already")
         return
-    begin, start, free = time.perf_counter(), dict(going.pending), going.free
+    start, free = dict(going.pending), going.free
     how: list[str] = []
-    try:
-        how = _walk(run, Stepper.of(going, names=_names(run, shell), outputs=outputs), shell)
-    except Exception as error:  # showing it failed: the loop goes on
-        run.log.write(run.step, "stepper refused", first_line(error))
-    finally:
-        if how == ["finish"]:
-            going.at = len(going.order)
-        else:
-            going.pending.clear()
-            going.pending.update(start)
-            going.at, going.journal, going.free = 0, None, free
-        run.budget.held += time.perf_counter() - begin
-        run.status, run.say = "running", ""
-        run._touch("log", "head")
-        run._call(run.tell)
+    with run.budget.holding():
+        try:
+            how = _walk(run, Stepper.of(going, names=_names(run, shell), outputs=outputs), shell)
+        except Exception as error:  # showing it failed: the loop goes on
+            run.log.write(run.step, "stepper refused", first_line(error))
+        finally:
+            if how == ["finish"]:
+                going.at = len(going.order)
+            else:
+                going.pending.clear()
+                going.pending.update(start)
+                going.at, going.journal, going.free = 0, None, free
+            run.status, run.say = "running", ""
+            run._touch("log", "head")
+            run._call(run.tell)
 
 
 def _names(run: Any, shell: Any) -> dict[Any, str]:

@@ -73,18 +73,27 @@ class Panel:
             from IPython.display import display
 
             from ..widgets.display import Display
-            from ..widgets.watch import WatchView
-
-            self.view = WatchView(Display(run.record(), run.name), run)
-        except (ImportError, FileNotFoundError):  # `%vt doctor` says what is missing
+            from ..widgets.watch import WatchView, hindrance
+        except ImportError:  # `%vt doctor` says what is missing
             return
-        run.poll = self.view.poll
-        if not self.view.why:
+        if not hindrance():
             from .step_in import open_stepper
 
+            # Before the record that the page begins with: it says what the run can be asked for.
             run.stepper = open_stepper
-            run.alarms.ask, run.alarms.pauses = self.view.ask, True
+            run.alarms.ask, run.alarms.pauses = self._ask, True
+        try:
+            self.view = WatchView(Display(run.record(), run.name), run)
+        except FileNotFoundError:  # no page was built
+            run.stepper, run.alarms.ask, run.alarms.pauses = None, None, False
+            return
+        run.poll = self.view.poll
         display(self.view)
+
+    def _ask(self) -> None:
+        """Ask the pages whether one is open."""
+        if self.view is not None:
+            self.view.ask()
 
     def __call__(self, run: Watched) -> None:
         """Show what is new; after the run, what stays.

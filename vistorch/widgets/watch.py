@@ -22,6 +22,12 @@ LONGEST = 300  # letters of a sentence that answers a page
 AT_ONCE = ("rewind", "filters")  # also act when the run is over
 
 
+def hindrance() -> str:
+    """Why what is clicked would come too late for a run that is opened here; "" where it would not."""
+    # A loop in a thread of its own leaves the main thread free for clicks.
+    return pump.why_not() if threading.current_thread() is threading.main_thread() else ""
+
+
 class WatchView(Live):
     """The panel of a run.
 
@@ -39,8 +45,9 @@ class WatchView(Live):
         self.times: deque[float] = deque(maxlen=MOST)
         self.told: tuple[str, int] = ("", 0)  # the status and the line of the log that a page knows
         self.sending = threading.Lock()
-        # A loop in a thread of its own leaves the main thread free for clicks.
-        self.why = pump.why_not() if threading.current_thread() is threading.main_thread() else ""
+        self.why = hindrance()
+        if self.why:  # the page begins with this state
+            _hindered(display.state()["head"], self.why)
         super().__init__(display)
         pump.route(self.comm)
 

@@ -2,7 +2,7 @@
 
 import { atEnd, el, on } from "../shared/dom";
 import { count } from "../shared/format";
-import { brief, NONE, one } from "./numbers";
+import { brief, one, whole } from "./numbers";
 import { tabs } from "./tabs";
 import { nameOf, type Of, type Part, put, set, tally, unchanged, type View } from "./view";
 
@@ -250,8 +250,8 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       r.bar.classList.toggle("vt-w-few", of > 0 && of < FEW);
       set(r.bar, "aria-label", nameOf(state, c));
       set(r.bar, "aria-valuenow", share === null ? null : String(Math.round(100 * share)));
-      set(r.bar, "aria-valuetext", of ? `${Math.round(100 * (share ?? 0))} %, ${k} of ${of}` : "not seen yet");
-      put(r.share, share === null ? NONE : `${Math.round(100 * share)} %`);
+      set(r.bar, "aria-valuetext", of ? `${whole(share)}, ${k} of ${of}` : "not seen yet");
+      put(r.share, whole(share));
       put(r.seen, of ? `${count(k)} / ${count(of)}` : "none seen");
       const [wrong, times] = taken[c] ?? [-1, 0];
       // Room beside the fill for the word: the worst rows have it.

@@ -208,7 +208,8 @@ export function tokens(view: View): Part {
           const name = named(w, place.token);
           const cell = line.firstElementChild as HTMLElement;
           cell.classList.add("vt-w-context");
-          cell.replaceChildren(el("span", { text: text ? `${text} ` : "" }), el("b.vt-w-miss", { text: name }));
+          const before = el("bdi", { dir: "auto", text });
+          cell.replaceChildren(el("span", {}, before), text ? " " : "", el("b.vt-w-miss", { text: name }));
           cell.title = `${text} ${name}`;
         },
       );

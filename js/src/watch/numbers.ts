@@ -60,7 +60,17 @@ export function tick(value: number): string {
 /** A name where there is little room: both of its ends tell more than its beginning alone. */
 export const brief = (name: string): string => (name.length > 12 ? `${name.slice(0, 4)}…${name.slice(-5)}` : name);
 
-export const one = (share: number | null): string => (share === null ? NONE : `${(100 * share).toFixed(1)} %`);
+/** A share in per cent with so many digits; never none or all of it unless it is. */
+function portion(share: number, digits: number): string {
+  const [text, least] = [(100 * share).toFixed(digits), 10 ** -digits];
+  if (share > 0 && !Number(text)) return `< ${least} %`;
+  if (share < 1 && Number(text) === 100) return `> ${(100 - least).toFixed(digits)} %`;
+  return `${text} %`;
+}
+
+export const one = (share: number | null): string => (share === null ? NONE : portion(share, 1));
+
+export const whole = (share: number | null): string => (share === null ? NONE : portion(share, 0));
 
 /** 1st, 2nd, 3rd, 4th, 11th, 21st. */
 export function ordinal(n: number): string {

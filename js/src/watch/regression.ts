@@ -223,7 +223,7 @@ export function residuals(view: View): Part {
         number(one.constant_mae),
         number(one.bias),
       ]),
-      "minmax(60px, 1.2fr) minmax(44px, 0.8fr) minmax(66px, 1fr) minmax(82px, 1fr) minmax(44px, 0.8fr)",
+      "minmax(60px, 1.2fr) minmax(44px, 0.8fr) minmax(66px, 1fr) minmax(82px, 1fr) minmax(60px, 0.8fr)",
       (line, i) => {
         line.dataset["output"] = String(i);
         line.setAttribute("aria-selected", String(i === k && w.outputs.length > 1));

@@ -3,7 +3,7 @@
 import { el } from "../shared/dom";
 import { count } from "../shared/format";
 import { takenFor, worstFirst } from "./classes";
-import { finite, loss, NONE, one } from "./numbers";
+import { finite, loss, NONE, one, whole } from "./numbers";
 import { nameOf, type Of, type Part, tally, unchanged, type View } from "./view";
 
 const EPOCHS = 4;
@@ -55,9 +55,7 @@ export function result(view: View): Part {
             one((right[c] as number) / (seen[c] as number)),
             pairs.length ? (read[c] ? one((right[c] as number) / (read[c] as number)) : NONE) : NONE,
             ...epochs.map((e) =>
-              e.seen.data[c]
-                ? `${Math.round((100 * (e.right.data[c] as number)) / (e.seen.data[c] as number))} %`
-                : NONE,
+              whole(e.seen.data[c] ? (e.right.data[c] as number) / (e.seen.data[c] as number) : null),
             ),
             !pairs.length ? NONE : wrong < 0 ? "never wrong" : `${nameOf(state, wrong)} (${times})`,
           ];

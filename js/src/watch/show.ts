@@ -147,7 +147,16 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
   );
   const pauses = el("input", { type: "checkbox" });
   const held = el("label.vt-w-autopause", {}, pauses, "pause at an alarm");
-  on(pauses, "change", () => view.ask("autopause", { on: pauses.checked }), signal);
+  let wished: boolean | null = null; // what a person set, until the loop has done so
+  on(
+    pauses,
+    "change",
+    () => {
+      wished = pauses.checked;
+      view.ask("autopause", { on: wished });
+    },
+    signal,
+  );
   const [flags, entries] = [el("span.vt-w-count"), el("span.vt-w-count")];
   row.button("health").append(flags);
   row.button("log").append(entries);
@@ -274,7 +283,8 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     hands.root.hidden = alarm.shown();
     card.toggleAttribute("data-alarm", Boolean(state.head.alarm?.now) && state.head.status === "paused");
     held.hidden = state.head.autopause === null || state.head.autopause === undefined || over || !view.live;
-    if (document.activeElement !== pauses) pauses.checked = Boolean(state.head.autopause);
+    if (wished === state.head.autopause || over) wished = null;
+    pauses.checked = wished ?? Boolean(state.head.autopause);
     const kind = kindOf(state);
     if (kind !== "loss") beside[kind].paint();
     const now = performance.now();

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from time import perf_counter
 
 import pytest
 
@@ -255,3 +256,32 @@ def test_telling_is_at_most_10_times_a_second():
     with watch(net, opt, tell=lambda run: times.append(time.perf_counter())) as run:
         loop(100_000, lambda i: run.stop() if time.perf_counter() - begin > 0.6 else None)
     assert 2 <= len(times) <= (times[-1] - begin) * 10 + 4
+
+
+def test_a_hold_slows_nothing_down_that_is_shown_meanwhile():
+    net, opt, loop = small_training()
+    heads = []
+
+    def polled():
+        if run.status == "paused" and perf_counter() - began[0] > 0.6:
+            heads.append(run.state()["head"])
+            run.resume()
+        elif run.status == "paused":
+            run.refresh()  # as an answer to a page does
+
+    run = watch(net, opt, snapshot_every=0, poll=polled)
+    began = [0.0]
+
+    def pause(i):
+        time.sleep(0.002)
+        if i == 40:
+            run.refresh()
+            heads.append(run.state()["head"])
+            began[0] = perf_counter()
+            run.pause()
+
+    with run:
+        loop(60, pause)
+    before, held = heads
+    assert held["status"] == "paused" and held["seconds"] - before["seconds"] < 0.3
+    assert held["speed"] > 0.5 * before["speed"] and held["overhead"] > 0.5 * before["overhead"]

@@ -206,8 +206,7 @@ class Acting:
             self._hold()
         if not desk.waiting and not desk.paused:
             return
-        begin = perf_counter()
-        try:
+        with self.budget.holding():
             while True:
                 asked = self.desk.take()
                 if asked is not None:
@@ -217,14 +216,14 @@ class Acting:
                 else:
                     self._poll(perf_counter())
                     self.desk.wait()
-        finally:
-            self.budget.held += perf_counter() - begin
 
     def _hold_at_alarm(self) -> None:
         """Hold the loop, where a page answers."""
         self.desk.once = False
         self._hold()
-        if self.alarms.is_answered(self._poll, self.desk):
+        with self.budget.holding():
+            answered = self.alarms.is_answered(self._poll, self.desk)
+        if answered:
             self.log.write(self.step, "paused", "by itself, at the alarm")
         else:
             self.desk.paused = False

@@ -10,6 +10,8 @@ to as little as a tenth of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 from time import perf_counter
 
@@ -71,7 +73,9 @@ class Budget:
 
     def __init__(self, share: float = SHARE, clock=perf_counter) -> None:
         self.share, self.clock = share, clock
-        self.began, self.held, self.calls = clock(), 0.0, 0
+        self.began, self.calls = clock(), 0
+        self.waited = 0.0  # while the loop was held
+        self.since: float | None = None  # when it came to be held; None while it runs
         self.charged = 0.0
         self.granted = 0.0  # of that, what was asked for whatever it costs: nothing else waits for it
         self.heard = self.each = 0.0  # what the hooks of all steps took, and those of one of late
@@ -103,6 +107,23 @@ class Budget:
             seconds: measured.
         """
         self.apart = _of_late(self.apart, seconds)
+
+    @property
+    def held(self) -> float:
+        """Seconds the loop was held, up to now."""
+        return self.waited + (0.0 if self.since is None else self.clock() - self.since)
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """The loop is held in here; a hold within another one is part of it."""
+        if self.since is not None:
+            yield
+            return
+        self.since = self.clock()
+        try:
+            yield
+        finally:
+            self.waited, self.since = self.held, None
 
     def elapsed(self) -> float:
         """Seconds the loop has run."""

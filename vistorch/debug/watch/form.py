@@ -236,6 +236,7 @@ _STATE = fields(
         layers=each(
             fields(
                 name=text,
+                module=text,
                 parameters=whole,
                 ratio=maybe(number),
                 mean=maybe(number),

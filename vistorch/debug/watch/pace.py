@@ -49,6 +49,8 @@ class Pace:
     def mark(self) -> None:
         """Note where the loop is."""
         now = perf_counter() - self.run.budget.held
+        if len(self.points) > 1 and self.points[-1][1] == self.made:
+            self.points.pop()  # what is told while no step is made leaves the steps before in sight
         self.points.append((now, self.made))
         while len(self.points) > 2 and self.points[1][0] < now - SPAN:
             self.points.popleft()

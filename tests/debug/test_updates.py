@@ -8,8 +8,9 @@ import pytest
 
 import vistorch
 from vistorch import nn, optim
-from vistorch.debug import updates
-from vistorch.debug.updates import forget, last_update, remember, remembered, steps_seen
+from vistorch.debug import updates, watch
+from vistorch.debug.array import parameter
+from vistorch.debug.updates import forget, last_update, remember, remembered, steps_seen, why_none
 from vistorch.engine.events import hear
 
 
@@ -47,6 +48,53 @@ def test_each_step_replaces_the_last(make):
         assert vistorch.equal(last_update(p), wanted)
         assert steps_seen(p) == i + 1
     assert not last_update(p).requires_grad
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize(
+    "name", "SGD Adam Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD Adafactor LBFGS".split()
+)
+def test_what_a_view_says_after_a_training(name, watched):
+    """Steps before the first look are not kept, and the view says so; what it promises then comes true."""
+    net = nn.Linear(3, 2)
+    opt = getattr(optim, name)(net.parameters(), lr=0.1)
+
+    def closure():
+        opt.zero_grad()
+        loss = net(vistorch.ones(4, 3)).square().sum()
+        loss.backward()
+        return loss
+
+    def train():
+        for _ in range(3):
+            before = net.weight.detach().clone()
+            opt.step(closure)
+        return net.weight.detach() - before
+
+    def look():
+        shown = parameter(net.weight)
+        return [item.role for item in shown.items], shown.says
+
+    def run():
+        train()
+        roles, says = look()
+        assert roles == ["value", "gradient"] and "debug.updates.remember(parameter)" in says[0]
+        train()
+        assert look() == (roles, says)  # to look at a record keeps nothing, and it promises nothing
+        remember(net.weight)
+        roles, says = look()
+        assert roles == ["value", "gradient"] and says == [why_none(net.weight)]
+        assert "look again after one" in says[0]
+        wanted = train()
+        roles, says = look()
+        assert roles == ["value", "gradient", "update"] and says == []
+        assert vistorch.equal(last_update(net.weight), wanted)
+
+    if watched:
+        with watch.watch(net, opt):
+            run()
+    else:
+        run()
 
 
 def test_nobody_listens_unless_asked():

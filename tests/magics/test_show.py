@@ -153,7 +153,7 @@ def test_a_module_has_gradients_and_updates_beside_its_parameters():
     names = [name for name, _ in net.named_parameters()]
     pairs = [(name, role) for name in names for role in ("value", "gradient")]
     assert [(item.name, item.role) for item in shown.record.items] == pairs
-    assert "0.weight.grad  " in str(shown) and str(shown).endswith("after the next step of an optimizer")
+    assert "0.weight.grad  " in str(shown) and str(shown).endswith("none came since; look again after one")
     before = net[2].bias.detach().clone()
     vistorch.optim.SGD(net.parameters(), lr=1.0).step()
     shown = vt.show(net, name="net")

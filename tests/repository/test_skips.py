@@ -20,7 +20,9 @@ def run(pytester, monkeypatch):
         pytester.makeini("[pytest]\nmarkers =\n    gpu: g\n    multi_gpu: m\n    mpi: m\n")
         pytester.makeconftest(CONFTEST.read_text(encoding="utf-8"))
         pytester.makepyfile(source)
-        return pytester.runpytest_subprocess(*args)
+        return pytester.runpytest_subprocess(
+            "-p", "no:nbval", *args
+        )  # its imports take two seconds each time
 
     return run
 

@@ -31,11 +31,11 @@ def test_a_compressed_pickle_of_one_instruction(code):
 
 
 GROWING = {
-    "sets": p.EMPTY_SET * (3 * MB // 2),
-    "dicts": p.EMPTY_DICT * (3 * MB),
-    "marks": p.MARK * (3 * MB),
-    "tuples": p.NONE + p.TUPLE1 * (3 * MB),
-    "numbers": p.BININT1 + b"\x01" + p.POP + (p.LONG1 + b"\x02\xff\x7f") * (6 * MB // 4),
+    "sets": p.EMPTY_SET * (MB // 2),
+    "dicts": p.EMPTY_DICT * MB,
+    "marks": p.MARK * MB,
+    "tuples": p.NONE + p.TUPLE1 * (2 * MB),
+    "numbers": p.BININT1 + b"\x01" + p.POP + (p.LONG1 + b"\x02\xff\x7f") * (2 * MB // 4),
     "calls": h.name("collections", "OrderedDict")
     + p.BINPUT
     + b"\0"

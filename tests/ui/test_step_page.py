@@ -194,7 +194,16 @@ def test_nothing_in_the_inspector_is_cut(standalone, width):
     assert cut == []
 
 
-@pytest.mark.parametrize("width", [420, 960])
+def test_an_export_gives_the_inspector_its_width(standalone):
+    page = standalone(network().document())
+    for window, wide in ((1400, True), (1000, False)):
+        page.set_viewport_size({"width": window, "height": 900})
+        inspector = page.locator(".vt-inspector").bounding_box()
+        assert (inspector["width"] >= 419) == wide and inspector["x"] + inspector["width"] <= window
+    assert page.evaluate("document.body.clientWidth") <= 1312
+
+
+@pytest.mark.parametrize("width", [420, 960, 1400])
 def test_no_page_is_wider_than_its_window(standalone, shoot, width):
     for name, made in (("small", small()), ("network", network())):
         page = standalone(made.document())

@@ -114,7 +114,7 @@ def last_update(parameter: Any) -> Any:
     """What the last step added to a parameter, as a tensor; None if no step was seen.
 
     Args:
-        parameter: a parameter that `remember` was told of.
+        parameter: a parameter that was given to `remember`.
     """
     from ..engine.tensor import wrap
 
@@ -122,6 +122,30 @@ def last_update(parameter: Any) -> Any:
     if kept is None or kept.parameter() is not parameter or kept.difference is None:
         return None
     return wrap(*kept.difference)
+
+
+def why_none(parameter: Any) -> str:
+    """Why there is no last update to show, and what gives one.
+
+    Args:
+        parameter: a parameter of which `last_update` gave None.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.updates import remember, why_none
+        >>> w = vistorch.nn.Parameter(vistorch.ones(2))
+        >>> why_none(w)
+        'no update: steps are not kept; debug.updates.remember(parameter) keeps them from the next one on'
+        >>> remember(w)
+        >>> why_none(w)
+        'no update: steps are kept from the first look at a parameter on, and none came since; look again after one'
+    """
+    if remembered(parameter):
+        return (
+            "no update: steps are kept from the first look at a parameter on, and none came since; "
+            "look again after one"
+        )
+    return "no update: steps are not kept; debug.updates.remember(parameter) keeps them from the next one on"
 
 
 def steps_seen(parameter: Any) -> int:

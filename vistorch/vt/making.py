@@ -14,7 +14,7 @@ from typing import Any
 from ..debug import array as arrays
 from ..debug.array.axes import default_roles
 from ..debug.array.codes import EXACT_BYTES
-from ..debug.updates import MOST, last_update, remember
+from ..debug.updates import MOST, last_update, remember, why_none
 from ..engine.tensor import Tensor
 from .refusal import Refusal, either, first_line, perhaps
 
@@ -184,7 +184,7 @@ def _remember(module: Any) -> str:
         return "updates are kept for a parameter that is shown by itself, not for so many"
     for p in parameters:
         remember(p)
-    return "no update seen yet: it is there after the next step of an optimizer"
+    return why_none(parameters[0]) if parameters else ""
 
 
 def _grad_or_none(x: Any) -> Any:

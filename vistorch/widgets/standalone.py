@@ -55,7 +55,7 @@ OFF = "The picture needs a page that runs scripts."
 DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>%(title)s</title>
-<style>body{--vt-paper:#fff;margin:0 auto;max-width:960px;padding:16px;font:13px/1.5 system-ui,sans-serif}
+<style>body{--vt-paper:#fff;margin:0 auto;max-width:1280px;padding:16px;font:13px/1.5 system-ui,sans-serif}
 pre{overflow-x:auto}
 @media(prefers-color-scheme:dark){body{--vt-paper:#14161b;background:#14161b;color:#e7eaf0}}</style></head>
 <body>

@@ -48,7 +48,7 @@ def builders(draw):
     return b
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(builders())
 def test_any_record_shows_each_op_once(b):
     r = b.record()

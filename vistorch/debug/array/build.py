@@ -106,7 +106,7 @@ def parameter(
         >>> [(item.role, item.layers[0].stats.max) for item in parameter(w).items]
         [('value', 1.0), ('gradient', 2.0)]
     """
-    from ..updates import last_update
+    from ..updates import last_update, why_none
 
     grad = p.grad if grad is UNSET else grad
     update = last_update(p) if update is UNSET else update
@@ -114,7 +114,7 @@ def parameter(
     if grad is None:
         says.append("no gradient yet: it is there after backward()")
     if update is None:
-        says.append("no update seen yet: it is there after the next step of an optimizer")
+        says.append(why_none(p))
     parts = [("value", p, index), ("gradient", grad, f"{index}.grad"), ("update", update, "update")]
     parts = [part for part in parts if part[1] is not None]
     items = []

@@ -43,6 +43,8 @@ class CompareRecord:
         ...         (x * factor).sum().backward()
         ...     runs.append(run.recording())
         >>> record = compare(*runs)
+        >>> record.names
+        ('times 3.0', 'times 4.0')
         >>> [row["op"] for row in record.rows], record.first["values"]
         (['mul', 'sum_all'], ['3', '4'])
         >>> print(*record.text().splitlines()[-4:], sep="\n")

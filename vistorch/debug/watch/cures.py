@@ -21,7 +21,7 @@ WARM = 20  # looks, or steps, before anything is said of sizes
 VANISHED, EXPLODED = 1e-6, 1e3  # of the largest gradient, and of the middle or last one
 
 CURES = {
-    "dead units": "Lower the learning rate, use LeakyReLU, or rewind to before they died.",
+    "dead units": "Bring the layer's inputs to mean 0 and deviation 1, or lower the learning rate; then begin anew.",
     "saturated units": "Scale the layer's inputs or weights down, normalise before it, or use ReLU.",
     "step too small": "Raise the learning rate, or give this layer a larger one of its own.",
     "step too large": "Lower the learning rate, warm it up, or clip the gradients.",

@@ -22,11 +22,13 @@ What `wire()` gives (kind "graph"); every text is data, every `[i]` into `string
 - `roots`: list of {node, text}: what stands above the first boxes. `failed`: number of the node that failed, or -1.
 - `scale`: [low, high], base 10 logarithms of the least and the largest norm on the scale, or null. An edge's width:
   see `width_of` in `labels.py`.
-- `layouts`: list; the first is what is shown at first, then what one toggle from there leads to, then two, as far as
-  a budget of bytes goes; everything open is among them where it has at most 400 boxes. A page finds a layout by its
-  `open`. Each: {`open`: i32 groups that are open, sorted; `width`, `height`; `boxes` i32 (n, 6): what (0 node, 1
-  closed group, 2 root), its number, x, y, width, height; `pills` i32 (n, 7): node, row of the box it stands beside,
-  the view between the two or -1, x, y, width, height; `frames` i32 (n, 5): group, x, y, width, height; `edges` i32
+- `stages`: i32, numbers of layouts: from everything closed to what is open unless someone says otherwise, each with all
+  of the one before it open, so that a page can show the finest that it can show legibly.
+- `layouts`: list; the first is what the record has open, then the stages, then what one toggle from there leads to,
+  then two, as far as a budget of bytes goes; everything open is among them where it has at most 400 boxes. A page finds
+  a layout by its `open`. Each: {`open`: i32 groups that are open, sorted; `width`, `height`; `boxes` i32 (n, 6): what
+  (0 node, 1 closed group, 2 root), its number, x, y, width, height; `pills` i32 (n, 7): node, row of the box it stands
+  beside, the view between the two or -1, x, y, width, height; `frames` i32 (n, 5): group, x, y, width, height; `edges` i32
   (n, 5): rows of the two boxes, number of the first edge it stands for (-1 from a root), how many it stands for,
   first of its `points`; `norms` f64 of these, `points` i32 (n, 2)}. Points run to the next edge's first. How a path
   is drawn: see `layout/model.py`.

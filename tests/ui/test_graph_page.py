@@ -64,6 +64,7 @@ def test_a_click_tells_of_a_node_and_edges_are_as_wide_as_gradients_are_large(st
     side = page.locator(".vt-inspector")
     expect(side.locator(".vt-nodename")).to_have_text("first[1] ReLU")
     expect(side).to_contain_text("first[1]")
+    expect(side.locator(".vt-does")).to_have_text("Relu: x where it is positive, else 0.")
     expect(side.locator(".vt-rhs")).to_have_text("g [x > 0]")
     expect(side.get_by_role("button")).to_have_count(0)  # no kernel to check it
     page.locator(".vt-pill", has_text="weight").first.click()

@@ -30,7 +30,7 @@ export interface Group {
   saved: number;
 }
 
-type Words = "op" | "name" | "label" | "dtype" | "device" | "line" | "says" | "chip" | "bold" | "plain" | "right" | "layer";
+type Words = "op" | "name" | "label" | "dtype" | "device" | "line" | "says" | "chip" | "bold" | "plain" | "right" | "layer" | "does";
 
 export interface State {
   title: string;

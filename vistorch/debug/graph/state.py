@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..meaning import meaning_of
 from .folding import stages
 from .labels import fitted, labels_of, scale_of, sizes_of
 from .record import KINDS, MARKS
@@ -62,6 +63,7 @@ def state(record: Any) -> dict[str, Any]:
             "bold": _array([text(label.bold) for label in labels]),
             "plain": _array([text(label.plain) for label in labels]),
             "right": _array([text(label.right) for label in labels]),
+            "does": _array([text(meaning_of(n.name) if n.kind == "op" else "") for n in nodes]),
             "layer": _array([text(tree.layer(i)) for i in range(len(nodes))]),
             **{
                 name: _array([text(getattr(n, name)) for n in nodes])

@@ -63,6 +63,10 @@ def test_help_of_what_is_not_there(sentence):
         ("%vt devic", "there is no command 'devic'; did you mean device?"),
         ("%vt show", "`%vt show` needs a tensor, parameter, array, module, dict or list: type `%vt show x`"),
         ("%vt show modle[0]", "NameError: name 'modle' is not defined; did you mean model?"),
+        (
+            "%vt compare qqqqq b",
+            "name 'qqqqq' is not defined: type `%%vt record qqqqq` on a cell's first line",
+        ),
         ("%vt show qqqqq", "NameError: name 'qqqqq' is not defined: type `%vt vars` to see what there is"),
         ("%vt show model[0].wieght", "has no attribute 'wieght'; did you mean weight"),
         ("%vt show x[", "SyntaxError: '[' was never closed in `x[`: type one Python expression"),

@@ -64,6 +64,7 @@ def test_a_click_tells_of_a_node_and_edges_are_as_wide_as_gradients_are_large(st
     side = page.locator(".vt-inspector")
     expect(side.locator(".vt-nodename")).to_have_text("first[1] ReLU")
     expect(side).to_contain_text("first[1]")
+    expect(side.locator(".vt-does")).to_have_text("Relu: x where it is positive, else 0.")
     expect(side.locator(".vt-rhs")).to_have_text("g [x > 0]")
     expect(side.get_by_role("button")).to_have_count(0)  # no kernel to check it
     page.locator(".vt-pill", has_text="weight").first.click()
@@ -121,6 +122,39 @@ def test_zoom_and_fit(standalone):
     page.keyboard.press("f")
     box, graph = page.locator(".vt-board").bounding_box(), page.locator("svg.vt-graph").first.bounding_box()
     assert graph["height"] <= box["height"] and graph["width"] <= box["width"]
+
+
+def test_a_graph_too_large_to_read_folds_until_it_is_read_whole(standalone, theme, shoot):
+    net = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)) for _ in range(8)])
+    with Calls():
+        loss = net(vistorch.randn(2, 4)).sum()
+    page = standalone(vt.graph(loss, namespace={"net": net, "loss": loss}).document(), theme)
+    bars, fit = page.locator(".vt-bar"), page.get_by_role("button", name="Fit the whole graph")
+
+    def seen():
+        """Whether the whole picture is in its box, and the size of its text on the screen."""
+        return page.locator(".vt-board").evaluate(
+            "b => [b.scrollHeight <= b.clientHeight && b.scrollWidth <= b.clientWidth,"
+            " 11.5 * b.querySelector('svg').getScreenCTM().a]"
+        )
+
+    whole, text = seen()
+    assert whole and text > 9
+    expect(page.locator('.vt-node[aria-expanded="false"]')).to_have_count(8)
+    page.get_by_role("button", name="open every group").click()
+    expect(bars).to_have_count(8)
+    assert not seen()[0]
+    fit.click()
+    expect(bars).to_have_count(0)
+    assert seen()[0] and seen()[1] > 9
+    shoot(theme)
+    page.keyboard.press("f")
+    expect(bars).to_have_count(8)
+    assert seen()[0] and seen()[1] < 6
+    bars.nth(1).click()  # what a hand has changed is no longer what Fit had before it
+    fit.click()
+    expect(bars).to_have_count(0)
+    assert seen()[0] and seen()[1] > 9
 
 
 def test_a_large_graph_has_a_map_and_stays_in_its_box(standalone, shoot):

@@ -58,6 +58,7 @@ def test_a_network_is_stepped_with_mouse_keys_and_slider(standalone, theme, shoo
     page.locator(".vt-node", has_text="Relu").click()
     expect(position).to_have_text("step 4 of 5")
     expect(page.locator(".vt-board .vt-here")).to_contain_text("Relu")
+    expect(side.locator(".vt-does")).to_have_text("Relu: x where it is positive, else 0.")
     expect(page.locator(".vt-board .vt-done:not(.vt-pill)")).to_have_count(3)
     expect(page.locator(".vt-pill.vt-done")).to_have_count(2)
     expect(side).to_contain_text("ReluBackward0")

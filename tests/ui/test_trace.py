@@ -238,7 +238,7 @@ def test_record_compare_and_memory_in_a_notebook(notebook, shoot, theme):
     assert book.text(1).startswith("recording 'before': 3 ops, gradients of 2 leaves")
     card = book.output(3).locator(".vt-rp-compare")
     card.wait_for()
-    assert "only in b" in card.inner_text()
+    assert "Only after has mul" in card.inner_text()
     shoot("compare", card)
     curve = book.output(4).locator(".vt-rp-memory")
     curve.wait_for()

@@ -7,6 +7,7 @@ from .describe import Operand, Operation, describe
 from .formula import Formula, formulas_of
 from .frames import Flow, Frame
 from .lines import Cut, Lines, Overwritten, note_of, overwritten
+from .meaning import meaning_of
 from .memory import GraphBytes, graph_bytes
 from .source import Line, line_of
 from .stepper import Stepper
@@ -46,6 +47,7 @@ __all__ = [
     "formulas_of",
     "graph_bytes",
     "line_of",
+    "meaning_of",
     "note_of",
     "overwritten",
 ]

@@ -32,18 +32,22 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, add_help=False, allow_abbrev=False, exit_on_error=False)
         self.kinds: dict[str, str] = {}
+        self.cures: dict[str, str] = {}
 
-    def takes(self, name: str, help: str, *, kind: str = WORD, **settings: Any) -> None:
+    def takes(self, name: str, help: str, *, kind: str = WORD, cure: str = "", **settings: Any) -> None:
         """Add a positional argument or, where the name begins with `--`, an option.
 
         Args:
             name: the parameter's name, or `--` and the name.
             help: a few words that say what it is.
             kind: what it is, for completion; an EXPRESSION is handed to the function as its value.
+            cure: what makes an EXPRESSION's name that is not there; NAME in it stands for that name.
             settings: what `add_argument` takes besides.
         """
         action = self.add_argument(name, help=help, **settings)
         self.kinds[action.dest] = kind
+        if cure:
+            self.cures[action.dest] = cure
 
     @cached_property
     def options(self) -> Mapping[str, argparse.Action]:

@@ -17,6 +17,7 @@ from .running import finish, run
 from .trace_cell import around
 
 NAME = "compare"
+MAKES = "type `%%vt record NAME` on a cell's first line to make that recording"
 
 
 class Recorded:
@@ -169,8 +170,10 @@ def _record_arguments(parser: Parser) -> None:
 
 
 def _compare_arguments(parser: Parser) -> None:
-    parser.takes("a", "the reference: a recording, or its file in quotes", kind=EXPRESSION, metavar="A")
-    parser.takes("b", "the other recording, or its file in quotes", kind=EXPRESSION, metavar="B")
+    first = "the reference: a recording, or its file in quotes"
+    parser.takes("a", first, kind=EXPRESSION, cure=MAKES, metavar="A")
+    second = "the other recording, or its file in quotes"
+    parser.takes("b", second, kind=EXPRESSION, cure=MAKES, metavar="B")
     parser.takes("--rtol", "relative tolerance; one for each type if not given", type=float, metavar="NUMBER")
     parser.takes("--atol", "absolute tolerance", type=float, metavar="NUMBER")
     parser.takes("--plain", "run no op again on the reference's inputs", action="store_true")

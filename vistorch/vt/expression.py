@@ -10,13 +10,16 @@ from typing import Any
 
 from .refusal import Refusal, first_line, one_line, perhaps
 
+WHAT_THERE_IS = "type `%vt vars` to see what there is"
 
-def evaluate(text: str, namespace: dict[str, Any]) -> Any:
+
+def evaluate(text: str, namespace: dict[str, Any], cure: str = WHAT_THERE_IS) -> Any:
     """Return the value of an expression.
 
     Args:
         text: the expression as it was typed.
         namespace: the names it may use.
+        cure: what to do about a name that is not there and is near to none; NAME in it stands for that name.
 
     Raises:
         Refusal: one line with the exception's type and sentence, and names near an unknown one.
@@ -30,15 +33,15 @@ def evaluate(text: str, namespace: dict[str, Any]) -> Any:
     try:
         return eval(code, scope)
     except Exception as error:
-        refusal = Refusal(first_line(error) + _near(error, scope))
+        refusal = Refusal(first_line(error) + _near(error, scope, cure))
     raise refusal  # outside of `except`: the shell keeps the last error, which must not keep the user's variables
 
 
-def _near(error: Exception, scope: dict[str, Any]) -> str:
+def _near(error: Exception, scope: dict[str, Any], cure: str) -> str:
     """Return the names near one that was not found, as the end of the sentence."""
     missing = getattr(error, "name", None)
     if isinstance(error, NameError) and missing:
-        return perhaps(missing, [*scope, *dir(builtins)]) or ": type `%vt vars` to see what there is"
+        return perhaps(missing, [*scope, *dir(builtins)]) or f": {cure.replace('NAME', missing)}"
     if isinstance(error, AttributeError) and missing and error.obj is not None:
         return perhaps(missing, dir(error.obj))
     return ""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from .command import EXPRESSION, TEXT, Asked, Command
-from .expression import evaluate
+from .expression import WHAT_THERE_IS, evaluate
 from .refusal import Refusal, either, perhaps
 from .words import Word, split, unquoted
 
@@ -48,7 +48,7 @@ def read(command: Command, text: str, asked: Asked) -> dict[str, Any]:
         typed = options[name]
         if kind == EXPRESSION and typed is not None:
             asked.texts[name] = typed
-            options[name] = evaluate(typed, asked.namespace)
+            options[name] = evaluate(typed, asked.namespace, command.parser.cures.get(name, WHAT_THERE_IS))
     return command.prepare(options, asked)
 
 

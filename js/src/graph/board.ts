@@ -1,14 +1,16 @@
 // The box a picture scrolls in: zoom, drag, fit, a small map where it is large, and keys that walk from box to box.
 
 import { button, el, on, onWidth, painter } from "../shared/dom";
-import { GROUP, rows } from "./record";
+import { GROUP, type Layout, rows } from "./record";
 import type { Picture } from "./picture";
 import { svg } from "./svg";
 
+const FIT = "Fit the whole graph: modules fold until it can be read; again: none of them, however small  f";
 const STEPS = [0.25, 0.35, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 3];
 const LARGE = 1.8; // times the box, above which there is a map
 const TALL = 640;
-const WHOLE = 0.85; // down to here a graph is shown smaller rather than cut below
+const ROOMY = 420; // of a graph that has more to open
+export const LEGIBLE = 0.8; // text of 11.5 px is then 9 px: a graph is shown whole down to here, smaller only on demand
 
 export class Board {
   readonly root: HTMLElement;
@@ -23,6 +25,10 @@ export class Board {
   #fitted = false;
   #signal: AbortSignal;
   #remap: () => void;
+  /** Called when the box first has its size: what is shown may then be chosen by it. */
+  sized: () => void = () => {};
+  /** What the button Fit does. */
+  fits: () => void = () => this.fit();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
@@ -35,7 +41,7 @@ export class Board {
       tool("−", "smaller  −", () => this.by(-1)),
       this.#percent,
       tool("+", "larger  +", () => this.by(1)),
-      button("button", "Fit", "show all  f", () => this.fit(), signal),
+      button("button", "Fit", FIT, () => this.fits(), signal),
     );
     this.root = el("div.vt-boardbox", {}, this.box, this.tools);
     this.root.append(this.#map);
@@ -49,7 +55,10 @@ export class Board {
       this.box,
       (width) => {
         this.#width = width;
-        if (!this.#fitted) this.#first();
+        if (!this.#fitted) {
+          this.#first();
+          if (this.#fitted) this.sized();
+        }
         this.#remap();
       },
       signal,
@@ -68,15 +77,23 @@ export class Board {
       if (i === 0) stop.element.setAttribute("tabindex", "0");
       stop.element.addEventListener("focus", () => this.#rove(stop.element), { signal: this.#signal });
     }
-    if (!this.box.style.height) {
-      this.box.style.height = `${Math.min(TALL, Math.max(260, picture.layout.height + 64))}px`;
-    }
+    if (!this.box.style.height) this.#tall(picture.layout, 260);
     const now = place();
     if (before && now) {
       this.box.scrollLeft += now.left - before.left;
       this.box.scrollTop += now.top - before.top;
     } else if (this.#width) this.#first();
     this.#remap();
+  }
+
+  #tall(layout: Layout, least: number): void {
+    this.box.style.height = `${Math.min(TALL, Math.max(least, layout.height + 64))}px`;
+  }
+
+  /** Show a picture in place of the first one, before a reader has seen that: the box is as tall as this one needs, with room for what it holds. */
+  begin(picture: Picture): void {
+    this.#tall(picture.layout, ROOMY);
+    this.show(picture, -1);
   }
 
   /** Give the focus to the box of a node, to that of the group that hides it, or to the board. */
@@ -90,15 +107,27 @@ export class Board {
     for (const stop of this.picture?.stops ?? []) stop.element.setAttribute("tabindex", stop.element === element ? "0" : "-1");
   }
 
-  /** At first: as large as it is, or as small as it must be to fit across, within reason. */
+  /** At first: whole where it can be read so, else as small as it must be to fit across and can still be read. */
   #first(): void {
-    const wide = (this.picture?.layout.width ?? 0) + 32;
     if (!this.#width || !this.picture) return;
     this.#fitted = true;
-    const across = Math.min(1, Math.max(0.6, this.#width / wide));
-    const down = (this.box.clientHeight - 48) / (this.picture.layout.height + 12);
-    this.set(down < across && down >= WHOLE ? down : across);
-    this.box.scrollLeft = Math.max(0, (this.box.scrollWidth - this.#width) / 2);
+    const { layout } = this.picture;
+    const across = Math.min(1, Math.max(LEGIBLE, this.#width / (layout.width + 32)));
+    this.set(this.legible(layout) ? Math.min(1, this.#whole(layout)) : across);
+    // What is wider than the box is entered where the pass begins, with room for the parameters to its right.
+    const [, , x = 0, , w = 0] = rows(layout.boxes)[0] ?? [];
+    const wide = this.box.scrollWidth > this.#width + 1;
+    this.box.scrollLeft = wide ? (x + w / 2 + 16) * this.zoom - 0.4 * this.#width : 0;
+  }
+
+  /** The zoom at which all of a layout is seen. */
+  #whole({ width, height }: Layout): number {
+    return Math.min(1.25, this.box.clientWidth / (width + 32), (this.box.clientHeight - 48) / (height + 14));
+  }
+
+  /** Whether all of a layout can be seen and its text be read. */
+  legible(layout: Layout): boolean {
+    return this.#whole(layout) >= LEGIBLE;
   }
 
   set(zoom: number, around?: { x: number; y: number }): void {
@@ -118,9 +147,9 @@ export class Board {
     if (next !== undefined) this.set(next);
   }
 
+  /** All of the picture, however small. */
   fit(): void {
-    const { width, height } = this.picture?.layout ?? { width: 1, height: 1 };
-    this.set(Math.min(1.25, this.box.clientWidth / (width + 32), (this.box.clientHeight - 48) / (height + 14)));
+    if (this.picture) this.set(this.#whole(this.picture.layout));
   }
 
   #draw(): void {

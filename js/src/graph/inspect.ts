@@ -48,6 +48,9 @@ export function formulasOf(rules: Rule[]): HTMLElement | null {
   return el("div.vt-rules", { role: "group", "aria-label": "formulas" }, ...lines);
 }
 
+/** What an op computes, in a sentence; nothing where none is known. */
+export const doesOf = (text: string): HTMLElement | null => (text ? el("div.vt-does", { text }) : null);
+
 /** What each letter of the formulas is here: `known` says name and shape of "g", of "y", and of each input. */
 export function lettersOf(rules: Rule[], known: (what: string) => [string, string], all = rules): HTMLElement | null {
   const found = letters(rules, all);
@@ -143,7 +146,7 @@ export function inspect(graph: Graph, node: number, checked: HTMLElement | null)
             ? ["output, what forward gave", shapeText(graph.shape(node))]
             : [`${what}${source(graph, out, what)}`, out.some((e) => e.input === what) ? shapeOf(what) : ""],
       );
-      parts.push(section("What this node does", null, table ?? none, shown, checked));
+      parts.push(section("What this node does", null, doesOf(graph.word(node, "does")), table ?? none, shown, checked));
     }
   }
   const shape = shapeText(graph.shape(node));

@@ -30,7 +30,7 @@ export interface Group {
   saved: number;
 }
 
-type Words = "op" | "name" | "label" | "dtype" | "device" | "line" | "says" | "chip" | "bold" | "plain" | "right" | "layer";
+type Words = "op" | "name" | "label" | "dtype" | "device" | "line" | "says" | "chip" | "bold" | "plain" | "right" | "layer" | "does";
 
 export interface State {
   title: string;
@@ -48,6 +48,8 @@ export interface State {
   scale: [number, number] | null;
   failed: number;
   layouts: Layout[];
+  /** Numbers of layouts, from everything closed to what is open where nothing else was asked for. */
+  stages?: Nd;
 }
 
 export const NODE = 0;
@@ -164,6 +166,12 @@ export class Graph {
     const found: number[] = [];
     for (let at = g; at >= 0; at = this.state.groups[at]?.parent ?? -1) found.push(at);
     return found;
+  }
+
+  /** The nodes where something went wrong: the one that failed, and where a bad value was born. */
+  wrong(): number[] {
+    const born = MARKS.indexOf("birth");
+    return Array.from({ length: this.count }, (_, i) => i).filter((i) => this.kind(i) === "failed" || this.number(i, "mark") === born);
   }
 
   path(i: number): string {

@@ -112,7 +112,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
       if (e.key === "/") search.input.focus();
       else if (e.key === "+" || e.key === "=") board.by(1);
       else if (e.key === "-") board.by(-1);
-      else if (e.key === "f") board.fit();
+      else if (e.key === "f") board.fits();
       else if (e.key === "c") aside.querySelector<HTMLButtonElement>(".vt-check")?.click();
       else return;
       e.preventDefault();

@@ -104,6 +104,12 @@ export class Course {
     return this.graph && place >= 0 ? this.graph.word(place, "layer") : "";
   }
 
+  /** What the op of a node computes, in a sentence. */
+  does(id: number): string {
+    const place = this.state.places[id] ?? -1;
+    return this.graph && place >= 0 ? this.graph.word(place, "does") : "";
+  }
+
   /** The layer around a node. */
   where(id: number): string {
     const place = this.state.places[id] ?? -1;

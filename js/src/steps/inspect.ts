@@ -4,7 +4,7 @@ import { el } from "../shared/dom";
 import { num, shapeText } from "../shared/format";
 import type { Theme } from "../shared/theme";
 import { heat, normOf, scaleLine, single, sizeText, tells, type Value } from "../graph/heat";
-import { example, formulasOf, headOf, lettersOf, savedOf, section, sourceOf } from "../graph/inspect";
+import { doesOf, example, formulasOf, headOf, lettersOf, savedOf, section, sourceOf } from "../graph/inspect";
 import type { Course } from "./course";
 import type { Outgoing, StepFrame, StepNode } from "./types";
 
@@ -73,7 +73,7 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
   const told = numbers.map((out) =>
     example(main.outgoing.length > 1 ? out.input : "", out.numbers?.text ?? "", out.numbers?.note ?? ""),
   );
-  if (!node.leaf) parts.push(section("What this node does", null, formulasOf(rules), lettersOf(rules, (what) => letter(course, main, node, what), formulas), ...told, checked));
+  if (!node.leaf) parts.push(section("What this node does", null, doesOf(course.does(main.node)), formulasOf(rules), lettersOf(rules, (what) => letter(course, main, node, what), formulas), ...told, checked));
   main.incoming.forEach((ref, i) => {
     const value = course.value(ref);
     if (!value) return;

@@ -271,7 +271,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     "/": () => search?.input.focus(),
     "+": () => board?.by(1),
     "-": () => board?.by(-1),
-    f: () => board?.fit(),
+    f: () => board?.fits(),
   };
   on(
     card,

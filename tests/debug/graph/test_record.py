@@ -1,6 +1,7 @@
 """Records of any source: folding, search, text, state."""
 
 import copy
+import itertools
 import json
 
 import numpy as np
@@ -202,6 +203,19 @@ def test_layouts_that_a_page_can_reach_without_a_kernel():
     closed = layout(r.fold())
     for key, value in closed.items():
         assert np.array_equal(value, made[()][key], equal_nan=key == "norms"), key
+
+
+@given(builders())
+@settings(max_examples=20, deadline=None)
+def test_stages_run_from_all_closed_to_what_is_open_at_first(b):
+    r = b.record()
+    state = r.wire()
+    opened = [frozenset(map(int, state["layouts"][i]["open"])) for i in state["stages"]]
+    assert opened[0] == frozenset() and opened[-1] == r.open and state["stages"][-1] == 0
+    assert all(a < b for a, b in itertools.pairwise(opened))
+    asked = r.unfold().wire()  # the reader's wish is the first layout, and the stages stay
+    assert frozenset(map(int, asked["layouts"][0]["open"])) == frozenset(r.tree.frames)
+    assert [frozenset(map(int, asked["layouts"][i]["open"])) for i in asked["stages"]] == opened
 
 
 def test_the_budget_of_layouts():

@@ -6,7 +6,6 @@ Invariant: nothing is computed and nothing of the graph is changed; what was fre
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from ...engine.quiet import quiet
 from ...engine.tensor import Tensor
 from ..formula import formulas_of
 from ..lines import note_of
+from ..meaning import short
 from .build import Builder
 from .calls import Call, Found
 from .groups import Groups
@@ -32,7 +32,6 @@ NO_GRAPH = (
 )
 ONLY_A_LEAF = "this tensor is a leaf: nothing was recorded that leads to it, so there is no graph to show"
 FREED_SAYS = "The graph was freed by a backward pass: what its nodes had saved is gone."
-_BACKWARD = re.compile(r"Backward\d*$")
 
 
 def capture(
@@ -91,12 +90,6 @@ def capture(
     for t, e in zip(tensors, edges, strict=True):
         made.root(t, e)
     return made.builder.record()
-
-
-def short(name: str) -> str:
-    """An op's short name: "AddmmBackward0" is Addmm."""
-    found = _BACKWARD.sub("", name.rpartition("::")[2]) or name
-    return found.removeprefix("Native").removesuffix("WithIndices") or found
 
 
 class Source:

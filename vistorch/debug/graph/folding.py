@@ -156,16 +156,17 @@ def parameters_of(record: Any) -> list[tuple[int, int]]:
     return found
 
 
-def first_open(record: Any, most: int = MOST) -> frozenset[int]:
-    """The groups that are open at first: as many as `most` boxes allow, alike ones together.
+def stages(record: Any, most: int = MOST) -> list[frozenset[int]]:
+    """The groups that are open, stage by stage: none at first, then more as `most` boxes allow, alike ones together.
 
     Args:
         record: the record.
         most: boxes that may show; a parameter beside its op counts half.
     """
     tree = record.tree
+    found = [frozenset[int]()]
     if not tree.frames:
-        return frozenset()
+        return found
     inside: dict[int, list[int]] = {-1: []}  # the frames directly in each frame
     for g in tree.frames:
         inside[g] = []
@@ -178,7 +179,6 @@ def first_open(record: Any, most: int = MOST) -> frozenset[int]:
         boxes[tree.home[user]] += 0.5
     # a module of one op between views of it says no more when it is open
     plain = {g for g in tree.frames if not inside[g] and tree.real[g] < 2 and not record.groups[g].synthetic}
-    opened: set[int] = set()
     shown = boxes[-1] + len(inside[-1])
     closed = [g for g in inside[-1] if g not in plain]
     while closed:
@@ -188,16 +188,26 @@ def first_open(record: Any, most: int = MOST) -> frozenset[int]:
             alike = "" if group.synthetic else group.kind or group.name
             kinds.setdefault((len(tree.around[g]), group.synthetic, alike), []).append(g)
         costs = [
-            (depth[0], sum([boxes[g] + len(inside[g]) - 1 for g in found]), found)
-            for depth, found in kinds.items()
+            (depth[0], sum([boxes[g] + len(inside[g]) - 1 for g in alike]), alike)
+            for depth, alike in kinds.items()
         ]
         costs.sort(key=lambda c: (c[0], c[1], c[2]))
-        chosen = next((found for _, cost, found in costs if shown + cost <= most), None)
+        chosen = next((alike for _, cost, alike in costs if shown + cost <= most), None)
         if chosen is None:
             break
-        opened.update(chosen)
+        found.append(found[-1].union(chosen))
         shown += sum([boxes[g] + len(inside[g]) - 1 for g in chosen])
-        closed = [g for g in closed if g not in opened] + [
+        closed = [g for g in closed if g not in found[-1]] + [
             h for g in chosen for h in inside[g] if h not in plain
         ]
-    return frozenset(opened)
+    return found
+
+
+def first_open(record: Any, most: int = MOST) -> frozenset[int]:
+    """The groups that are open at first: the last of the stages.
+
+    Args:
+        record: the record.
+        most: boxes that may show; a parameter beside its op counts half.
+    """
+    return stages(record, most)[-1]

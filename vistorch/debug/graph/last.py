@@ -19,7 +19,8 @@ from ...engine.backward import Pass, order_of
 from ...engine.events import _HOME
 from ...engine.graph import Out, edge
 from ...engine.tensor import Tensor
-from .capture import Source, short, tensors_in
+from ..meaning import short
+from .capture import Source, tensors_in
 from .names import Names, line_text
 from .record import GraphRecord
 from .words import one_line, shape_text

@@ -11,8 +11,9 @@ What `wire()` gives (kind "graph"); every text is data, every `[i]` into `string
   i32 (its number among the ops, 0 for others), `group` i32 (-1: none), `shape` i32 (number in `shapes`), `saved` and
   `shared` i64 (bytes kept for backward; those that another node counts), `grad` f64 (norm of a leaf's `.grad`, nan if
   not known), `formulas` i32, and numbers in `strings`: `op`, `name` (PyTorch's grad_fn name), `label` (variable or
-  parameter), `bold` and `plain` (what stands in its box, cut to its width), `dtype`, `device`, `line`, `says`, `chip`
-  (not empty: a view that has no box, this sign rides on the way to its parameter).
+  parameter), `bold` and `plain` (what stands in its box, cut to its width), `dtype`, `device`, `line`, `says`, `does`
+  (a sentence: what the op computes), `chip` (not empty: a view that has no box, this sign rides on the
+  way to its parameter).
   Where a trace or an account of memory has looked: `mark` u8 (0 nothing or clean, 1 healed, 2 propagated, 3 birth of a
   bad value) and `row` i32 (its row there, -1).
 - `kept`: columns `node` i32, `name` (string), `shape`, `bytes` i64, `alias` u8: what each node saved.
@@ -22,12 +23,14 @@ What `wire()` gives (kind "graph"); every text is data, every `[i]` into `string
 - `roots`: list of {node, text}: what stands above the first boxes. `failed`: number of the node that failed, or -1.
 - `scale`: [low, high], base 10 logarithms of the least and the largest norm on the scale, or null. An edge's width:
   see `width_of` in `labels.py`.
-- `layouts`: list; the first is what is shown at first, then what one toggle from there leads to, then two, as far as
-  a budget of bytes goes; everything open is among them where it has at most 400 boxes. A page finds a layout by its
-  `open`. Each: {`open`: i32 groups that are open, sorted; `width`, `height`; `boxes` i32 (n, 6): what (0 node, 1
-  closed group, 2 root), its number, x, y, width, height; `pills` i32 (n, 7): node, row of the box it stands beside,
-  the view between the two or -1, x, y, width, height; `frames` i32 (n, 5): group, x, y, width, height; `edges` i32
-  (n, 5): rows of the two boxes, number of the first edge it stands for (-1 from a root), how many it stands for,
+- `stages`: i32, numbers of layouts: from everything closed to what is open unless someone says otherwise, each with all
+  of the one before it open, so that a page can show the finest that it can show legibly.
+- `layouts`: list; the first is what the record has open, then the stages, then what one toggle from there leads to,
+  then two, as far as a budget of bytes goes; everything open is among them where it has at most 400 boxes. A page finds
+  a layout by its `open`. Each: {`open`: i32 groups that are open, sorted; `width`, `height`; `boxes` i32 (n, 6): what
+  (0 node, 1 closed group, 2 root), its number, x, y, width, height; `pills` i32 (n, 7): node, row of the box it stands
+  beside, the view between the two or -1, x, y, width, height; `frames` i32 (n, 5): group, x, y, width, height; `edges`
+  i32 (n, 5): rows of the two boxes, number of the first edge it stands for (-1 from a root), how many it stands for,
   first of its `points`; `norms` f64 of these, `points` i32 (n, 2)}. Points run to the next edge's first. How a path
   is drawn: see `layout/model.py`.
 

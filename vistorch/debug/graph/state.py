@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..meaning import meaning_of
+from .folding import stages
 from .labels import fitted, labels_of, scale_of, sizes_of
 from .record import KINDS, MARKS
 from .words import count_text
@@ -61,6 +63,7 @@ def state(record: Any) -> dict[str, Any]:
             "bold": _array([text(label.bold) for label in labels]),
             "plain": _array([text(label.plain) for label in labels]),
             "right": _array([text(label.right) for label in labels]),
+            "does": _array([text(meaning_of(n.name) if n.kind == "op" else "") for n in nodes]),
             "layer": _array([text(tree.layer(i)) for i in range(len(nodes))]),
             **{
                 name: _array([text(getattr(n, name)) for n in nodes])
@@ -103,8 +106,8 @@ def state(record: Any) -> dict[str, Any]:
         "roots": [{"node": node, "text": words} for node, words in record.roots],
         "scale": scale_of(record) and list(scale_of(record) or ()),
         "failed": record.failed,
-        "layouts": layouts(record),
     }
+    found["layouts"], found["stages"] = layouts(record)
     found["strings"] = list(text.number)
     found["shapes"] = [list(one) for one in shape.number]
     found["formulas"] = [[list(pair) for pair in one] for one in formulas.number]
@@ -146,17 +149,26 @@ def _rows(rows: list, wide: int) -> np.ndarray:
     return np.asarray(rows, np.int32).reshape(-1, wide)
 
 
-def layouts(record: Any) -> list[dict[str, Any]]:
-    """The first layout, then those that toggling leads to, nearest first, until the budget is spent."""
+def layouts(record: Any) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """The layouts that travel, and which of them are stages from all closed to what is open at first.
+
+    The first layout is that of the record; the stages follow, then all open, then those that toggling leads to, nearest
+    first, until the budget is spent.
+    """
     found = [layout(record)]
-    spent = _bytes(found[0])
+    met = {record.open: 0}
+
+    def add(one: Any) -> int:
+        if one.open not in met:
+            met[one.open] = len(found)
+            found.append(layout(one))
+        return met[one.open]
+
+    steps = _array([add(record._with(opened)) for opened in stages(record)])
+    if len(record.nodes) <= WHOLE:
+        add(record.unfold())
+    spent = sum([_bytes(made) for made in found])
     boxes = 0
-    met = {record.open}
-    whole = record.unfold()
-    if len(record.nodes) <= WHOLE and whole.open not in met:
-        met.add(whole.open)
-        found.append(layout(whole))
-        spent += _bytes(found[-1])
     waiting = [record]
     for one in waiting:  # grows while it is walked
         for following in _toggled(one):
@@ -166,11 +178,11 @@ def layouts(record: Any) -> list[dict[str, Any]]:
             boxes += len(made["boxes"])
             spent += _bytes(made)
             if spent > BYTES or boxes > BOXES:
-                return found
-            met.add(following.open)
+                return found, steps
+            met[following.open] = len(found)
             found.append(made)
             waiting.append(following)
-    return found
+    return found, steps
 
 
 def _toggled(record: Any) -> list[Any]:

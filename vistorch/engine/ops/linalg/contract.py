@@ -172,6 +172,11 @@ def multi_dot(tensors, *, out=None):
         >>> vistorch.linalg.multi_dot([vistorch.tensor([[1, 2]]), vistorch.tensor([[3], [4]])])
         tensor([[11]])
     """
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            "linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+            f"{errors.type_name(tensors)}"
+        )
     n = len(tensors)
     if n < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")

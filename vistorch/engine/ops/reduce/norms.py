@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes, outs
 from ...call import op
+from ...dims import flag
 from ...face import public
 from ...kernels import totals
 from ...promote import default_float, floating
@@ -172,7 +173,7 @@ def vector_norm(
                 )
     if dtype is not None:
         x = _converted(x, dtypes.as_np(dtype, name))
-    return vector_norm_dims(x, float(ord), dims, bool(keepdim))
+    return vector_norm_dims(x, float(ord), dims, flag(keepdim, "linalg_vector_norm", "keepdim"))
 
 
 def _converted(x: Tensor, target: np.dtype) -> Tensor:
@@ -275,5 +276,5 @@ def logsumexp(input, dim=MISSING, keepdim=False, *, out=None):
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {ones}")
     dims = axes_of(input, dim, "logsumexp")
     x = input if floating(a.dtype) else cast(input, default_float())
-    o = logsumexp_dims(x, dims, bool(keepdim))
+    o = logsumexp_dims(x, dims, flag(keepdim, "logsumexp", "keepdim"))
     return o if out is None else outs.deliver(out, o)

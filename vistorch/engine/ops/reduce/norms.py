@@ -34,12 +34,13 @@ def _signed_power(xp, input, power):
     """Compute x |x|^(power - 1), zero where x is zero."""
     if power == 1:
         return xp.array(input)
-    if power == 0 and input.dtype.kind == "f":
-        return xp.sign(input)
-    if power >= 1 and input.dtype.kind == "f":
-        return xp.copysign(xp.abs(input) ** power, input)
     size = xp.abs(input)
     zero = size == 0
+    if input.dtype.kind == "f":
+        if power == 0:  # nan has no sign here, as in PyTorch
+            return xp.where(size == size, xp.sign(input), size.dtype.type(0))
+        out = xp.copysign(size**power, input)
+        return out if power > 0 else xp.where(zero, input, out)
     # two factors: |x|^(power - 1) alone would be infinite at a denormal x
     return xp.where(zero, input, input / xp.where(zero, size.dtype.type(1), size) * size**power)
 

@@ -35,7 +35,7 @@ def _centred(xp, input, dims):
 def _no_freedom(xp, input, dims):
     # what PyTorch gives for the slope of a division by zero: nan at the mean, infinite beside it
     away = _centred(xp, input, dims)
-    return xp.where(away == 0, xp.nan, xp.inf).astype(input.dtype)
+    return xp.where((away == 0) | (away != away), xp.nan, xp.inf).astype(input.dtype)
 
 
 centred = op(

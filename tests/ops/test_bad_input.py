@@ -68,7 +68,6 @@ DIFFERENT = (
         "torch says either, by its kernel",
     ),
     (r"combinations", r"1000", r"multiplication overflow", "there is no such row: nothing is multiplied"),
-    (r"Tensor\.type", r"unknown|out=", r"unexpected keyword", "takes the names of older versions"),
     (r"nuclear_norm", r"0\.1 is None", r"invalid combination", "None is the default"),
     (r"narrow_copy", r".", r"^Expected ", "torch asserts what narrow explains"),
     (r"lu_unpack", r"has shape", r"^$|pivots passed", "pivots beyond the matrix are refused"),

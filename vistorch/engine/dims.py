@@ -1,6 +1,6 @@
-"""Dims and sizes as users give them, turned into what kernels take.
+"""Dims, sizes and flags as users give them, turned into what kernels take.
 
-Invariant: what leaves here is a plain non-negative int, or a tuple of them.
+Invariant: what leaves here is a plain non-negative int, a tuple of them, or a bool.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import index
 from typing import Any
+
+import numpy as np
 
 from . import errors
 
@@ -25,6 +27,11 @@ def one(dim: Any, ndim: int, func: str = "", name: str = "dim", position: int = 
         position: where the argument stands.
     """
     if dim.__class__ is not int:
+        array = getattr(dim, "_data", None)
+        if array is not None and (
+            array.ndim or array.dtype.kind == "b"
+        ):  # as a size it would do, as a dim not
+            raise no_int(dim, func, name, position)
         dim = whole(dim, func, name, position)
     n = ndim or 1
     if 0 <= dim < n:
@@ -33,6 +40,15 @@ def one(dim: Any, ndim: int, func: str = "", name: str = "dim", position: int = 
         return dim + n
     fits(dim)
     raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+
+
+def flag(given: Any, func: str, name: str) -> bool:
+    """A flag; only a bool is one, so that a second dim or a list is not taken for "yes"."""
+    if given is True or given is False:
+        return given
+    if isinstance(given, np.bool_):
+        return bool(given)
+    raise TypeError(f"{func}(): argument '{name}' must be bool, not {errors.type_name(given)}")
 
 
 def fits(value: int) -> int:
@@ -45,7 +61,7 @@ def fits(value: int) -> int:
 def many(dims: Any, ndim: int, func: str = "", name: str = "dim", position: int = 1) -> tuple[int, ...]:
     """One dim or several, all different."""
     if not isinstance(dims, (tuple, list)):
-        return (one(dims, ndim, func, name, position),)
+        return (one(whole(dims, func, name, position), ndim, func, name, position),)
     try:
         found = tuple([one(dim, ndim, func, name, position) for dim in dims])
     except ValueError:
@@ -68,9 +84,14 @@ def whole(value: Any, func: str = "", name: str = "dim", position: int = 1) -> i
             return fits(index(value))
         except TypeError:
             pass
+    raise no_int(value, func, name, position)
+
+
+def no_int(value: Any, func: str, name: str, position: int) -> TypeError:
+    """PyTorch's error for what should be an int."""
     kind = "NoneType" if value is None else type(value).__name__
     where = f"{func}(): " if func else ""
-    raise TypeError(f"{where}argument '{name}' (position {position}) must be int, not {kind}")
+    return TypeError(f"{where}argument '{name}' (position {position}) must be int, not {kind}")
 
 
 def sizes(args: tuple, func: str, name: str = "size", position: int = 1) -> tuple[int, ...]:

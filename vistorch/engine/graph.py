@@ -291,6 +291,19 @@ def leaf_of(t: Tensor) -> Leaf | None:
     return leaf
 
 
+def keep_tensor_hooks(t: Tensor, hooks: Hooks) -> None:
+    """A tensor that loses its node keeps its own hooks: should it become a leaf, they are its leaf's too."""
+    extras = more(t)
+    kept, before = Hooks(), extras.hooks
+    kept.tensor = hooks.tensor  # the one dict: the old graph still runs them, and a handle removes from both
+    if before is not None:
+        kept.accumulated = before.accumulated
+    extras.hooks = kept
+    leaf = extras.leaf() if extras.leaf is not None else None
+    if leaf is not None:
+        leaf.hooks = kept
+
+
 def let_go(t: Tensor) -> None:
     """The older graphs of a leaf end here: it is about to get another shape, which their gradients lack."""
     extras = t._more

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, type_names
+from .dims import flag
 from .events import hear
 from .face import METHODS, public
 from .format import tensor_text
@@ -44,7 +45,7 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
         >>> vistorch.ones(2).numpy()
         array([1., 1.], dtype=float32)
     """
-    if not force:
+    if not flag(force, "numpy", "force"):
         if self._place is not CPU:
             raise TypeError(
                 f"can't convert {self._place.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "

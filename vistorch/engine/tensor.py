@@ -13,6 +13,7 @@ import numpy as np
 
 from . import dtypes, errors
 from . import heap as heap
+from .dims import flag
 from .modes import mode
 from .places import CPU
 from .size import Size, size_of
@@ -200,6 +201,7 @@ class Tensor:
             >>> vistorch.ones(2).requires_grad_()
             tensor([1., 1.], requires_grad=True)
         """
+        flag(requires_grad, "requires_grad_", "requires_grad")
         if self._node is None or requires_grad is not True:
             self.requires_grad = requires_grad
         return self

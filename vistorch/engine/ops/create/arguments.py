@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...dims import fits
+from ...dims import fits, flag
 from ...layout import RANKS, axes_last, check_rank, contiguous_format, layout, memory_format, preserve_format
 from ...places import CPU, place_of
 from ...size import Size
@@ -122,8 +122,7 @@ def check_layout(given: Any, name: str) -> None:
 
 def check_bool(given: Any, name: str, argument: str = "requires_grad") -> None:
     """Refuse what is no bool."""
-    if given.__class__ is not bool and not isinstance(given, np.bool_):
-        raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type_name(given)}")
+    flag(given, name, argument)
 
 
 def leaf(o: Tensor, requires_grad: Any, name: str) -> Tensor:

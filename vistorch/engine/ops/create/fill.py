@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from ...call import op
+from ...dims import flag
 from ...events import hear
 from ...face import FUNCTIONS, METHODS, public
 from ...graph import UNTRACKED, version
@@ -194,6 +195,7 @@ def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
         raise TypeError(
             f"fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not {type_name(fill_value)}"
         )
+    wrap = flag(wrap, "fill_diagonal_", "wrap")
     shape = input._data.shape
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import errors, outs
 from ...call import op
+from ...dims import flag
 from ...face import public
 from ...generators import pick
 from ...inplace import replace
@@ -189,7 +190,11 @@ def multinomial(
         if out._data.dtype != np.dtype("i8"):
             raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.scalar_name}")
     source = pick(generator, place, "multinomial")
-    d = np.ascontiguousarray(sampling_counts.multinomial(source, host(input), count, bool(replacement)))
+    d = np.ascontiguousarray(
+        sampling_counts.multinomial(
+            source, host(input), count, flag(replacement, "multinomial", "replacement")
+        )
+    )
     if out is None:
         return wrap(put(d, place), place)
     return into(out, d.shape, None, "multinomial", lambda target: target.__setitem__(..., put(d, place)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import dtypes, errors, promote
 from ...call import op
+from ...dims import flag
 from ...face import METHODS, public
 from ...inplace import replace
 from ...modes import mode
@@ -163,6 +164,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         tensor([ True, False])
     """
     _two_tensors("isclose", input, other)
+    equal_nan = flag(equal_nan, "isclose", "equal_nan")
     a, b = input._data, other._data
     if a.dtype != b.dtype:
         x, y = dtypes.of(a.dtype).scalar_name, dtypes.of(b.dtype).scalar_name

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import dims, errors, outs, promote
 from ...call import HALVES, op
+from ...dims import flag
 from ...dtypes import int64 as LONG
 from ...errors import type_name
 from ...face import FUNCTIONS, METHODS, public
@@ -97,7 +98,9 @@ def isin(
         )
     common = promote.result_type(x, y)
     common = np.dtype("f4") if common in HALVES else common
-    o = isin_row(*[wrap(t._data.astype(common, copy=False), place) for t in (x, y)], bool(invert))
+    o = isin_row(
+        *[wrap(t._data.astype(common, copy=False), place) for t in (x, y)], flag(invert, "isin", "invert")
+    )
     return o if out is None else outs.deliver(out, o)
 
 

@@ -6,6 +6,7 @@ Invariant: places come in the order of the flat tensor.
 from __future__ import annotations
 
 from ... import outs
+from ...dims import flag
 from ...face import public
 from ...tensor import Tensor, wrap
 from ..shape import rows
@@ -35,7 +36,7 @@ def nonzero(input, *, out=None, as_tuple=False):
     """
     checks.tensors("nonzero", ("input", 1, input))
     place = input._place
-    if as_tuple:
+    if flag(as_tuple, "nonzero", "as_tuple"):
         if not input._data.ndim:
             input = rows.unsqueeze(input, 0)
         places = nonzero(input)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import errors, views
 from ...call import op
+from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...modes import mode
 from ...promote import sync_rg
@@ -105,8 +106,9 @@ def index_put(input, indices, values, accumulate=False):
             raise RuntimeError(errors.devices(input._place, values._place))
         values = to_place(values, input._place)
     _where.check_values(where, input._data.shape, values._data)
-    _where.check_types(input._data, values._data, where, bool(accumulate))
-    return index_put_row(input, values, where, bool(accumulate))
+    accumulate = flag(accumulate, "index_put", "accumulate")
+    _where.check_types(input._data, values._data, where, accumulate)
+    return index_put_row(input, values, where, accumulate)
 
 
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
@@ -124,9 +126,16 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
         tensor([0., 4., 0.])
     """
     checks.tensors("index_put_", ("self", 1, input), ("values", 2, values))
+    accumulate = flag(accumulate, "index_put_", "accumulate")
     records = bool(mode.on and (sync_rg(input) | sync_rg(values)))
     views.before_write(input, records)
-    index_put_at(input, _indices("index_put_", input, indices), values, bool(accumulate), records)
+    index_put_at(
+        input,
+        _indices("index_put_", input, indices),
+        values,
+        flag(accumulate, "index_put_", "accumulate"),
+        records,
+    )
     return input
 
 
@@ -165,4 +174,4 @@ def put(input, index, source, accumulate=False):
             f"{source._data.size}, index.numel() = {index._data.size}"
         )
     checks.flat_index("put_", input, index)
-    return _put_row(input, index, source, bool(accumulate))
+    return _put_row(input, index, source, flag(accumulate, "put", "accumulate"))

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dims, dtypes, errors, outs
 from ...call import op
+from ...dims import flag
 from ...face import public
 from . import checks
 from .at import add_at, combine_at, flat_places
@@ -194,6 +195,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         >>> vistorch.scatter_reduce(vistorch.zeros(2), 0, index, src, "amax")
         tensor([4., 2.])
     """
+    include_self = flag(include_self, "scatter_reduce", "include_self")
     if out is not None:
         checks.check_out("scatter_reduce", out, input, (index, src))
     dim, src = checked("scatter_reduce", input, dim, index, src)
@@ -230,6 +232,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     """
     from .slices import slices
 
+    include_self = flag(include_self, "index_reduce", "include_self")
     if out is not None:
         checks.check_out("index_reduce", out, input, (index, source))
     checks.tensors("index_reduce", ("input", 1, input), ("index", 3, index), ("source", 4, source))

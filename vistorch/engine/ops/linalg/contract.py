@@ -114,9 +114,13 @@ def _contract(a: Any, b: Any, left: Any, right: Any) -> Tensor:
             x, y = a._data.shape, b._data.shape
     free_p = [i for i in range(len(x)) if i not in p]
     free_q = [j for j in range(len(y)) if j not in q]
-    if not free_p and not free_q:
-        checks.no_bool("dot", a)
     met = _size(x, p)
+    if (
+        not free_p and not free_q
+    ):  # a number: under autocast a dot product keeps its type, a matrix product does not
+        checks.no_bool("dot", a)
+        number = FUNCTIONS["dot"](reshape(permute(a, p), (met,)), reshape(permute(b, q), (met,)))
+        return view(number, ())
     u = reshape(permute(a, (*free_p, *p)), (_size(x, free_p), met))
     v = reshape(permute(b, (*q, *free_q)), (met, _size(y, free_q)))
     return view(mm(u, v), (*[x[i] for i in free_p], *[y[j] for j in free_q]))
@@ -172,6 +176,11 @@ def multi_dot(tensors, *, out=None):
         >>> vistorch.linalg.multi_dot([vistorch.tensor([[1, 2]]), vistorch.tensor([[3], [4]])])
         tensor([[11]])
     """
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            "linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+            f"{errors.type_name(tensors)}"
+        )
     n = len(tensors)
     if n < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")

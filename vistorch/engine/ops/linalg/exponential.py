@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dims, outs, return_types
 from ...call import op
+from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...kernels import lu as kernels
 from ...promote import floating
@@ -130,6 +131,7 @@ def inv_ex(A, *, check_errors=False, out=None):
         tensor(1, dtype=vistorch.int32)
     """
     checks.tensors("linalg_inv_ex", A=A)
+    check_errors = flag(check_errors, "linalg_inv_ex", "check_errors")
     if out is not None:
         outs.check_outs("linalg_inv_ex", out, (A,))
     results = _tried(A, inv, checks.zero_pivot, check_errors, ("linalg.inv:", "linalg.inv_ex:"))
@@ -220,7 +222,7 @@ def old_cholesky(input, upper=False, *, out=None):
     checks.square("cholesky", input)
     if input._data.dtype.kind not in "fc" or input._data.dtype in checks.HALVES:
         raise checks.not_implemented("cholesky_cpu", input)
-    o = _old_cholesky(input, bool(upper))
+    o = _old_cholesky(input, flag(upper, "cholesky", "upper"))
     return o if out is None else outs.deliver(out, o)
 
 
@@ -239,6 +241,7 @@ def old_qr(input, some=True, *, out=None):
         tensor([[2.]])
     """
     checks.tensors("qr", input=input)
+    some = flag(some, "qr", "some")
     warn_once("qr")
     how = "reduced" if some else "complete"
     return make(return_types.qr, tuple(new_qr(input, how, out=out)))
@@ -260,6 +263,7 @@ def old_svd(input, some=True, compute_uv=True, *, out=None):
         tensor([3., 2.])
     """
     checks.tensors("svd", input=input)
+    some, compute_uv = flag(some, "svd", "some"), flag(compute_uv, "svd", "compute_uv")
     if out is not None:
         outs.check_outs("svd", out, (input,), 3)
     a = input._data

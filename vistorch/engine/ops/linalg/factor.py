@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import errors
 from ...call import op
+from ...dims import flag
 from ...modes import mode
 from ...promote import sync_rg
 from ...return_types import linalg_qr, linalg_svd, make
@@ -196,7 +197,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
         return into(out, Style("_linalg_svd"), (A,), lambda: svd(A, full_matrices, driver=driver))
     A = _tall("linalg.svd", A)
     _no_driver(A, driver)
-    return make(linalg_svd, svd_row(A, bool(full_matrices)))
+    return make(linalg_svd, svd_row(A, flag(full_matrices, "linalg_svd", "full_matrices")))
 
 
 def _no_driver(A: Tensor, driver: Any) -> None:

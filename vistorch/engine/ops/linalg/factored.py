@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import errors, outs, return_types
 from ...call import op
+from ...dims import flag
 from ...face import public
 from ...kernels import lu as kernels
 from ...return_types import make
@@ -130,7 +131,9 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
                 f"Pivots given to lu_solve must all be {words}. Did you properly pass the result of lu_factor?"
             )
     checks.floating("vistorch.linalg.lu_solve", LU, "linalg.lu_solve_cpu")
-    o = lu_solve_row(LU, pivots, B, bool(left), bool(adjoint))
+    o = lu_solve_row(
+        LU, pivots, B, flag(left, "linalg_lu_solve", "left"), flag(adjoint, "linalg_lu_solve", "adjoint")
+    )
     if out is None:
         return o
     if out._data.dtype != a.dtype:
@@ -247,7 +250,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     _same_type(input, input2)
     _pair("cholesky_solve", input, input2)
     _plain("cholesky_solve_cpu", input)
-    o = cholesky_solve_row(input, input2, bool(upper))
+    o = cholesky_solve_row(input, input2, flag(upper, "cholesky_solve", "upper"))
     return o if out is None else outs.deliver(out, o)
 
 
@@ -303,7 +306,7 @@ def cholesky_inverse(input, upper=False, *, out=None):
         outs.check_out("cholesky_inverse", out, (input,))
     checks.square("cholesky_inverse", input)
     _plain("cholesky_inverse_out_cpu", input)
-    o = cholesky_inverse_row(input, bool(upper))
+    o = cholesky_inverse_row(input, flag(upper, "cholesky_inverse", "upper"))
     return o if out is None else outs.deliver(out, o)
 
 
@@ -369,7 +372,13 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
     _same_type(b, A)
     _pair("triangular_solve", b, A)
     _plain("triangular_solve_cpu", b)
-    results = triangular_row(b, A, bool(upper), bool(transpose), bool(unitriangular))
+    results = triangular_row(
+        b,
+        A,
+        flag(upper, "triangular_solve", "upper"),
+        flag(transpose, "triangular_solve", "transpose"),
+        flag(unitriangular, "triangular_solve", "unitriangular"),
+    )
     if out is not None:
         results = tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)])
     return make(return_types.triangular_solve, results)

@@ -46,6 +46,8 @@ def _cdist_gradient(F: Any, g: Any, x1: Any, x2: Any, p: Any, out: Any) -> Any:
         return None
     if p == inf:  # as in PyTorch, each of several largest differences gets it all
         return F.signed_power(x, 0.0) * F.eq(F.abs(x), out) * g
+    if p == 1:  # here nan stays, in PyTorch too
+        return F.where(F.eq(x, x), F.signed_power(x, 0.0), x) * g
     return F.signed_power(x, p - 1) * (g * F.size_power(out, 1 - p))
 
 

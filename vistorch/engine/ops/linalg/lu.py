@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors, outs, return_types
 from ...call import op
+from ...dims import flag
 from ...face import public
 from ...kernels import lu as kernels
 from ...return_types import make
@@ -148,6 +149,7 @@ def lu(A, *, pivot=True, out=None):
                 [0., 1.]])
     """
     checks.tensors("linalg_lu", A=A)
+    pivot = flag(pivot, "linalg_lu", "pivot")
     if out is not None:
         outs.check_outs("linalg_lu", out, (A,), 3)
     low, up, P = lu_row(_checked("linalg.lu", A, pivot))
@@ -242,6 +244,7 @@ def old_lu(A, pivot=True, get_infos=False, out=None):
         tensor([1, 2], dtype=vistorch.int32)
     """
     checks.tensors("lu", A=A)
+    pivot = flag(pivot, "lu", "pivot")
     warn_once("lu")
     results = lu_factor_ex(A, pivot=pivot)
     results = tuple(results) if get_infos else tuple(results[:2])
@@ -331,5 +334,10 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
             "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
             "Did you properly pass the result of lu_factor?"
         )
-    low, up, P = unpack_row(LU_data, LU_pivots, bool(unpack_data), bool(unpack_pivots))
+    low, up, P = unpack_row(
+        LU_data,
+        LU_pivots,
+        flag(unpack_data, "lu_unpack", "unpack_data"),
+        flag(unpack_pivots, "lu_unpack", "unpack_pivots"),
+    )
     return _given(return_types.lu_unpack, (P, low, up), out)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import dims as _dims
 from ... import dtypes
+from ...dims import flag
 from ...face import METHODS
 from ...tensor import Tensor
 from ..core import cast
@@ -105,6 +106,7 @@ def matrix_norm(input, ord: Any = "fro", dim: Any = (-2, -1), keepdim=False, *, 
     if out is not None:
         style = Style(None, NORM.format("linalg.matrix_norm"))
         return into(out, style, (input,), lambda: matrix_norm(input, ord, dim, keepdim, dtype=dtype))
+    keepdim = flag(keepdim, "linalg_matrix_norm", "keepdim")
     name = "linalg.matrix_norm"
     words = isinstance(ord, str)
     if ord not in ("fro", "nuc") if words else abs(ord) not in (1, 2, inf):

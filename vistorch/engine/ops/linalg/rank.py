@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from ...call import HALVES, op
+from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...promote import number
 from ...return_types import linalg_lstsq, make
@@ -124,7 +125,9 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     if hermitian:
         checks.square("linalg.eigh", input)
     input = checks.floating("linalg.pinv", input)
-    return pinv_row(input, atol, rtol if rtol is not None else rcond, bool(hermitian))
+    return pinv_row(
+        input, atol, rtol if rtol is not None else rcond, flag(hermitian, "linalg_pinv", "hermitian")
+    )
 
 
 @public()
@@ -161,6 +164,7 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
         tensor(1)
     """
     checks.tensors("linalg_matrix_rank", input=input)
+    hermitian = flag(hermitian, "linalg_matrix_rank", "hermitian")
     _check_tolerances("linalg_matrix_rank", tol, atol, rtol)
     if out is not None:
         return into(

@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import errors
 from ...call import op
+from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...return_types import geqrf as geqrf_type
 from ...return_types import make
@@ -186,7 +187,7 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     v = _directions(input, count)
     x = other if left else other.mH
     # Q C is H1 (H2 ... C): the last reflection comes first; C Q is (Q^H C^H)^H
-    backwards = bool(left) is not bool(transpose)
+    backwards = flag(left, "ormqr", "left") is not flag(transpose, "ormqr", "transpose")
     turned = tau if backwards else tau.conj()
     for i in reversed(range(count)) if backwards else range(count):
         x = _reflect(v, turned, i, x)

@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from ... import dims, dtypes, errors, type_names
+from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...promote import floating
 from ...rules import REC
@@ -261,11 +262,11 @@ def istft(
         n_fft=n_fft,
         hop_length=hop,
         win_length=wide,
-        center=bool(center),
+        center=flag(center, "istft", "center"),
         normalized=bool(normalized),
         onesided=onesided,
         length=length,
-        return_complex=bool(return_complex),
+        return_complex=flag(return_complex, "istft", "return_complex"),
     )
     a = input._data
     if window is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import outs
 from ...call import op
-from ...dims import fits
+from ...dims import fits, flag
 from ...errors import broadcast
 from ...face import METHODS, public
 from ...tensor import Tensor
@@ -195,7 +195,7 @@ def solve(A, B, *, left=True, out=None):
     if said is not None:
         raise RuntimeError(said)
     checks.floating(name, A, "lu_cpu")
-    return solve_row(A, B, bool(left), vector)
+    return solve_row(A, B, flag(left, "linalg_solve", "left"), vector)
 
 
 def cholesky(input, *, upper=False, out=None):
@@ -216,7 +216,9 @@ def cholesky(input, *, upper=False, out=None):
     if out is not None:
         return into(out, Style("linalg_cholesky_ex"), (input,), lambda: cholesky(input, upper=upper))
     checks.square("linalg.cholesky", input)
-    return cholesky_row(checks.floating("linalg.cholesky", input, "cholesky_cpu"), bool(upper))
+    return cholesky_row(
+        checks.floating("linalg.cholesky", input, "cholesky_cpu"), flag(upper, "linalg_cholesky", "upper")
+    )
 
 
 def _power_style(n: int, out: Any) -> Style:

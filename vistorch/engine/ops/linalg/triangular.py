@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...call import op
+from ...dims import flag
 from ...face import METHODS
 from ...tensor import Tensor
 from . import checks
@@ -108,7 +109,13 @@ def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=Non
     if dt.kind not in "fc" or dt in checks.HALVES:
         raise checks.not_implemented("triangular_solve_cpu", input)
     checks.same_scalar(input, B)
-    return solve_triangular_row(input, B, bool(upper), bool(left), bool(unitriangular))
+    return solve_triangular_row(
+        input,
+        B,
+        flag(upper, "linalg_solve_triangular", "upper"),
+        flag(left, "linalg_solve_triangular", "left"),
+        flag(unitriangular, "linalg_solve_triangular", "unitriangular"),
+    )
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1) -> Tensor:

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from ... import dims, errors
+from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
 from . import checks
@@ -42,6 +43,7 @@ def vander(x, N=None, increasing=False):
                 [9, 3, 1]])
     """
     checks.tensors("vander", x=x)
+    increasing = flag(increasing, "vander", "increasing")
     n = x._data.shape[0] if N is None and x._data.ndim else N
     if x._data.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")

@@ -13,6 +13,7 @@ import numpy as np
 from ... import dims as _dims
 from ... import promote
 from ...call import op
+from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...kernels.row_sums import added_rows
 from ...modes import no_grad
@@ -110,8 +111,10 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     apart = x1 - x2 + eps
     d = apart._data
     if (not d.size and p < 0) or (p == inf and d.ndim and not d.shape[-1]):
-        return FUNCTIONS["norm"](apart, p, -1, bool(keepdim))  # says what is wrong
-    return norm_row(apart, p, (d.ndim - 1,) if d.ndim else (), bool(keepdim))
+        return FUNCTIONS["norm"](
+            apart, p, -1, flag(keepdim, "pairwise_distance", "keepdim")
+        )  # says what is wrong
+    return norm_row(apart, p, (d.ndim - 1,) if d.ndim else (), flag(keepdim, "pairwise_distance", "keepdim"))
 
 
 # ---- all pairs of one set of points ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 from ... import dtypes, errors, outs, promote, return_types
 from ...call import op
-from ...dims import whole
+from ...dims import flag, whole
 from ...face import public
 from ...kernels import counting, search
 from ...tensor import Tensor, wrap
@@ -57,8 +57,9 @@ unique_runs = op(
 )
 
 
-def _distinct(prim: Any, input: Any, inverse: Any, counts: Any, axis: Any) -> Any:
-    results = prim(input, bool(inverse), bool(counts), axis)
+def _distinct(name: str, prim: Any, input: Any, inverse: Any, counts: Any, axis: Any) -> Any:
+    inverse, counts = flag(inverse, name, "return_inverse"), flag(counts, name, "return_counts")
+    results = prim(input, inverse, counts, axis)
     return results[0] if len(results) == 1 else results
 
 
@@ -79,11 +80,12 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
         tensor([1, 3])
     """
     a = tensor("unique", input)
+    flag(sorted, "unique", "sorted")
     axis = None if dim is None else axis_of(input, dim, "unique")
     if a.dtype.kind == "c":
         raise missing("unique" if dim is None else "unique_dim", a.dtype)
     prim = unique_all if dim is None else unique_dim
-    return _distinct(prim, input, return_inverse, return_counts, axis)
+    return _distinct("unique", prim, input, return_inverse, return_counts, axis)
 
 
 @public()
@@ -105,7 +107,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     axis = None if dim is None else axis_of(input, dim, "unique_consecutive")
     if a.dtype.kind == "c":
         raise missing("unique" if dim is None else "unique_dim", a.dtype)
-    return _distinct(unique_runs, input, return_inverse, return_counts, axis)
+    return _distinct("unique_consecutive", unique_runs, input, return_inverse, return_counts, axis)
 
 
 _count = op("bincount_of", lambda xp, input, minlength: counting.bincount(xp, input, None, minlength))
@@ -235,7 +237,7 @@ def _same(dtype: Any, other: Any, sentence: str) -> None:
 
 
 @public()
-def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
+def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """How many elements fall into each bin, and the edges of the bins.
 
     Args:
@@ -290,7 +292,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
             )
     if a.dtype.kind == "c" or not promote.floating(a.dtype):
         raise missing("histogram_cpu", a.dtype)
-    density = bool(density)
+    density = flag(density, "histogram", "density")
     results = _counted(input, edges, density) if weight is None else _weighed(input, edges, weight, density)
     if out is not None:
         edges = outs.deliver(out[1], results[1])
@@ -323,10 +325,10 @@ def _found(
     else:
         common = promote.result_type(row, values)
     row, values = (t if t._data.dtype == common else cast(t.detach(), common) for t in (row, values))  # type: ignore[attr-defined]
-    o = _search(row, values, bool(right), side, sorter)
+    o = _search(row, values, flag(right, name, "right"), side, sorter)
     if common.kind in "bc":
         raise missing("searchsorted_out_cpu", common)
-    if short:
+    if flag(short, name, "out_int32"):
         o = _narrow(o)
     if out is not None:
         outs.check_out(name, out)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, outs, return_types
+from ... import dtypes, errors, outs, return_types
 from ...call import op
+from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...kernels import order, totals
 from ...tensor import Tensor
@@ -152,7 +153,12 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
     whole, along, pointwise = (
         (max_all, max_dim, "maximum") if name == "max" else (min_all, min_dim, "minimum")
     )
-    if isinstance(dim, Tensor):
+    if isinstance(dim, Tensor) and (keepdim is False or dim._data.ndim or dim._data.dtype.kind not in "iu"):
+        if keepdim is not False:
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got (Tensor, Tensor, "
+                f"{errors.type_name(keepdim)}): keepdim goes with a dim, not with a second tensor"
+            )
         return FUNCTIONS[pointwise](input, dim, out=out)
     if dim is MISSING:
         if a.dtype.kind == "c":
@@ -170,7 +176,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
         raise RuntimeError(f"{name}(): does not support complex input")
     not_empty(name, a.shape, (axis,))
     kind = return_types.max if name == "max" else return_types.min
-    return named(name, kind, input, out, along, axis, bool(keepdim))
+    return named(name, kind, input, out, along, axis, flag(keepdim, name, "keepdim"))
 
 
 def named(name: str, kind: Any, input: Tensor, out: Any, prim: Any, *constants: Any) -> Any:
@@ -268,7 +274,7 @@ def _over_dims(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: An
     dims = axes_of(input, dim, name)
     if a.dtype.kind == "c":
         raise missing(f"{name[1:]}_values_cpu", a.dtype)
-    o = prim(input, dims, bool(keepdim))
+    o = prim(input, dims, flag(keepdim, name, "keepdim"))
     return o if out is None else outs.deliver(out, o)
 
 
@@ -341,7 +347,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
             same_type(o, a.dtype)
     if not a.ndim:
         dims = ()
-    low, high = aminmax_dims(input, dims, bool(keepdim))
+    low, high = aminmax_dims(input, dims, flag(keepdim, "aminmax", "keepdim"))
     if out is not None:
         low, high = outs.deliver(out[0], low), outs.deliver(out[1], high)
     return return_types.make(return_types.aminmax, (low, high))
@@ -357,7 +363,7 @@ def _arg(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: Any, nam
         outs.check_out(name, out)
         same_type(out, "int64")
     axis = None if dim is None else axis_of(input, dim, name)
-    o = prim(input, axis, bool(keepdim))
+    o = prim(input, axis, flag(keepdim, name, "keepdim"))
     return o if out is None else outs.deliver(out, o)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import dims, errors, return_types
 from ...call import HALVES, op
+from ...dims import flag
 from ...face import public
 from ...promote import number
 from ...tensor import Tensor, wrap
@@ -148,5 +149,5 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
     if a.dtype.kind not in "f" and a.dtype not in HALVES:
         raise missing("histogram_cpu", a.dtype)
     weights = None if weight is None else weight._data
-    hist, *found = _counted(input, tuple(edges), weights, bool(density))
+    hist, *found = _counted(input, tuple(edges), weights, flag(density, "histogramdd", "density"))
     return return_types.make(return_types.histogramdd, (hist, tuple(bins if given else found)))

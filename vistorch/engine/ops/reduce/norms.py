@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes, outs
 from ...call import op
+from ...dims import flag
 from ...face import public
 from ...kernels import totals
 from ...promote import default_float, floating
@@ -33,12 +34,13 @@ def _signed_power(xp, input, power):
     """Compute x |x|^(power - 1), zero where x is zero."""
     if power == 1:
         return xp.array(input)
-    if power == 0 and input.dtype.kind == "f":
-        return xp.sign(input)
-    if power >= 1 and input.dtype.kind == "f":
-        return xp.copysign(xp.abs(input) ** power, input)
     size = xp.abs(input)
     zero = size == 0
+    if input.dtype.kind == "f":
+        if power == 0:  # nan has no sign here, as in PyTorch
+            return xp.where(size == size, xp.sign(input), size.dtype.type(0))
+        out = xp.copysign(size**power, input)
+        return out if power > 0 else xp.where(zero, input, out)
     # two factors: |x|^(power - 1) alone would be infinite at a denormal x
     return xp.where(zero, input, input / xp.where(zero, size.dtype.type(1), size) * size**power)
 
@@ -172,7 +174,7 @@ def vector_norm(
                 )
     if dtype is not None:
         x = _converted(x, dtypes.as_np(dtype, name))
-    return vector_norm_dims(x, float(ord), dims, bool(keepdim))
+    return vector_norm_dims(x, float(ord), dims, flag(keepdim, "linalg_vector_norm", "keepdim"))
 
 
 def _converted(x: Tensor, target: np.dtype) -> Tensor:
@@ -275,5 +277,5 @@ def logsumexp(input, dim=MISSING, keepdim=False, *, out=None):
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {ones}")
     dims = axes_of(input, dim, "logsumexp")
     x = input if floating(a.dtype) else cast(input, default_float())
-    o = logsumexp_dims(x, dims, bool(keepdim))
+    o = logsumexp_dims(x, dims, flag(keepdim, "logsumexp", "keepdim"))
     return o if out is None else outs.deliver(out, o)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import outs, return_types
 from ...call import op
-from ...dims import whole
+from ...dims import flag, whole
 from ...face import public
 from ...kernels import order
 from .chosen import selected
@@ -138,9 +138,13 @@ def sort(input, dim=-1, descending=False, stable=False, *, out=None):
         tensor([2, 0, 1])
     """
     a = tensor("sort", input)
+    if stable is not None:
+        flag(stable, "sort", "stable")
     axis = axis_of(input, dim, "sort")
     _no_complex("Sort", a)
-    return named("sort", return_types.sort, input, out, sort_dim, axis, bool(descending))
+    return named(
+        "sort", return_types.sort, input, out, sort_dim, axis, flag(descending, "sort", "descending")
+    )
 
 
 @public()
@@ -160,12 +164,13 @@ def argsort(input, dim=-1, descending=False, stable=False, *, out=None):
         tensor([2, 0, 1])
     """
     a = tensor("argsort", input)
+    flag(stable, "argsort", "stable")
     axis = axis_of(input, dim, "argsort")
     _no_complex("Sort", a)
     if out is not None:
         outs.check_out("sort", out, (input,))
         same_type(out, "int64")
-    o = sort_dim(input.detach(), axis, bool(descending))[1]
+    o = sort_dim(input.detach(), axis, flag(descending, "argsort", "descending"))[1]
     return o if out is None else outs.deliver(out, o)
 
 
@@ -209,6 +214,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
         tensor([3, 2])
     """
     a = tensor("topk", input)
+    flag(sorted, "topk", "sorted")
     axis = axis_of(input, dim, "topk")
     k = whole(k, "topk", "k", 2)
     if not 0 <= k <= (a.shape[axis] if a.ndim else 1):
@@ -216,7 +222,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     if a.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
     _no_complex("topk", a)
-    return named("topk", return_types.topk, input, out, topk_dim, axis, k, bool(largest))
+    return named("topk", return_types.topk, input, out, topk_dim, axis, k, flag(largest, "topk", "largest"))
 
 
 def _delivered(name: str, kind: Any, input: Any, out: Any, refuse: Any, prim: Any, *constants: Any) -> Any:
@@ -274,7 +280,9 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     if a.dtype.kind in "bc":
         raise missing("kthvalue_cpu", a.dtype)
     kind = return_types.kthvalue
-    return _delivered("kthvalue", kind, input, out, _kth_out, kthvalue_dim, axis, k, bool(keepdim))
+    return _delivered(
+        "kthvalue", kind, input, out, _kth_out, kthvalue_dim, axis, k, flag(keepdim, "kthvalue", "keepdim")
+    )
 
 
 def _median_out(values: Any, indices: Any, given: Any) -> None:
@@ -313,7 +321,7 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
         raise missing("median_out", a.dtype)
     kind = return_types.median if plain else return_types.nanmedian
     prim = median_dim if plain else nanmedian_dim
-    return _delivered(name, kind, input, out, _median_out, prim, axis, bool(keepdim))
+    return _delivered(name, kind, input, out, _median_out, prim, axis, flag(keepdim, name, "keepdim"))
 
 
 @public()
@@ -382,4 +390,6 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
     not_empty("mode", a.shape, (axis,))
     if a.dtype.kind == "c":
         raise missing("mode_cpu", a.dtype)
-    return _delivered("mode", return_types.mode, input, out, _mode_out, mode_dim, axis, bool(keepdim))
+    return _delivered(
+        "mode", return_types.mode, input, out, _mode_out, mode_dim, axis, flag(keepdim, "mode", "keepdim")
+    )

@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import outs
 from ...call import op
+from ...dims import flag
 from ...face import public
 from ...kernels import search
 from ...promote import number
@@ -126,6 +127,7 @@ def _inverse(F: Any, g: Any, shape: tuple) -> Any:
 
 def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolation: str, out: Any) -> Tensor:
     a = tensor(name, input)
+    keepdim = flag(keepdim, name, "keepdim")
     place = input._place
     xp = place.xp
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):

@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import outs
 from ...call import op
+from ...dims import flag
 from ...face import public
 from ...kernels import totals
 from ...promote import floating
@@ -34,7 +35,7 @@ def _centred(xp, input, dims):
 def _no_freedom(xp, input, dims):
     # what PyTorch gives for the slope of a division by zero: nan at the mean, infinite beside it
     away = _centred(xp, input, dims)
-    return xp.where(away == 0, xp.nan, xp.inf).astype(input.dtype)
+    return xp.where((away == 0) | (away != away), xp.nan, xp.inf).astype(input.dtype)
 
 
 centred = op(
@@ -135,7 +136,7 @@ def _asked(
         what = "std and var" if name in ("std", "var") else name
         raise RuntimeError(f"{what} only support floating point and complex dtypes")
     if correction is MISSING:
-        correction = 1 if unbiased is MISSING or unbiased else 0
+        correction = 1 if unbiased is MISSING or flag(unbiased, name, "unbiased") else 0
     elif correction is None:
         correction = 1
     dims = axes_of(input, dim, name)
@@ -146,7 +147,7 @@ def _asked(
             UserWarning,
             stacklevel=3,
         )
-    return dims, correction, bool(keepdim)
+    return dims, correction, flag(keepdim, name, "keepdim")
 
 
 def _outputs(shape: tuple, dims: tuple) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes, outs
 from ...call import FLOATS, op
+from ...dims import flag
 from ...face import public
 from ...kernels import totals
 from ...promote import floating
@@ -230,8 +231,10 @@ def sum(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     if names:
         dim, keepdim = numpy_names("sum", names, dim, keepdim)
     elif dim.__class__ is int and dtype is None and out is None and isinstance(input, Tensor):
-        return sum_dims(input, axes_of(input, dim, "sum"), keepdim)
+        return sum_dims(input, axes_of(input, dim, "sum"), flag(keepdim, "sum", "keepdim"))
     tensor("sum", input)
+    if keepdim is not False and keepdim is not True:
+        keepdim = flag(keepdim, "sum", "keepdim")
     if out is not None:
         outs.check_out("sum", out, (input,))
     x = typed("sum", input, dtype, out)
@@ -260,6 +263,8 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
     if names:
         dim, keepdim = numpy_names("nansum", names, dim, keepdim)
     a = tensor("nansum", input)
+    if keepdim is not False and keepdim is not True:
+        keepdim = flag(keepdim, "nansum", "keepdim")
     dims = axes_of(input, dim, "nansum")
     if a.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
@@ -314,6 +319,8 @@ def mean(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     if names:
         dim, keepdim = numpy_names("mean", names, dim, keepdim)
     a = tensor("mean", input)
+    if keepdim is not False and keepdim is not True:
+        keepdim = flag(keepdim, "mean", "keepdim")
     if dtype is not None and not floating(dtypes.as_np(dtype, "mean")):
         raise _no_mean("Optional", dtypes.as_np(dtype))
     if dtype is None and not floating(a.dtype):
@@ -351,6 +358,8 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
     if names:
         dim, keepdim = numpy_names("nanmean", names, dim, keepdim)
     a = tensor("nanmean", input)
+    if keepdim is not False and keepdim is not True:
+        keepdim = flag(keepdim, "nanmean", "keepdim")
     if not floating(a.dtype):
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {label(a.dtype)}"
@@ -383,6 +392,8 @@ def prod(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     if names:
         dim, keepdim = numpy_names("prod", names, dim, keepdim)
     tensor("prod", input)
+    if keepdim is not False and keepdim is not True:
+        keepdim = flag(keepdim, "prod", "keepdim")
     if out is not None:
         outs.check_out("prod", out, (input,))
     x = typed("prod", input, dtype, out)

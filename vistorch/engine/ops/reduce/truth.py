@@ -9,7 +9,9 @@ from typing import Any
 
 from ... import outs
 from ...call import op
-from ...face import public
+from ...dims import flag
+from ...face import METHODS, public
+from ..shape.views import one_by_one
 from .frame import axes_of, label, numpy_names, tensor
 
 all_dims = op(
@@ -36,7 +38,7 @@ def _answer(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: Any, 
         if out._data.dtype.kind != "b" and out._data.dtype.str != "|u1":
             raise RuntimeError(f"{name} only supports bool tensor for result, got: {label(out._data.dtype)}")
     # an empty tuple reduces nothing here: each element for itself
-    o = _true(input) if dim == () else prim(input, axes_of(input, dim, name), bool(keepdim))
+    o = _true(input) if dim == () else prim(input, axes_of(input, dim, name), flag(keepdim, name, "keepdim"))
     if a.dtype.str == "|u1":
         o = _as_byte(o)
     return o if out is None else outs.deliver(out, o)
@@ -80,7 +82,7 @@ def any(input, dim=None, keepdim=False, *, out=None, **names):
     return _answer("any", any_dims, input, dim, keepdim, out, names)
 
 
-@public()
+@public(method=False)
 def count_nonzero(input, dim=None, **names):
     """How many elements are not zero, in all or along dims.
 
@@ -98,3 +100,6 @@ def count_nonzero(input, dim=None, **names):
         dim, _ = numpy_names("count_nonzero", names, dim)
     tensor("count_nonzero", input)
     return count_dims(input, axes_of(input, dim, "count_nonzero"))
+
+
+METHODS["count_nonzero"] = one_by_one(count_nonzero)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import dtypes, type_names
 from ...call import op
+from ...dims import flag
 from ...face import METHODS, public
 from ...layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
 from ...metadata import is_contiguous
@@ -189,6 +190,9 @@ def asked(args: tuple, named: dict) -> tuple:
             f"({', '.join([*(type(a).__name__ for a in args), *(f'{k}=' for k in named)])})"
         )
     values.update(named)
+    for name in ("non_blocking", "copy"):
+        if name in values:
+            flag(values[name], "to", name)
     if values.get("device") is not None:
         place = _place(values["device"])
     if values.get("dtype") is not None:
@@ -209,7 +213,7 @@ def _dtype(given: Any) -> Any:
 def _short(name: str, kind: Any, given: str, gives: str) -> None:
     target = kind.np
 
-    def call(self: Tensor, memory_format: Any = None) -> Tensor:
+    def call(self: Tensor, *, memory_format: Any = None) -> Tensor:
         if self._data.dtype is target and memory_format is None:
             return self
         return converted(self, target, None, False, memory_format)
@@ -247,7 +251,7 @@ for _name, _kind, _given, _gives in (
 
 
 @public(function=False)
-def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+def cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """The tensor in the CPU's memory; itself if it is there.
 
     Args:
@@ -283,20 +287,20 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
 
 
 @public("type", function=False)
-def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **named: Any) -> Any:
+def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of the tensor's type, or the tensor as another type.
 
     Args:
         self: the tensor.
         dtype: a dtype, a name such as "vistorch.FloatTensor", or such a class.
         non_blocking: whether the host may go on meanwhile.
-        **named: accepted.
 
     Example:
         >>> import vistorch
         >>> vistorch.tensor([1]).type()
         'vistorch.LongTensor'
     """
+    flag(non_blocking, "type", "non_blocking")
     if dtype is None:
         return type_names.type_name(dtypes.of(self._data.dtype), self._place.device.type)
     if dtype.__class__ is dtypes.dtype:

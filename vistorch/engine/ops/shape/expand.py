@@ -13,7 +13,7 @@ from ...kernels.strides import expand as expand_array
 from ...size import Size, size_of
 from ...tensor import Tensor
 from .. import core
-from .views import given, tensor
+from .views import given, one_by_one, tensor
 
 expand_of = core.expand.of
 
@@ -107,7 +107,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     return expanded(self, tensor(other, "expand_as", "other").shape)
 
 
-@public()
+@public(method=False)
 def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
     """`input.expand(size)`.
 
@@ -123,6 +123,9 @@ def broadcast_to(input: Tensor, size: tuple[int, ...]) -> Tensor:
     """
     tensor(input, "broadcast_to")
     return expanded(input, dims.sequence(size, "broadcast_to"))
+
+
+METHODS["broadcast_to"] = one_by_one(broadcast_to)
 
 
 def each_tensor(tensors: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...dims import room, whole
+from ...dims import flag, room, whole
 from ...face import public
 from ...places import place_of
 from ...tensor import Tensor, wrap
@@ -133,6 +133,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     tensor(input, "combinations")
     n = _vector(input)
     r = whole(r, "combinations", "r", 2)
+    with_replacement = flag(with_replacement, "combinations", "with_replacement")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     xp = input._place.xp

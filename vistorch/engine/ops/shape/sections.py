@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...dims import one, sizes, whole
-from ...face import public
+from ...face import METHODS, public
 from ...tensor import Tensor
 from .rows import key
-from .views import slice_of, tensor
+from .views import one_by_one, slice_of, tensor
 
 
 def sliced(x: Tensor, ends: list, dim: int) -> tuple[Tensor, ...]:
@@ -103,7 +103,12 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
     def call(
         input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
-        what = next((w for w in (indices_or_sections, indices, sections) if w is not None), None)
+        what = [w for w in (indices_or_sections, indices, sections) if w is not None]
+        if len(what) != 1:
+            raise TypeError(
+                f"{name}() takes one of indices_or_sections, indices and sections, but got {len(what)}"
+            )
+        (what,) = what
         shape = tensor(input, name).shape
         n = len(shape)
         if n < least:
@@ -137,7 +142,8 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
         >>> len(vistorch.zeros(4, 4, 4).{name}(2))
         2
     """
-    return public()(call)
+    METHODS[name] = one_by_one(call)
+    return public(method=False)(call)
 
 
 hsplit = _numpy_like("hsplit", 1, 1, "the second dim, or the first of a 1-d tensor")

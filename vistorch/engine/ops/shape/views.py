@@ -5,6 +5,7 @@ Invariant: every result is memory of its input; nothing here copies.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ... import errors
@@ -103,7 +104,7 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     return slice_of(input, d[rows.key(dim, slice(at, at + length))], (dim, at, at + length, 1))
 
 
-@public()
+@public(method=False)
 def squeeze(input: Tensor, dim: Any = ...) -> Tensor:
     """The tensor without its dims of length one, or without those among `dim`.
 
@@ -267,7 +268,18 @@ def given(values: tuple, named: dict, func: str, name: str) -> tuple:
     return values
 
 
+def one_by_one(fn: Any) -> Any:
+    """The method of a function of one sequence of ints: it takes them as several arguments too."""
+
+    @functools.wraps(fn)
+    def call(self: Tensor, *args: Any, **named: Any) -> Any:
+        return fn(self, *args, **named) if len(args) < 2 else fn(self, args, **named)
+
+    return call
+
+
 METHODS["permute"] = _permute
+METHODS["squeeze"] = one_by_one(squeeze)
 
 
 @public()

@@ -12,7 +12,7 @@ from ... import dims, errors, inplace, views
 from ...call import op
 from ...events import hear
 from ...face import public
-from ...graph import UNTRACKED, Version, version
+from ...graph import UNTRACKED, Version, keep_tensor_hooks, version
 from ...kernels.strides import expand
 from ...modes import mode
 from ...promote import number, sync_rg, type_of
@@ -136,6 +136,9 @@ def detach_(self: Tensor) -> Tensor:
         return self
     if (told := hear.cut) is not None:
         told("detach", self)
+    node = self._node
+    if node is not None and node.hooks is not None and node.hooks.tensor:
+        keep_tensor_hooks(self, node.hooks)
     self._node, self._view, self._rg = None, None, False
     return self
 

@@ -18,7 +18,7 @@ LOW, HIGH = 1e-4, 1e-2  # the band that is drawn, a rule of thumb
 TINY, LARGE, HUGE = 1e-5, 0.03, 0.3  # update / weight where the loss says that it matters
 WORTH = 1e-2  # gradient / weight from which there is something to learn
 WARM = 20  # looks, or steps, before anything is said of sizes
-VANISHED, EXPLODED = 1e-6, 1e3  # of the largest gradient, and of the middle or last one
+VANISHED, EXPLODED = 1e-3, 1e3  # of the largest gradient, and of the middle or last one
 
 CURES = {
     "dead units": "Bring the layer's inputs to mean 0 and deviation 1, or lower the learning rate; then begin anew.",
@@ -77,7 +77,7 @@ def bounds_of(norms: Any) -> tuple[float, float]:
     Example:
         >>> from vistorch.debug.watch.cures import bounds_of
         >>> bounds_of([1000.0, 5.0, 2.0])
-        (0.001, 5000.0)
+        (1.0, 5000.0)
     """
     known = [x for x in norms if x is not None and math.isfinite(x) and x > 0]
     if not known:

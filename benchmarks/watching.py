@@ -70,7 +70,7 @@ def turns(lib, batch, tell=None, made=loop_of):
 
     def both():
         gap = perf_counter() - left[0]
-        seen.budget.held += gap
+        seen.budget.waited += gap
         seen.next_refresh += gap
         seen.next_look += gap
         with seen.ear:

@@ -6,8 +6,6 @@ from tests.ops.samples import for_each
 
 # Where a composed function of torch meets its lists at another place than ours does.
 DIFFERS = {
-    "inner": "one row by one row is a dot product in torch, a matmul here",
-    "tensordot": "all dims of both are a dot product in torch, a matmul here",
     "linalg.pinv": "its last product is not rounded here",
     "nn.functional.l1_loss": "with a weight torch computes the loss in Python, of what it is given",
     "nn.functional.mse_loss": "with a weight torch computes the loss in Python, of what it is given",

@@ -1,5 +1,6 @@
 """The reader's copies: what they changed is never written to, and what they did not follows its original."""
 
+import contextlib
 import errno
 import shutil
 
@@ -79,11 +80,15 @@ def test_without_a_note_nothing_is_replaced(shelf, tmp_path, note):
 
 
 def test_an_interrupted_copy_leaves_no_half_notebook(shelf, tmp_path, monkeypatch):
-    def full(self, data):
-        raise OSError(errno.ENOSPC, "No space left on device")
+    @contextlib.contextmanager
+    def full(path):
+        with replacing(path) as file:
+            yield file
+            raise OSError(errno.ENOSPC, "No space left on device")
 
     mine = tmp_path / "mine"
-    monkeypatch.setattr(copies.Path, "write_bytes", full)
+    replacing = copies.replacing
+    monkeypatch.setattr(copies, "replacing", full)
     with pytest.raises(copies.Refusal, match=r"cannot be copied to .*mine: No space left on device"):
         copies.copy_to(mine)
     assert names(mine) == []

@@ -60,7 +60,7 @@ def glance(array: np.ndarray, block: tuple[int, ...]) -> Measured:
         >>> from vistorch.debug.array.glance import glance
         >>> found = glance(np.arange(12.0).reshape(3, 4), (3, 2))
         >>> found.stats.min, found.stats.mean, found.stats.median, found.cells
-        (0.0, 5.5, None, array([[0., 3.]]))
+        (0.0, 5.5, None, array([[ 9., 11.]]))
     """
     source = lay_out(array)
     view = source.array

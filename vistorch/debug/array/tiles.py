@@ -45,7 +45,7 @@ def tile(
         >>> import vistorch
         >>> from vistorch.debug.array import tile
         >>> tile(vistorch.arange(12).reshape(3, 4), [1, 0], [3, 4], [2, 2])
-        array([[ 4, 11]])
+        array([[ 9, 11]])
     """
     return tile_ends(array, start, stop, block, layer, mean=mean)[0]
 

@@ -57,9 +57,9 @@ def lay_out(
         >>> from vistorch.debug.layout import Box, lay_out
         >>> found = lay_out([Box("a", 40, 20), Box("b", 40, 20)], [("a", "b")])
         >>> found.boxes["b"]
-        Rect(x=0, y=38, width=40, height=20)
+        Rect(x=0, y=34, width=40, height=20)
         >>> found.paths
-        [[(20, 20), (20, 38)]]
+        [[(20, 20), (20, 34)]]
     """
     return _Compound(list(boxes), edges, dict(groups or {}), titles or {}, spacing or Spacing()).run()
 

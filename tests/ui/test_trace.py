@@ -213,8 +213,9 @@ def test_an_exception_in_a_notebook(notebook, shoot):
     book = notebook(START, "%%vt trace\ny = (logits - 1).log()\ny @ torch.ones(4)", "print('after')")
     book.run(0)
     book.run(1, fails=True)
-    shown, error = book.outputs(1)
-    assert shown["output_type"] == "display_data" and error["output_type"] == "error"
+    kinds = [one["output_type"] for one in book.outputs(1)]
+    assert sorted(kinds) == ["display_data", "display_data", "error"]  # the trace, and the shapes that do not fit
+    (error,) = (one for one in book.outputs(1) if one["output_type"] == "error")
     assert error["ename"] == "RuntimeError"
     told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
     assert "y @ torch.ones(4)" in told and "run_cell_magic" not in told

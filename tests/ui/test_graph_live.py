@@ -122,7 +122,7 @@ def test_a_pass_stops_before_nan_is_used_and_is_finished(notebook, shoot):
     book.run(1)
     assert book.text(1) == "1: nan\n"
     steps = book.run(2, fails=True)
-    expect(steps.locator(".vt-stop")).to_contain_text("stopped before SqrtBackward0")
+    expect(steps.locator(".vt-stop")).to_contain_text("Stopped before step 3, Sqrt (SqrtBackward0)")
     assert "after" not in book.text(2)
     assert book.text(book.execute("print(x.grad)")) == "None\n"
     shoot("stopped", steps)

@@ -214,7 +214,11 @@ def test_an_exception_in_a_notebook(notebook, shoot):
     book.run(0)
     book.run(1, fails=True)
     kinds = [one["output_type"] for one in book.outputs(1)]
-    assert sorted(kinds) == ["display_data", "display_data", "error"]  # the trace, and the shapes that do not fit
+    assert sorted(kinds) == [
+        "display_data",
+        "display_data",
+        "error",
+    ]  # the trace, and the shapes that do not fit
     (error,) = (one for one in book.outputs(1) if one["output_type"] == "error")
     assert error["ename"] == "RuntimeError"
     told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))

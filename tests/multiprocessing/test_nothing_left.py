@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.campaigns.processes import of_session
+
 PATIENCE = 60
 MAIN = """
 import vistorch, vistorch.multiprocessing as mp
@@ -37,18 +39,6 @@ HOWS = {
     "crashed": "import os; os._exit(3)",
     "raised": "pool.terminate(); alone.kill(); [p.kill() for p in together.processes]; raise ValueError('over')",
 }
-
-
-def of_session(number):
-    """The processes of a session, without those that only wait to be reaped."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[3]) == number and fields[0] != "Z":
-                    found.append(int(entry.name))
-    return found
 
 
 def named_memory(pids):

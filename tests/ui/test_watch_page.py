@@ -367,7 +367,7 @@ def test_a_context_without_letters_shows_its_end(live):
     assert any(cut for cut, _ in ends) and all(right for _, right in ends)
 
 
-# Frame by frame for some seconds: each row's class, top, height, whether it is on its way, and whether it is on top there.
+# Frame by frame: the top and height of each row, whether it is on its way, whether it is on top there, its class.
 GLIDES = """async (text) => {
   const list = document.querySelector(".vt-w-rows"), frames = [];
   const start = performance.now();

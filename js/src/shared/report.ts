@@ -162,10 +162,19 @@ export function listing<Row>(
       line.setAttribute("aria-selected", String(i === index));
       line.tabIndex = i === index ? 0 : -1;
     });
-  // Only the table's own box scrolls: the page stays where it is.
+  // Only the table's own box scrolls: the page stays where it is. No row is left cut below the head: where the rows that
+  // follow do not fill the box, there is room below them.
   const reveal = painter(() => {
     const line = lines.find((one) => one.isConnected && one.getAttribute("aria-selected") === "true");
-    if (line && root.scrollHeight > root.clientHeight) root.scrollTop = line.offsetTop - root.clientHeight / 2;
+    root.style.paddingBottom = "";
+    if (!line || root.scrollHeight <= root.clientHeight) return;
+    const seen = [...body.children] as HTMLElement[];
+    const [top, high] = [head.offsetHeight, root.clientHeight];
+    const end = root.scrollHeight;
+    const first = seen.find((one) => one.offsetTop >= Math.min(line.offsetTop - high / 2, end - high) + top) ?? line;
+    const to = first.offsetTop - top;
+    root.style.paddingBottom = `${Math.max(0, to + high - end)}px`;
+    root.scrollTop = to;
   }, signal);
   function pick(index: number): void {
     mark(index);

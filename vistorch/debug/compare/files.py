@@ -43,6 +43,8 @@ def save(recording: Recording, path: Any) -> None:
         {
             "name": op.name,
             "module": op.module,
+            "called": op.called,
+            "layer": op.layer,
             "line": op.line,
             "outs": [ref(a) for a in op.outs],
             "ins": [
@@ -130,6 +132,8 @@ def _rebuilt(head: dict, arrays: list[np.ndarray]) -> Recording:
                 [None if i is None else get(i) for i in _typed(told["given"], list)],
                 [(_whole(i, MOST_INPUTS), get(a)) for i, a in _typed(told["sent"], list)],
                 None if told["order"] is None else _whole(told["order"], 1 << 40),
+                _typed(told.get("called", ""), str),  # not in the oldest files
+                _typed(told.get("layer", ""), str),
             )
         )
     leaves = _typed(head["leaves"], dict)

@@ -165,8 +165,8 @@ def test_every_view_names_a_layer_with_its_class_and_size():
         assert any("exp" in op.lower() for op in outside), view
     graph = {boxes.tree.layer(i) for i in range(len(boxes.nodes))} - {""}
     assert graph == {f"{name} {about}" for name, about in wanted.items() if f"{name} {about}" in graph}
-    for record in (timeline.record(), memory(out, namespace={"net": net})):
-        assert "parts['0'][0] Linear 27 → 5" in record.text()
+    for made in (timeline.record(), memory(out, namespace={"net": net})):
+        assert "parts['0'][0] Linear 27 → 5" in made.text()
 
 
 def test_a_layer_that_differs_between_two_runs_is_told_with_both_sizes():
@@ -176,3 +176,36 @@ def test_a_layer_that_differs_between_two_runs_is_told_with_both_sizes():
             nn.Sequential(nn.Linear(4, wide))(L.ones(1, 4)).sum()
         runs.append(run.recording())
     assert {row["layer"] for row in compare(*runs).rows if row["module"]} == {"Linear 4 → 4 ≠ Linear 4 → 6"}
+
+
+def test_replicas_on_several_devices_have_the_names_of_their_layers():
+    L.cuda.simulate(2)
+    try:
+        inner = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Sequential(nn.Linear(3, 2))).cuda()
+        net = nn.DataParallel(inner)
+        with Calls(forget=True), Trace() as trace, Timeline() as timeline, Record() as run:
+            out = net(L.ones(6, 4).cuda()).sum()
+            graph = capture(out, namespace={"net": net})
+            out.backward()
+        wanted = {"[0] Linear 4 → 3", "[1] ReLU", "[2][0] Linear 3 → 2"}
+        for rows in (
+            trace.record().rows,
+            compare(run.recording(), run.recording()).rows,
+            timeline.record().rows,
+        ):
+            assert {f"{row['module']} {row['layer']}" for row in rows if row["module"]} == wanted
+        boxes = {(node.op, graph.groups[node.group].path) for node in graph.nodes if node.group >= 0}
+        assert {("Addmm", "module.0"), ("Addmm", "module.2.0"), ("Relu", "module")} <= boxes
+        assert {path for op, path in boxes if op == "Broadcast"} == {"module"}  # around all that it copies
+    finally:
+        L.cuda.simulate(0)
+
+
+def test_an_op_on_the_parameters_of_several_layers_belongs_to_none_of_them():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)))
+    Calls(forget=True)
+    for parts, path in (((0, 1), ""), ((1, 2), "1"), ((1, 1), "1.0")):
+        weights = [[net[0], net[1][0], net[1][1]][i].weight for i in parts]
+        made = capture(L.cat(weights).sum(), namespace={"net": net})
+        (cat,) = [node for node in made.nodes if node.op == "Cat"]
+        assert (made.groups[cat.group].path if cat.group >= 0 else "") == path

@@ -40,6 +40,7 @@ from .lines import note_of
 from .memory import array_of, root_of
 from .source import line_of
 from .steps.words import columns
+from .trace.recorder import Inside
 
 SHOWN = 12
 ROWS = 400  # that travel
@@ -250,7 +251,7 @@ class Timeline(Driven):
         self.title = title
         self.account = Account()
         self._nodes: dict[int, Any] = {}
-        self._stack: list = []
+        self._here = Inside()
         self._passes: list[list[int]] = []
         self._frees = True
         self.namespace = namespace
@@ -270,9 +271,9 @@ class Timeline(Driven):
             [('[1]', 800), ('[0]', 32)]
         """
         if name == "forward":
-            self._stack.append(subject)
-        elif name == "forward_end" and self._stack:
-            self._stack.pop()
+            self._here.stack.append(subject)
+        elif name == "forward_end" and self._here.stack:
+            self._here.stack.pop()
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
         """A node may have been made.
@@ -300,8 +301,9 @@ class Timeline(Driven):
             return
         self._nodes[key] = ref_to(node, lambda _, key=key: self._gone(key))
         module = layer = ""
-        if self._stack and (path := path_of(self._stack[0], self._stack[-1])):
-            module, layer = spoken(path, self._stack[0]), about(self._stack[-1])
+        stack = self._here.stack
+        if stack and (path := path_of(stack[0], stack[-1])):
+            module, layer = spoken(path, stack[0]), about(stack[-1])
         account.hold(key, node, str(line_of(where(2)) or ""), module, layer)
 
     def _gone(self, key: int) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import errors
 from .graph import REPLACED, Leaf, version
+from .hooks import run_accumulated, run_node_hook, tensor_of
 from .rules import REC
 from .tensor import Tensor, asarray, ndarray, wrap
 
@@ -105,8 +106,6 @@ class Accumulating:
             if undo is not None:
                 undo.append((t, "_grad", before, t._grad))
         if hooks is not None:
-            from .hooks import run_accumulated, run_node_hook
-
             run_accumulated(hooks, t)
             for hook in list(hooks.after.values()):
                 run_node_hook(hook, ((), (tensor_of(g, t._place),)), ())
@@ -137,14 +136,6 @@ def _check_sum(held: tuple, g: tuple) -> None:
         )
     if said is not None:
         raise RuntimeError(said)
-
-
-def tensor_of(g: Any, place: Any) -> Any:
-    """A gradient as hooks see it: a Tensor that may be written, or None."""
-    if g is None or isinstance(g, Tensor):
-        return g
-    # what a scalar's pass starts with is shared by all passes, and locked
-    return wrap(g.copy() if g.__class__ is ndarray and not g.flags.writeable else g, place)
 
 
 def _sum(a: Tensor, b: Tensor, create_graph: bool) -> Tensor:

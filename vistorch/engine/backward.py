@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import errors
-from .accumulate import Accumulating, tensor_of
+from .accumulate import Accumulating
 from .depth import Deeper
 from .graph import CONST, FREED, IN, OUT, Leaf, Out, edge
+from .hooks import tensor_of
 from .modes import mode, recording
 from .places import CPU
 from .quiet import quiet

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .accumulate import tensor_of
 from .anomaly import blame, check_nan
-from .hooks import run_node_hook, run_tensor_hooks
+from .hooks import run_node_hook, run_tensor_hooks, tensor_of
 from .modes import mode
 from .vjps import vjps_of
 

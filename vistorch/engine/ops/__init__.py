@@ -6,7 +6,6 @@ from . import (
     bygone,
     chance,
     conv,
-    core,
     create,
     elementwise,
     embedding,

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors, graph, views
+from ...base_ops import to_dtype, to_place
 from ...events import hear
 from ...face import METHODS, public
+from ...graph import sync_rg
 from ...modes import mode
 from ...places import CPU, array_place, move, place_of
-from ...promote import sync_rg
 from ...quiet import quiet
 from ...tensor import Tensor, ndarray, new, wrap
 from .arguments import leaf, no_more
@@ -177,8 +178,6 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 def converted(t: Tensor, dt: Any, place: Any) -> Tensor:
     """`t` itself if nothing changes, else a copy with history."""
-    from ..core import to_dtype, to_place
-
     if dt is not None and t._data.dtype != dt:
         t = to_dtype(t, dt)
     return t if t._place is place else to_place(t, place)

@@ -13,11 +13,10 @@ import numpy as np
 
 from ... import dims, dtypes, errors, outs, views
 from ...face import METHODS
-from ...graph import version
+from ...graph import sync_rg, version
 from ...inplace import replace
 from ...modes import mode
 from ...places import CPU
-from ...promote import sync_rg
 from ...tensor import Tensor, wrap
 
 LONG = np.dtype("i8")

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, outs
+from ...base_ops import cast
 from ...call import op
 from ...dims import flag
 from ...face import public
 from ...kernels import totals
 from ...promote import default_float, floating
 from ...tensor import Tensor
-from ..core import cast
 from .frame import MISSING, axes_of, back, copied_into, label, same_type, tensor
 
 

@@ -14,6 +14,7 @@ from . import (
     fft,
     frequencies,
     geometry,
+    legacy_norm,
     lu,
     norms,
     products,

@@ -13,6 +13,7 @@ import numpy as np
 from . import dtypes, errors
 from .base_ops import to_place
 from .face import METHODS, public
+from .memory import check_array
 from .places import CPU, array_place, place_of
 from .tensor import Tensor, wrap
 
@@ -116,8 +117,6 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 def _imported(source: Any, kind: int) -> Tensor:
     """The memory behind a DLPack object."""
-    from .ops.create.data import check_array
-
     if int(kind) == CUDA_DEVICE:
         import cupy  # pyright: ignore[reportMissingImports]
 

@@ -1,4 +1,4 @@
-"""Where an array's elements lie: its address, its owner, the bytes it spans.
+"""Where an array's elements lie: its address, its owner, the bytes it spans; and whether a tensor can stand on them.
 
 Invariant: only arrays are known here, of numpy or cupy; nothing is copied.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from . import dtypes
 
 
 def start(a: Any) -> int:
@@ -60,3 +62,21 @@ def bytes_of(a: Any) -> Any:
     if a.flags.c_contiguous and a.dtype.kind != "V":  # ml_dtypes' types refuse the change of type when 0-d
         return a.reshape(-1).view(np.uint8)
     return np.asarray(_Stretch(a, low, length)) if length else np.empty(0, np.uint8)
+
+
+def check_array(a: np.ndarray) -> None:
+    """Refuse a numpy array that no tensor can stand on."""
+    dtypes.of(a.dtype)
+    itemsize = a.itemsize
+    for n in a.strides:
+        if n % itemsize:
+            raise ValueError(
+                "given numpy array strides not a multiple of the element byte size. "
+                "Copy the numpy array to reallocate the memory."
+            )
+        if n < 0:
+            raise ValueError(
+                "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+                "currently supported. (You can probably work around this by making a copy of your array  with "
+                "array.copy().) "
+            )

@@ -14,10 +14,11 @@ from ...dlpack import from_dlpack
 from ...face import public
 from ...graph import sync_rg
 from ...kernels.strides import extent, laid
+from ...memory import check_array
 from ...places import place_of
 from ...tensor import Tensor, ndarray, wrap
 from .arguments import allocate, check_bool, leaf, size_tuple
-from .data import check_array, converted, copied, from_numpy, put
+from .data import converted, copied, from_numpy, put
 from .fills import bare
 from .numbers import as_scalar, fit
 

@@ -18,4 +18,5 @@ from . import (
     recurrent,
     reduce,
     shape,
+    signal,
 )

@@ -20,7 +20,6 @@ from . import (
     products,
     rank,
     reflections,
-    short_time,
     solve,
     triangular,
     vander,

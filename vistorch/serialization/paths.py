@@ -14,10 +14,8 @@ Name = tuple[str, str]
 _FILES = {
     "activation": ("multihead", "smooth", "soft", "straight"),
     "container": ("parameters",),
-    "conv": ("conv_lazy", "conv_transpose"),
     "loss": ("loss_margins", "loss_values"),
     "padding": ("padding_own",),
-    "pooling": ("pooling_max", "pooling_means"),
     "rnn": ("rnn_base", "rnn_cells"),
     "transformer": ("transformer_layers",),
 }

@@ -12,6 +12,7 @@ CLASSES = {
     "conv_base": ["_ConvNd"],
     "conv_lazy": ["LazyConv1d", "LazyConvTranspose3d"],
     "conv_transpose": ["ConvTranspose1d", "ConvTranspose3d"],
+    "padding_own": ["CircularPad1d", "ReplicationPad3d"],
     "pooling_max": ["MaxPool1d", "MaxUnpool3d"],
     "pooling_means": ["AvgPool1d", "LPPool3d"],
 }

@@ -15,7 +15,6 @@ _FILES = {
     "activation": ("multihead", "smooth", "soft", "straight"),
     "container": ("parameters",),
     "loss": ("loss_margins", "loss_values"),
-    "padding": ("padding_own",),
     "rnn": ("rnn_base", "rnn_cells"),
     "transformer": ("transformer_layers",),
 }

@@ -35,6 +35,7 @@ _MOVED = {
     "conv_base": "conv",
     "conv_lazy": "conv",
     "conv_transpose": "conv",
+    "padding_own": "padding",
     "pooling_max": "pooling",
     "pooling_means": "pooling",
 }

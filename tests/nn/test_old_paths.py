@@ -15,6 +15,9 @@ CLASSES = {
     "padding_own": ["CircularPad1d", "ReplicationPad3d"],
     "pooling_max": ["MaxPool1d", "MaxUnpool3d"],
     "pooling_means": ["AvgPool1d", "LPPool3d"],
+    "smooth": ["GELU", "Tanh"],
+    "soft": ["Softmax", "Softmax2d"],
+    "straight": ["Hardtanh", "ReLU6"],
 }
 
 

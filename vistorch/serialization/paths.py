@@ -12,7 +12,7 @@ from typing import Any
 Name = tuple[str, str]
 
 _FILES = {
-    "activation": ("multihead", "smooth", "soft", "straight"),
+    "activation": ("multihead",),
     "container": ("parameters",),
     "loss": ("loss_margins", "loss_values"),
     "rnn": ("rnn_base", "rnn_cells"),

@@ -38,6 +38,9 @@ _MOVED = {
     "padding_own": "padding",
     "pooling_max": "pooling",
     "pooling_means": "pooling",
+    "smooth": "activation",
+    "soft": "activation",
+    "straight": "activation",
 }
 for _old, _new in _MOVED.items():
     _sys.modules[f"{__name__}.{_old}"] = _sys.modules[f"{__name__}.{_new}"]

@@ -14,7 +14,6 @@ Name = tuple[str, str]
 _FILES = {
     "activation": ("multihead",),
     "container": ("parameters",),
-    "loss": ("loss_margins", "loss_values"),
     "rnn": ("rnn_base", "rnn_cells"),
     "transformer": ("transformer_layers",),
 }

@@ -67,3 +67,8 @@ def test_old_module_runs_and_is_saved_under_its_new_path():
     pool = pickle.loads(OLD_MODULE.encode())
     assert pool(vistorch.tensor([[1.0, 3.0, 2.0, 0.0]])).tolist() == [[3.0, 2.0]]
     assert b"vistorch.nn.modules.pooling\n" in pickle.dumps(pool, protocol=0)
+
+
+@pytest.mark.parametrize("name", ["orthogonal_", "sparse_", "trunc_normal_"])
+def test_function_is_found_where_it_was(name):
+    assert pickle.loads(f"cvistorch.nn.fills\n{name}\n.".encode()) is getattr(vistorch.nn.init, name)

@@ -144,7 +144,7 @@ GROUPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("Losses", ("loss",)),
         ("Shapes and images", ("flatten", "pixelshuffle", "channelshuffle", "upsampling")),
         ("Several devices", ("data_parallel",)),
-        ("Hooks of all modules, and helpers", ("everywhere", "factory")),
+        ("Hooks of all modules, and helpers", ("global_hooks", "factory")),
     ),
 }
 

@@ -9,9 +9,11 @@ from vistorch.nn import modules
 
 # A class of each file that is gone, and where it was.
 CLASSES = {
+    "calls": ["BoundHook"],
     "conv_base": ["_ConvNd"],
     "conv_lazy": ["LazyConv1d", "LazyConvTranspose3d"],
     "conv_transpose": ["ConvTranspose1d", "ConvTranspose3d"],
+    "everywhere": ["_Kind"],
     "loss_base": ["_Loss", "_WeightedLoss"],
     "loss_margins": ["MultiMarginLoss"],
     "loss_values": ["HuberLoss", "MSELoss"],
@@ -20,6 +22,7 @@ CLASSES = {
     "pooling_means": ["AvgPool1d", "LPPool3d"],
     "smooth": ["GELU", "Tanh"],
     "soft": ["Softmax", "Softmax2d"],
+    "state": ["_IncompatibleKeys"],
     "straight": ["Hardtanh", "ReLU6"],
 }
 

@@ -43,7 +43,7 @@ _ELSEWHERE: dict[Name, Name] = {
     ("vistorch.optim.adafactor", "Adafactor"): ("torch.optim", "Adafactor"),
     ("vistorch.optim.muon", "Muon"): ("torch.optim", "Muon"),
     ("vistorch.engine.hooks", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
-    ("vistorch.nn.modules.calls", "BoundHook"): ("torch.nn.modules.module", "_WrappedHook"),
+    ("vistorch.nn.modules.module_call", "BoundHook"): ("torch.nn.modules.module", "_WrappedHook"),
 }
 BACK = {theirs: ours for ours, theirs in _ELSEWHERE.items()}
 """By PyTorch's name, where the thing is here, if not at the same path."""

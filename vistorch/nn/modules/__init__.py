@@ -32,9 +32,11 @@ from .upsampling import *
 
 # Paths that pickles of earlier versions name: the file whose classes were there -> the file that has them now.
 _MOVED = {
+    "calls": "module_call",
     "conv_base": "conv",
     "conv_lazy": "conv",
     "conv_transpose": "conv",
+    "everywhere": "global_hooks",
     "loss_base": "loss",
     "loss_margins": "loss",
     "loss_values": "loss",
@@ -43,6 +45,7 @@ _MOVED = {
     "pooling_means": "pooling",
     "smooth": "activation",
     "soft": "activation",
+    "state": "state_dict",
     "straight": "activation",
 }
 for _old, _new in _MOVED.items():

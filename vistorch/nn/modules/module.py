@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 from ...engine.face import FUNCTIONS
 from ...engine.tensor import Tensor
 from ..parameter import Buffer, Parameter
-from . import everywhere
-from .calls import Calls
-from .everywhere import *
+from . import global_hooks
+from .global_hooks import *
+from .module_call import Calls
 from .moves import Moves
-from .state import State
+from .state_dict import State
 from .training import Training
 from .tree import Tree
 
 __all__ = ["Module"]
-__all__ += everywhere.__all__
+__all__ += global_hooks.__all__
 
 typename = FUNCTIONS["typename"]
 TABLES = (
@@ -141,7 +141,7 @@ class Module(Tree, Calls, State, Moves, Training):
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (vistorch Tensor or None required)"
             )
-        self._buffers[name] = everywhere.passed(everywhere.buffer_hooks, self, name, tensor)
+        self._buffers[name] = global_hooks.passed(global_hooks.buffer_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -178,7 +178,7 @@ class Module(Tree, Calls, State, Moves, Training):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = everywhere.passed(everywhere.parameter_hooks, self, name, param)
+        self._parameters[name] = global_hooks.passed(global_hooks.parameter_hooks, self, name, param)
 
     def _check_name(self, what: str, name: Any, table: dict) -> None:
         if not isinstance(name, str):
@@ -214,7 +214,7 @@ class Module(Tree, Calls, State, Moves, Training):
             raise KeyError(f'module name can\'t contain ".", got: {name}')
         if name == "":
             raise KeyError('module name can\'t be empty string ""')
-        self._modules[name] = everywhere.passed(everywhere.module_hooks, self, name, module)
+        self._modules[name] = global_hooks.passed(global_hooks.module_hooks, self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """The same as `add_module`.
@@ -261,14 +261,14 @@ class Module(Tree, Calls, State, Moves, Training):
                 if "_modules" not in own:
                     raise AttributeError("cannot assign module before Module.__init__() call")
                 self._forget(name, own, params, self._buffers)
-                own["_modules"][name] = everywhere.passed(everywhere.module_hooks, self, name, value)
+                own["_modules"][name] = global_hooks.passed(global_hooks.module_hooks, self, name, value)
             elif name in own.get("_modules", ()):
                 if value is not None:
                     raise TypeError(
                         f"cannot assign '{typename(value)}' as child module '{name}' "
                         "(vistorch.nn.Module or None expected)"
                     )
-                own["_modules"][name] = everywhere.passed(everywhere.module_hooks, self, name, value)
+                own["_modules"][name] = global_hooks.passed(global_hooks.module_hooks, self, name, value)
             elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
                 self._set_buffer(name, value)
             else:

@@ -16,7 +16,7 @@ from ...engine.hooks import RemovableHandle
 from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
 from ..parameter import Parameter, is_lazy
-from .calls import BoundHook
+from .module_call import BoundHook
 
 EXTRA = "_extra_state"
 ASSIGN, ONLY_COMPARE = "assign_to_params_buffers", "only_compare"

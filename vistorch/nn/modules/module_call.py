@@ -14,7 +14,7 @@ from typing import Any
 from ...engine.events import hear
 from ...engine.hooks import RemovableHandle
 from ...engine.tensor import Tensor
-from . import everywhere
+from . import global_hooks
 from .backward_hook import BackwardHook
 
 BOTH_KINDS = (
@@ -77,7 +77,7 @@ class Calls:
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or everywhere.any_call
+            or global_hooks.any_call
             or hear.phase is not None
         ):
             return self._call_told(args, kwargs)
@@ -99,7 +99,7 @@ class Calls:
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or everywhere.any_call
+            or global_hooks.any_call
         )
         try:
             result = self._call_hooked(args, kwargs) if hooked else self.forward(*args, **kwargs)
@@ -113,15 +113,17 @@ class Calls:
         try:
             return self._with_hooks(state, called)
         except Exception:
-            if self._forward_hooks_always_called or everywhere.forward_always:
+            if self._forward_hooks_always_called or global_hooks.forward_always:
                 self._call_always(state, called)
             raise
 
     def _with_hooks(self, state: list, called: set) -> Any:
         args, kwargs, _ = state
-        pre_hooks = [*everywhere.backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
-        full, old = self._backward_kinds() if self._backward_hooks or everywhere.backward_hooks else ((), ())
-        for i, hook in (*everywhere.forward_pre_hooks.items(), *self._forward_pre_hooks.items()):
+        pre_hooks = [*global_hooks.backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
+        full, old = (
+            self._backward_kinds() if self._backward_hooks or global_hooks.backward_hooks else ((), ())
+        )
+        for i, hook in (*global_hooks.forward_pre_hooks.items(), *self._forward_pre_hooks.items()):
             if i in self._forward_pre_hooks_with_kwargs:
                 given = hook(self, args, kwargs)
                 if given is not None:
@@ -142,8 +144,8 @@ class Calls:
             args = gate.at_entrance(args)
             state[0] = args
         result = state[2] = self.forward(*args, **kwargs)
-        for i, hook in (*everywhere.forward_hooks.items(), *self._forward_hooks.items()):
-            if i in self._forward_hooks_always_called or i in everywhere.forward_always:
+        for i, hook in (*global_hooks.forward_hooks.items(), *self._forward_hooks.items()):
+            if i in self._forward_hooks_always_called or i in global_hooks.forward_always:
                 called.add(i)
             given = self._call_hook(i, hook, args, kwargs, result)
             if given is not None:
@@ -162,7 +164,7 @@ class Calls:
         return result
 
     def _call_hook(self, i: int, hook: Callable, args: tuple, kwargs: dict, result: Any) -> Any:
-        if i in self._forward_hooks_with_kwargs or i in everywhere.forward_with_kwargs:
+        if i in self._forward_hooks_with_kwargs or i in global_hooks.forward_with_kwargs:
             return hook(self, args, kwargs, result)
         return hook(self, args, result)
 
@@ -170,7 +172,7 @@ class Calls:
         """The hooks with always_call that an exception kept from being called."""
         args, kwargs, result = state
         for word, hooks, always in (
-            ("global module", everywhere.forward_hooks, everywhere.forward_always),
+            ("global module", global_hooks.forward_hooks, global_hooks.forward_always),
             ("module", self._forward_hooks, self._forward_hooks_always_called),
         ):
             for i, hook in list(hooks.items()):
@@ -191,7 +193,7 @@ class Calls:
     def _backward_kinds(self) -> tuple[list, list]:
         """The full backward hooks and those of the old kind."""
         kinds: dict = {True: [], False: [], None: []}
-        kinds[everywhere.kind.full].extend(everywhere.backward_hooks.values())
+        kinds[global_hooks.kind.full].extend(global_hooks.backward_hooks.values())
         kinds[self._is_full_backward_hook].extend(self._backward_hooks.values())
         return kinds[True], kinds[False]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from .checks import check_at_least_zero, check_lr
-from .rules import Rule, pulled
+from .per_parameter import Rule, pulled
 
 __all__ = ["Adadelta"]
 

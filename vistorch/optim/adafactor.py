@@ -10,7 +10,7 @@ from ..engine.limits import finfo
 from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 from .optimizer import Optimizer, with_loss
-from .rules import step_count
+from .per_parameter import step_count
 
 __all__ = ["Adafactor"]
 

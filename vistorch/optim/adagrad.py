@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..engine.face import FUNCTIONS
 from ..engine.tensor import Tensor
 from .checks import check_at_least_zero, check_lr, fused_or_not
-from .rules import Rule, pulled, step_count
+from .per_parameter import Rule, pulled, step_count
 
 __all__ = ["Adagrad"]
 

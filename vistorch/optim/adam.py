@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
 from .checks import check_at_least_zero, check_betas, check_lr, check_tensor_lr, fused_or_not
-from .rules import Rule, pulled, shrinking
+from .per_parameter import Rule, pulled, shrinking
 
 __all__ = ["Adam", "AdamW"]
 

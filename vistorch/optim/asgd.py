@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
 from .checks import check_at_least_zero, check_lr
-from .rules import Rule, pulled, step_count
+from .per_parameter import Rule, pulled, step_count
 
 __all__ = ["ASGD"]
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
 from .checks import check_at_least_zero, check_betas, check_lr
-from .rules import Rule, pulled, shrinking, step_count
+from .per_parameter import Rule, pulled, shrinking, step_count
 
 __all__ = ["NAdam"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from .checks import check_at_least_zero, check_betas, check_lr
-from .rules import Rule, pulled, shrinking
+from .per_parameter import Rule, pulled, shrinking
 
 __all__ = ["RAdam"]
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..engine.face import FUNCTIONS
 from ..engine.tensor import Tensor
 from .checks import check_lr
-from .rules import Rule, step_count
+from .per_parameter import Rule, step_count
 
 __all__ = ["Rprop"]
 

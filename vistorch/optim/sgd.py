@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from .checks import check_lr, fused_or_not
-from .rules import Rule, pulled
+from .per_parameter import Rule, pulled
 
 __all__ = ["SGD"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine import dtypes
 from ...engine.events import hear
 from ...engine.face import FUNCTIONS
-from ...engine.hooks import RemovableHandle
+from ...engine.handles import RemovableHandle
 from ...engine.modes import no_grad
 from ...engine.ops.shape.convert import asked, converted
 from ...engine.tensor import Tensor

@@ -105,14 +105,14 @@ def register_module_backward_hook(hook: Callable) -> RemovableHandle:
 
     Example:
         >>> import vistorch
-        >>> from vistorch.nn.modules import everywhere
-        >>> before = everywhere.kind.full
-        >>> everywhere.kind.full = None  # old and full hooks exclude each other in a process
+        >>> from vistorch.nn.modules import global_hooks
+        >>> before = global_hooks.kind.full
+        >>> global_hooks.kind.full = None  # old and full hooks exclude each other in a process
         >>> relu = vistorch.nn.ReLU()
-        >>> with everywhere.register_module_backward_hook(lambda m, into, out: print(m, out)):
+        >>> with global_hooks.register_module_backward_hook(lambda m, into, out: print(m, out)):
         ...     relu(vistorch.ones(1, requires_grad=True) * 2).backward()
         ReLU() (tensor([1.]),)
-        >>> everywhere.kind.full = before
+        >>> global_hooks.kind.full = before
     """
     if kind.full is True:
         raise RuntimeError(BOTH_KINDS)
@@ -144,13 +144,13 @@ def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
 
     Example:
         >>> import vistorch
-        >>> from vistorch.nn.modules import everywhere
-        >>> before = everywhere.kind.full
-        >>> everywhere.kind.full = None  # old and full hooks exclude each other in a process
-        >>> with everywhere.register_module_full_backward_hook(lambda m, into, out: print(m, into, out)):
+        >>> from vistorch.nn.modules import global_hooks
+        >>> before = global_hooks.kind.full
+        >>> global_hooks.kind.full = None  # old and full hooks exclude each other in a process
+        >>> with global_hooks.register_module_full_backward_hook(lambda m, into, out: print(m, into, out)):
         ...     vistorch.nn.ReLU()(vistorch.tensor([-1.0], requires_grad=True)).backward()
         ReLU() (tensor([0.]),) (tensor([1.]),)
-        >>> everywhere.kind.full = before
+        >>> global_hooks.kind.full = before
     """
     if kind.full is False:
         raise RuntimeError(BOTH_KINDS)

@@ -30,6 +30,8 @@ zeros_like, make, view_as_real = FUNCTIONS["zeros_like"], FUNCTIONS["tensor"], F
 
 
 NOTHING: dict = {}
+# Options that state dicts of older versions lack, for most optimizers.
+COMMON: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}
 
 
 def step_count() -> Tensor:

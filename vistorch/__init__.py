@@ -77,7 +77,7 @@ newaxis = None
 has_lapack, has_mkl, has_openmp, has_spectral = True, False, False, True
 
 from . import utils  # noqa: E402  it is built on everything above
-from ._rooms import __dir__, __getattr__  # noqa: E402  what is not needed by everybody is imported when it is asked for
+from ._lazy import __dir__, __getattr__  # noqa: E402  what is not needed by everybody is imported when it is asked for
 from ._uncaught import begin as _begin  # noqa: E402
 
 _begin()

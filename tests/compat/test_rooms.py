@@ -29,7 +29,7 @@ def test_importing_is_allowed_and_using_is_refused(name):
             value()
 
 
-@pytest.mark.parametrize("name", vistorch._rooms._unbuilt.split())
+@pytest.mark.parametrize("name", vistorch._lazy._unbuilt.split())
 def test_functions_by_name_only(name):
     with pytest.raises(NotImplementedError, match=rf"^vistorch\.{name} is not built: .+\.$"):
         getattr(vistorch, name)(1, x=2)
@@ -43,7 +43,7 @@ def test_asking_for_a_name_never_raises():
 def test_every_unbuilt_name_is_offered():
     from vistorch import unbuilt
 
-    assert sorted(unbuilt.NAMES) == sorted(vistorch._rooms._unbuilt.split())
+    assert sorted(unbuilt.NAMES) == sorted(vistorch._lazy._unbuilt.split())
 
 
 @story

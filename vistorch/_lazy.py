@@ -1,55 +1,33 @@
-"""The rooms that `import vistorch` does not open: each is imported when its name is first asked for.
+"""What `import vistorch` does not load: where each module and name is, or that it is not built.
 
-Invariant: `vistorch.nn` works after `import vistorch` alone, as `torch.nn` does, and costs nothing before.
+`vistorch.nn` works after `import vistorch` alone, as `torch.nn` does, and is imported when it is first asked for. Some
+modules have their file in another folder than their name says, and some have no file: they are made from the table of
+what is not built (`torch_api/unbuilt.py`). Both are found by two finders, one before and one behind Python's own.
+
+Invariant: one file is one module, by whichever name it is imported; its `__name__` is the public one.
 """
 
+from __future__ import annotations
+
 import importlib
+import importlib.util
+import os
 import sys
+from collections.abc import Iterator
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any
 
-ROOMS = (
-    "__config__",
-    "__future__",
-    "accelerator",
-    "amp",
-    "ao",
-    "backends",
-    "compat",
-    "compiler",
-    "cpu",
-    "distributed",
-    "distributions",
-    "export",
-    "func",
-    "functional",
-    "fx",
-    "hub",
-    "jit",
-    "library",
-    "masked",
-    "mps",
-    "multiprocessing",
-    "nested",
-    "nn",
-    "onnx",
-    "optim",
-    "overrides",
-    "profiler",
-    "quantization",
-    "return_types",
-    "serialization",
-    "settings",
-    "signal",
-    "sparse",
-    "special",
-    "storage",
-    "testing",
-    "types",
-    "version",
-    "vision",
-    "vt",
-    "xpu",
-)
+MODULES = """
+    amp compat compiler cpu distributed distributions func functional hub jit accelerator backends multiprocessing nn
+    optim overrides profiler return_types serialization settings signal special storage testing types version vision vt
+    __config__ __future__
+""".split()
+# Public name -> the folder that has its file, for those that are not in `vistorch/` itself.
+ELSEWHERE: dict[str, str] = {}
+# A second name -> the public name.
+_PUBLIC = {f"{folder}.{name}": name for name, folder in ELSEWHERE.items()}
 
 _settings = """
     are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_deterministic_debug_mode get_device_module
@@ -65,19 +43,8 @@ _autocast = """
     is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled
     set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype
 """
-# Functions that exist by name only; see `unbuilt.py`.
-_unbuilt = """
-    choose_qparams_optimized cond dsmm empty_quantized fake_quantize_per_channel_affine
-    fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant hash_tensor hsmm hspmm import_ir_module
-    import_ir_module_from_buffer int_repr lobpcg parse_ir parse_schema q_per_channel_axis q_per_channel_scales
-    q_per_channel_zero_points q_scale q_zero_point quantize_per_channel quantize_per_tensor
-    quantize_per_tensor_dynamic quantized_batch_norm quantized_gru quantized_gru_cell quantized_lstm
-    quantized_lstm_cell quantized_max_pool1d quantized_max_pool2d quantized_max_pool3d quantized_rnn_relu_cell
-    quantized_rnn_tanh_cell resize_as_sparse_ saddmm segment_reduce smm sparse_bsc_tensor sparse_bsr_tensor
-    sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor spmm sspaddmm while_loop
-"""
 _kinds = "Half BFloat16 Float Double Char Short Int Long Byte ComplexFloat ComplexDouble Bool".split()
-# What vistorch itself offers out of a room, by name.
+# A name of `vistorch` -> the module that has it.
 NAMES = {
     "GradScaler": "amp",
     "autocast": "amp",
@@ -99,21 +66,134 @@ NAMES = {
     "thread_safe_generator": "random",
     "vmap": "func",
     **dict.fromkeys(_settings.split(), "settings"),
-    **dict.fromkeys(_unbuilt.split(), "unbuilt"),
     **dict.fromkeys(_autocast.split(), "amp.state"),
     **{f"{kind}Storage": "storage" for kind in _kinds},
 }
+_ROOT = os.path.dirname(os.path.abspath(__file__))
 
 
 def __getattr__(name: str) -> Any:
-    if name in ROOMS:
+    """What `vistorch` says of a name that it has not yet."""
+    if name in MODULES:
         return importlib.import_module(f"vistorch.{name}")
     if name in NAMES:
         found = getattr(importlib.import_module(f"vistorch.{NAMES[name]}"), name)
-        setattr(sys.modules["vistorch"], name, found)
-        return found
-    raise AttributeError(f"module 'vistorch' has no attribute {name!r}")
+    elif name.startswith("_"):  # asked for by copy, inspect and such: no reason to load the table
+        raise _no_attribute(name)
+    elif name in _table().MODULES:
+        return importlib.import_module(f"vistorch.{name}")
+    elif (found := unbuilt("").get(name)) is None:
+        raise _no_attribute(name)
+    setattr(sys.modules["vistorch"], name, found)
+    return found
+
+
+def _no_attribute(name: str) -> AttributeError:
+    return AttributeError(f"module 'vistorch' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*vars(sys.modules["vistorch"]), *ROOMS, *NAMES})
+    unbuilt_modules = [name for name in _table().MODULES if "." not in name]
+    return sorted({*vars(sys.modules["vistorch"]), *MODULES, *NAMES, *unbuilt_modules, *unbuilt("")})
+
+
+def unbuilt(module: str) -> dict[str, Any]:
+    """Return the names of a module that are not built: each says so when it is used.
+
+    Args:
+        module: its name without `vistorch.`; empty for `vistorch` itself.
+    """
+    return _table().names(module)
+
+
+def _table() -> Any:
+    return importlib.import_module("vistorch.torch_api.unbuilt")
+
+
+class Files(MetaPathFinder):
+    """Finds the modules whose files are in another folder than their names say, by both names."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """By the public name, the file; by that of the folder, the module of the public name."""
+        root, _, name = fullname.partition(".")
+        if root != "vistorch":
+            return None
+        if name in ELSEWHERE:
+            return PathFinder.find_spec(fullname, [os.path.join(_ROOT, *ELSEWHERE[name].split("."))])
+        if (public := public_name(name)) != name:
+            return importlib.import_module("vistorch.compat.alias").second_name(
+                fullname, f"vistorch.{public}"
+            )
+        return None
+
+
+def public_name(name: str) -> str:
+    """Return the public name of a module.
+
+    Args:
+        name: one of its names, without `vistorch.`.
+    """
+    for second in sorted(_PUBLIC, key=len, reverse=True):
+        if name == second or name.startswith(f"{second}."):
+            return public_name(_PUBLIC[second] + name[len(second) :])
+    return name
+
+
+class Unbuilt(MetaPathFinder, Loader):
+    """Makes the modules that are nothing but rows of the table; asked when no file has been found."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Where such a module comes from."""
+        root, _, name = fullname.partition(".")
+        if root != "vistorch" or name not in _table().MODULES:
+            return None
+        return ModuleSpec(fullname, self, origin="not built", is_package=bool(_inside(name)))
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave that to Python."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fill in what the table says."""
+        name = module.__name__.partition(".")[2]
+        table = _table()
+        module.__doc__ = table.MODULES[name]
+        vars(module).update(unbuilt(table.SAME.get(name, name)))
+        if inside := _inside(name):
+            module.__all__ = inside  # type: ignore[attr-defined]
+        for child in inside:
+            importlib.import_module(f"{module.__name__}.{child}")
+
+
+def _inside(name: str) -> list[str]:
+    """Return the modules inside of one that the table makes."""
+    return [other[len(name) + 1 :] for other in _table().MODULES if other.startswith(f"{name}.")]
+
+
+class Listing:
+    """Lists for pkgutil the modules whose files are elsewhere, or that have none; it finds none itself."""
+
+    def __init__(self, path: str) -> None:
+        if path != __file__:
+            raise ImportError(path)
+
+    def find_spec(self, fullname: str, target: Any = None) -> None:
+        """Leave that to the finders of `sys.meta_path`."""
+
+    def iter_modules(self, prefix: str = "") -> Iterator[tuple[str, bool]]:
+        """Yield each module's name, and whether it is a package."""
+        for name in sorted({*ELSEWHERE, *(name for name in _table().MODULES if "." not in name)}):
+            spec = importlib.util.find_spec(f"vistorch.{name}")
+            yield prefix + name, spec is not None and spec.submodule_search_locations is not None
+
+
+def _begin(package: ModuleType) -> None:
+    """Set the finders to work."""
+    everyone: tuple[Any, Any] = (sys.meta_path, sys.path_hooks)
+    for finders in everyone:  # those of an import that failed, or was undone
+        finders[:] = [one for one in finders if getattr(one, "__module__", None) != __name__]
+    sys.meta_path[:] = [Files(), *sys.meta_path, Unbuilt()]
+    sys.path_hooks.append(Listing)
+    package.__path__.append(__file__)  # type: ignore[attr-defined]
+
+
+_begin(sys.modules["vistorch"])

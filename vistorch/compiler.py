@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .compat.said import once, unbuilt
+from ._lazy import unbuilt
+from .engine.warn_once import once
 
 __all__ = [
     "allow_in_graph",
@@ -218,10 +219,4 @@ class set_stance:
         pass
 
 
-globals().update(
-    unbuilt(
-        "vistorch.compiler",
-        "vistorch has no compiler and keeps no compiled code.",
-        "save_cache_artifacts load_cache_artifacts keep_portable_guards_unsafe",
-    )
-)
+globals().update(unbuilt("compiler"))

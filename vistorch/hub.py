@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import os
 
-from .compat.said import unbuilt
+from ._lazy import unbuilt
 
-_WHY = "vistorch fetches nothing from the network; load a file that is there with vistorch.load."
-globals().update(
-    unbuilt("vistorch.hub", _WHY, "download_url_to_file help list load load_state_dict_from_url")
-)
+globals().update(unbuilt("hub"))
 _home: str | None = None
 
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any, Final  # noqa: F401  programs annotate with `torch.jit.Final`
 
-from .compat.said import once, unbuilt
+from ._lazy import unbuilt
+from .engine.warn_once import once
 
-_WHY = "vistorch has no TorchScript; save the state_dict."
 _SENTENCE = (
     "vistorch has no TorchScript: jit.script and jit.trace return what they are given, and change nothing."
 )
@@ -25,15 +25,7 @@ _EMPTY = (
 )
 _BARE: dict[Any, str] = {dict: "dict", list: "list", tuple: "tuple", typing.Optional: "Optional"}
 _BARE.update({getattr(typing, name): name for name in ("Dict", "List", "Tuple")})
-globals().update(
-    unbuilt(
-        "vistorch.jit",
-        _WHY,
-        "save load export_opnames",
-        "CompilationUnit ScriptFunction ScriptModule Attribute Future",
-    )
-)
-
+globals().update(unbuilt("jit"))
 
 _strategy = [("STATIC", 2), ("DYNAMIC", 10)]
 

@@ -8,18 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .compat.said import unbuilt
+from ._lazy import unbuilt
 from .engine.tensor import Tensor
 
-globals().update(
-    unbuilt(
-        "vistorch.overrides",
-        "vistorch does not ask `__torch_function__`.",
-        "get_ignored_functions get_overridable_functions get_testing_overrides resolve_name "
-        "enable_reentrant_dispatch redispatch_function handle_torch_function",
-        "TorchFunctionMode BaseTorchFunctionMode",
-    )
-)
+globals().update(unbuilt("overrides"))
 
 
 def is_tensor_like(inp: object) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
-from .compat.said import once, refusal
+from .engine.errors import not_built
+from .engine.warn_once import once
 
 __all__ = [
     "ProfilerAction",
@@ -229,11 +230,11 @@ class profile:
 
     def export_chrome_trace(self, path: str) -> Any:
         """There is nothing to write."""
-        raise refusal("vistorch.profiler.profile.export_chrome_trace", f"nothing was measured; {INSTEAD}")
+        raise not_built("vistorch.profiler.profile.export_chrome_trace", f"nothing was measured; {INSTEAD}")
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> Any:
         """There is nothing to write."""
-        raise refusal("vistorch.profiler.profile.export_stacks", f"nothing was measured; {INSTEAD}")
+        raise not_built("vistorch.profiler.profile.export_stacks", f"nothing was measured; {INSTEAD}")
 
 
 class record_function:

@@ -31,7 +31,7 @@ _put_aside: dict[str, ModuleType] = {}  # PyTorch's own modules, while `force=Tr
 _environment: dict[str, str | None] | None = None  # what the variables were before
 
 
-class _Alias(importlib.abc.Loader):
+class _SecondName(importlib.abc.Loader):
     """Loads a module under a second name; it is imported under its own name and left as it is."""
 
     def __init__(self, own: str) -> None:
@@ -68,14 +68,26 @@ class Finder(importlib.abc.MetaPathFinder):
             return None
         own = RENAMED.get(fullname) or OURS[root] + ("." + rest if rest else "")
         findable()
-        if (found := _spec(own)) is None:
+        if (spec := second_name(fullname, own)) is None:
             asker = sys._getframe(1).f_back
             if asker is not None and asker.f_globals.get("__name__") == "importlib.util":
                 return None  # `importlib.util.find_spec`: a question, not an import
             raise ModuleNotFoundError(f"vistorch has no {fullname}", name=fullname)
-        spec = importlib.machinery.ModuleSpec(fullname, _Alias(own), origin=found.origin)
-        spec.submodule_search_locations = found.submodule_search_locations
         return spec
+
+
+def second_name(fullname: str, own: str) -> Any:
+    """Return where a module is by a second name; None if there is no such module.
+
+    Args:
+        fullname: the second name.
+        own: the name of the module itself.
+    """
+    if (found := _spec(own)) is None:
+        return None
+    spec = importlib.machinery.ModuleSpec(fullname, _SecondName(own), origin=found.origin)
+    spec.submodule_search_locations = found.submodule_search_locations
+    return spec
 
 
 def _spec(own: str) -> Any:

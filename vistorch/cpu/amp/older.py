@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 
 from ... import amp
-from ...compat.said import user_level
 from ...engine.dtypes import bfloat16, dtype
+from ...engine.warn_once import user_level
 
 __all__ = ["GradScaler", "autocast"]
 

@@ -19,13 +19,18 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-MODULES = """
-    amp compat compiler cpu distributed distributions func functional hub jit accelerator backends multiprocessing nn
-    optim overrides profiler return_types serialization settings signal special storage testing types version vision vt
-    __config__ __future__
+_torch_api = """
+    __config__ __future__ accelerator backends compat compiler cpu functional hub jit overrides profiler return_types
+    settings signal testing types version
 """.split()
+MODULES = (
+    """
+    amp distributed distributions func multiprocessing nn optim serialization special storage utils vision vt
+""".split()
+    + _torch_api
+)
 # Public name -> the folder that has its file, for those that are not in `vistorch/` itself.
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE = dict.fromkeys([*_torch_api, "files", "lowrank"], "torch_api")
 # A second name -> the public name.
 _PUBLIC = {f"{folder}.{name}": name for name, folder in ELSEWHERE.items()}
 

@@ -21,8 +21,9 @@ from typing import Any
 OURS = {"torch": "vistorch", "torchvision": "vistorch.vision"}
 # Modules that have another name here.
 RENAMED = {"torch.nn.modules.utils": "vistorch.nn.modules.tuples"}
-HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # where the package lies
-START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start")
+_HERE = os.path.dirname(os.path.abspath(__file__))
+HOME = os.path.dirname(os.path.dirname(os.path.dirname(_HERE)))  # where the package lies
+START = os.path.join(_HERE, "start")
 # Which interpreter the programs that it starts are meant for: another one may have no vistorch.
 PREFIX = "VISTORCH_ALIAS"
 

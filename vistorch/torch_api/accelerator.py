@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import cuda
-from .engine.device import device as _device
+from vistorch import cuda
+from vistorch.engine.device import device as _device
 
 __all__ = [
     "current_accelerator",

@@ -9,11 +9,11 @@ import math
 import warnings
 from typing import Any
 
-from ..engine.dtypes import bool as bool_
-from ..engine.dtypes import dtype, uint8
-from ..engine.face import FUNCTIONS
-from ..engine.limits import finfo, iinfo
-from ..engine.tensor import Tensor
+from vistorch.engine.dtypes import bool as bool_
+from vistorch.engine.dtypes import dtype, uint8
+from vistorch.engine.face import FUNCTIONS
+from vistorch.engine.limits import finfo, iinfo
+from vistorch.engine.tensor import Tensor
 
 _complex, _empty, _rand, _randint = (FUNCTIONS[n] for n in ("complex", "empty", "rand", "randint"))
 

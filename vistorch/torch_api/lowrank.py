@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import linalg, matmul, randn
-from .engine.tensor import Tensor
+from vistorch import linalg, matmul, randn
+from vistorch.engine.tensor import Tensor
 
 __all__ = ["pca_lowrank", "svd_lowrank"]
 

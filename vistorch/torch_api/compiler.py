@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._lazy import unbuilt
-from .engine.warn_once import once
+from vistorch._lazy import unbuilt
+from vistorch.engine.warn_once import once
 
 __all__ = [
     "allow_in_graph",

@@ -5,7 +5,7 @@ Invariant: reading it imports no cupy.
 
 from __future__ import annotations
 
-from ._version import __version__
+from vistorch._version import __version__
 
 __all__ = ["__version__", "cuda", "debug", "git_version", "hip", "rocm", "xpu"]  # noqa: F822  `cuda` is found out when it is asked for
 

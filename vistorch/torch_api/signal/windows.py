@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .. import abs as _abs
-from .. import (
+from vistorch import abs as _abs
+from vistorch import (
     arange,
     cos,
     empty,

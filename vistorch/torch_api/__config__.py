@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._version import __version__
+from vistorch._version import __version__
 
 __all__ = ["parallel_info", "show"]
 
@@ -28,7 +28,7 @@ def show() -> str:
 
 def parallel_info() -> str:
     """How many threads compute."""
-    from .settings import get_num_interop_threads, get_num_threads
+    from vistorch.torch_api.settings import get_num_interop_threads, get_num_threads
 
     return (
         f"vistorch.get_num_threads() : {get_num_threads()}\n"

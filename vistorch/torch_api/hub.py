@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from ._lazy import unbuilt
+from vistorch._lazy import unbuilt
 
 globals().update(unbuilt("hub"))
 _home: str | None = None

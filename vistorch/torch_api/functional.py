@@ -1,7 +1,7 @@
 """PyTorch's file of functions written in Python; here all are `vistorch`'s own."""
 
-from .engine.face import FUNCTIONS as _functions
-from .lowrank import pca_lowrank, svd_lowrank
+from vistorch.engine.face import FUNCTIONS as _functions
+from vistorch.torch_api.lowrank import pca_lowrank, svd_lowrank
 
 __all__ = [
     name

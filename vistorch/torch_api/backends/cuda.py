@@ -40,7 +40,7 @@ def is_built() -> bool:
         True
         >>> vistorch.cuda.simulate(None)
     """
-    from ..cuda import is_available
+    from vistorch.cuda import is_available
 
     return is_available()
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import warnings
 
-from ... import amp
-from ...engine.dtypes import bfloat16, dtype
-from ...engine.warn_once import user_level
+from vistorch import amp
+from vistorch.engine.dtypes import bfloat16, dtype
+from vistorch.engine.warn_once import user_level
 
 __all__ = ["GradScaler", "autocast"]
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.dtypes import int64, promote_types
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor
+from vistorch.engine.dtypes import int64, promote_types
+from vistorch.engine.face import FUNCTIONS
+from vistorch.engine.tensor import Tensor
 
 _isclose, _as_tensor = FUNCTIONS["isclose"], FUNCTIONS["as_tensor"]
 

@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..engine.dtypes import bfloat16, complex64, complex128, dtype, float16, float32, float64
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor
+from vistorch.engine.dtypes import bfloat16, complex64, complex128, dtype, float16, float32, float64
+from vistorch.engine.face import FUNCTIONS
+from vistorch.engine.tensor import Tensor
+
 from . import compare
 from .compare import Options
 

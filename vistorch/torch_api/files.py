@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from . import from_numpy
-from .engine import dtypes
-from .engine.tensor import Tensor
+from vistorch import from_numpy
+from vistorch.engine import dtypes
+from vistorch.engine.tensor import Tensor
 
 __all__ = ["from_file"]
 

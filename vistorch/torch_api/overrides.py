@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._lazy import unbuilt
-from .engine.tensor import Tensor
+from vistorch._lazy import unbuilt
+from vistorch.engine.tensor import Tensor
 
 globals().update(unbuilt("overrides"))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import IO, Any, Union
 
-from .engine.device import device
-from .engine.tensor import Tensor
-from .storage import TypedStorage, UntypedStorage
+from vistorch.engine.device import device
+from vistorch.engine.tensor import Tensor
+from vistorch.storage import TypedStorage, UntypedStorage
 
 __all__ = ["Device", "FileLike", "Number", "Storage"]
 

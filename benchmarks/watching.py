@@ -73,13 +73,13 @@ def turns(lib, batch, tell=None, made=loop_of):
         seen.budget.waited += gap
         seen.next_refresh += gap
         seen.next_look += gap
-        with seen.ear:
+        with seen.listener:
             run()
-            seen.ear.end_check()  # a step of training would
+            seen.listener.end_check()  # a step of training would
         left[0] = perf_counter()
 
     seen.start()
-    seen.ear.__exit__()
+    seen.listener.__exit__()
     left = [perf_counter()]
     return run, both, seen
 
@@ -156,10 +156,10 @@ def update(lib):
         seen.refresh()
         seen.next_refresh = float("inf")
         loop()
-        sights, losses = list(seen.ear.sights), list(seen.pending_losses)
+        sights, losses = list(seen.listener.sights), list(seen.pending_losses)
 
     def run():
-        seen.ear.sights, seen.pending_losses = list(sights), list(losses)
+        seen.listener.sights, seen.pending_losses = list(sights), list(losses)
         seen.refresh(tell=False)
         tell(seen)
 

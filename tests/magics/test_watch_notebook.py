@@ -101,7 +101,7 @@ def test_watching_that_fails_is_told_on_the_panel(front):
     net, opt, loop = small_training()
     with vt.watch(net, opt) as run:
         loop(2)
-        run.ear.acts["loader"] = None
+        run.listener.acts["loader"] = None
         run._trouble(RuntimeError("no idea"))
         loop(2)
     assert kinds(front) == ["WatchView", "WatchKept"]

@@ -150,7 +150,7 @@ def test_nothing_of_the_graph_or_of_batches_is_kept():
         opt.step()
         del loss
         assert node() is None
-    assert run.ear.sights == [] and run.queued == [] and run.ear.inputs is None
+    assert run.listener.sights == [] and run.queued == [] and run.listener.inputs is None
 
 
 def test_a_run_that_is_dropped_is_freed():

@@ -98,7 +98,7 @@ def test_a_validation_fills_its_cells():
             for i in range(0, 90, 15):
                 F.cross_entropy(net(x[i : i + 15]), y[i : i + 15])
         net.train()
-        run.ear.check.began -= 1e3  # as if it had taken long: then there is time for all
+        run.listener.check.began -= 1e3  # as if it had taken long: then there is time for all
         training(run, net, opt, x, y, 1)
         found = kept(run, "validation")
     assert found == {cell: min(8, n) for cell, n in misread(net, x, y).items()}

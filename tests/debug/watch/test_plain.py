@@ -40,7 +40,7 @@ def test_two_optimizers_over_plain_tensors():
             ((a - 2) ** 2 + (b + 1) ** 2).sum().backward()
             first.step(), second.step()
     assert run.step == 4 and run.state()["flow"]["names"] == ["tensor 0", "tensor 1"]
-    assert [ours for _, ours in run.ear.ours.values()] == [True, True] and run.says == []
+    assert [ours for _, ours in run.listener.ours.values()] == [True, True] and run.says == []
 
 
 def test_a_module_that_is_never_called():

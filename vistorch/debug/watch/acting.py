@@ -44,7 +44,7 @@ class Acting:
     freight: Freight
     book: Any
     budget: Any
-    ear: Any
+    listener: Any
     filters: Any
     model: Any
     optimizer: Any
@@ -127,7 +127,7 @@ class Acting:
             return ""
         if not self.open:
             return "The run has not begun." if self.status == "waiting" else "The run is over."
-        if self.ear.main is None and word in ("lr", "snapshot"):
+        if self.listener.main is None and word in ("lr", "snapshot"):
             return "No optimizer has made a step yet."
         if word == "step" and not self.desk.paused:
             return "Only when paused."
@@ -172,7 +172,7 @@ class Acting:
                     f"no filters are called {command['name'][:80]!r}; there are: {', '.join(known)}"
                 )
         if word == "lr" and command["group"] is not None:
-            groups = len(self.ear.main.param_groups)
+            groups = len(self.listener.main.param_groups)
             if command["group"] >= groups:
                 raise ValueError(f"there are {groups} parameter groups, the last is number {groups - 1}")
         if self.open:
@@ -278,7 +278,7 @@ class Acting:
 
     def _do_lr(self, command: dict, asked: float) -> None:
         value, only = positive(command["value"]), command["group"]
-        groups = self.ear.main.param_groups
+        groups = self.listener.main.param_groups
         before = float(groups[only or 0]["lr"])
         for i, group in enumerate(groups):
             if only is None or only == i:
@@ -291,7 +291,7 @@ class Acting:
         if only is not None:
             what += f" of group {only}"
         effect = "from the next step on"
-        if self.ear.schedulers:
+        if self.listener.schedulers:
             effect += "; the scheduler goes on from there or sets its own"
         self.log.write(self.step, what, effect, before, value)
 
@@ -327,15 +327,15 @@ class Acting:
         alarm = self.alarms.newest
         if not asked and (self.shelf.refused or (alarm is not None and alarm.now)):
             return False
-        optimizers = [o for o, ours in self.ear.ours.values() if ours]
+        optimizers = [o for o, ours in self.listener.ours.values() if ours]
         more = []
-        for loader in list(self.ear.loaders.known):
+        for loader in list(self.listener.loaders.known):
             more += [loader.generator, getattr(loader.sampler, "generator", None)]
         kept = Snapshot(
             self.step,
             self.model,
             optimizers,
-            list(self.ear.schedulers),
+            list(self.listener.schedulers),
             [g for g in more if g is not None],
             self.book.copy(),
             asked,
@@ -384,7 +384,7 @@ class Acting:
 
     def _rate(self) -> float | None:
         """The learning rate of the first group."""
-        main = self.ear.main
+        main = self.listener.main
         return (
             float(main.param_groups[0]["lr"]) if main is not None and "lr" in main.param_groups[0] else None
         )

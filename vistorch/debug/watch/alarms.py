@@ -198,7 +198,7 @@ class Alarms:
             norms: by parameter; None where there is no gradient.
         """
         lasts = self.newest is not None and self.newest.now
-        if lasts or any(isinstance(x, float) and not math.isfinite(x) for x in self.run.ear.losses):
+        if lasts or any(isinstance(x, float) and not math.isfinite(x) for x in self.run.listener.losses):
             return  # the loss of this step is told of
         for name, norm in zip(self.run.sizes.names, norms, strict=False):
             if norm is not None and not math.isfinite(norm):

@@ -42,11 +42,11 @@ class Compared:
         """The root has returned what a node made; None without history."""
         self.by = None if node is None else weakref.ref(node)
 
-    def told(self, ear: Any, name: str, prediction: Any, target: Any, form: str, loss: Any) -> None:
+    def told(self, listener: Any, name: str, prediction: Any, target: Any, form: str, loss: Any) -> None:
         """A loss function says what it compared.
 
         Args:
-            ear: who listens.
+            listener: of the loop.
             name: of the function.
             prediction: a tensor.
             target: a tensor.
@@ -63,10 +63,10 @@ class Compared:
         if sight is None:
             return
         sight.form, sight.swapped = form, self.swapped
-        if ear.check is not None and ear.apart:
-            if ear.ops.current is None:
+        if listener.check is not None and listener.apart:
+            if listener.ops.current is None:
                 sight.value = loss._data
-                ear.ops._take(sight, ear.ops.LOSS)
+                listener.ops._take(sight, listener.ops.LOSS)
         elif loss._node is not None:
             self.newest = sight, weakref.ref(loss._node)
 

@@ -78,7 +78,7 @@ def layers_of(run: Any) -> list[dict[str, Any]]:
 
 def _held(run: Any) -> set[int]:
     """The parameters of all optimizers that have made a step."""
-    return {id(p) for o, _ in list(run.ear.ours.values()) for g in o.param_groups for p in g["params"]}
+    return {id(p) for o, _ in list(run.listener.ours.values()) for g in o.param_groups for p in g["params"]}
 
 
 def _largest(norms: Any, own: list[int]) -> float | None:

@@ -33,8 +33,8 @@ class Ops(Listener):
 
     LOSS = LOSS
 
-    def __init__(self, ear: Any) -> None:
-        self.ear = ear
+    def __init__(self, listener: Any) -> None:
+        self.listener = listener
         self.current: Sight | None = None
         self.chosen: list[tuple[Any, Any]] = []  # (scores, indices) of the newest argmax
         self.inside = self.chosen_inside = False  # whether the root is being called; and was, at that argmax
@@ -87,14 +87,14 @@ class Ops(Listener):
         if look is None:
             look = _looks[name] = _look_of(name)
         if not look:
-            self.ear.budget.calls += 1
-        elif get_ident() == self.ear.thread:
-            self.ear._guarded(getattr(self, look), name, ins, consts, outs)
+            self.listener.budget.calls += 1
+        elif get_ident() == self.listener.thread:
+            self.listener._guarded(getattr(self, look), name, ins, consts, outs)
 
     def _loss(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         sight = sight_of_op(name, ins)
         if sight is not None:
-            if sight.kind == VALUES and self.ear.compared.swapped:
+            if sight.kind == VALUES and self.listener.compared.swapped:
                 sight.scores, sight.target = sight.target, sight.scores
             if sight.kind == CLASSES and consts and isinstance(consts[0], int):
                 sight.ignore = consts[0]
@@ -103,8 +103,8 @@ class Ops(Listener):
 
     def _difference(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         """The root's output less a target, where that is what training does by hand."""
-        hand = self.ear.compared.hand
-        last = self.ear.last if hand and self.current is None and not self.inside else None
+        hand = self.listener.compared.hand
+        last = self.listener.last if hand and self.current is None and not self.inside else None
         if last is None or len(ins) < 2:
             return
         for one, other in (ins[:2], ins[1::-1]):
@@ -136,10 +136,10 @@ class Ops(Listener):
                 return
 
     def _take(self, sight: Sight, by: str, chosen_inside: bool = False) -> None:
-        sight.step, sight.epoch = self.ear.run.step, self.ear.run.epoch
+        sight.step, sight.epoch = self.listener.run.step, self.listener.run.epoch
         if sight.logs:  # what the loop computed for itself, it may overwrite
             sight.scores = sight.scores.copy()
-        self.ear._dress(sight)
+        self.listener._dress(sight)
         self.current, self.by = sight, by
         self.outside = not self.inside and not chosen_inside
         if by == self.before and not self.inside and hear.op == self.op:

@@ -48,7 +48,7 @@ class Refreshing:
     batches: Batches
     changed: dict[str, int]
     cuts: Any
-    ear: Any
+    listener: Any
     filters: Any
     marks: deque
     model: Any
@@ -93,7 +93,7 @@ class Refreshing:
 
     def _read_waiting(self) -> None:
         """Queue the predictions of all that waits."""
-        sights, self.ear.sights, self.ear.held = self.ear.sights, [], 0
+        sights, self.listener.sights, self.listener.held = self.listener.sights, [], 0
         if not sights and not any(self.tasks.kept):
             return
         if sights:
@@ -112,10 +112,10 @@ class Refreshing:
 
     def _read_check(self, check: Check, ends: bool = False) -> None:
         """Read the batches of a validation; misread samples are looked for where there is time, and at its end."""
-        sights, self.ear.check_sights = self.ear.check_sights, []
+        sights, self.listener.check_sights = self.listener.check_sights, []
         begun = self.budget.begin()
         sights = self._ready(self.tasks.sort(sights, self.model, training=False))
-        self.tasks.check(check, self.freight, self.ear.compared.mean)
+        self.tasks.check(check, self.freight, self.listener.compared.mean)
         if sights:
             queued = queue(sights, self.freight, with_loss=True)
             self.freight.send()

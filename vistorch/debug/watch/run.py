@@ -20,7 +20,7 @@ from .alarms import Alarm, Alarms
 from .book import Book, Check
 from .budget import JOBS, SHARE, Budget
 from .controls import Desk, Log, StopTraining
-from .ear import Ear
+from .listener import LoopListener
 from .failure import told
 from .filters import Filters
 from .freight import Freight
@@ -120,7 +120,7 @@ class Run(Acting, Refreshing, Showing):
         self.sizes: Sizes | None = None
         self.filters: Filters | None = None
         self.tasks = Tasks(self.book.names)
-        self.ear = Ear(self)
+        self.listener = LoopListener(self)
         if model is not None:
             self._meet(model)
 
@@ -132,7 +132,7 @@ class Run(Acting, Refreshing, Showing):
         self._close_others()
         self.opened = True
         self.budget.began = perf_counter()
-        self.ear.__enter__()
+        self.listener.__enter__()
         _open.add(self)
         return self
 
@@ -197,7 +197,7 @@ class Run(Acting, Refreshing, Showing):
         _open.discard(self)
         self.left_open = False
         try:
-            self.ear.close()
+            self.listener.close()
             if self.cuts is not None:
                 self.cuts.close()
             self.refresh(tell=False)
@@ -209,10 +209,10 @@ class Run(Acting, Refreshing, Showing):
             self._trouble(failure)
         finally:
             self.freight.send()
-            self.ear.sights.clear()
+            self.listener.sights.clear()
         if self.book.epoch is not None and status == "finished":
             self.book.end_epoch(self.step)
-        if not self.step and (why := self.ear.why_none()):
+        if not self.step and (why := self.listener.why_none()):
             self.says.append(why)
         self.ended = self.budget.elapsed(), self.budget.overhead()
         self.status = "finished" if status == "waiting" else status
@@ -224,7 +224,7 @@ class Run(Acting, Refreshing, Showing):
         self.desk.paused = False
         self._call(self.tell)
 
-    # ---- what the ear asks for ---------------------------------------------------------------------------------
+    # ---- what the listener asks for ---------------------------------------------------------------------------------
     def _meet(self, model: Any) -> None:
         """Get to know the model."""
         self.model = model
@@ -243,7 +243,7 @@ class Run(Acting, Refreshing, Showing):
 
     def _before_step(self, optimizer: Any) -> None:
         """Gradients are there, weights are not changed yet."""
-        if optimizer is not self.ear.main or self.sizes is None:
+        if optimizer is not self.listener.main or self.sizes is None:
             return
         step, budget = self.step + 1, self.budget
         if budget.may("norms", step):
@@ -312,9 +312,9 @@ class Run(Acting, Refreshing, Showing):
     def _tick(self) -> None:
         """Between two calls of a validation: refresh and look for clicks when it is time."""
         now = perf_counter()
-        if now >= self.next_refresh or len(self.ear.check_sights) > 256:
-            if self.ear.check is not None:
-                self._read_check(self.ear.check)
+        if now >= self.next_refresh or len(self.listener.check_sights) > 256:
+            if self.listener.check is not None:
+                self._read_check(self.listener.check)
             self.refresh()
         self._poll(now)
 
@@ -324,7 +324,7 @@ class Run(Acting, Refreshing, Showing):
         self.failure = error
         if self.open:
             _open.discard(self)
-            self.ear.close()
+            self.listener.close()
             self.status, self.say = "finished", self.says[-1]
             self._touch("head")
             self._call(self.tell)
@@ -386,12 +386,12 @@ class Run(Acting, Refreshing, Showing):
             ([1, 2, 0], [1, 1, 0])
         """
         sight = observed(outputs, labels)
-        if self.ear.check is not None and self.ear.apart:
+        if self.listener.check is not None and self.listener.apart:
             sight.step = self.step
-            self.ear._dress(sight)
-            self.ear.ops.current = sight
+            self.listener._dress(sight)
+            self.listener.ops.current = sight
         else:
-            self.ear._see(sight)
+            self.listener._see(sight)
 
     def record(self) -> WatchRecord:
         """What is known now, as a record, with 32 of the misread samples: text, picture and page are made of it."""

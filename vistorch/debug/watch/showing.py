@@ -59,7 +59,7 @@ class Showing:
     budget: Any
     changed: dict
     cuts: Any
-    ear: Any
+    listener: Any
     epoch: int
     epoch_steps: Any
     epochs_total: Any

@@ -32,7 +32,7 @@ HELD = 32 << 20  # bytes of batches that wait for it
 TIMED = 16  # of so many steps, or batches, the hooks of one are timed: looking at the clock costs as much as they do
 
 
-class Ear(Listener):
+class LoopListener(Listener):
     """Listens for a run."""
 
     first = True  # the graph is read before anybody runs the pass

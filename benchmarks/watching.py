@@ -236,7 +236,7 @@ def soak(lib, steps):
                 with open("/proc/self/statm") as file:
                     resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
                 print(f"  after {i:9,} steps    {resident / 2**20:9.2f} MiB", flush=True)
-    curve = seen.book.loss
+    curve = seen.metrics.loss
     print(f"  {curve.used} columns of {curve.width} steps, {curve.count.sum():,} losses in them")
 
 

@@ -336,7 +336,7 @@ def test_columns_that_were_merged_travel_whole():
                 page[name] = new
             page["version"] = delta["version"]
         whole = run.state()
-    assert run.book.flow.width > 1
+    assert run.metrics.flow.width > 1
     for name, key in (("loss", "curve"), ("flow", "columns")):
         assert page[name]["from"] == 0 and page[name]["width"] == whole[name][key]["width"]
         assert np.array_equal(page[name]["mean"], whole[name][key]["mean"], equal_nan=True)

@@ -71,7 +71,7 @@ def test_steps_alone_cross_nothing(device):
             counts.append(run.freight.crossings)
         run.refresh()
         assert counts == [0] * 5 and run.freight.crossings == 1
-        assert len(run.book.recent) == 5 and run.tally().samples == 120
+        assert len(run.metrics.recent) == 5 and run.tally().samples == 120
 
 
 def test_two_devices_cross_once_each(device):
@@ -159,5 +159,5 @@ def test_each_refresh_of_a_whole_training_crosses_once(device, monkeypatch):
             run.next_refresh = float("inf")
         assert run.says == [] and crossed == [(1, True)] * 6
     # pictures of the samples chosen at the last refresh came with one more
-    assert sum(n for n, _ in crossed) <= 8 and run.book.mistakes.number and run.step == 18
-    assert run.state()["flow"]["columns"]["mean"].shape[1] == 19 and len(run.book.recent) == 18
+    assert sum(n for n, _ in crossed) <= 8 and run.metrics.mistakes.number and run.step == 18
+    assert run.state()["flow"]["columns"]["mean"].shape[1] == 19 and len(run.metrics.recent) == 18

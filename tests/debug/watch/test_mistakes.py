@@ -25,7 +25,7 @@ def run_of(batches):
 
 def test_rare_cells_come_before_those_that_have_samples():
     batch = [(2, 0)] + [(1, 2)] * 2 + [(0, 1)] * 40  # the rare ones are the oldest of their batch
-    cells = run_of([batch]).book.mistakes.cells
+    cells = run_of([batch]).metrics.mistakes.cells
     assert {cell: len(kept) for cell, kept in cells.items()} == {
         (2, 0, "training"): 1,
         (1, 2, "training"): 1,
@@ -34,13 +34,13 @@ def test_rare_cells_come_before_those_that_have_samples():
 
 
 def test_cells_that_hold_as_much_take_turns():
-    cells = run_of([[(0, 1)] * 20, [(0, 1)] * 20 + [(1, 0)] * 2 + [(0, 1)] * 20]).book.mistakes.cells
+    cells = run_of([[(0, 1)] * 20, [(0, 1)] * 20 + [(1, 0)] * 2 + [(0, 1)] * 20]).metrics.mistakes.cells
     assert len(cells[1, 0, "training"]) == 2
     assert len(cells[0, 1, "training"]) == 6
 
 
 def test_the_newest_of_a_cell_are_taken():
-    found = run_of([[(0, 1)] * 10, [(0, 1)] * 10, [(0, 1)] * 10]).book.mistakes.cells[0, 1, "training"]
+    found = run_of([[(0, 1)] * 10, [(0, 1)] * 10, [(0, 1)] * 10]).metrics.mistakes.cells[0, 1, "training"]
     assert len(found) == 8
     assert [m.number for m in found] == list(range(5, 13))
 
@@ -57,7 +57,7 @@ def misread(net, x, y):
 
 
 def kept(run, where):
-    return {key[:2]: len(cell) for key, cell in run.book.mistakes.cells.items() if key[2] == where}
+    return {key[:2]: len(cell) for key, cell in run.metrics.mistakes.cells.items() if key[2] == where}
 
 
 def training(run, net, opt, x, y, steps=6, at=lambda i: None):
@@ -78,13 +78,13 @@ def test_a_pause_fills_every_cell_with_its_newest_eight():
         def poll():
             if run.status == "paused" and not run.desk.waiting:
                 seen.append(kept(run, "training"))
-                assert all(m.image is not None for cell in run.book.mistakes.cells.values() for m in cell)
+                assert all(m.image is not None for cell in run.metrics.mistakes.cells.values() for m in cell)
                 run.resume()
 
         run.poll = poll
         training(run, net, opt, x, y, at=lambda i: run.pause() if i == 4 else None)
     assert seen == [want] and want and kept(run, "training") == want
-    assert {m.step for cell in run.book.mistakes.cells.values() for m in cell} <= {5, 6}
+    assert {m.step for cell in run.metrics.mistakes.cells.values() for m in cell} <= {5, 6}
     assert not run.batches.reads  # nothing is held when it is over
 
 
@@ -138,7 +138,7 @@ def test_a_rewind_keeps_the_batches_before_it():
 
         def poll():
             if run.status == "paused" and not run.desk.waiting:
-                said.append((run.say, {m.step for cell in run.book.mistakes.cells.values() for m in cell}))
+                said.append((run.say, {m.step for cell in run.metrics.mistakes.cells.values() for m in cell}))
                 run.rewind(5) if len(said) == 1 else run.resume()
 
         run.poll = poll

@@ -42,7 +42,7 @@ class Acting:
     pace: Any
     snapshot_every: int | None
     freight: Freight
-    book: Any
+    metrics: Any
     budget: Any
     listener: Any
     filters: Any
@@ -337,7 +337,7 @@ class Acting:
             optimizers,
             list(self.listener.schedulers),
             [g for g in more if g is not None],
-            self.book.copy(),
+            self.metrics.copy(),
             asked,
         )
         kept_it = self.shelf.add(kept)
@@ -350,7 +350,7 @@ class Acting:
         before, now = self.step, self._rate()
         kept.restore()
         self.batches.forget_after(kept.step)
-        self.book.rewind(kept.step, kept.book, self.epoch)
+        self.metrics.rewind(kept.step, kept.metrics, self.epoch)
         self.pace.rewound(before, kept.step, self.open)
         self.alarms.rewound(kept.step)
         self.tasks.forget_after(kept.step)

@@ -31,9 +31,11 @@ class Cuts(Listener):
         self.open = False
         sizes = run.sizes
         self.layers = {id(p): owner_of(n) for n, p in sizes.parameters}
-        book = run.book
-        self.wanted = {owner_of(n) for n, there in zip(sizes.names, book.reached, strict=True) if not there}
-        self.wanted -= {owner_of(n) for n, there in zip(sizes.names, book.reached, strict=True) if there}
+        metrics = run.metrics
+        self.wanted = {
+            owner_of(n) for n, there in zip(sizes.names, metrics.reached, strict=True) if not there
+        }
+        self.wanted -= {owner_of(n) for n, there in zip(sizes.names, metrics.reached, strict=True) if there}
 
     def of(self, layer: str) -> str:
         """Where a layer is cut off; "" where that was not seen.

@@ -24,34 +24,34 @@ def layers_of(run: Any) -> list[dict[str, Any]]:
     Args:
         run: a run that knows its model.
     """
-    book, sizes, out = run.book, run.sizes, []
-    steps = np.array([step for step, _ in book.ratios])
-    history = np.array([row for _, row in book.ratios]) if len(steps) else np.zeros((0, len(sizes.layers)))
+    metrics, sizes, out = run.metrics, run.sizes, []
+    steps = np.array([step for step, _ in metrics.ratios])
+    history = np.array([row for _, row in metrics.ratios]) if len(steps) else np.zeros((0, len(sizes.layers)))
     warm = steps > WARM
-    norms = None if book.norms is None else np.where(book.has_norm, book.norms, np.nan)
+    norms = None if metrics.norms is None else np.where(metrics.has_norm, metrics.norms, np.nan)
     bounds = bounds_of([] if norms is None else norms.tolist())
-    course = book.course.word()
+    course = metrics.course.word()
     held = _held(run)
     for i, name in enumerate(sizes.layers):
         own = [j for j, n in enumerate(sizes.names) if owner_of(n) == name]
         column = history[:, i]
         judged = column[warm]
         known, judged = column[~np.isnan(column)], judged[~np.isnan(judged)]
-        activity = book.units.layers.get(name)
+        activity = metrics.units.layers.get(name)
         mean = float(known[-MEAN:].mean()) if len(known) else None
         state, cure = state_of(
             Layer(
                 ratio=float(judged[-MEAN:].mean()) if len(judged) else None,
                 norm=_largest(norms, own),
-                bad=_bad(book, own, known),
+                bad=_bad(metrics, own, known),
                 activity=activity,
                 course=course,
                 bounds=bounds,
-                peak=_largest(book.peak, own) if book.looks > WARM else None,
+                peak=_largest(metrics.peak, own) if metrics.looks > WARM else None,
                 relative=_relative(norms, sizes.weights, own),
                 still=len(known) >= ENOUGH and not known.any(),
                 held=not run.step or any(id(sizes.parameters[j][1]) in held for j in own),
-                reached=_reached(book, own),
+                reached=_reached(metrics, own),
                 cut=run.cuts.of(name) if run.cuts is not None else "",
             )
         )
@@ -86,10 +86,12 @@ def _largest(norms: Any, own: list[int]) -> float | None:
     return max(known) if known else None
 
 
-def _bad(book: Any, own: list[int], ratios: Any) -> bool:
+def _bad(metrics: Any, own: list[int], ratios: Any) -> bool:
     if len(ratios) and not math.isfinite(ratios[-1]):
         return True
-    return book.norms is not None and any(book.has_norm[j] and not math.isfinite(book.norms[j]) for j in own)
+    return metrics.norms is not None and any(
+        metrics.has_norm[j] and not math.isfinite(metrics.norms[j]) for j in own
+    )
 
 
 def _relative(norms: Any, weights: list[float], own: list[int]) -> float | None:
@@ -100,7 +102,7 @@ def _relative(norms: Any, weights: list[float], own: list[int]) -> float | None:
     return g / w if w else None
 
 
-def _reached(book: Any, own: list[int]) -> bool | None:
-    if book.reached is None or book.looks < ENOUGH:
+def _reached(metrics: Any, own: list[int]) -> bool | None:
+    if metrics.reached is None or metrics.looks < ENOUGH:
         return None
-    return any(bool(book.reached[j]) for j in own)
+    return any(bool(metrics.reached[j]) for j in own)

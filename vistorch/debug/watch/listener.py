@@ -18,9 +18,9 @@ from ...engine.modes import mode
 from ...engine.places import CPU
 from ...engine.tensor import Tensor
 from ..steps.words import count
-from .book import Check
 from .compared import Compared
 from .loaders import Loaders
+from .metrics import Check
 from .ops import Ops
 from .plain import Plain
 from .reading import VALUES, Sight, quick, sight_of
@@ -227,7 +227,7 @@ class LoopListener(Listener):
         assert looking is not None
         looking.__exit__()
         if looking.found:
-            self.run.book.units.expect(looking.found)
+            self.run.metrics.units.expect(looking.found)
         self.budget.charge("units", looking.seconds)
         self.lap += looking.seconds  # which was charged in here, but spent before
 

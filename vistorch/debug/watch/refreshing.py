@@ -11,12 +11,12 @@ from math import isfinite
 from time import perf_counter
 from typing import Any
 
-from .book import Book, Check
 from .budget import Budget
 from .controls import StopTraining
 from .cuts import Cuts
 from .freight import Freight
 from .layers import number
+from .metrics import Check, Metrics
 from .mistakes import Batches
 from .predictions import arrived, classes_of, is_several, queue
 from .reading import Sight
@@ -41,7 +41,7 @@ def _mean(losses: list) -> float:
 class Refreshing:
     """The part of a run that reads what was heard."""
 
-    book: Book
+    metrics: Metrics
     budget: Budget
     freight: Freight
     batch: int | None
@@ -78,7 +78,7 @@ class Refreshing:
         for s in sights:
             # most have the form of the one before
             if before is None or s.scores.shape != before.scores.shape or s.kind != before.kind:
-                if not self.book.meet(classes_of(s), is_several(s)):
+                if not self.metrics.meet(classes_of(s), is_several(s)):
                     continue
                 before = s
             out.append(s)
@@ -119,14 +119,14 @@ class Refreshing:
         if sights:
             queued = queue(sights, self.freight, with_loss=True)
             self.freight.send()
-            reads = arrived(queued, self.book.classes)
-            check.add(reads, self.book.classes)
+            reads = arrived(queued, self.metrics.classes)
+            check.add(reads, self.metrics.classes)
             check.batches.add(reads)
             if ends:
                 self._fill(check.batches, "validation", max(LEAST, FILL * (perf_counter() - check.began)))
             elif self.budget.may("mistakes", self.step):
                 within = self.budget.begin()
-                self.book.mistakes.choose(reads, self.freight, "validation")
+                self.metrics.mistakes.choose(reads, self.freight, "validation")
                 self.budget.end("mistakes", within)
                 self._touch("mistakes")
         self.budget.end("refresh", begun)
@@ -134,9 +134,9 @@ class Refreshing:
     def _fill(self, batches: Batches, where: str, seconds: float) -> None:
         """Fill the cells of misread samples, where that delays nobody."""
         begun = self.budget.begin()
-        self.book.mistakes.fill(batches, self.freight, where, perf_counter() + seconds)
+        self.metrics.mistakes.fill(batches, self.freight, where, perf_counter() + seconds)
         self.freight.send()
-        self.book.mistakes.arrive()
+        self.metrics.mistakes.arrive()
         self.budget.end("mistakes", begun)
         self._touch("mistakes")
 
@@ -149,20 +149,20 @@ class Refreshing:
         begun = self.budget.begin()
         self._read_waiting()
         self.freight.send()
-        book, touched = self.book, ["head"]
-        before = book.mistakes.number
-        book.mistakes.arrive()
+        metrics, touched = self.metrics, ["head"]
+        before = metrics.mistakes.number
+        metrics.mistakes.arrive()
         if self.queued:
-            reads = arrived(self.queued, book.classes)
+            reads = arrived(self.queued, metrics.classes)
             self.queued = []
-            book.count(reads)
+            metrics.count(reads)
             self.batches.add(reads)
             if self.budget.may("mistakes", self.step):
                 within = self.budget.begin()
-                book.mistakes.choose(reads, self.freight, "training")
+                metrics.mistakes.choose(reads, self.freight, "training")
                 self.budget.end("mistakes", within)
             touched.append("accuracy")
-        if book.mistakes.number != before:
+        if metrics.mistakes.number != before:
             touched.append("mistakes")
         touched += self._losses()
         if self.tasks.arrive() or self.tasks.news:
@@ -196,40 +196,45 @@ class Refreshing:
 
     def _losses(self) -> list[str]:
         """Take in losses and rates; gives the sections that changed."""
-        book, touched = self.book, []
+        metrics, touched = self.metrics, []
         if self.pending_losses:
             pending, self.pending_losses = self.pending_losses, []
             means = [_mean(each) for _, each in pending]
-            book.add_losses([step for step, _ in pending], means)
+            metrics.add_losses([step for step, _ in pending], means)
             if self.alarms.newest is not None or not isfinite(sum(means)):  # those of a device come only now
                 for (step, _), mean in zip(pending, means, strict=True):
                     self.alarms.losses(step, [mean])
             touched.append("loss")
         changes, self.pending_rates = self.pending_rates, []
-        if book.add_rates(changes, self.step):
+        if metrics.add_rates(changes, self.step):
             touched.append("loss")
         return touched
 
     def _arrive(self) -> list[str]:
         """What was measured of layers, units and filters and is here now."""
-        book, touched = self.book, []
+        metrics, touched = self.metrics, []
         if self.pending_norms:
             pending, self.pending_norms = self.pending_norms, []
             known = [[None if x is None else number(x) for x in found] for _, found in pending]
-            book.add_norms([step for step, _ in pending], known)
+            metrics.add_norms([step for step, _ in pending], known)
             for (step, _), found in zip(pending, known, strict=True):
                 if not isfinite(sum(x for x in found if x is not None)):
                     self.alarms.gradients(step, found)
             touched += ["flow", "health"]
-            if self.cuts is None and book.looks > 1 and book.reached is not None and not book.reached.all():
+            if (
+                self.cuts is None
+                and metrics.looks > 1
+                and metrics.reached is not None
+                and not metrics.reached.all()
+            ):
                 self.cuts = Cuts(self)
         if self.pending_ratios and self.sizes is not None:
             for step, found in self.pending_ratios:
                 self.sizes.weights = [number(w) for _, w in found]
-                book.ratios.append((step, self.sizes.by_layer([(number(a), number(w)) for a, w in found])))
+                metrics.ratios.append((step, self.sizes.by_layer([(number(a), number(w)) for a, w in found])))
             self.pending_ratios = []
             touched.append("health")
-        if book.units.coming and book.units.arrive():
+        if metrics.units.coming and metrics.units.arrive():
             touched.append("health")
         if self.filters is not None and self.filters.arrive():
             touched.append("filters")

@@ -17,14 +17,14 @@ import numpy as np
 
 from .acting import Acting
 from .alarms import Alarm, Alarms
-from .book import Book, Check
 from .budget import JOBS, SHARE, Budget
 from .controls import Desk, Log, StopTraining
-from .listener import LoopListener
 from .failure import told
 from .filters import Filters
 from .freight import Freight
 from .layers import Sizes
+from .listener import LoopListener
+from .metrics import Check, Metrics
 from .mistakes import Batches
 from .pace import Pace
 from .reading import observed
@@ -83,7 +83,7 @@ class Run(Acting, Refreshing, Showing):
         if isinstance(classes, str):
             raise TypeError("classes must be a list of names, one for each class, not one string")
         self.model, self.optimizer, self.title = model, optimizer, title
-        self.book = Book([str(c) for c in classes] if classes is not None else None)
+        self.metrics = Metrics([str(c) for c in classes] if classes is not None else None)
         self.pace = Pace(self, steps, epochs)
         self.epoch, self.epoch_steps, self.batch = 0, None, None
         self.step = 0
@@ -119,7 +119,7 @@ class Run(Acting, Refreshing, Showing):
         self.layer_paths: dict[int, tuple[str, bool]] = {}
         self.sizes: Sizes | None = None
         self.filters: Filters | None = None
-        self.tasks = Tasks(self.book.names)
+        self.tasks = Tasks(self.metrics.names)
         self.listener = LoopListener(self)
         if model is not None:
             self._meet(model)
@@ -210,8 +210,8 @@ class Run(Acting, Refreshing, Showing):
         finally:
             self.freight.send()
             self.listener.sights.clear()
-        if self.book.epoch is not None and status == "finished":
-            self.book.end_epoch(self.step)
+        if self.metrics.epoch is not None and status == "finished":
+            self.metrics.end_epoch(self.step)
         if not self.step and (why := self.listener.why_none()):
             self.says.append(why)
         self.ended = self.budget.elapsed(), self.budget.overhead()
@@ -232,7 +232,7 @@ class Run(Acting, Refreshing, Showing):
             self._close_others()
         if self.sizes is not None:  # more tensors than were known
             self.pending_norms, self.pending_ratios = [], []
-            self.book.forget_sizes()
+            self.metrics.forget_sizes()
         self.sizes, self.filters = Sizes(model), Filters(model)
         self.parameter_ids = {id(p) for p in model.parameters()}
         self.layer_paths = {}
@@ -295,17 +295,17 @@ class Run(Acting, Refreshing, Showing):
         self.epoch += 1
         self.pace.began(self.epoch, self.step)
         self.epoch_steps = iteration.length
-        self.book.found = iteration.names or self.book.found
+        self.metrics.found = iteration.names or self.metrics.found
         if iteration.size:
             self.batch = iteration.size
 
     def _end_check(self, check: Check) -> None:
         """A validation is over: read what is left of it."""
         self._read_check(check, ends=True)
-        if self.book.end_check(check):
+        if self.metrics.end_check(check):
             self._touch("validation", "accuracy", "task")
             self.tasks.checked = check
-            loss = self.book.checks[-1]["loss"]
+            loss = self.metrics.checks[-1]["loss"]
             if loss is not None:
                 self.alarms.check(check, loss)
 
@@ -363,7 +363,7 @@ class Run(Acting, Refreshing, Showing):
     @property
     def loss(self) -> float | None:
         """The mean of the newest 20 losses; the newest itself if it is not finite; None before there are any."""
-        recent = self.book.recent
+        recent = self.metrics.recent
         if recent and not math.isfinite(recent[-1]):
             return recent[-1]
         fine = [x for x in recent if math.isfinite(x)]

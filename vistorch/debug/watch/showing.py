@@ -55,7 +55,7 @@ class Showing:
     """The part of a run that tells."""
 
     alarms: Any
-    book: Any
+    metrics: Any
     budget: Any
     changed: dict
     cuts: Any
@@ -97,14 +97,14 @@ class Showing:
             "title": self.title,
             "head": self._head(),
             "classes": self._class_names(),
-            "several": self.book.several,
+            "several": self.metrics.several,
             **{name: getattr(self, f"_{name}_state")(0) for name in SECTIONS},
         }
 
     def _class_names(self) -> list[str]:
         """Names of the classes that are shown: a vocabulary, or outputs, are none."""
-        names = list(self.book.class_names)
-        counted = self.book.epoch is not None or self.tasks.kind == CLASSIFICATION
+        names = list(self.metrics.class_names)
+        counted = self.metrics.epoch is not None or self.tasks.kind == CLASSIFICATION
         return names if counted or (not self.tasks.kind and len(names) <= MOST) else []
 
     def delta(self, since: int) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Showing:
                 out[name] = getattr(self, f"_{name}_state")(given)
         out.update(version=version, since=since, head=self._head())
         if self.changed.get("accuracy", 0) > since:
-            out["classes"], out["several"] = self._class_names(), self.book.several
+            out["classes"], out["several"] = self._class_names(), self.metrics.several
         return out
 
     def _step_of(self, version: int) -> int:
@@ -137,8 +137,8 @@ class Showing:
     def _head(self) -> dict[str, Any]:
         place = next((p._place for p in self.model.parameters()), CPU) if self.model is not None else CPU
         tally = self.tally()
-        book = self.book
-        rates = None if book.lr is None else book.lr.mean()
+        metrics = self.metrics
+        rates = None if metrics.lr is None else metrics.lr.mean()
         return {
             "status": self.status,
             "say": self.say,
@@ -169,40 +169,40 @@ class Showing:
         }
 
     def _loss_state(self, since: int) -> dict[str, Any]:
-        lr = self.book.lr
+        lr = self.metrics.lr
         return {
-            "curve": self.book.loss.wire(since),
+            "curve": self.metrics.loss.wire(since),
             "lr": None if lr is None else lr.wire(since),
-            "undone": self.book.undone,
+            "undone": self.metrics.undone,
         }
 
     def _validation_state(self, since: int) -> list[dict[str, Any]]:
-        return list(self.book.checks)
+        return list(self.metrics.checks)
 
     def _accuracy_state(self, since: int) -> dict[str, Any]:
-        book = self.book
+        metrics = self.metrics
 
         def counts(tally: Tally | None) -> dict[str, Any] | None:
             return None if tally is None else tally.wire()
 
-        window = book.window.tally(book.classes).wire() if self._class_names() else None
+        window = metrics.window.tally(metrics.classes).wire() if self._class_names() else None
         return {
             "window": None if window is None else {**window, "size": WINDOW, **self._newest_samples()},
-            "without": sum(n for _, n in book.without),
-            "without_from": book.without_from,
-            "epoch": counts(book.epoch),
-            "validation": counts(book.checked),
-            "before": counts(book.checked_before),
-            "epochs": list(book.epochs),
+            "without": sum(n for _, n in metrics.without),
+            "without_from": metrics.without_from,
+            "epoch": counts(metrics.epoch),
+            "validation": counts(metrics.checked),
+            "before": counts(metrics.checked_before),
+            "epochs": list(metrics.epochs),
         }
 
     def _newest_samples(self) -> dict[str, int]:
         """The steps that the window's samples are of."""
-        rows = self.book.window.rows
+        rows = self.metrics.window.rows
         return {"first": int(rows[0, 0]), "last": int(rows[-1, 0])} if len(rows) else {"first": 0, "last": 0}
 
     def _mistakes_state(self, since: int) -> dict[str, Any]:
-        mistakes = self.book.mistakes
+        mistakes = self.metrics.mistakes
         after = next((n for v, n in reversed(mistakes.marks) if v <= since), 0) if since else 0
         mistakes.marks.append((self.version, mistakes.number))
         return {"whole": not since, "after": mistakes.number, "items": mistakes.wire(after)}
@@ -210,20 +210,20 @@ class Showing:
     def shown(self) -> dict[str, Any]:
         """The state with as many pictures of samples as a notebook should keep."""
         state = self.state()
-        state["mistakes"]["items"] = self.book.mistakes.few(STORED)
+        state["mistakes"]["items"] = self.metrics.mistakes.few(STORED)
         return state
 
     def _flow_state(self, since: int) -> dict[str, Any]:
-        sizes, flow = self.sizes, self.book.flow
+        sizes, flow = self.sizes, self.metrics.flow
         return {
             "names": [] if sizes is None else list(sizes.names),
             "shapes": [] if sizes is None else [list(p.shape) for _, p in sizes.parameters],
             "columns": None if flow is None else flow.wire(since),
-            "now": np.zeros(0) if self.book.norms is None else self.book.norms,
-            "bounds": list(bounds_of([] if self.book.norms is None else self.book.norms.tolist())),
+            "now": np.zeros(0) if self.metrics.norms is None else self.metrics.norms,
+            "bounds": list(bounds_of([] if self.metrics.norms is None else self.metrics.norms.tolist())),
             "there": np.zeros(0, np.uint8)
-            if self.book.norms is None
-            else self.book.has_norm.astype(np.uint8),
+            if self.metrics.norms is None
+            else self.metrics.has_norm.astype(np.uint8),
         }
 
     def _health_state(self, since: int) -> dict[str, Any]:
@@ -251,10 +251,14 @@ class Showing:
         """
         if of not in ("window", "epoch", "validation"):
             raise ValueError(f'of must be "window", "epoch" or "validation", not {of!r}')
-        book = self.book
+        metrics = self.metrics
         if of == "window":
-            return book.window.tally(book.classes) if book.classes and len(book.window.rows) else None
-        return book.epoch if of == "epoch" else book.checked
+            return (
+                metrics.window.tally(metrics.classes)
+                if metrics.classes and len(metrics.window.rows)
+                else None
+            )
+        return metrics.epoch if of == "epoch" else metrics.checked
 
     def accuracy(self, of: str = "window") -> dict[str, Any]:
         """Accuracy by class.
@@ -266,9 +270,9 @@ class Showing:
             "classes", "right" and "seen" by class, and "accuracy", of all, or None.
         """
         tally = self.tally(of)
-        empty = np.zeros(self.book.classes, np.int64)
+        empty = np.zeros(self.metrics.classes, np.int64)
         return {
-            "classes": list(self.book.class_names),
+            "classes": list(self.metrics.class_names),
             "right": empty if tally is None else tally.right.copy(),
             "seen": empty if tally is None else tally.seen.copy(),
             "accuracy": None if tally is None else tally.accuracy,

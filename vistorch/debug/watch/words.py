@@ -41,7 +41,7 @@ def line_of(run: Any) -> str:
         parts.append(f"{name} {number_text(value)}")
     elif tally is not None:
         parts.append(f"accuracy {share_text(tally.accuracy)}")
-    if run.book.checks and (said := check_text(run.book.checks[-1])):
+    if run.metrics.checks and (said := check_text(run.metrics.checks[-1])):
         parts.append(f"validation {said.removeprefix('accuracy ')}")
     if run.speed:
         parts.append(f"{run.speed:.3g} steps/s")
@@ -66,11 +66,11 @@ def table_text(run: Any) -> str:
         out += alarm_lines(run.alarm)
     if run.say and run.status in ("error", "interrupted"):
         out.append(run.say)
-    rates = [] if run.book.lr is None else run.book.lr.mean()
+    rates = [] if run.metrics.lr is None else run.metrics.lr.mean()
     if run.loss is not None:
         line = f"loss {loss_text(run.loss)}"
         if math.isfinite(run.loss):
-            line += f" (mean of {sum(map(math.isfinite, run.book.recent))})"
+            line += f" (mean of {sum(map(math.isfinite, run.metrics.recent))})"
         if len(rates):
             line += ", learning rate " + ", ".join(f"{x:.4g}" for x in rates[-1] if x == x)
         out.append(line)
@@ -80,10 +80,10 @@ def table_text(run: Any) -> str:
     window = None if task["kind"] in ("regression", "language") else run.tally()
     if window is not None:
         out.append(f"accuracy {share_text(window.accuracy)} of the last {window.samples}")
-    if without := sum(n for _, n in run.book.without):
-        out.append(f"{without:,} outputs not finite, no predictions: since step {run.book.without_from}")
-    if run.book.checks:
-        newest = run.book.checks[-1]
+    if without := sum(n for _, n in run.metrics.without):
+        out.append(f"{without:,} outputs not finite, no predictions: since step {run.metrics.without_from}")
+    if run.metrics.checks:
+        newest = run.metrics.checks[-1]
         said = [check_text(newest)] if check_text(newest) else []
         if newest["loss"] is not None:
             said.append(f"loss {loss_text(newest['loss'])}")
@@ -96,7 +96,7 @@ def table_text(run: Any) -> str:
         out += ["", *lines]
     tally = None if lines else run.tally("validation") or window
     if tally is not None:
-        out += ["", *class_table(run.book.class_names, tally)]
+        out += ["", *class_table(run.metrics.class_names, tally)]
     return "\n".join(out)
 
 

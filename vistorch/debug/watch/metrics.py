@@ -64,7 +64,7 @@ class Check:
         }
 
 
-class Book:
+class Metrics:
     """The run's memory.
 
     Args:
@@ -211,9 +211,9 @@ class Book:
         self.looks = 0
 
     # ---- back and forth ----------------------------------------------------------------------------------------
-    def copy(self) -> Book:
+    def copy(self) -> Metrics:
         """What a snapshot keeps of it: the curves and the counts."""
-        other = Book.__new__(Book)
+        other = Metrics.__new__(Metrics)
         other.loss, other.recent = self.loss.copy(), deque(self.recent, 20)
         other.lr = None if self.lr is None else self.lr.copy()
         other.rated, other.rates = self.rated, self.rates
@@ -230,7 +230,7 @@ class Book:
         held = self.loss.nbytes + (0 if self.lr is None else self.lr.nbytes)
         return held + (0 if self.epoch is None else self.epoch.nbytes)
 
-    def rewind(self, step: int, kept: Book, epoch: int = 0) -> None:
+    def rewind(self, step: int, kept: Metrics, epoch: int = 0) -> None:
         """Go back to what was known at a step; the curve that is undone stays, thinned, to be shown as such.
 
         Args:

@@ -8,10 +8,10 @@ import vistorch
 from tests.debug.watch.test_measures import always
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.debug.watch.freight import Freight
 from vistorch.debug.watch.language import CONTEXT, RARE, WINDOW, Form, Tokens, ask, name_of
 from vistorch.debug.watch.reading import CLASSES, Sight
 from vistorch.debug.watch.tasks import form_of
+from vistorch.debug.watch.transfer import Transfer
 from vistorch.debug.watch.words import table_text
 from vistorch.engine.places import CPU
 
@@ -38,7 +38,7 @@ def taken(
     )
     sight.step, sight.tokens = step, tokens
     found = tokens_of or Tokens()
-    found.add([ask(sight, Form(rows, length, first, shifted), Freight(), whole)])
+    found.add([ask(sight, Form(rows, length, first, shifted), Transfer(), whole)])
     return found, each.numpy().reshape(rows, length)
 
 

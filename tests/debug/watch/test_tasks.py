@@ -325,7 +325,7 @@ def test_the_layout_follows_the_loop():
                 loss().backward()
                 opt.step()
             run.refresh()
-            run.tasks.queue(run.freight)
+            run.tasks.queue(run.transfer)
             run.refresh()
             assert run.tasks.kind == ("regression" if run.tasks.values.rows is not None else "classification")
     assert run.tasks.kind == "regression"
@@ -382,7 +382,7 @@ def test_a_rewind_forgets_what_came_after():
             if i == 1:
                 run.snapshot()
         run.refresh()
-        run.tasks.queue(run.freight)
+        run.tasks.queue(run.transfer)
         run.refresh()
         steps = run.tasks.values.rows[:, 0]
         assert steps.max() == 6

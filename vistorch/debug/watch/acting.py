@@ -11,8 +11,8 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from .controls import Desk, Log, StopTraining, checked, positive
-from .freight import Freight
 from .snapshots import Shelf, Snapshot
+from .transfer import Transfer
 
 
 def rate(value: float) -> str:
@@ -41,7 +41,7 @@ class Acting:
     cuts: Any
     pace: Any
     snapshot_every: int | None
-    freight: Freight
+    transfer: Transfer
     metrics: Any
     budget: Any
     listener: Any
@@ -303,8 +303,8 @@ class Acting:
         self.filters.choose(command["name"])
         self.budget.jobs["filters"].last = -(1 << 60)
         if not self.open:
-            self.filters.look(self.step, self.freight)
-            self.freight.send()
+            self.filters.look(self.step, self.transfer)
+            self.transfer.send()
             self.filters.arrive()
         self._touch("filters")
 

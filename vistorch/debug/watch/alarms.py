@@ -234,7 +234,7 @@ class Alarms:
         alarm.at = run.step
         self.look()
         if run.sizes is not None:  # the gradients of this step, which nobody may have looked at
-            run.pending_norms.append((run.step, run.sizes.norms(run.freight)))
+            run.pending_norms.append((run.step, run.sizes.norms(run.transfer)))
         what = f"alarm: {alarm.subject[0].lower()}{alarm.subject[1:]} {alarm.kind}"
         run.log.write(alarm.step, what, f"{alarm.cause} {alarm.rest()}".strip())
         run._touch("log", "head", "snapshots")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight, Ticket
+from .transfer import Ticket, Transfer
 
 MOST = 64  # filters that are shown
 DEEP = 16  # of their input channels
@@ -47,16 +47,16 @@ class Filters:
             raise ValueError(f"no filters are called {name!r}; there are: {known}")
         self.chosen, self.shown, self.weight, self.gradient = name, None, None, None
 
-    def look(self, step: int, freight: Freight) -> None:
+    def look(self, step: int, transfer: Transfer) -> None:
         """Copy the weights and their gradients, before the optimizer changes them."""
         p = dict(self.choices).get(self.chosen)
         if p is None or p._data.ndim != 4:
             return
         deep = p._data.shape[1] if p._data.shape[1] <= 4 else min(DEEP, p._data.shape[1])
         with p._place:
-            self.weight = freight.put(p._data[:MOST, :deep].copy(), p._place)
+            self.weight = transfer.put(p._data[:MOST, :deep].copy(), p._place)
             g = p._grad
-            self.gradient = None if g is None else freight.put(g._data[:MOST, :deep].copy(), p._place)
+            self.gradient = None if g is None else transfer.put(g._data[:MOST, :deep].copy(), p._place)
         self.step = step
 
     def arrive(self) -> bool:

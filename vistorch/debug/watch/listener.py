@@ -186,7 +186,7 @@ class LoopListener(Listener):
         if self.root is None:
             return
         if self.run.looks and self.looking is None and self.budget.may("units", self.run.step):
-            self.looking = Looking(self.run.layer_paths, self.run.freight)
+            self.looking = Looking(self.run.layer_paths, self.run.transfer)
             self.looking.__enter__()
         elif hear.phase == self.phase:
             # Nobody else listens, and inside the root nothing is of interest: its modules need not tell. That it has

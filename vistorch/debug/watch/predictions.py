@@ -1,6 +1,6 @@
 """From scores and targets to labels and predictions, many batches at once.
 
-Work on the arrays happens where they are; only labels, predictions and losses cross (see freight.py).
+Work on the arrays happens where they are; only labels, predictions and losses cross (see transfer.py).
 Invariant: labels are class numbers from 0 to classes - 1; samples whose target does not count are left out.
 """
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight
 from .reading import CHANCES, CLASSES, Sight
+from .transfer import Transfer
 
 WITHOUT = -2  # read as: nothing, because the scores are not finite
 MOST_ROWS = 65_536  # of one batch: a picture has a label for each pixel
@@ -148,12 +148,12 @@ def _binary(xp: Any, scores: Any, target: Any, kind: str) -> Any:
     return xp.maximum(scores, 0) - scores * target + xp.log1p(xp.exp(-abs(scores)))
 
 
-def queue(sights: list[Sight], freight: Freight, with_loss: bool = False) -> list[tuple]:
+def queue(sights: list[Sight], transfer: Transfer, with_loss: bool = False) -> list[tuple]:
     """Have labels and predictions of some batches computed where they are, and brought.
 
     Args:
         sights: the batches.
-        freight: what brings them.
+        transfer: what brings them.
         with_loss: the loss of each sample too.
     """
     out = []
@@ -173,7 +173,7 @@ def queue(sights: list[Sight], freight: Freight, with_loss: bool = False) -> lis
             joined = group[0]
         with joined.place:
             arrays = _queued(joined, with_loss)
-        tickets = [None if a is None else freight.put(a, joined.place) for a in arrays]
+        tickets = [None if a is None else transfer.put(a, joined.place) for a in arrays]
         out.append((group, tickets))
     return out
 

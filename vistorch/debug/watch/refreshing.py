@@ -14,12 +14,12 @@ from typing import Any
 from .budget import Budget
 from .controls import StopTraining
 from .cuts import Cuts
-from .freight import Freight
 from .layers import number
 from .metrics import Check, Metrics
 from .mistakes import Batches
 from .predictions import arrived, classes_of, is_several, queue
 from .reading import Sight
+from .transfer import Transfer
 
 REFRESH = 0.1
 GLANCE = 0.2  # seconds between two looks at the head and the curve, however dear all else is
@@ -43,7 +43,7 @@ class Refreshing:
 
     metrics: Metrics
     budget: Budget
-    freight: Freight
+    transfer: Transfer
     batch: int | None
     batches: Batches
     changed: dict[str, int]
@@ -86,7 +86,7 @@ class Refreshing:
 
     def _read_now(self, sight: Sight) -> None:
         """A batch too large to keep: its predictions are queued, its scores let go."""
-        self.queued += queue(self._ready(self.tasks.sort([sight], self.model)), self.freight)
+        self.queued += queue(self._ready(self.tasks.sort([sight], self.model)), self.transfer)
         self._queue_tasks()
         self.tasks.drop_tokens()
         sight.scores, sight.inputs = sight.scores[:0], None
@@ -98,7 +98,7 @@ class Refreshing:
             return
         if sights:
             self.batch = self.batch or len(sights[-1].target)
-        self.queued += queue(self._ready(self.tasks.sort(sights, self.model)), self.freight)
+        self.queued += queue(self._ready(self.tasks.sort(sights, self.model)), self.transfer)
         self._queue_tasks()
 
     def _queue_tasks(self) -> None:
@@ -107,7 +107,7 @@ class Refreshing:
             self.tasks.keep()
         if any(self.tasks.kept) and (not self.open or self.budget.may("tasks", self.step)):
             begun = self.budget.begin()
-            self.tasks.queue(self.freight)
+            self.tasks.queue(self.transfer)
             self.budget.end("tasks", begun)
 
     def _read_check(self, check: Check, ends: bool = False) -> None:
@@ -115,10 +115,10 @@ class Refreshing:
         sights, self.listener.check_sights = self.listener.check_sights, []
         begun = self.budget.begin()
         sights = self._ready(self.tasks.sort(sights, self.model, training=False))
-        self.tasks.check(check, self.freight, self.listener.compared.mean)
+        self.tasks.check(check, self.transfer, self.listener.compared.mean)
         if sights:
-            queued = queue(sights, self.freight, with_loss=True)
-            self.freight.send()
+            queued = queue(sights, self.transfer, with_loss=True)
+            self.transfer.send()
             reads = arrived(queued, self.metrics.classes)
             check.add(reads, self.metrics.classes)
             check.batches.add(reads)
@@ -126,7 +126,7 @@ class Refreshing:
                 self._fill(check.batches, "validation", max(LEAST, FILL * (perf_counter() - check.began)))
             elif self.budget.may("mistakes", self.step):
                 within = self.budget.begin()
-                self.metrics.mistakes.choose(reads, self.freight, "validation")
+                self.metrics.mistakes.choose(reads, self.transfer, "validation")
                 self.budget.end("mistakes", within)
                 self._touch("mistakes")
         self.budget.end("refresh", begun)
@@ -134,8 +134,8 @@ class Refreshing:
     def _fill(self, batches: Batches, where: str, seconds: float) -> None:
         """Fill the cells of misread samples, where that delays nobody."""
         begun = self.budget.begin()
-        self.metrics.mistakes.fill(batches, self.freight, where, perf_counter() + seconds)
-        self.freight.send()
+        self.metrics.mistakes.fill(batches, self.transfer, where, perf_counter() + seconds)
+        self.transfer.send()
         self.metrics.mistakes.arrive()
         self.budget.end("mistakes", begun)
         self._touch("mistakes")
@@ -148,7 +148,7 @@ class Refreshing:
         """
         begun = self.budget.begin()
         self._read_waiting()
-        self.freight.send()
+        self.transfer.send()
         metrics, touched = self.metrics, ["head"]
         before = metrics.mistakes.number
         metrics.mistakes.arrive()
@@ -159,7 +159,7 @@ class Refreshing:
             self.batches.add(reads)
             if self.budget.may("mistakes", self.step):
                 within = self.budget.begin()
-                metrics.mistakes.choose(reads, self.freight, "training")
+                metrics.mistakes.choose(reads, self.transfer, "training")
                 self.budget.end("mistakes", within)
             touched.append("accuracy")
         if metrics.mistakes.number != before:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight
 from .reading import Sight
+from .transfer import Transfer
 
 WINDOW = 1024  # the newest values, and the newest samples
 OUTPUTS = 32
@@ -70,12 +70,12 @@ def _shaped(x: Any, outputs: int, pooled: bool, inner: int, every: int = 1) -> A
     return x.reshape(len(x), inner, outputs)[:, ::every]
 
 
-def reads(sights: list[Sight], freight: Freight) -> list[tuple]:
+def reads(sights: list[Sight], transfer: Transfer) -> list[tuple]:
     """Have some batches brought as (samples, values of each, outputs), with what they were.
 
     Args:
         sights: the batches.
-        freight: what brings them.
+        transfer: what brings them.
     """
     found = []
     for s in sights:
@@ -89,7 +89,7 @@ def reads(sights: list[Sight], freight: Freight) -> list[tuple]:
         if each > 1 and s.indices is not None:
             s.indices = s.indices[::each]
         s.scores, s.target = both
-        found.append((s, freight.put(both[0], s.place), freight.put(both[1], s.place)))
+        found.append((s, transfer.put(both[0], s.place), transfer.put(both[1], s.place)))
     return found
 
 

@@ -21,7 +21,6 @@ from .budget import JOBS, SHARE, Budget
 from .controls import Desk, Log, StopTraining
 from .failure import told
 from .filters import Filters
-from .freight import Freight
 from .layers import Sizes
 from .listener import LoopListener
 from .metrics import Check, Metrics
@@ -33,6 +32,7 @@ from .refreshing import Refreshing
 from .showing import Showing
 from .snapshots import BUDGET, Shelf
 from .tasks import Tasks
+from .transfer import Transfer
 from .units import has_channels
 
 LOOK = 0.01  # seconds between two steps that are looked at more closely, at least
@@ -97,7 +97,7 @@ class Run(Acting, Refreshing, Showing):
         if snapshot_every is not None:
             self.budget.jobs["snapshots"].every = snapshot_every
             self.budget.jobs["snapshots"].share = math.inf  # as asked, whatever they cost
-        self.freight, self.desk, self.log = Freight(), Desk(), Log()
+        self.transfer, self.desk, self.log = Transfer(), Desk(), Log()
         self.shelf = Shelf(snapshot_bytes)
         self.poll, self.tell = poll, tell
         self.alarms, self.cuts = Alarms(self), None
@@ -208,7 +208,7 @@ class Run(Acting, Refreshing, Showing):
         except Exception as failure:
             self._trouble(failure)
         finally:
-            self.freight.send()
+            self.transfer.send()
             self.listener.sights.clear()
         if self.metrics.epoch is not None and status == "finished":
             self.metrics.end_epoch(self.step)
@@ -248,7 +248,7 @@ class Run(Acting, Refreshing, Showing):
         step, budget = self.step + 1, self.budget
         if budget.may("norms", step):
             begun = budget.begin()
-            norms = self.sizes.norms(self.freight)
+            norms = self.sizes.norms(self.transfer)
             self.pending_norms.append((step, norms))
             if any(x.__class__ is float and x - x != 0.0 for x in norms):
                 self.alarms.gradients(step, norms)
@@ -259,7 +259,7 @@ class Run(Acting, Refreshing, Showing):
             budget.end("ratios", begun)
         if self.filters is not None and self.filters.choices and budget.may("filters", step):
             begun = budget.begin()
-            self.filters.look(step, self.freight)
+            self.filters.look(step, self.transfer)
             budget.end("filters", begun)
 
     def _after_step(self, optimizer: Any, losses: list) -> int:
@@ -267,11 +267,11 @@ class Run(Acting, Refreshing, Showing):
         step = self.step = self.step + 1
         if self.looks and self.sizes is not None and self.sizes.before is not None:
             begun = self.budget.begin()
-            self.pending_ratios.append((step, self.sizes.ratios(self.freight)))
+            self.pending_ratios.append((step, self.sizes.ratios(self.transfer)))
             self.budget.end("ratios", begun)
         if losses:
             if losses[0].__class__ is not float:
-                losses = [self.freight.put(*x) if isinstance(x, tuple) else x for x in losses]
+                losses = [self.transfer.put(*x) if isinstance(x, tuple) else x for x in losses]
             else:
                 total = sum(losses)
                 if total - total != 0.0 or self.alarms.newest is not None:

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight
 from .language import TOKENS as AT_ONCE
 from .language import WINDOW as TOKENS
 from .language import Form, Tokens, ask
 from .reading import CLASSES, LOGITS, VALUES, Sight
 from .regression import WINDOW, Values, reads, rows_of, trim
+from .transfer import Transfer
 
 CLASSIFICATION, REGRESSION, LANGUAGE, LOSS = "classification", "regression", "language", "loss"
 NEWEST = 24  # passes that decide
@@ -146,17 +146,17 @@ class Tasks:
             asked.append((s, form))
         self.kept = kept, asked[::-1]
 
-    def queue(self, freight: Freight) -> None:
+    def queue(self, transfer: Transfer) -> None:
         """Have brought what is kept.
 
         Args:
-            freight: what brings it.
+            transfer: what brings it.
         """
         (values, tokens), self.kept = self.kept, ([], [])
         if values:
-            self.coming.append((REGRESSION, reads(values, freight)))
+            self.coming.append((REGRESSION, reads(values, transfer)))
         if tokens:
-            self.coming.append((LANGUAGE, [ask(s, form, freight) for s, form in tokens]))
+            self.coming.append((LANGUAGE, [ask(s, form, transfer) for s, form in tokens]))
 
     def drop_tokens(self) -> None:
         """Let go of scores that are too large to wait."""
@@ -172,20 +172,20 @@ class Tasks:
                 self.tokens.add(found)
         return bool(coming)
 
-    def check(self, check: Any, freight: Freight, hand_mean: bool = False) -> None:
+    def check(self, check: Any, transfer: Transfer, hand_mean: bool = False) -> None:
         """Read the batches of a validation that are no classification.
 
         Args:
             check: the validation.
-            freight: what brings them.
+            transfer: what brings them.
             hand_mean: whether a difference by hand is a loss by its mean.
         """
         (values, tokens), self.batches = self.batches, ([], [])
         if not values and not tokens:
             return
-        found = reads(values, freight)
-        asked = [ask(s, form, freight, whole=True) for s, form in tokens]
-        freight.send()
+        found = reads(values, transfer)
+        asked = [ask(s, form, transfer, whole=True) for s, form in tokens]
+        transfer.send()
         if found:
             for s, p, t in found:
                 if s.value is None and hand_mean and s.name.endswith("difference"):

@@ -154,7 +154,7 @@ for _ in range(9):
     typed = started(cell)
     assert isinstance(typed.result.error_in_exec, KeyboardInterrupt)
     run = shell.user_ns["run"]
-    assert run.status == "interrupted" and run.step == 2 and not run.desk.paused
+    assert run.status == "interrupted" and run.step == 2 and not run.commands.paused
     assert started("%%vt watch\ntrain(3)").result.success
 
 

@@ -79,7 +79,7 @@ def _walk(run: Any, stepper: Stepper, shell: Any) -> list[str]:
         run._call(run.tell)
         while not stepper.closed and view.comm is not None:
             run._poll(time.perf_counter())
-            if any(command["do"] == "stop" for command, _ in list(run.desk.waiting)):
+            if any(command["do"] == "stop" for command, _ in list(run.commands.waiting)):
                 walker.leave("finish")
             time.sleep(WAIT)
         if not stepper.closed:

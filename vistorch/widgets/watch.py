@@ -195,7 +195,7 @@ def _hindered(head: dict[str, Any], why: str) -> None:
 def _said(word: str, run: Any, was_open: bool) -> str:
     if not was_open:
         return "Done."
-    return "Asked; the waiting loop acts now." if run.desk.paused else "Asked; acts at the next step."
+    return "Asked; the waiting loop acts now." if run.commands.paused else "Asked; acts at the next step."
 
 
 def _short(text: str, word: str) -> str:

@@ -49,7 +49,7 @@ def test_a_loss_that_becomes_nan_is_said_with_the_last_good_snapshot():
     assert text.splitlines()[0] == "Ended after step 30" and "Finished" not in text
     assert "✹ Loss is NaN since step 17." in text and "loss NaN" in text and math.isnan(run.loss)
     assert [e.what for e in run.log.entries] == ["alarm: loss NaN"] and run.log.entries[0].step == 17
-    assert max(run.shelf.steps) == 16  # none is taken of what is spoilt
+    assert max(run.snapshots.steps) == 16  # none is taken of what is spoilt
     head = run.state()["head"]
     assert head["status"] == "ended" and head["alarm"]["say"] == alarm.say()
     drawn = paint(run.record()).decode()
@@ -76,7 +76,7 @@ def test_a_loss_that_is_finite_again_is_told_of_as_past():
         and run.alarm.rest().startswith("All weights are finite.")
     )
     assert "✹ Loss was NaN in 2 steps" in run.text() and run.loss < 3
-    assert run.shelf.steps[-1] == 11  # snapshots go on
+    assert run.snapshots.steps[-1] == 11  # snapshots go on
 
 
 def test_a_gradient_that_is_not_finite_is_named_where_the_loss_is_finite():
@@ -208,7 +208,7 @@ def holding(run, act):
     held = []
 
     def poll():
-        if run.status == "paused" and not run.desk.waiting:
+        if run.status == "paused" and not run.commands.waiting:
             held.append(run.step)
             act()
 

@@ -220,7 +220,7 @@ def test_a_click_read_by_poll_acts_at_the_same_boundary():
     def poll():
         if run.step >= 1 and not run.log.entries:
             run.command({"do": "pause"})
-        elif run.desk.paused:
+        elif run.commands.paused:
             run.command({"do": "resume"})
 
     with watch(net, opt, poll=poll) as run:

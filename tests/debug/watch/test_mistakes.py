@@ -76,7 +76,7 @@ def test_a_pause_fills_every_cell_with_its_newest_eight():
     with watch(net, opt, share=1e-9) as run:
 
         def poll():
-            if run.status == "paused" and not run.desk.waiting:
+            if run.status == "paused" and not run.commands.waiting:
                 seen.append(kept(run, "training"))
                 assert all(m.image is not None for cell in run.metrics.mistakes.cells.values() for m in cell)
                 run.resume()
@@ -137,7 +137,7 @@ def test_a_rewind_keeps_the_batches_before_it():
     with watch(net, opt, share=1e-9, snapshot_every=4) as run:
 
         def poll():
-            if run.status == "paused" and not run.desk.waiting:
+            if run.status == "paused" and not run.commands.waiting:
                 said.append((run.say, {m.step for cell in run.metrics.mistakes.cells.values() for m in cell}))
                 run.rewind(5) if len(said) == 1 else run.resume()
 

@@ -86,7 +86,7 @@ def test_the_stepper_answers_while_the_loop_waits():
         run.stepper = lambda *_: None
 
         def poll():
-            if run.status == "paused" and not run.desk.waiting:
+            if run.status == "paused" and not run.commands.waiting:
                 said.append(run.say)
                 run.command({"do": "stepper" if len(said) == 1 else "resume"})
 

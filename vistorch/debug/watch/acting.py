@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import Any
 
 from ...engine.tensor import Tensor
-from .controls import Desk, Log, StopTraining, checked, positive
-from .snapshots import Shelf, Snapshot
+from .controls import CommandQueue, Log, StopTraining, checked, positive
+from .snapshots import Snapshot, Snapshots
 from .transfer import Transfer
 
 
@@ -34,9 +34,9 @@ def rate(value: float) -> str:
 class Acting:
     """The part of a run that acts."""
 
-    desk: Desk
+    commands: CommandQueue
     log: Log
-    shelf: Shelf
+    snapshots: Snapshots
     alarms: Any
     cuts: Any
     pace: Any
@@ -122,18 +122,22 @@ class Acting:
                 "" if self.filters is not None and self.filters.choices else "The model has no convolution."
             )
         if word == "rewind":
-            if not self.shelf.kept:
-                return f"No: {self.shelf.refused}." if self.shelf.refused else "There is no snapshot yet."
+            if not self.snapshots.kept:
+                return (
+                    f"No: {self.snapshots.refused}."
+                    if self.snapshots.refused
+                    else "There is no snapshot yet."
+                )
             return ""
         if not self.open:
             return "The run has not begun." if self.status == "waiting" else "The run is over."
         if self.listener.main is None and word in ("lr", "snapshot"):
             return "No optimizer has made a step yet."
-        if word == "step" and not self.desk.paused:
+        if word == "step" and not self.commands.paused:
             return "Only when paused."
-        if word == "resume" and not self.desk.paused:
+        if word == "resume" and not self.commands.paused:
             return "It is running."
-        if word == "pause" and self.desk.paused:
+        if word == "pause" and self.commands.paused:
             return "It is paused."
         if word == "stepper" and self.stepper is None:
             return "Nothing here shows a stepper."
@@ -164,7 +168,7 @@ class Acting:
         if why := self.why_not(word):
             raise ValueError(f"{word}: {why}")
         if word == "rewind":
-            command["step"] = self.shelf.of(command["step"]).step
+            command["step"] = self.snapshots.of(command["step"]).step
         if word == "filters":
             known = [n for n, _ in self.filters.choices]
             if command["name"] not in known:
@@ -176,7 +180,7 @@ class Acting:
             if command["group"] >= groups:
                 raise ValueError(f"there are {groups} parameter groups, the last is number {groups - 1}")
         if self.open:
-            self.desk.ask(command)
+            self.commands.ask(command)
         else:
             self._act(command, perf_counter())
         return command
@@ -198,35 +202,35 @@ class Acting:
             self.next_look = now + self.look_every
         if self.poll is not None:
             self._poll(now)
-        desk = self.desk
+        commands = self.commands
         if self.alarms.raised and self.alarms.act():
             self._hold_at_alarm()
-        if desk.once:
-            desk.once = False
+        if commands.once:
+            commands.once = False
             self._hold()
-        if not desk.waiting and not desk.paused:
+        if not commands.waiting and not commands.paused:
             return
         with self.budget.holding():
             while True:
-                asked = self.desk.take()
+                asked = self.commands.take()
                 if asked is not None:
                     self._act(*asked)
-                elif not self.desk.paused:
+                elif not self.commands.paused:
                     break
                 else:
                     self._poll(perf_counter())
-                    self.desk.wait()
+                    self.commands.wait()
 
     def _hold_at_alarm(self) -> None:
         """Hold the loop, where a page answers."""
-        self.desk.once = False
+        self.commands.once = False
         self._hold()
         with self.budget.holding():
-            answered = self.alarms.is_answered(self._poll, self.desk)
+            answered = self.alarms.is_answered(self._poll, self.commands)
         if answered:
             self.log.write(self.step, "paused", "by itself, at the alarm")
         else:
-            self.desk.paused = False
+            self.commands.paused = False
             self.status, self.say = "running", ""
             self.alarms.newest.how = "unanswered"
             self.log.write(self.step, "not paused at the alarm", "no page answered")
@@ -234,7 +238,7 @@ class Acting:
         self._call(self.tell)
 
     def _hold(self, late: str = "") -> None:
-        self.desk.paused = True
+        self.commands.paused = True
         self.status = "paused"
         self.say = f"Paused after step {self.step}{late}. The loop waits at the step boundary."
         self._touch("log")
@@ -254,26 +258,26 @@ class Acting:
         self._call(self.tell)
 
     def _do_pause(self, command: dict, asked: float) -> None:
-        if not self.desk.paused:
+        if not self.commands.paused:
             late = f"{(perf_counter() - asked) * 1000:.0f} ms after the click"
             self.log.write(self.step, "paused", late)
             self._hold(f", {late}")
 
     def _do_resume(self, command: dict, asked: float) -> None:
-        if self.desk.paused:
-            self.desk.paused = False
+        if self.commands.paused:
+            self.commands.paused = False
             at_alarm = self.alarms.goes_on(self.step)
             self.log.write(self.step, "went on anyway" if at_alarm else "resumed")
             self.status, self.say = "running", ""
 
     def _do_step(self, command: dict, asked: float) -> None:
-        self.desk.paused, self.desk.once = False, True
+        self.commands.paused, self.commands.once = False, True
         self.log.write(self.step, "one step")
         self.status, self.say = "running", ""
 
     def _do_stop(self, command: dict, asked: float) -> None:
         self.log.write(self.step, "stopped", "the model is kept")
-        self.desk.paused = False
+        self.commands.paused = False
         raise StopTraining(self)
 
     def _do_lr(self, command: dict, asked: float) -> None:
@@ -311,21 +315,21 @@ class Acting:
     def _do_stepper(self, command: dict, asked: float) -> None:
         self.at_backward = self.stepper
         self.log.write(self.step, "stepper", "opens on the next backward pass")
-        if self.desk.paused:
+        if self.commands.paused:
             opens = "The stepper opens at the next backward pass: Resume, or one step."
             self.say = f"Paused after step {self.step}. {opens}"
 
     def _do_snapshot(self, command: dict, asked: float) -> None:
         if self._take_snapshot(asked=True):
-            self.log.write(self.step, "snapshot", f"{self.shelf.kept[-1].nbytes / 2**20:.2f} MiB")
+            self.log.write(self.step, "snapshot", f"{self.snapshots.kept[-1].nbytes / 2**20:.2f} MiB")
         else:
-            self.log.write(self.step, "snapshot refused", self.shelf.refused)
+            self.log.write(self.step, "snapshot refused", self.snapshots.refused)
 
     def _take_snapshot(self, asked: bool) -> bool:
         """Keep the state as it is now; all that was heard has been read."""
         begun = self.budget.begin()
         alarm = self.alarms.newest
-        if not asked and (self.shelf.refused or (alarm is not None and alarm.now)):
+        if not asked and (self.snapshots.refused or (alarm is not None and alarm.now)):
             return False
         optimizers = [o for o, ours in self.listener.ours.values() if ours]
         more = []
@@ -340,13 +344,13 @@ class Acting:
             self.metrics.copy(),
             asked,
         )
-        kept_it = self.shelf.add(kept)
+        kept_it = self.snapshots.add(kept)
         self._touch("snapshots")
         self.budget.end("snapshots", begun)
         return kept_it
 
     def _do_rewind(self, command: dict, asked: float) -> None:
-        kept = self.shelf.of(command["step"])
+        kept = self.snapshots.of(command["step"])
         before, now = self.step, self._rate()
         kept.restore()
         self.batches.forget_after(kept.step)
@@ -354,7 +358,7 @@ class Acting:
         self.pace.rewound(before, kept.step, self.open)
         self.alarms.rewound(kept.step)
         self.tasks.forget_after(kept.step)
-        self.shelf.forget_after(kept.step)
+        self.snapshots.forget_after(kept.step)
         for entry in self.log.entries:
             if (
                 entry.step > kept.step
@@ -376,7 +380,7 @@ class Acting:
         )
         if not self.open:
             self.say = f"The model holds the weights of step {kept.step}."
-        elif self.desk.paused:
+        elif self.commands.paused:
             self.say = (
                 f"Paused at step {kept.step}, where the rewind went. The loop waits at the step boundary."
             )

@@ -242,22 +242,22 @@ class Alarms:
         alarm.how = "paused" if holds else ""
         return holds
 
-    def is_answered(self, poll: Any, desk: Any) -> bool:
+    def is_answered(self, poll: Any, commands: Any) -> bool:
         """Whether a page is there that can let a held loop go on; a loop that nobody could is not held.
 
         Args:
             poll: looks for messages.
-            desk: where commands wait.
+            commands: where commands wait.
         """
         if self.ask is None:
             return True  # a program that asked for pauses lets it go on by itself
         before, until = self.answered, perf_counter() + PATIENCE
         self.ask()
-        while self.answered == before and not desk.waiting:
+        while self.answered == before and not commands.waiting:
             if perf_counter() > until:
                 return False
             poll(perf_counter())
-            desk.wait()
+            commands.wait()
         return True
 
     def goes_on(self, step: int) -> bool:
@@ -281,13 +281,13 @@ class Alarms:
         if alarm.what == "gradient" and not alarm.weights:
             alarm.over = alarm.step  # that step changed nothing for good
         alarm.of = 0 if run.model is None else sum(1 for _ in run.model.parameters())
-        good = [s for s in run.shelf.kept if s.step < alarm.step]
+        good = [s for s in run.snapshots.kept if s.step < alarm.step]
         whole = next((s for s in reversed(good) if s.finite()), None)
         alarm.snapshot = None if whole is None else whole.step
         if whole is not None:
             whole.asked = True  # it is not dropped for want of room
-        elif run.shelf.refused:
-            alarm.none = f"No snapshot: {run.shelf.refused}."
+        elif run.snapshots.refused:
+            alarm.none = f"No snapshot: {run.snapshots.refused}."
         elif good:
             alarm.none = "No snapshot from before it is finite."
 

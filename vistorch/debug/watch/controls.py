@@ -147,7 +147,7 @@ def _short(value: Any) -> str:
     return repr(value)[:60]
 
 
-class Desk:
+class CommandQueue:
     """Where commands wait for the loop."""
 
     def __init__(self) -> None:

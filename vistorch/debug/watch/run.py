@@ -18,7 +18,7 @@ import numpy as np
 from .acting import Acting
 from .alarms import Alarm, Alarms
 from .budget import JOBS, SHARE, Budget
-from .controls import Desk, Log, StopTraining
+from .controls import CommandQueue, Log, StopTraining
 from .failure import told
 from .filters import Filters
 from .layers import Sizes
@@ -30,7 +30,7 @@ from .reading import observed
 from .record import WatchRecord
 from .refreshing import Refreshing
 from .showing import Showing
-from .snapshots import BUDGET, Shelf
+from .snapshots import BUDGET, Snapshots
 from .tasks import Tasks
 from .transfer import Transfer
 from .units import has_channels
@@ -97,8 +97,8 @@ class Run(Acting, Refreshing, Showing):
         if snapshot_every is not None:
             self.budget.jobs["snapshots"].every = snapshot_every
             self.budget.jobs["snapshots"].share = math.inf  # as asked, whatever they cost
-        self.transfer, self.desk, self.log = Transfer(), Desk(), Log()
-        self.shelf = Shelf(snapshot_bytes)
+        self.transfer, self.commands, self.log = Transfer(), CommandQueue(), Log()
+        self.snapshots = Snapshots(snapshot_bytes)
         self.poll, self.tell = poll, tell
         self.alarms, self.cuts = Alarms(self), None
         self.at_backward: Callable | None = None
@@ -221,7 +221,7 @@ class Run(Acting, Refreshing, Showing):
         if alarm is not None and alarm.now and self.status == "finished":
             self.status, self.say = "ended", f"Ended after step {self.step}, {alarm.word}."
         self._touch("head", "accuracy", "log")
-        self.desk.paused = False
+        self.commands.paused = False
         self._call(self.tell)
 
     # ---- what the listener asks for ---------------------------------------------------------------------------------

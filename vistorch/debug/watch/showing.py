@@ -78,7 +78,7 @@ class Showing:
     record: Any
     say: str
     says: list
-    shelf: Any
+    snapshots: Any
     sizes: Any
     speed: Any
     status: str
@@ -240,7 +240,11 @@ class Showing:
         return {"whole": True, "items": [entry.wire() for entry in self.log.entries]}
 
     def _snapshots_state(self, since: int) -> dict[str, Any]:
-        return {"steps": self.shelf.steps, "bytes": self.shelf.nbytes, "budget": self.shelf.budget}
+        return {
+            "steps": self.snapshots.steps,
+            "bytes": self.snapshots.nbytes,
+            "budget": self.snapshots.budget,
+        }
 
     # ---- numbers -----------------------------------------------------------------------------------------------
     def tally(self, of: str = "window") -> Tally | None:

@@ -125,7 +125,7 @@ class Snapshot:
         self.chance.restore()
 
 
-class Shelf:
+class Snapshots:
     """The snapshots that are kept, within a number of bytes: the newest, and the others spread over the run.
 
     Args:

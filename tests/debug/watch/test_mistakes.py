@@ -105,7 +105,7 @@ def test_a_validation_fills_its_cells():
 
 
 def test_what_is_held_is_bounded():
-    class Sight:
+    class LossInputs:
         kind, nbytes = "classes", 3 << 20
 
         def __init__(self, rows):
@@ -116,7 +116,7 @@ def test_what_is_held_is_bounded():
     def read(batches, rows):
         n = batches * rows
         return Read(
-            [Sight(rows) for _ in range(batches)], [rows] * batches, np.zeros(n), np.zeros(n), None, None
+            [LossInputs(rows) for _ in range(batches)], [rows] * batches, np.zeros(n), np.zeros(n), None, None
         )
 
     held = Batches()
@@ -124,7 +124,7 @@ def test_what_is_held_is_bounded():
         held.add([read(1, 100)])
         assert held.bytes <= 16 << 20 and sum(len(r.sights) for r in held.reads) == held.bytes // (3 << 20)
     held.clear()
-    Sight.nbytes = 1
+    LossInputs.nbytes = 1
     for _ in range(9):
         held.add([read(400, 10)])  # a refresh of many small batches
         assert 1024 <= held.samples < 1034

@@ -9,7 +9,7 @@ import vistorch
 from tests.debug.watch.test_measures import always
 from vistorch import nn, optim
 from vistorch.debug.watch import load, watch
-from vistorch.debug.watch.reading import values_of
+from vistorch.debug.watch.loss_inputs import values_of
 from vistorch.debug.watch.regression import BINS, CAP, OUTPUTS, WINDOW, Values, reads, trim
 from vistorch.debug.watch.transfer import Transfer
 from vistorch.debug.watch.words import table_text

@@ -11,8 +11,8 @@ from typing import Any
 
 from ...engine.graph import Leaf
 from ...engine.places import CPU
+from .loss_inputs import CLASSES, NEAR, LossInputs, by_hand, values_of
 from .ops import same_memory
-from .reading import CLASSES, NEAR, Sight, by_hand, values_of
 
 WORDS = 1 << 16  # whole numbers of a batch, at most, that are kept as what the model was given
 
@@ -70,7 +70,7 @@ class Compared:
         elif loss._node is not None:
             self.newest = sight, weakref.ref(loss._node)
 
-    def of(self, order: list, last: Any) -> Sight | None:
+    def of(self, order: list, last: Any) -> LossInputs | None:
         """A distance in a pass that no op names.
 
         Args:
@@ -89,7 +89,7 @@ class Compared:
             self.mean = root.__class__ is not Leaf and root.rule is not None and root.rule.name == "mean_all"
         return sight
 
-    def dress(self, sight: Sight) -> None:
+    def dress(self, sight: LossInputs) -> None:
         """Note of a batch what the model was given, where that tells what the loop is about.
 
         Args:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .reading import Sight
+from .loss_inputs import LossInputs
 from .transfer import Transfer
 
 WINDOW = 8192  # the newest tokens
@@ -45,7 +45,7 @@ class Form:
         return sequences[:, None] * self.length + np.arange(self.length)[None]
 
 
-def ask(sight: Sight, form: Form, transfer: Transfer, whole: bool = False) -> tuple:
+def ask(sight: LossInputs, form: Form, transfer: Transfer, whole: bool = False) -> tuple:
     """Have of one batch brought: targets, losses, the likeliest tokens, what the model was given.
 
     Args:
@@ -149,7 +149,7 @@ class Tokens:
             self.loss_sum += float(sums[0])
             self.loss_count += int(sums[1])
 
-    def _hard(self, sight: Sight, form: Form, chosen: Any, made: Any, fine: Any, given: Any) -> None:
+    def _hard(self, sight: LossInputs, form: Form, chosen: Any, made: Any, fine: Any, given: Any) -> None:
         """Note the hardest places of a batch with what stands before them."""
         losses = np.where(fine, made[:, LOSS], -np.inf)
         targets = made[:, TARGET].astype(np.int64).reshape(len(chosen), form.length)

@@ -20,10 +20,10 @@ from ...engine.tensor import Tensor
 from ..steps.words import count
 from .compared import Compared
 from .loaders import Loaders
+from .loss_inputs import VALUES, LossInputs, quick, sight_of
 from .metrics import Check
 from .ops import Ops
 from .plain import Plain
-from .reading import VALUES, Sight, quick, sight_of
 from .regression import trim
 from .units import Looking
 
@@ -56,11 +56,11 @@ class LoopListener(Listener):
         self.ops = Ops(self)
         self.looking: Looking | None = None
         self.losses: list = []
-        self.sights: list[Sight] = []
+        self.sights: list[LossInputs] = []
         self.held = 0
         self.check: Check | None = None
         self.batches = 0  # of it
-        self.check_sights: list[Sight] = []
+        self.check_sights: list[LossInputs] = []
         self.at = 0  # where in the newest pass a leaf of the model stood
         self.main: Any = None
         self.ours: dict[int, tuple[Any, bool]] = {}
@@ -284,7 +284,7 @@ class LoopListener(Listener):
                 return True
         return False
 
-    def _see(self, sight: Sight) -> None:
+    def _see(self, sight: LossInputs) -> None:
         """Keep a batch for the next refresh."""
         run = self.run
         if self.loaders.going:
@@ -304,7 +304,7 @@ class LoopListener(Listener):
             if self.held > HELD:
                 run._read_waiting()
 
-    def _dress(self, sight: Sight) -> None:
+    def _dress(self, sight: LossInputs) -> None:
         """Give a batch its inputs and indices, and copy what the loop may overwrite."""
         place = sight.place
         self.compared.dress(sight)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ...engine.places import CPU
+from .loss_inputs import CLASSES
 from .predictions import Read
-from .reading import CLASSES
 from .transfer import Ticket, Transfer
 
 EACH = 8

@@ -11,7 +11,7 @@ from threading import get_ident
 from typing import Any
 
 from ...engine.events import Listener, hear
-from .reading import CLASSES, DISTANCES, VALUES, Sight, sight_of_op, values_of
+from .loss_inputs import CLASSES, DISTANCES, VALUES, LossInputs, sight_of_op, values_of
 
 LOSS, COMPARED = "loss", "compared"
 PATIENCE = 32  # batches that nothing tells of, before nobody listens until another loader begins
@@ -35,7 +35,7 @@ class Ops(Listener):
 
     def __init__(self, listener: Any) -> None:
         self.listener = listener
-        self.current: Sight | None = None
+        self.current: LossInputs | None = None
         self.chosen: list[tuple[Any, Any]] = []  # (scores, indices) of the newest argmax
         self.inside = self.chosen_inside = False  # whether the root is being called; and was, at that argmax
         self.outside = False  # whether all that told of the newest batch was heard outside the root
@@ -49,7 +49,7 @@ class Ops(Listener):
         self.by, self.before, self.missed, self.muted = "", "", 0, False
         return super().__enter__()
 
-    def next(self) -> Sight | None:
+    def next(self) -> LossInputs | None:
         """Another batch begins: give what is known of the last."""
         sight, self.current = self.current, None
         self.before, self.by = self.by, ""
@@ -131,11 +131,11 @@ class Ops(Listener):
             if _same_memory(one, index) and other._data.size == index._data.size:
                 target = other._data.reshape(-1)
                 if target.dtype.kind in "iu":
-                    sight = Sight(CLASSES, scores._data, target, scores._place)
+                    sight = LossInputs(CLASSES, scores._data, target, scores._place)
                     self._take(sight, COMPARED, self.chosen_inside)
                 return
 
-    def _take(self, sight: Sight, by: str, chosen_inside: bool = False) -> None:
+    def _take(self, sight: LossInputs, by: str, chosen_inside: bool = False) -> None:
         sight.step, sight.epoch = self.listener.run.step, self.listener.run.epoch
         if sight.logs:  # what the loop computed for itself, it may overwrite
             sight.scores = sight.scores.copy()

@@ -15,10 +15,10 @@ from .budget import Budget
 from .controls import StopTraining
 from .cuts import Cuts
 from .layers import number
+from .loss_inputs import LossInputs
 from .metrics import Check, Metrics
 from .mistakes import Batches
 from .predictions import arrived, classes_of, is_several, queue
-from .reading import Sight
 from .transfer import Transfer
 
 REFRESH = 0.1
@@ -72,7 +72,7 @@ class Refreshing:
     version: int
 
     # ---- reading -----------------------------------------------------------------------------------------------
-    def _ready(self, sights: list[Sight]) -> list[Sight]:
+    def _ready(self, sights: list[LossInputs]) -> list[LossInputs]:
         """Those that have as many classes as the others."""
         out, before = [], None
         for s in sights:
@@ -84,7 +84,7 @@ class Refreshing:
             out.append(s)
         return out
 
-    def _read_now(self, sight: Sight) -> None:
+    def _read_now(self, sight: LossInputs) -> None:
         """A batch too large to keep: its predictions are queued, its scores let go."""
         self.queued += queue(self._ready(self.tasks.sort([sight], self.model)), self.transfer)
         self._queue_tasks()

@@ -23,10 +23,10 @@ from .failure import told
 from .filters import Filters
 from .layers import Sizes
 from .listener import LoopListener
+from .loss_inputs import observed
 from .metrics import Check, Metrics
 from .mistakes import Batches
 from .pace import Pace
-from .reading import observed
 from .record import WatchRecord
 from .refreshing import Refreshing
 from .showing import Showing

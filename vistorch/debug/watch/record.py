@@ -114,7 +114,7 @@ class WatchRecord:
             >>> load(file).text() == record.text(), load(file).state["title"]
             (True, 'first')
         """
-        from .keeping import save
+        from .record_file import save
 
         save(self, path)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from .confusion import MOST, ClassCounts, Window
 from .course import Course
 from .cures import WARM
 from .curves import Curve
 from .mistakes import Batches, Mistakes
 from .predictions import Read
-from .tally import MOST, Tally, Window
 from .units import Units
 
 EPOCHS = 200
@@ -31,7 +31,7 @@ class Check:
 
     def __init__(self, step: int, epoch: int) -> None:
         self.step, self.epoch = step, epoch
-        self.tally: Tally | None = None
+        self.tally: ClassCounts | None = None
         self.values: Any = None  # what was predicted beside what should have been; tokens
         self.tokens: Any = None
         self.loss_sum, self.loss_count = 0.0, 0
@@ -41,7 +41,7 @@ class Check:
     def add(self, reads: list[Read], classes: int) -> None:
         """Count what was read."""
         if self.tally is None:
-            self.tally = Tally(classes)
+            self.tally = ClassCounts(classes)
         for r in reads:
             self.tally.add(r.labels, r.read)
             self.without += sum(n for _, n in r.unread())
@@ -90,12 +90,12 @@ class Metrics:
         self.window = Window()
         self.without: deque[tuple[int, int]] = deque(maxlen=4096)  # (step, labels without a prediction)
         self.without_from = 0  # the first such step
-        self.epoch: Tally | None = None
+        self.epoch: ClassCounts | None = None
         self.epoch_number, self.cut = 0, 0  # the newest epoch of which a rewind took a part back
         self.epochs: list[dict[str, Any]] = []
         self.checks: list[dict[str, Any]] = []
-        self.checked: Tally | None = None  # the newest validation
-        self.checked_before: Tally | None = None
+        self.checked: ClassCounts | None = None  # the newest validation
+        self.checked_before: ClassCounts | None = None
         self.undone: list[dict[str, Any]] = []
         self.mistakes, self.units = Mistakes(), Units()
 
@@ -104,7 +104,7 @@ class Metrics:
         if not self.classes:
             self.classes, self.several = classes, several
         if self.epoch is None and classes <= self.classes:
-            self.epoch, self.several = Tally(self.classes), several
+            self.epoch, self.several = ClassCounts(self.classes), several
         return classes <= self.classes
 
     @property
@@ -137,7 +137,7 @@ class Metrics:
     def end_epoch(self, step: int) -> None:
         """Write down what an epoch came to, and begin the next."""
         if self.epoch is not None and self.epoch.samples:
-            self.epoch, ended = Tally(self.classes), self.epoch
+            self.epoch, ended = ClassCounts(self.classes), self.epoch
             if self.epoch_number <= self.cut:  # it is no whole epoch that others could be measured against
                 return
             self.epochs.append(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...engine.places import CPU
+from .confusion import MOST, WINDOW, ClassCounts
 from .controls import WORDS
 from .cures import HIGH, LOW, bounds_of
 from .health import layers_of
-from .tally import MOST, WINDOW, Tally
 from .tasks import CLASSIFICATION
 from .units import FLAG
 from .units import WINDOW as UNIT_WINDOW
@@ -182,7 +182,7 @@ class Showing:
     def _accuracy_state(self, since: int) -> dict[str, Any]:
         metrics = self.metrics
 
-        def counts(tally: Tally | None) -> dict[str, Any] | None:
+        def counts(tally: ClassCounts | None) -> dict[str, Any] | None:
             return None if tally is None else tally.wire()
 
         window = metrics.window.tally(metrics.classes).wire() if self._class_names() else None
@@ -247,7 +247,7 @@ class Showing:
         }
 
     # ---- numbers -----------------------------------------------------------------------------------------------
-    def tally(self, of: str = "window") -> Tally | None:
+    def tally(self, of: str = "window") -> ClassCounts | None:
         """The counts by class: of the "window", the "epoch" or the "validation"; None where there are none.
 
         Args:

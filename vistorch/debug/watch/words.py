@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .tally import Tally
+from .confusion import ClassCounts
 from .taskwords import check_text, headline, lines_of, number_text
 
 
@@ -122,7 +122,7 @@ def health_text(run: Any) -> str:
     return "\n".join(f"{h['name']}: {h['state']}. {h['cure']}" for h in found)
 
 
-def class_table(names: list[str], tally: Tally, most: int = 100) -> list[str]:
+def class_table(names: list[str], tally: ClassCounts, most: int = 100) -> list[str]:
     """The classes that were seen, the worst first.
 
     Args:
@@ -145,7 +145,7 @@ def class_table(names: list[str], tally: Tally, most: int = 100) -> list[str]:
     return lines
 
 
-def _mistaken(names: list[str], tally: Tally, c: int) -> str:
+def _mistaken(names: list[str], tally: ClassCounts, c: int) -> str:
     if tally.confusion is None:
         return ""
     row = tally.confusion[c].copy()

@@ -7,8 +7,8 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import flow, watch
+from vistorch.debug.watch.advice import CURES, Layer, state_of
 from vistorch.debug.watch.budget import Budget
-from vistorch.debug.watch.cures import CURES, Layer, state_of
 from vistorch.debug.watch.filters import coded
 from vistorch.debug.watch.units import Activity
 

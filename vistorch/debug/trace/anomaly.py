@@ -13,8 +13,8 @@ from ..lines import add_note, note_of
 from ..numbers import host
 from ..source import Line, cell_of
 from ..steps.words import count, index
+from .advice import cure_of
 from .build import place_of
-from .cures import cure_of
 from .facts import Facts, bad_mask, largest, matching, places, table
 
 

@@ -14,8 +14,8 @@ from ..layers import spoken
 from ..numbers import host, plain
 from ..source import Line, line_of, segment_of
 from ..steps.words import count, index, number, shape
+from .advice import cure_of, leaves_domain
 from .course import Growth
-from .cures import cure_of, leaves_domain
 from .facts import Facts, counts
 from .names import inputs_of
 from .record import TraceRecord

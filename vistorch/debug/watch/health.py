@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .cures import WARM, Layer, bounds_of, state_of
+from .advice import WARM, Layer, bounds_of, state_of
 from .layers import owner_of
 
 MEAN = 20  # looks that the mean is of

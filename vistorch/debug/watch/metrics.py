@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from .advice import WARM
 from .confusion import MOST, ClassCounts, Window
 from .course import Course
-from .cures import WARM
 from .curves import Curve
 from .mistakes import Batches, Mistakes
 from .predictions import Read

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.places import CPU
+from .advice import HIGH, LOW, bounds_of
 from .confusion import MOST, WINDOW, ClassCounts
 from .controls import WORDS
-from .cures import HIGH, LOW, bounds_of
 from .health import layers_of
 from .tasks import CLASSIFICATION
 from .units import FLAG

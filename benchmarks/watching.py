@@ -71,8 +71,8 @@ def turns(lib, batch, tell=None, made=loop_of):
     def both():
         gap = perf_counter() - left[0]
         seen.budget.waited += gap
-        seen.next_refresh += gap
-        seen.next_look += gap
+        seen.refresher.next_refresh += gap
+        seen.budget.next_look += gap
         with seen.listener:
             run()
             seen.listener.end_check()  # a step of training would
@@ -154,12 +154,12 @@ def update(lib):
     with seen:
         loop()
         seen.refresh()
-        seen.next_refresh = float("inf")
+        seen.refresher.next_refresh = float("inf")
         loop()
-        sights, losses = list(seen.listener.sights), list(seen.pending_losses)
+        sights, losses = list(seen.pending.batches), list(seen.pending.losses)
 
     def run():
-        seen.listener.sights, seen.pending_losses = list(sights), list(losses)
+        seen.pending.batches, seen.pending.losses = list(sights), list(losses)
         seen.refresh(tell=False)
         tell(seen)
 

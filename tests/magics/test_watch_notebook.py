@@ -102,7 +102,7 @@ def test_watching_that_fails_is_told_on_the_panel(front):
     with vt.watch(net, opt) as run:
         loop(2)
         run.listener.acts["loader"] = None
-        run._trouble(RuntimeError("no idea"))
+        run._fail(RuntimeError("no idea"))
         loop(2)
     assert kinds(front) == ["WatchView", "WatchKept"]
     assert "Watching stopped: RuntimeError: no idea" in front[1].text()

@@ -104,7 +104,7 @@ def test_long_curves_are_thinned_and_no_peak_is_lost():
     losses = [1.0] * 5000
     losses[1234] = 50.0
     run.metrics.add_losses(steps, losses)
-    run.step = 5000
+    run.progress.step = 5000
     state = run.record().wire()
     found, _, _, high = picture._thin(state["loss"]["curve"])
     assert len(found) <= picture.POINTS and high.max() == 50
@@ -114,7 +114,7 @@ def test_long_curves_are_thinned_and_no_peak_is_lost():
 def test_losses_that_are_not_finite_are_counted():
     run = trained(2)
     run.metrics.add_losses([3, 4, 5], [float("nan"), float("inf"), 2.0])
-    run.step = 5
+    run.progress.step = 5
     assert "2 not finite" in drawn(run.record())
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.debug.watch.loops import small_training
 from vistorch.debug.watch import watch
-from vistorch.debug.watch.controls import WORDS
+from vistorch.debug.watch.commands import WORDS
 from vistorch.widgets import watch as room
 from vistorch.widgets.display import Display
 from vistorch.widgets.live import OPEN, Live
@@ -116,7 +116,7 @@ def test_what_was_done_is_told_at_once(shown):
     shown.view.sent_at = time.perf_counter()
     shown.sent.clear()
     shown.run.log.write(1, "something")
-    shown.run._touch("log")
+    shown.run.changes.touch("log")
     shown.view.tell(shown.run)
     (delta,) = shown.deltas()
     assert delta["log"]["items"][-1]["what"] == "something"
@@ -126,7 +126,7 @@ def test_what_is_late_is_sent_at_a_later_boundary(shown):
     shown.loop(1)
     shown.sent.clear()
     shown.view.sent_at = time.perf_counter()
-    shown.run._touch("head")
+    shown.run.changes.touch("head")
     shown.view.tell(shown.run)
     assert shown.sent == [] and shown.view.late
     shown.view.poll()

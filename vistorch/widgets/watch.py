@@ -11,7 +11,7 @@ from collections import deque
 from time import perf_counter
 from typing import Any, ClassVar
 
-from ..debug.watch.controls import WORDS
+from ..debug.watch.commands import WORDS
 from . import pump, wire
 from .display import Display
 from .live import Live, Refused, whole

@@ -291,7 +291,7 @@ def test_a_terminal_is_told_at_once():
     net = small_net()
     opt = optim.SGD(net.parameters(), lr=0.1)
     run = watch(net, opt, tell=Line(out))
-    run.next_refresh = 0
+    run.refresher.next_refresh = 0
     train(run, net, opt, spoil=lambda i, loss: loss * NAN if i == 17 else loss, after=lambda i: run.refresh())
     told = out.getvalue()
     assert told.count("✹ Loss is NaN since step 17.") == 2  # when it comes, and in the table

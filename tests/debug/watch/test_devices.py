@@ -23,13 +23,13 @@ def train(place, steps=6):
     x, y = x.to(place), y.to(place)
     opt = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
     with always(watch(net, opt)) as run:
-        run.next_refresh = float("inf")
+        run.refresher.next_refresh = float("inf")
         for i in range(steps):
             part = slice(8 * (i % 3), 8 * (i % 3) + 8)
             opt.zero_grad()
             F.cross_entropy(net(x[part]), y[part]).backward()
             opt.step()
-            run.next_refresh = float("inf")
+            run.refresher.next_refresh = float("inf")
         before = run.transfer.crossings
         run.refresh()
         once = run.transfer.crossings - before
@@ -65,7 +65,7 @@ def test_steps_alone_cross_nothing(device):
     with always(watch(net, opt, snapshot_every=0)) as run:
         counts = []
         for _ in range(5):
-            run.next_refresh = float("inf")
+            run.refresher.next_refresh = float("inf")
             F.cross_entropy(net(x), y).backward()
             opt.step()
             counts.append(run.transfer.crossings)
@@ -101,7 +101,7 @@ def values_and_tokens(place):
         opt = optim.SGD(net.parameters(), lr=0.1)
         with always(watch(net, opt, snapshot_every=0)) as run:
             for _ in range(4):
-                run.next_refresh = float("inf")
+                run.refresher.next_refresh = float("inf")
                 opt.zero_grad()
                 loss().backward()
                 opt.step()
@@ -152,11 +152,11 @@ def test_each_refresh_of_a_whole_training_crosses_once(device, monkeypatch):
 
         monkeypatch.setattr(run.transfer, "send", send)
         for i in range(1, 19):
-            run.next_refresh = 0.0 if i % 3 == 0 else float("inf")
+            run.refresher.next_refresh = 0.0 if i % 3 == 0 else float("inf")
             opt.zero_grad()
             F.cross_entropy(net(x), y).backward()
             opt.step()
-            run.next_refresh = float("inf")
+            run.refresher.next_refresh = float("inf")
         assert run.says == [] and crossed == [(1, True)] * 6
     # pictures of the samples chosen at the last refresh came with one more
     assert sum(n for n, _ in crossed) <= 8 and run.metrics.mistakes.number and run.step == 18

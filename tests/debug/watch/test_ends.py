@@ -12,7 +12,7 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.debug.watch.showing import memory_of
+from vistorch.debug.watch.build import memory_of
 from vistorch.engine.events import Listener, hear
 from vistorch.engine.places import CPU
 from vistorch.widgets.wire import pack
@@ -133,8 +133,8 @@ def test_an_error_of_the_watching_is_not_the_loops():
         run.metrics.add_losses = None
         loop(2)
         run.refresh = None
-        run.next_refresh = 0
-        run._after_step = None
+        run.refresher.next_refresh = 0
+        run.loop.after_step = None
         loop(3)
     assert run.step == 4 and run.says and "Watching stopped: TypeError" in run.text()
     assert silent()
@@ -150,7 +150,7 @@ def test_nothing_of_the_graph_or_of_batches_is_kept():
         opt.step()
         del loss
         assert node() is None
-    assert run.listener.sights == [] and run.queued == [] and run.listener.inputs is None
+    assert run.pending.batches == [] and run.pending.predictions == [] and run.listener.inputs is None
 
 
 def test_a_run_that_is_dropped_is_freed():

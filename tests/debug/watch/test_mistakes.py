@@ -12,7 +12,7 @@ from vistorch.debug.watch.mistakes import Batches
 def run_of(batches):
     """A run that was told of batches of (label, read), and refreshed after each."""
     with watch(vistorch.nn.Linear(2, 3), share=1.0) as run:
-        run._fill = lambda *_: None  # what the loop takes as it goes on
+        run.reader.fill = lambda *_: None  # what the loop takes as it goes on
         for batch in batches:
             labels, read = np.array(batch).T
             run.observe(np.eye(3, dtype=np.float32)[read], labels)
@@ -85,7 +85,7 @@ def test_a_pause_fills_every_cell_with_its_newest_eight():
         training(run, net, opt, x, y, at=lambda i: run.pause() if i == 4 else None)
     assert seen == [want] and want and kept(run, "training") == want
     assert {m.step for cell in run.metrics.mistakes.cells.values() for m in cell} <= {5, 6}
-    assert not run.batches.reads  # nothing is held when it is over
+    assert not run.reader.newest.reads  # nothing is held when it is over
 
 
 def test_a_validation_fills_its_cells():

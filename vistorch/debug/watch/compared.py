@@ -42,33 +42,29 @@ class Compared:
         """The root has returned what a node made; None without history."""
         self.by = None if node is None else weakref.ref(node)
 
-    def told(self, listener: Any, name: str, prediction: Any, target: Any, form: str, loss: Any) -> None:
-        """A loss function says what it compared.
+    def by_loss(self, name: str, prediction: Any, target: Any, form: str) -> LossInputs | None:
+        """A loss function says what it compared; None where that is no comparison of values.
 
         Args:
-            listener: of the loop.
             name: of the function.
             prediction: a tensor.
             target: a tensor.
             form: "exp" where the prediction is a logarithm.
-            loss: what it came to, a tensor.
         """
         if target._rg != prediction._rg:
             self.swapped = target._rg
         if self.swapped:
             prediction, target = target, prediction
         if prediction._place is not target._place:
-            return
+            return None
         sight = values_of(name, prediction._data, target._data, prediction._place)
-        if sight is None:
-            return
-        sight.form, sight.swapped = form, self.swapped
-        if listener.check is not None and listener.apart:
-            if listener.ops.current is None:
-                sight.value = loss._data
-                listener.ops._take(sight, listener.ops.LOSS)
-        elif loss._node is not None:
-            self.newest = sight, weakref.ref(loss._node)
+        if sight is not None:
+            sight.form, sight.swapped = form, self.swapped
+        return sight
+
+    def await_pass(self, sight: LossInputs, node: Any) -> None:
+        """Keep what a loss function compared until a backward pass begins from its node."""
+        self.newest = sight, weakref.ref(node)
 
     def of(self, order: list, last: Any) -> LossInputs | None:
         """A distance in a pass that no op names.

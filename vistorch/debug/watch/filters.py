@@ -40,11 +40,15 @@ class Filters:
         self.gradient: Ticket | None = None
         self.shown: dict[str, Any] | None = None
 
+    def require(self, name: str) -> None:
+        """Refuse a name that no filters have; ValueError names those there are."""
+        known = [n for n, _ in self.choices]
+        if name not in known:
+            raise ValueError(f"no filters are called {name[:80]!r}; there are: {', '.join(known) or 'none'}")
+
     def choose(self, name: str) -> None:
         """Look at another parameter from now on."""
-        if name not in [n for n, _ in self.choices]:
-            known = ", ".join(n for n, _ in self.choices) or "none"
-            raise ValueError(f"no filters are called {name!r}; there are: {known}")
+        self.require(name)
         self.chosen, self.shown, self.weight, self.gradient = name, None, None, None
 
     def look(self, step: int, transfer: Transfer) -> None:

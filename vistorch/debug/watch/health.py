@@ -13,25 +13,33 @@ import numpy as np
 
 from .advice import WARM, Layer, bounds_of, state_of
 from .layers import owner_of
+from .metrics import Metrics
+from .model_probe import ModelProbe
+from .optimizers import Optimizers
 
 MEAN = 20  # looks that the mean is of
 ENOUGH = 2  # looks at gradients before a missing one is told of
 
 
-def layers_of(run: Any) -> list[dict[str, Any]]:
-    """The health of each layer of a run.
+def layers_of(metrics: Metrics, probe: ModelProbe, optimizers: Optimizers, step: int) -> list[dict[str, Any]]:
+    """The health of each layer of a model; nothing where the model is not known.
 
     Args:
-        run: a run that knows its model.
+        metrics: what was measured.
+        probe: the model.
+        optimizers: what changes it.
+        step: whole steps so far.
     """
-    metrics, sizes, out = run.metrics, run.sizes, []
+    sizes, out = probe.sizes, []
+    if sizes is None:
+        return out
     steps = np.array([step for step, _ in metrics.ratios])
     history = np.array([row for _, row in metrics.ratios]) if len(steps) else np.zeros((0, len(sizes.layers)))
     warm = steps > WARM
-    norms = None if metrics.norms is None else np.where(metrics.has_norm, metrics.norms, np.nan)
+    norms = metrics.known_norms()
     bounds = bounds_of([] if norms is None else norms.tolist())
     course = metrics.course.word()
-    held = _held(run)
+    held = optimizers.parameter_ids()
     for i, name in enumerate(sizes.layers):
         own = [j for j, n in enumerate(sizes.names) if owner_of(n) == name]
         column = history[:, i]
@@ -50,9 +58,9 @@ def layers_of(run: Any) -> list[dict[str, Any]]:
                 peak=_largest(metrics.peak, own) if metrics.looks > WARM else None,
                 relative=_relative(norms, sizes.weights, own),
                 still=len(known) >= ENOUGH and not known.any(),
-                held=not run.step or any(id(sizes.parameters[j][1]) in held for j in own),
+                held=not step or any(id(sizes.parameters[j][1]) in held for j in own),
                 reached=_reached(metrics, own),
-                cut=run.cuts.of(name) if run.cuts is not None else "",
+                cut=probe.cuts.of(name) if probe.cuts is not None else "",
             )
         )
         out.append(
@@ -76,21 +84,17 @@ def layers_of(run: Any) -> list[dict[str, Any]]:
     return out
 
 
-def _held(run: Any) -> set[int]:
-    """The parameters of all optimizers that have made a step."""
-    return {id(p) for o, _ in list(run.listener.ours.values()) for g in o.param_groups for p in g["params"]}
-
-
 def _largest(norms: Any, own: list[int]) -> float | None:
     known = [] if norms is None else [float(norms[j]) for j in own if np.isfinite(norms[j])]
     return max(known) if known else None
 
 
-def _bad(metrics: Any, own: list[int], ratios: Any) -> bool:
+def _bad(metrics: Metrics, own: list[int], ratios: Any) -> bool:
     if len(ratios) and not math.isfinite(ratios[-1]):
         return True
-    return metrics.norms is not None and any(
-        metrics.has_norm[j] and not math.isfinite(metrics.norms[j]) for j in own
+    norms, there = metrics.norms, metrics.has_norm
+    return (
+        norms is not None and there is not None and any(there[j] and not math.isfinite(norms[j]) for j in own)
     )
 
 
@@ -102,7 +106,7 @@ def _relative(norms: Any, weights: list[float], own: list[int]) -> float | None:
     return g / w if w else None
 
 
-def _reached(metrics: Any, own: list[int]) -> bool | None:
+def _reached(metrics: Metrics, own: list[int]) -> bool | None:
     if metrics.reached is None or metrics.looks < ENOUGH:
         return None
     return any(bool(metrics.reached[j]) for j in own)

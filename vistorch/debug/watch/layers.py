@@ -21,7 +21,7 @@ def owner_of(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-class Sizes:
+class LayerSizes:
     """The parameters of a model, by name, and what is measured of them."""
 
     def __init__(self, model: Any) -> None:

@@ -106,6 +106,13 @@ class Loaders:
             if loader is not None and one.key == id(loader):
                 one.over = True
 
+    def generators(self) -> list:
+        """The generators that the loaders and their samplers draw from."""
+        own = [
+            g for one in list(self.known) for g in (one.generator, getattr(one.sampler, "generator", None))
+        ]
+        return [g for g in own if g is not None]
+
     @property
     def now(self) -> Iteration | None:
         """The newest that is not over; the newest of all where the last batch is still at work."""

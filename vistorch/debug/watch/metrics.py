@@ -16,6 +16,7 @@ from .advice import WARM
 from .confusion import MOST, ClassCounts, Window
 from .course import Course
 from .curves import Curve
+from .loss_inputs import LossInputs
 from .mistakes import Batches, Mistakes
 from .predictions import Read
 from .units import Units
@@ -29,13 +30,18 @@ NEWEST = 100  # looks at the update / weight ratio
 class Check:
     """One validation: the passes apart from training between two steps."""
 
-    def __init__(self, step: int, epoch: int) -> None:
+    def __init__(self, step: int, epoch: int, hand_mean: bool = False) -> None:
         self.step, self.epoch = step, epoch
+        self.hand_mean = hand_mean  # whether a difference by hand is a loss by its mean
+        self.batches: list[LossInputs] = []  # those that were not read yet
         self.tally: ClassCounts | None = None
         self.values: Any = None  # what was predicted beside what should have been; tokens
         self.tokens: Any = None
         self.loss_sum, self.loss_count = 0.0, 0
-        self.batches, self.began = Batches(), perf_counter()
+        self.newest, self.began = (
+            Batches(),
+            perf_counter(),
+        )  # `newest`: cells of misread samples are filled from it
         self.without = 0  # labels whose scores are not finite
 
     def add(self, reads: list[Read], classes: int) -> None:
@@ -99,7 +105,7 @@ class Metrics:
         self.undone: list[dict[str, Any]] = []
         self.mistakes, self.units = Mistakes(), Units()
 
-    def meet(self, classes: int, several: bool) -> bool:
+    def set_classes(self, classes: int, several: bool) -> bool:
         """Learn how many classes there are; False for a batch of another number."""
         if not self.classes:
             self.classes, self.several = classes, several
@@ -133,6 +139,18 @@ class Metrics:
                     self.epoch_number = epoch
                 self.epoch.add(r.labels[part], r.read[part])
             self.window.add(steps, r.labels, r.read)
+
+    def tally(self, of: str = "window") -> ClassCounts | None:
+        """The counts by class; None where there are none.
+
+        Args:
+            of: the "window" of the newest samples, the "epoch" or the "validation".
+        """
+        if of == "window":
+            return self.window.tally(self.classes) if self.classes and len(self.window.rows) else None
+        if of not in ("epoch", "validation"):
+            raise ValueError(f'of must be "window", "epoch" or "validation", not {of!r}')
+        return self.epoch if of == "epoch" else self.checked
 
     def end_epoch(self, step: int) -> None:
         """Write down what an epoch came to, and begin the next."""
@@ -203,6 +221,12 @@ class Metrics:
             self.peak = most if self.peak is None else np.fmax(self.peak, most)
         self.looks += len(norms)
         self.flow.add(steps, norms, there)
+
+    def known_norms(self) -> np.ndarray | None:
+        """The newest norms, NaN where there was no gradient; None before the first look."""
+        if self.norms is None or self.has_norm is None:
+            return None
+        return np.where(self.has_norm, self.norms, np.nan)
 
     def forget_sizes(self) -> None:
         """Forget what was measured by parameter: there are others now."""

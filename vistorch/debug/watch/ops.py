@@ -31,8 +31,6 @@ def _look_of(name: str) -> str:
 class Ops(Listener):
     """Hears ops while the model is called apart from training: a loss, or a comparison of an argmax with labels."""
 
-    LOSS = LOSS
-
     def __init__(self, listener: Any) -> None:
         self.listener = listener
         self.current: LossInputs | None = None
@@ -89,7 +87,7 @@ class Ops(Listener):
         if not look:
             self.listener.budget.calls += 1
         elif get_ident() == self.listener.thread:
-            self.listener._guarded(getattr(self, look), name, ins, consts, outs)
+            self.listener.guarded(getattr(self, look), name, ins, consts, outs)
 
     def _loss(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         sight = sight_of_op(name, ins)
@@ -99,7 +97,7 @@ class Ops(Listener):
             if sight.kind == CLASSES and consts and isinstance(consts[0], int):
                 sight.ignore = consts[0]
             sight.value = outs[0]._data
-            self._take(sight, LOSS)
+            self.take(sight, LOSS)
 
     def _difference(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         """The root's output less a target, where that is what training does by hand."""
@@ -113,7 +111,7 @@ class Ops(Listener):
             if one._data.size == last.size and same_memory(one._data, last):
                 sight = values_of(hand, one._data, other._data, one._place)
                 if sight is not None:
-                    self._take(sight, LOSS)
+                    self.take(sight, LOSS)
                 return
 
     def _argmax(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
@@ -132,14 +130,22 @@ class Ops(Listener):
                 target = other._data.reshape(-1)
                 if target.dtype.kind in "iu":
                     sight = LossInputs(CLASSES, scores._data, target, scores._place)
-                    self._take(sight, COMPARED, self.chosen_inside)
+                    self.take(sight, COMPARED, self.chosen_inside)
                 return
 
-    def _take(self, sight: LossInputs, by: str, chosen_inside: bool = False) -> None:
-        sight.step, sight.epoch = self.listener.run.step, self.listener.run.epoch
+    def take(self, sight: LossInputs, by: str, chosen_inside: bool = False) -> None:
+        """Count this as what is known of the batch at hand.
+
+        Args:
+            sight: the batch.
+            by: what it is known by: LOSS or COMPARED.
+            chosen_inside: whether its argmax was taken inside the root.
+        """
+        progress = self.listener.progress
+        sight.step, sight.epoch = progress.step, progress.epoch
         if sight.logs:  # what the loop computed for itself, it may overwrite
             sight.scores = sight.scores.copy()
-        self.listener._dress(sight)
+        self.listener.dress(sight)
         self.current, self.by = sight, by
         self.outside = not self.inside and not chosen_inside
         if by == self.before and not self.inside and hear.op == self.op:

@@ -21,6 +21,22 @@ def loss_text(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 10 and abs(value) >= 0.001 else f"{value:.3g}"
 
 
+def rate_text(value: float) -> str:
+    """A learning rate as people write it: 0.001, 3e-4.
+
+    Example:
+        >>> from vistorch.debug.watch.words import rate_text
+        >>> rate_text(3e-4), rate_text(0.1), rate_text(1e-3)
+        ('3e-4', '0.1', '1e-3')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0 or 0.01 <= abs(value) < 10000:
+        return f"{value:.4g}"
+    mantissa, _, exponent = f"{value:.3e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
 def share_text(value: float | None) -> str:
     """A share per cent."""
     return "–" if value is None else f"{value * 100:.1f} %"

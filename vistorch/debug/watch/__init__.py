@@ -2,8 +2,7 @@
 
 from .commands import StopTraining
 from .flow import FlowRecord, flow
-from .record import WatchRecord
-from .record_file import load
+from .record import WatchRecord, load
 from .run import Run, watch
 from .terminal import Line
 

@@ -29,8 +29,8 @@ from ..engine.backward import order_of
 from ..engine.events import where
 from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor
+from .backward_driver import BackwardDriver
 from .breaks.modules import path_of
-from .driving import Driven
 from .graph.linked import linked, travelling
 from .layers import spoken
 from .lines import note_of
@@ -225,7 +225,7 @@ class Account:
         return made
 
 
-class Timeline(Driven):
+class Timeline(BackwardDriver):
     """Listens to a run and accounts for what its nodes keep.
 
     Args:

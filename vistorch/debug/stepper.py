@@ -20,7 +20,7 @@ from .backward_driver import settle
 from .breaks.moment import Moment, Whereabouts
 from .breaks.points import Stop, breakpoints_of
 from .check import Check, check_node
-from .frames import Frame, as_tensor, frame_of
+from .step_record import Frame, as_tensor, frame_of
 
 
 class Stepper:

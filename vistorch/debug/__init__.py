@@ -4,11 +4,11 @@ from .breaks import Breakpoint, Breakpoints, ConditionError, Modules, Stopped
 from .check import Check, check_node
 from .compare import CompareRecord, Record, Recording
 from .formula import Formula, formulas_of
+from .line_lookup import Line, line_of
 from .lines import Cut, Lines, Overwritten, note_of, overwritten
 from .meaning import meaning_of
 from .memory import GraphBytes, graph_bytes
 from .op_record import Operand, Operation, describe
-from .source import Line, line_of
 from .step_record import Flow, Frame
 from .stepper import Stepper
 from .steps import StepsRecord, Walk

@@ -33,9 +33,9 @@ from .backward_driver import BackwardDriver
 from .breaks.modules import path_of
 from .graph.linked import linked, travelling
 from .layers import spoken
+from .line_lookup import line_of
 from .lines import note_of
 from .memory import array_of, root_of
-from .source import line_of
 
 SHOWN = 12
 ROWS = 400  # that travel

@@ -10,9 +10,9 @@ from typing import Any
 
 from ...engine.graph import Leaf, Out
 from ...engine.quiet import quiet
+from ..line_lookup import line_of
 from ..lines import note_of
 from ..numbers import finite, norm_of, np_of, plain
-from ..source import line_of
 from .modules import path_of
 
 

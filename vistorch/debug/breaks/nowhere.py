@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph import Leaf
+from ..line_lookup import line_of
 from ..lines import note_of
-from ..source import line_of
 from .errors import nearest
 from .kinds import All, Any_, At, Line, Not, Op, short
 

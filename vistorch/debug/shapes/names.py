@@ -11,7 +11,7 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ..graph.last import VARARGS, _is_ours, _module
-from ..source import line_of, segment_of
+from ..line_lookup import line_of, segment_of
 
 OPERATORS = {
     "Add": "+", "Sub": "−", "Mult": "*", "MatMult": "@", "Div": "/", "Pow": "**", "FloorDiv": "//", "Mod": "%",

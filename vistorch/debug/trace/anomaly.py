@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from ..line_lookup import Line, cell_of
 from ..lines import add_note, note_of
 from ..numbers import host
-from ..source import Line, cell_of
 from ..steps.words import count, index
 from .advice import cure_of
 from .build import place_of

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..layers import spoken
+from ..line_lookup import Line, line_of, segment_of
 from ..numbers import host, plain
-from ..source import Line, line_of, segment_of
 from ..steps.words import count, index, number, shape
 from .advice import cure_of, leaves_domain
 from .course import Growth

@@ -24,8 +24,8 @@ from ...engine.tensor import Tensor
 from ..graph.last import capture_last
 from ..graph.linked import linked
 from ..graph.record import GraphRecord
+from ..line_lookup import segment_of
 from ..numbers import host, plain
-from ..source import segment_of
 from ..steps.forward import Forward
 from ..steps.numbers import numbers_of
 from ..steps.words import index, number, shape

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...engine.events import Listener, where
 from ...engine.graph import Leaf
-from ..source import line_of
+from ..line_lookup import line_of
 from .layers import LayerSizes, owner_of
 
 STEPS = 2  # one that may be under way, and a whole one

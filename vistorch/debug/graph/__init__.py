@@ -3,7 +3,7 @@
 from .build import Builder
 from .calls import Calls
 from .capture import capture
-from .last import capture_last
+from .failed_forward import capture_last
 from .norms import Norms
 from .record import GraphEdge, GraphGroup, GraphNode, GraphRecord, Kept
 from .state import layout

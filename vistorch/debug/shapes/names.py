@@ -10,7 +10,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ..graph.last import VARARGS, _is_ours, _module
+from ..graph.failed_forward import VARARGS, _is_ours, _module
 from ..line_lookup import line_of, segment_of
 
 OPERATORS = {

@@ -21,7 +21,7 @@ from ...engine.backward import order_of
 from ...engine.events import where
 from ...engine.modes import mode
 from ...engine.tensor import Tensor
-from ..graph.last import capture_last
+from ..graph.failed_forward import capture_last
 from ..graph.linked import linked
 from ..graph.record import GraphRecord
 from ..line_lookup import segment_of

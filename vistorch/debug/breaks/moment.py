@@ -133,7 +133,7 @@ class Whereabouts:
     def _logged(self, node: Any) -> str | None:
         """By the log of module calls, where one was kept."""
         if self._log is None:
-            from ..graph.calls import Found
+            from ..graph.module_calls import Found
 
             self._log = Found()
         call = self._log.call(node.seq)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST = 12  # names that are listed
 
 
-def nowhere(points: Iterable[Breakpoint], stepper: Stepper) -> list[str]:
+def unmatched(points: Iterable[Breakpoint], stepper: Stepper) -> list[str]:
     """One sentence for each name of the conditions that nothing in a pass has.
 
     Args:

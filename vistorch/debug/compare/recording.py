@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..line_lookup import line_of
 from ..numbers import host
-from ..source import line_of
 from ..steps.words import count
 from ..timeline import size
 from ..trace.recorder import Recorder, Row

@@ -75,7 +75,7 @@ def bounds_of(norms: Any) -> tuple[float, float]:
         norms: of all parameters, from the input to the output; what is 0 or not finite does not count.
 
     Example:
-        >>> from vistorch.debug.watch.cures import bounds_of
+        >>> from vistorch.debug.watch.advice import bounds_of
         >>> bounds_of([1000.0, 5.0, 2.0])
         (1.0, 5000.0)
     """
@@ -93,7 +93,7 @@ def state_of(layer: Layer) -> tuple[str, str]:
         layer: what is known of it.
 
     Example:
-        >>> from vistorch.debug.watch.cures import Layer, state_of
+        >>> from vistorch.debug.watch.advice import Layer, state_of
         >>> state_of(Layer(ratio=0.5, norm=1.0))
         ('in range', '')
         >>> state_of(Layer(ratio=0.5, norm=1.0, course="rises"))[0]

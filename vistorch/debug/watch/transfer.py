@@ -25,7 +25,7 @@ class Ticket:
         self.value = None
 
 
-class Freight:
+class Transfer:
     """What waits to cross, by device; `crossings` counts the transfers."""
 
     def __init__(self) -> None:

@@ -18,13 +18,13 @@ from ..engine.modes import mode, recording
 from ..engine.quiet import quiet
 
 
-class Driven(Listener):
+class BackwardDriver(Listener):
     """A listener that sees each step of every backward pass.
 
     Example:
         >>> import vistorch
-        >>> from vistorch.debug.driving import Driven
-        >>> class Log(Driven):
+        >>> from vistorch.debug.backward_driver import BackwardDriver
+        >>> class Log(BackwardDriver):
         ...     def begin(self, run):
         ...         super().begin(run)
         ...         print(f"a pass of {len(run.order)} nodes")
@@ -72,13 +72,13 @@ class Driven(Listener):
             drive(run, visit)
 
 
-def watching() -> list[Driven]:
+def watching() -> list[BackwardDriver]:
     """Who sees the steps of a pass now, each once."""
-    return list(dict.fromkeys(one for one in list(_listeners) if isinstance(one, Driven)))
+    return list(dict.fromkeys(one for one in list(_listeners) if isinstance(one, BackwardDriver)))
 
 
 @contextmanager
-def watched(run: Any, watchers: list[Driven]) -> Iterator[Callable[[Any, Any, dict], None]]:
+def watched(run: Any, watchers: list[BackwardDriver]) -> Iterator[Callable[[Any, Any, dict], None]]:
     """Tell watchers of a pass; gives what to call after each step."""
     for one in watchers:
         one.begin(run)

@@ -1,16 +1,16 @@
-"""What a run hears of the loop, and what it makes of it: steps, losses, batches, validations.
+"""Event listener of a run: turns events of the engine into steps, losses, batches and validations.
 
-A training step is read from the pass that is about to run (reading.py), so no op is heard; while the model is called
-apart from training, ops are, because there is no graph. Now and then one forward pass is listened to for its units.
-Invariant: what is heard is queued or copied at once, and read at a refresh; an error in here ends the watching, never
-the loop.
+A training step is read from the pass that is about to run (loss_inputs.py), so it listens to no op; while the model is
+called apart from training it does, because there is no graph. Now and then it follows one forward pass for its units.
+Invariant: what an event brings is copied or queued at once, and read at a refresh; an error in here ends the watching,
+never the loop.
 """
 
 from __future__ import annotations
 
 from threading import get_ident
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from ...engine.events import Listener, hear
 from ...engine.graph import Leaf, version
@@ -18,32 +18,97 @@ from ...engine.modes import mode
 from ...engine.places import CPU
 from ...engine.tensor import Tensor
 from ..steps.words import count
-from .book import Check
+from .budget import Budget
 from .compared import Compared
 from .loaders import Loaders
-from .ops import Ops
+from .loss_inputs import VALUES, LossInputs, quick, sight_of
+from .metrics import Check
+from .model_probe import ModelProbe
+from .ops import LOSS, Ops
+from .optimizers import Optimizers, parameters_of
+from .pending import Pending
 from .plain import Plain
-from .reading import VALUES, Sight, quick, sight_of
+from .progress import Progress
 from .regression import trim
 from .units import Looking
 
-LARGE = 4 << 20  # bytes of scores that are read at once instead of kept for the refresh
-HELD = 32 << 20  # bytes of batches that wait for it
 TIMED = 16  # of so many steps, or batches, the hooks of one are timed: looking at the clock costs as much as they do
 
 
-class Ear(Listener):
-    """Listens for a run."""
+class LoopEvents(Protocol):
+    """What a listener makes of a loop, in the order of a step; `loop.Loop` acts on it."""
+
+    def model_found(self, model: Any) -> None:
+        """The model is known now, or holds more tensors than were known."""
+
+    def epoch_began(self, iteration: Any) -> None:
+        """A loader has begun to yield batches that are trained on."""
+
+    def loss_not_finite(self, fed: Any) -> None:
+        """A backward pass begins from a loss that is not finite; `fed` is what the model was given."""
+
+    def batch_seen(self, batch: LossInputs) -> None:
+        """The loss of a batch is known, and what it was computed from."""
+
+    def batch_unknown(self) -> None:
+        """A loss was trained on that does not tell what it compares."""
+
+    def units_measured(self, found: dict[str, tuple]) -> None:
+        """A forward pass was followed for what its units do."""
+
+    def backward_begins(self, run: Any, outputs: tuple) -> None:
+        """A backward pass that accumulates gradients is about to start."""
+
+    def before_step(self) -> None:
+        """The main optimizer begins its step."""
+
+    def after_step(self, optimizer: Any) -> int:
+        """A step is whole; gives its number."""
+        ...
+
+    def at_boundary(self) -> None:
+        """The loop is between two steps: it may be held, or ended."""
+
+    def check_goes_on(self, check: Check | None) -> None:
+        """Another batch of a validation begins."""
+
+    def check_ended(self, check: Check) -> None:
+        """Training goes on after a validation."""
+
+    def failed(self, error: Exception) -> None:
+        """Watching failed: it ends, the loop does not."""
+
+
+class LoopListener(Listener):
+    """Listens to the engine while a loop runs.
+
+    Args:
+        events: acts on what was found.
+        progress: where the loop is.
+        probe: the model.
+        optimizers: what changes it.
+        loaders: the iterations that are going on.
+        pending: takes the losses of passes.
+        budget: says what there is time for.
+    """
 
     first = True  # the graph is read before anybody runs the pass
 
-    def __init__(self, run: Any) -> None:
-        self.run, self.budget = run, run.budget
+    def __init__(
+        self,
+        events: LoopEvents,
+        progress: Progress,
+        probe: ModelProbe,
+        optimizers: Optimizers,
+        loaders: Loaders,
+        pending: Pending,
+        budget: Budget,
+    ) -> None:
+        self.events, self.progress, self.probe, self.optimizers = events, progress, probe, optimizers
+        self.loaders, self.pending, self.budget = loaders, pending, budget
         self.timed, self.lap = True, 0.0  # whether the time of this step's hooks is taken, and how much it is
-        self.root: Any = run.model
+        self.root: Any = probe.model  # the module whose calls count; None until it is known
         self.depth = 0
-        self.candidates: dict[int, Any] = {}
-        self.loaders = Loaders()
         self.iteration: Any = None
         self.thread = 0
         self.inputs: Any = None
@@ -51,97 +116,82 @@ class Ear(Listener):
         self.last: Any = None
         self.compared = Compared()
         self.apart = False  # the newest forward was no training
-        self.trains_in_eval = self.deaf = False
+        self.trains_in_eval = self.paused = False
         self.wants_last = True  # until a loss shows that it keeps its scores itself
         self.ops = Ops(self)
         self.looking: Looking | None = None
-        self.losses: list = []
-        self.sights: list[Sight] = []
-        self.held = 0
         self.check: Check | None = None
-        self.batches = 0  # of it
-        self.check_sights: list[Sight] = []
+        self.check_calls = 0  # of the model, in this validation
         self.at = 0  # where in the newest pass a leaf of the model stood
-        self.main: Any = None
-        self.ours: dict[int, tuple[Any, bool]] = {}
-        self.others = 0  # steps of optimizers that are not the one that counts
         self.acts: dict[str, Any] = {
             "step": self._step,
             "step_end": self._step_end,
             "loader": self._loader,
             "loader_end": self.loaders.end,
-            "scheduler": self._scheduler,
-            "loss": self._told_loss,
+            "scheduler": self.optimizers.add_scheduler,
+            "loss": self._loss_computed,
         }
         if self.root is None:
             self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
-        self.schedulers: list = []
 
     # ---- events ------------------------------------------------------------------------------------------------
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow the loop; most events are of inner modules and end here at once."""
         if subject is self.root:
             if name == "forward":
-                self._guarded(self._forward, *details)
+                self.guarded(self._forward, *details)
             elif name == "forward_end":
-                if self.deaf:
-                    self._hear_again()
+                if self.paused:
+                    self._resume()
                 self.ops.inside = False
                 if self.looking is not None:
-                    self._guarded(self._looked)
+                    self.guarded(self._looked)
                 if self.wants_last:
-                    self._guarded(self._forward_end, *details)
+                    self.guarded(self._forward_end, *details)
         elif (act := self.acts.get(name)) is not None:
             act(subject, *details)
 
-    def _hear_again(self) -> None:
-        self.deaf = False
+    def _resume(self) -> None:
+        self.paused = False
         if hear.phase is None:
             hear.phase = self.phase
         if self.check is not None:
             self.ops.again()
 
     def _step(self, optimizer: Any) -> None:
-        if self.run.looks and (optimizer is self.main or self._is_ours(optimizer)):
-            self._guarded(self.run._before_step, optimizer)
+        if self.budget.looks and self._is_main(optimizer):
+            self.guarded(self.events.before_step)
 
     def _step_end(self, optimizer: Any) -> None:
-        if optimizer is not self.main and not (self._is_ours(optimizer) and optimizer is self.main):
-            self.others += 1
-            return
-        if self._guarded(self._stepped, optimizer):
-            self.run._boundary()
+        if not self._is_main(optimizer):
+            self.optimizers.others += 1
+        elif self.guarded(self._stepped, optimizer):
+            self.events.at_boundary()
 
     def _loader(self, loader: Any, iterator: Any = None) -> None:
         self.loaders.begin(loader, iterator)
         if self.check is not None:
             self.ops.afresh()
 
-    def _scheduler(self, scheduler: Any) -> None:
-        if all(s is not scheduler for s in self.schedulers):
-            self.schedulers = [*self.schedulers[-7:], scheduler]
-
     def _any_forward(self, module: Any, args: tuple, kwargs: dict) -> None:
         """Before the root is known: the outermost module that has parameters may be it."""
         if not self.depth and next(iter(module.parameters()), None) is not None:
-            self.candidates[id(module)] = module
-            self._guarded(self._forward, args, kwargs)
+            self.probe.candidates[id(module)] = module
+            self.guarded(self._forward, args, kwargs)
         self.depth += 1
 
     def _any_forward_end(self, module: Any, result: Any) -> None:
         self.depth = max(0, self.depth - 1)
-        if not self.depth and id(module) in self.candidates:
-            self._guarded(self._forward_end, result)
+        if not self.depth and id(module) in self.probe.candidates:
+            self.guarded(self._forward_end, result)
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start: its root is the loss, its newest nodes know logits and labels."""
         if run.accumulate:
-            self._guarded(self._loss, run.order, outputs[0])
-            if self.run.at_backward is not None:
-                hook, self.run.at_backward = self.run.at_backward, None
-                hook(self.run, run, outputs)
+            self.guarded(self._loss, run.order, outputs[0])
+            self.events.backward_begins(run, outputs)
 
-    def _guarded(self, act: Any, *given: Any) -> bool:
+    def guarded(self, act: Any, *given: Any) -> bool:
         """Do it; an error ends the watching. Of one step in `TIMED` the time is taken, which stands for the others."""
         try:
             if self.timed:
@@ -153,7 +203,7 @@ class Ear(Listener):
                 act(*given)
             return True
         except Exception as error:
-            self.run._trouble(error)
+            self.events.failed(error)
             return False
 
     # ---- forward -----------------------------------------------------------------------------------------------
@@ -174,9 +224,9 @@ class Ear(Listener):
             self._forward_apart()
             self.ops.inside = self.root is not None
             if self.ops.inside and self.ops.idle() and hear.phase == self.phase:
-                # who has labels outside the root has them there for the next batch too: inside, ops run as fast as
-                # they do when nobody listens
-                hear.op, hear.phase, self.deaf = None, None, True
+                # where labels were compared outside the root they will be for the next batch too: inside, ops run
+                # as fast as they do without a listener
+                hear.op, hear.phase, self.paused = None, None, True
             elif self.ops.muted:
                 self.ops.again()
             return
@@ -185,31 +235,31 @@ class Ear(Listener):
             self.end_check()
         if self.root is None:
             return
-        if self.run.looks and self.looking is None and self.budget.may("units", self.run.step):
-            self.looking = Looking(self.run.layer_paths, self.run.freight)
+        if self.budget.looks and self.looking is None and self.budget.may("units", self.progress.step):
+            self.looking = Looking(self.probe.layer_paths, self.pending.transfer)
             self.looking.__enter__()
         elif hear.phase == self.phase:
-            # Nobody else listens, and inside the root nothing is of interest: its modules need not tell. That it has
-            # ended is told all the same, because a call asks once, at its beginning, whom to tell.
-            hear.phase, self.deaf = None, True
+            # There is no other listener, and inside the root nothing is of interest: its modules need emit nothing.
+            # The end of its call is emitted all the same, because a call reads the listeners once, at its beginning.
+            hear.phase, self.paused = None, True
 
     def _forward_apart(self) -> None:
         if self.check is None:
-            self.check = Check(self.run.step, self.run.epoch)
+            self.check = Check(self.progress.step, self.progress.epoch, self.compared.mean)
             self.ops.__enter__()
-            self.batches = 0
+            self.check_calls = 0
         else:
-            self._take_check()
+            self._take_batch(self.check)
             self.budget.heard += self.budget.apart
             if self.timed:
                 self.budget.checked(self.lap)
-        self.batches += 1
-        self._next_lap(self.batches)
-        self.run._tick()
+        self.check_calls += 1
+        self._next_lap(self.check_calls)
+        self.events.check_goes_on(self.check)
 
     def _training(self) -> bool:
         root = self.root
-        return root.training if root is not None else all(m.training for m in self.candidates.values())
+        return root.training if root is not None else all(m.training for m in self.probe.candidates.values())
 
     def _forward_end(self, result: Any) -> None:
         if isinstance(result, (tuple, list)):
@@ -227,7 +277,7 @@ class Ear(Listener):
         assert looking is not None
         looking.__exit__()
         if looking.found:
-            self.run.book.units.expect(looking.found)
+            self.events.units_measured(looking.found)
         self.budget.charge("units", looking.seconds)
         self.lap += looking.seconds  # which was charged in here, but spent before
 
@@ -239,23 +289,22 @@ class Ear(Listener):
         at = self.at
         n: Any = order[at] if at < len(order) else None
         # where a leaf of the model stood in the newest pass, one stands in most of the next
-        if n.__class__ is not Leaf or id(n.variable) not in self.run.parameter_ids:
+        if n.__class__ is not Leaf or id(n.variable) not in self.probe.parameter_ids:
             if not self._reaches(order):
                 return
         if self.apart and self.check is not None:  # who calls backward trains, whatever the mode
             self.trains_in_eval, self.apart = True, False
             self.ops.current = None
-            self.check_sights.clear()
             self.check = None
             self.ops.__exit__()
         place = out._place
         if place is CPU:
             loss = float(data)
-            self.losses.append(loss)
+            self.pending.passes.append(loss)
             if loss - loss != 0.0:
-                self.run.alarms.in_pass(self.fed)
+                self.events.loss_not_finite(self.fed)
         else:
-            self.losses.append((data.copy(), place))
+            self.pending.passes.append((data.copy(), place))
         self.fed = None
         sight = quick(order[0]) or sight_of(order, self.last) or self.compared.of(order, self.last)
         if sight is not None:
@@ -265,46 +314,56 @@ class Ear(Listener):
                 self.wants_last = not sight.logs
             self._see(sight)
         else:
-            self.run.tasks.blind += 1
+            self.events.batch_unknown()
         self.inputs = self.compared.given = self.compared.newest = None
 
-    def _told_loss(self, name: str, prediction: Any, target: Any, form: str, loss: Any) -> None:
+    def _loss_computed(self, name: str, prediction: Any, target: Any, form: str, loss: Any) -> None:
         """A loss function compared values with ops that keep neither side."""
         if prediction.__class__ is Tensor and target.__class__ is Tensor and loss.__class__ is Tensor:
-            self._guarded(self.compared.told, self, name, prediction, target, form, loss)
+            self.guarded(self._compared_by_loss, name, prediction, target, form, loss)
+
+    def _compared_by_loss(
+        self, name: str, prediction: Tensor, target: Tensor, form: str, loss: Tensor
+    ) -> None:
+        sight = self.compared.by_loss(name, prediction, target, form)
+        if sight is None:
+            return
+        if self.check is not None and self.apart:
+            if self.ops.current is None:
+                sight.value = loss._data
+                self.ops.take(sight, LOSS)
+        elif loss._node is not None:
+            self.compared.await_pass(sight, loss._node)
 
     def _reaches(self, order: list) -> bool:
         """Whether a pass comes to the model."""
         if self.root is None:
             return True
-        own = self.run.parameter_ids
+        own = self.probe.parameter_ids
         for i, n in enumerate(order):
             if n.__class__ is Leaf and id(n.variable) in own:
                 self.at = i
                 return True
         return False
 
-    def _see(self, sight: Sight) -> None:
-        """Keep a batch for the next refresh."""
-        run = self.run
+    def _see(self, sight: LossInputs) -> None:
+        """Hand on a batch that is trained on."""
         if self.loaders.going:
             self._epoch()
-        sight.step, sight.epoch = run.step + 1, run.epoch
-        self._dress(sight)
-        size = sight.scores.nbytes
-        if size > LARGE:
-            run._read_now(sight)
-            return
-        self.sights.append(sight)
-        held = self.held = self.held + (size if sight.inputs is None else size + sight.inputs.nbytes)
-        if held > HELD:
-            for old in self.sights[:-1]:
-                old.inputs = None
-            self.held = sum(s.nbytes for s in self.sights)
-            if self.held > HELD:
-                run._read_waiting()
+        sight.step, sight.epoch = self.progress.step + 1, self.progress.epoch
+        self.dress(sight)
+        self.events.batch_seen(sight)
 
-    def _dress(self, sight: Sight) -> None:
+    def observe(self, sight: LossInputs) -> None:
+        """Take in a batch that was given by hand: of the validation if one goes on, else of training."""
+        if self.check is not None and self.apart:
+            sight.step = self.progress.step
+            self.dress(sight)
+            self.ops.current = sight
+        else:
+            self._see(sight)
+
+    def dress(self, sight: LossInputs) -> None:
         """Give a batch its inputs and indices, and copy what the loop may overwrite."""
         place = sight.place
         self.compared.dress(sight)
@@ -334,44 +393,33 @@ class Ear(Listener):
         now = self.loaders.now
         if now is not self.iteration and now is not None:
             self.iteration = now
-            self.run._next_epoch(now)
+            self.events.epoch_began(now)
 
-    def _is_ours(self, optimizer: Any) -> bool:
-        """Whether an optimizer changes the model; the first that steps says where a step ends."""
-        known = self.ours.get(id(optimizer))
-        if known is None or known[0] is not optimizer:
-            held = {id(p) for g in optimizer.param_groups for p in g["params"]}
-            if self.root is None and self.run.optimizer in (None, optimizer):
-                self._find_root(held, [p for g in optimizer.param_groups for p in g["params"]])
-            given = self.run.optimizer
-            ours = optimizer is given or (given is None and bool(held & self.run.parameter_ids))
-            known = self.ours[id(optimizer)] = (optimizer, ours)
-            if ours and self.main is None:
-                self.main = optimizer
-        return known[1]
+    def _is_main(self, optimizer: Any) -> bool:
+        """Whether this optimizer's steps count; the first that steps and changes the model is the one."""
+        optimizers = self.optimizers
+        if optimizer is optimizers.main:
+            return True
+        if optimizers.is_known(optimizer):
+            return False
+        if self.root is None and optimizers.given in (None, optimizer):
+            self._find_model(optimizer)
+        optimizers.add(optimizer, self.probe.parameter_ids)
+        return optimizer is optimizers.main
 
-    def _find_root(self, held: set, tensors: list) -> None:
-        """The module that was called and holds most of what is optimized; without one, the tensors themselves."""
-        found, most = None, 0
-        for m in self.candidates.values():
-            own = sum(id(p) in held for p in m.parameters())
-            if own > most:
-                found, most = m, own
-        if found is not None:
+    def _find_model(self, optimizer: Any) -> None:
+        found = self.probe.find(parameters_of(optimizer))
+        if found is None:
+            return
+        if not isinstance(found, Plain):
             self.root = found
-            self.candidates.clear()
             del self.acts["forward"], self.acts["forward_end"]
-            self.run._meet(found)
-        elif self.run.model is None or isinstance(self.run.model, Plain):
-            before = [] if self.run.model is None else list(self.run.model.parameters())
-            names = self.run.names() if self.run.names is not None else None
-            self.run._meet(Plain([*before, *tensors], names))
+        self.events.model_found(found)
 
     def _stepped(self, optimizer: Any) -> None:
         if self.loaders.going:
             self._epoch()
-        losses, self.losses = self.losses, []
-        step = self.run._after_step(optimizer, losses)
+        step = self.events.after_step(optimizer)
         self.budget.heard += self.budget.each
         if self.timed:
             self.budget.stepped(self.lap)
@@ -382,34 +430,37 @@ class Ear(Listener):
         self.timed, self.lap = number < 4 or not number % TIMED, 0.0
 
     # ---- apart from training -----------------------------------------------------------------------------------
-    def _take_check(self) -> None:
+    def _take_batch(self, check: Check) -> None:
         """What was read of the last batch counts now that the next one comes."""
         sight = self.ops.next()
         if sight is not None:
-            self.check_sights.append(sight)
+            check.batches.append(sight)
 
     def end_check(self) -> None:
         """Training goes on: a validation is over."""
-        if self.check is None:
+        check = self.check
+        if check is None:
             return
-        self._take_check()
+        self._take_batch(check)
         self.ops.__exit__()
-        check, self.check = self.check, None
+        self.check = None
         self.timed, self.lap = False, 0.0
-        self.run._end_check(check)
+        self.events.check_ended(check)
 
     def why_none(self) -> str:
         """Why no step was counted, where something was seen of a training; "" else."""
-        if self.others:
-            what = "the model" if self.run.optimizer is None else "the optimizer that was given"
-            return f"{count(self.others, 'step')} of another optimizer: it holds nothing of {what}."
-        if self.losses:
+        if self.optimizers.others:
+            what = "the model" if self.optimizers.given is None else "the optimizer that was given"
+            return (
+                f"{count(self.optimizers.others, 'step')} of another optimizer: it holds nothing of {what}."
+            )
+        if self.pending.passes:
             return "No optimizer made a step: steps are counted where optimizer.step() is called."
         return ""
 
     def close(self) -> None:
         """Stop all listening."""
-        self.deaf = False
+        self.paused = False
         if self.looking is not None:
             self.looking.__exit__()
             self.looking = None
@@ -421,4 +472,3 @@ class Ear(Listener):
         self.__exit__()
         self.inputs = self.fed = self.last = None
         self.compared.begin(None)
-        self.candidates.clear()

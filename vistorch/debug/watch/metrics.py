@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from .advice import WARM
+from .confusion import MOST, ClassCounts, Window
 from .course import Course
-from .cures import WARM
 from .curves import Curve
+from .loss_inputs import LossInputs
 from .mistakes import Batches, Mistakes
 from .predictions import Read
-from .tally import MOST, Tally, Window
 from .units import Units
 
 EPOCHS = 200
@@ -29,19 +30,24 @@ NEWEST = 100  # looks at the update / weight ratio
 class Check:
     """One validation: the passes apart from training between two steps."""
 
-    def __init__(self, step: int, epoch: int) -> None:
+    def __init__(self, step: int, epoch: int, hand_mean: bool = False) -> None:
         self.step, self.epoch = step, epoch
-        self.tally: Tally | None = None
+        self.hand_mean = hand_mean  # whether a difference by hand is a loss by its mean
+        self.batches: list[LossInputs] = []  # those that were not read yet
+        self.tally: ClassCounts | None = None
         self.values: Any = None  # what was predicted beside what should have been; tokens
         self.tokens: Any = None
         self.loss_sum, self.loss_count = 0.0, 0
-        self.batches, self.began = Batches(), perf_counter()
+        self.newest, self.began = (
+            Batches(),
+            perf_counter(),
+        )  # `newest`: cells of misread samples are filled from it
         self.without = 0  # labels whose scores are not finite
 
     def add(self, reads: list[Read], classes: int) -> None:
         """Count what was read."""
         if self.tally is None:
-            self.tally = Tally(classes)
+            self.tally = ClassCounts(classes)
         for r in reads:
             self.tally.add(r.labels, r.read)
             self.without += sum(n for _, n in r.unread())
@@ -64,7 +70,7 @@ class Check:
         }
 
 
-class Book:
+class Metrics:
     """The run's memory.
 
     Args:
@@ -90,21 +96,21 @@ class Book:
         self.window = Window()
         self.without: deque[tuple[int, int]] = deque(maxlen=4096)  # (step, labels without a prediction)
         self.without_from = 0  # the first such step
-        self.epoch: Tally | None = None
+        self.epoch: ClassCounts | None = None
         self.epoch_number, self.cut = 0, 0  # the newest epoch of which a rewind took a part back
         self.epochs: list[dict[str, Any]] = []
         self.checks: list[dict[str, Any]] = []
-        self.checked: Tally | None = None  # the newest validation
-        self.checked_before: Tally | None = None
+        self.checked: ClassCounts | None = None  # the newest validation
+        self.checked_before: ClassCounts | None = None
         self.undone: list[dict[str, Any]] = []
         self.mistakes, self.units = Mistakes(), Units()
 
-    def meet(self, classes: int, several: bool) -> bool:
+    def set_classes(self, classes: int, several: bool) -> bool:
         """Learn how many classes there are; False for a batch of another number."""
         if not self.classes:
             self.classes, self.several = classes, several
         if self.epoch is None and classes <= self.classes:
-            self.epoch, self.several = Tally(self.classes), several
+            self.epoch, self.several = ClassCounts(self.classes), several
         return classes <= self.classes
 
     @property
@@ -134,10 +140,22 @@ class Book:
                 self.epoch.add(r.labels[part], r.read[part])
             self.window.add(steps, r.labels, r.read)
 
+    def tally(self, of: str = "window") -> ClassCounts | None:
+        """The counts by class; None where there are none.
+
+        Args:
+            of: the "window" of the newest samples, the "epoch" or the "validation".
+        """
+        if of == "window":
+            return self.window.tally(self.classes) if self.classes and len(self.window.rows) else None
+        if of not in ("epoch", "validation"):
+            raise ValueError(f'of must be "window", "epoch" or "validation", not {of!r}')
+        return self.epoch if of == "epoch" else self.checked
+
     def end_epoch(self, step: int) -> None:
         """Write down what an epoch came to, and begin the next."""
         if self.epoch is not None and self.epoch.samples:
-            self.epoch, ended = Tally(self.classes), self.epoch
+            self.epoch, ended = ClassCounts(self.classes), self.epoch
             if self.epoch_number <= self.cut:  # it is no whole epoch that others could be measured against
                 return
             self.epochs.append(
@@ -204,6 +222,12 @@ class Book:
         self.looks += len(norms)
         self.flow.add(steps, norms, there)
 
+    def known_norms(self) -> np.ndarray | None:
+        """The newest norms, NaN where there was no gradient; None before the first look."""
+        if self.norms is None or self.has_norm is None:
+            return None
+        return np.where(self.has_norm, self.norms, np.nan)
+
     def forget_sizes(self) -> None:
         """Forget what was measured by parameter: there are others now."""
         self.flow = self.norms = self.has_norm = self.reached = self.peak = None
@@ -211,9 +235,9 @@ class Book:
         self.looks = 0
 
     # ---- back and forth ----------------------------------------------------------------------------------------
-    def copy(self) -> Book:
+    def copy(self) -> Metrics:
         """What a snapshot keeps of it: the curves and the counts."""
-        other = Book.__new__(Book)
+        other = Metrics.__new__(Metrics)
         other.loss, other.recent = self.loss.copy(), deque(self.recent, 20)
         other.lr = None if self.lr is None else self.lr.copy()
         other.rated, other.rates = self.rated, self.rates
@@ -230,7 +254,7 @@ class Book:
         held = self.loss.nbytes + (0 if self.lr is None else self.lr.nbytes)
         return held + (0 if self.epoch is None else self.epoch.nbytes)
 
-    def rewind(self, step: int, kept: Book, epoch: int = 0) -> None:
+    def rewind(self, step: int, kept: Metrics, epoch: int = 0) -> None:
         """Go back to what was known at a step; the curve that is undone stays, thinned, to be shown as such.
 
         Args:

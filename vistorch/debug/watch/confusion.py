@@ -20,7 +20,7 @@ def confusion_of(labels: np.ndarray, read: np.ndarray, classes: int) -> np.ndarr
 
     Example:
         >>> import numpy as np
-        >>> from vistorch.debug.watch.tally import confusion_of
+        >>> from vistorch.debug.watch.confusion import confusion_of
         >>> confusion_of(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
         [[1, 1], [0, 1]]
     """
@@ -29,7 +29,7 @@ def confusion_of(labels: np.ndarray, read: np.ndarray, classes: int) -> np.ndarr
     return np.bincount(flat, minlength=classes * classes).reshape(classes, classes)
 
 
-class Tally:
+class ClassCounts:
     """Counts that go on until they are cleared."""
 
     def __init__(self, classes: int) -> None:
@@ -45,9 +45,9 @@ class Tally:
         if self.confusion is not None:
             self.confusion += confusion_of(labels, read, self.classes)
 
-    def copy(self) -> Tally:
+    def copy(self) -> ClassCounts:
         """The same counts."""
-        other = Tally.__new__(Tally)
+        other = ClassCounts.__new__(ClassCounts)
         other.classes, other.seen, other.right = self.classes, self.seen.copy(), self.right.copy()
         other.confusion = None if self.confusion is None else self.confusion.copy()
         return other
@@ -98,8 +98,8 @@ class Window:
         """Drop what came after a step."""
         self.rows = self.rows[self.rows[:, 0] <= step]
 
-    def tally(self, classes: int) -> Tally:
+    def tally(self, classes: int) -> ClassCounts:
         """The counts of what is in the window."""
-        found = Tally(classes)
+        found = ClassCounts(classes)
         found.add(self.rows[:, 1], self.rows[:, 2])
         return found

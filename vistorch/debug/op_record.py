@@ -15,7 +15,7 @@ from ..engine.events import where
 from ..engine.modes import mode
 from ..engine.rules import REC
 from ..engine.tensor import Tensor
-from .source import Line, line_of
+from .line_lookup import Line, line_of
 
 # Rows whose operands are all broadcast, beside the pointwise ones of two operands; and those that broadcast one.
 ALL = frozenset(

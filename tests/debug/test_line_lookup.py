@@ -9,7 +9,7 @@ import pytest
 
 import vistorch as L
 from vistorch.debug import Line, Lines, line_of, note_of
-from vistorch.debug.source import cell_of
+from vistorch.debug.line_lookup import cell_of
 
 CELL = "import vistorch as L\nx = L.ones(2, requires_grad=True)\n\ny = (x\n     .exp()\n     .sin())\n"
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vistorch.debug.watch.tally import MOST, Tally, Window, confusion_of
+from vistorch.debug.watch.confusion import MOST, ClassCounts, Window, confusion_of
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 4)), max_size=80)
 
@@ -10,7 +10,7 @@ pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 4)), max_size=80)
 @given(pairs)
 def test_counts_are_numpys_definitions(samples):
     labels, read = np.array(samples, np.int64).reshape(-1, 2).T
-    tally = Tally(5)
+    tally = ClassCounts(5)
     half = len(labels) // 2
     tally.add(labels[:half], read[:half])
     tally.add(labels[half:], read[half:])
@@ -26,7 +26,7 @@ def test_counts_are_numpys_definitions(samples):
 @given(pairs)
 def test_a_matrix_travels_as_its_cells(samples):
     labels, read = np.array(samples, np.int64).reshape(-1, 2).T
-    tally = Tally(5)
+    tally = ClassCounts(5)
     tally.add(labels, read)
     sent = tally.wire()
     full = np.zeros((5, 5))
@@ -49,6 +49,6 @@ def test_the_window_holds_the_newest():
 
 
 def test_many_classes_have_no_matrix():
-    tally = Tally(MOST + 1)
+    tally = ClassCounts(MOST + 1)
     tally.add(np.array([MOST, 3]), np.array([MOST, 4]))
     assert tally.confusion is None and tally.accuracy == 0.5 and "pairs" not in tally.wire()

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph import Leaf
+from ..line_lookup import line_of
 from ..lines import note_of
-from ..source import line_of
 from .errors import nearest
 from .kinds import All, Any_, At, Line, Not, Op, short
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST = 12  # names that are listed
 
 
-def nowhere(points: Iterable[Breakpoint], stepper: Stepper) -> list[str]:
+def unmatched(points: Iterable[Breakpoint], stepper: Stepper) -> list[str]:
     """One sentence for each name of the conditions that nothing in a pass has.
 
     Args:

@@ -12,8 +12,8 @@ from typing import Any
 from ..engine.graph import Leaf, Out
 from ..engine.tensor import Tensor, wrap
 from .formula import Formula, formulas_of
+from .line_lookup import Line, line_of
 from .lines import note_of
-from .source import Line, line_of
 
 
 @dataclass

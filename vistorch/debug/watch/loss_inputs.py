@@ -25,7 +25,7 @@ SHAPED = ("view", "reshape", "squeeze", "squeeze_dim", "unsqueeze", "flatten", "
 BENT = {"pow": "squared difference", "square": "squared difference", "abs": "absolute difference"}
 
 
-class Sight:
+class LossInputs:
     """Scores and targets of one batch.
 
     Slots:
@@ -141,7 +141,7 @@ def quick(node: Any) -> Any:
     t, n = target
     if cell.n != was or (t._ver is not None and t._ver.n != n) or d.ndim != 2:
         return None
-    sight = Sight(CLASSES, d, t._data, node.place, node.saved[at[1]], True)
+    sight = LossInputs(CLASSES, d, t._data, node.place, node.saved[at[1]], True)
     view: Any = before.edges[0]
     if getattr(view, "rule", None) is not None and view.rule.name in SHAPED:
         sight.sequence = _sequence_of(view, d.shape)
@@ -160,7 +160,7 @@ def _sequence_of(node: Any, rows: tuple) -> tuple | None:
     return None
 
 
-def _of_classes(node: Any, last: Any) -> Sight | None:
+def _of_classes(node: Any, last: Any) -> LossInputs | None:
     target = _kept(node, "target")
     edge = node.edges[0]
     before = edge.node if edge.__class__ is Out else edge
@@ -191,12 +191,12 @@ def _of_classes(node: Any, last: Any) -> Sight | None:
     if tuple(target.shape) != rows:
         return None
     ignore = _kept(node, "ignore_index")
-    sight = Sight(CLASSES, scores, target, node.place, ignore if isinstance(ignore, int) else -100, logs)
+    sight = LossInputs(CLASSES, scores, target, node.place, ignore if isinstance(ignore, int) else -100, logs)
     sight.sequence = sequence if len(sequence) == 2 else None
     return sight
 
 
-def values_of(name: str, prediction: Any, target: Any, place: Any) -> Sight | None:
+def values_of(name: str, prediction: Any, target: Any, place: Any) -> LossInputs | None:
     """A prediction beside its target; None where they are no real numbers of one shape.
 
     Args:
@@ -207,12 +207,12 @@ def values_of(name: str, prediction: Any, target: Any, place: Any) -> Sight | No
     """
     if prediction.shape != target.shape or not prediction.ndim or prediction.dtype.kind not in "fiu":
         return None
-    sight = Sight(VALUES, prediction, target, place)
+    sight = LossInputs(VALUES, prediction, target, place)
     sight.name = name
     return sight
 
 
-def _of_distance(node: Any) -> Sight | None:
+def _of_distance(node: Any) -> LossInputs | None:
     """What a distance was measured between; the prediction is the side that a gradient flows to."""
     prediction, target = _kept(node, "input"), _kept(node, "target")
     if prediction is None or target is None:
@@ -225,7 +225,7 @@ def _of_distance(node: Any) -> Sight | None:
     return sight
 
 
-def by_hand(order: list, last: Any, made_by: Any) -> Sight | None:
+def by_hand(order: list, last: Any, made_by: Any) -> LossInputs | None:
     """A difference of the root's output from a target that was squared or taken absolutely without a loss function.
 
     Args:
@@ -259,7 +259,7 @@ def by_hand(order: list, last: Any, made_by: Any) -> Sight | None:
     return None
 
 
-def sight_of(order: list, last: Any = None) -> Sight | None:
+def sight_of(order: list, last: Any = None) -> LossInputs | None:
     """The newest loss that knows classes among the nodes of a pass, else the newest distance; None if there is none.
 
     Args:
@@ -280,7 +280,7 @@ def sight_of(order: list, last: Any = None) -> Sight | None:
             scores, target = _kept(node, "input"), _kept(node, "target")
             if scores is None or target is None or scores.shape != target.shape:
                 return values
-            sight = Sight(kind, scores, target, node.place)
+            sight = LossInputs(kind, scores, target, node.place)
             sight.name = node.rule.name
             return sight
         if values is None:
@@ -302,7 +302,7 @@ def _kind_of(node: Any) -> str:
     return VALUES if name in DISTANCES else ""
 
 
-def sight_of_op(name: str, ins: tuple) -> Sight | None:
+def sight_of_op(name: str, ins: tuple) -> LossInputs | None:
     """The same from an op that has just run: what validation, which has no graph, is read from.
 
     Args:
@@ -319,17 +319,17 @@ def sight_of_op(name: str, ins: tuple) -> Sight | None:
             scores, target = scores[:, :, 0], target[:, 0]
         if scores.ndim < 2 or tuple(target.shape) != scores.shape[:1] + scores.shape[2:]:
             return None
-        return Sight(CLASSES, scores, target, ins[0]._place, logs=True)
+        return LossInputs(CLASSES, scores, target, ins[0]._place, logs=True)
     if name in DISTANCES:
         return values_of(name, scores, target, ins[0]._place)
     if scores.shape == target.shape:
-        sight = Sight(LOGITS if "logits" in name else CHANCES, scores, target, ins[0]._place)
+        sight = LossInputs(LOGITS if "logits" in name else CHANCES, scores, target, ins[0]._place)
         sight.name = name
         return sight
     return None
 
 
-def observed(outputs: Any, labels: Any) -> Sight:
+def observed(outputs: Any, labels: Any) -> LossInputs:
     """What a program tells of a batch.
 
     Args:
@@ -351,4 +351,4 @@ def observed(outputs: Any, labels: Any) -> Sight:
             "observe takes scores (N, classes) and N class numbers, got shapes "
             f"{tuple(scores.shape)} and {tuple(target.shape)} of {target.dtype}"
         )
-    return Sight("classes", scores.copy(), target, place)
+    return LossInputs("classes", scores.copy(), target, place)

@@ -5,10 +5,10 @@ import re
 import pytest
 
 import vistorch as L
-from vistorch.debug.trace import cures
-from vistorch.debug.trace.cures import cure_of
+from vistorch.debug.trace import advice
+from vistorch.debug.trace.advice import cure_of
 
-OPS = sorted({*cures._FORWARD, *cures._BACKWARD, "mul", "add"})
+OPS = sorted({*advice._FORWARD, *advice._BACKWARD, "mul", "add"})
 INPUTS = [
     ["x", "y"],
     ["x", "0"],

@@ -203,7 +203,7 @@ def test_classes_say_what_the_run_counted(recorded, standalone):
 def test_a_cell_opens_its_samples_by_click_and_keys(recorded, standalone):
     page = standalone(stored(recorded.whole))
     page.get_by_role("tab", name="window").click()
-    kept = [m for m in recorded.run.book.mistakes.wire() if m["where"] == "training"]
+    kept = [m for m in recorded.run.metrics.mistakes.wire() if m["where"] == "training"]
     one = kept[-1]
     mine = [m for m in kept if (m["label"], m["read"]) == (one["label"], one["read"])]
     one = max(reversed(mine), key=lambda m: m["step"])  # the newest: cells are also filled from older batches
@@ -213,7 +213,7 @@ def test_a_cell_opens_its_samples_by_click_and_keys(recorded, standalone):
     expect(page.locator(".vt-sample")).to_have_count(len(mine))
     expect(page.locator(".vt-sample").first).to_contain_text(f"#{one['index']}")
     for c, score in one["top"]:
-        expect(page.locator(".vt-sample").first).to_contain_text(recorded.run.book.class_names[c])
+        expect(page.locator(".vt-sample").first).to_contain_text(recorded.run.metrics.class_names[c])
         expect(page.locator(".vt-sample").first).to_contain_text(f"{score:.2f}")
     pixel = page.locator(".vt-sample canvas").first.evaluate(
         "c => [c.width, c.height, ...c.getContext('2d').getImageData(5, 7, 1, 1).data]"

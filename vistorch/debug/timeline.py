@@ -30,15 +30,15 @@ from ..engine.backward import order_of
 from ..engine.events import where
 from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor
+from .backward_driver import BackwardDriver
 from .breaks.modules import path_of
-from .driving import Driven
 from .graph.linked import linked, travelling
 from .graph.names import Names
 from .layers import about, spoken
 from .layers import layer as named
+from .line_lookup import line_of
 from .lines import note_of
 from .memory import array_of, root_of
-from .source import line_of
 from .steps.words import columns
 from .trace.recorder import Inside
 
@@ -229,7 +229,7 @@ class Account:
         return made
 
 
-class Timeline(Driven):
+class Timeline(BackwardDriver):
     """Listens to a run and accounts for what its nodes keep.
 
     Args:

@@ -13,7 +13,7 @@ from typing import Any
 from ...engine.graph import Leaf, Out
 from ..layers import below, size_of
 from .build import Builder
-from .calls import Call
+from .module_calls import Call
 from .names import Names
 
 

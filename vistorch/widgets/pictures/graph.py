@@ -20,9 +20,8 @@ from ...debug.graph.labels import (
     size_text,
     width_of,
 )
-from ...debug.graph.record import MARKS
 from ...debug.graph.state import summary
-from ...debug.graph.words import cells, cut, number_text
+from ...debug.graph.words import MARKS, cells, cut, number_text
 from .ink import COLOURS, MONO, SANS, clean, halo, head, number, tag, way, words
 from .sheet import wrapped
 from .signs import sign

@@ -232,7 +232,7 @@ REPLACED: Any = object()
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("former", "hooks", "kept_by", "leaf", "loose", "own", "retains", "shown")
+    __slots__ = ("former", "hooks", "kept_by", "leaf", "loose", "moved", "own", "retains", "shown")
 
     def __init__(self) -> None:
         self.leaf: Any = None
@@ -242,6 +242,7 @@ class More:
         self.kept_by: Any = None  # the node's hooks that keep the retained gradient
         self.own = False  # a view whose requires_grad was set on itself
         self.loose = False  # an inference tensor that may be written outside inference mode
+        self.moved = False  # a base that got data that lies otherwise: the steps to its views no longer hold
         self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 

@@ -50,7 +50,7 @@ class Accumulating:
     def _retain(self, t: Tensor, g: Any, undo: list | None) -> None:
         if undo is not None:
             undo.append((t, "_grad", t._grad))
-        new = g if self.create_graph else wrap(g.copy(), t._place)
+        new = REC.clone(g) if self.create_graph else wrap(g.copy(), t._place)
         t._grad = new if t._grad is None else _sum(t._grad, new, self.create_graph)
 
     def _catch(self, n: Any, g: Any, undo: list | None) -> None:

@@ -40,7 +40,10 @@ def order_of(roots: list) -> list:
             if e is not None:
                 if e.__class__ is Leaf:
                     feeder = last.get(e)
-                    if feeder is None or n.seq < feeder.seq:
+                    if feeder is None:
+                        last[e] = n
+                    elif n.seq < feeder.seq:
+                        del last[e]  # so that a node's leaves stand in the order of its edges
                         last[e] = n
                 elif e not in seen:
                     add(e)
@@ -78,6 +81,7 @@ class Pass(Accumulating, Watched):
         "create_graph",
         "free",
         "journal",
+        "makers",
         "needed",
         "order",
         "owned",
@@ -117,7 +121,7 @@ class Pass(Accumulating, Watched):
         self.journal: list | None = [] if journal else None
         self.at = 0
         if targets is None:
-            self.targets = self.needed = self.roots = self.wanted = None
+            self.targets = self.needed = self.roots = self.wanted = self.makers = None
         else:
             self.targets, self.roots = set(targets), frozenset(roots)
             self.needed = self._needed()
@@ -129,11 +133,18 @@ class Pass(Accumulating, Watched):
             pending[root] = g if held is None else held + g
 
     def _needed(self) -> set:
-        """The nodes that must run for the targets' sake."""
-        targets, needed = self.targets, set()
+        """The nodes that must run for the targets' sake.
+
+        As in PyTorch, a target of `backward` that is no leaf counts itself: its node runs, with its hooks and its
+        refusals, and sends nothing on. Beside a target the other outputs of its node are reached too.
+        """
+        needed: set = set()
+        self.makers = makers = {t.node if t.__class__ is Out else t for t in self.targets or ()}
+        if self.accumulate:
+            needed.update([n for n in makers if n.__class__ is not Leaf])
         for n in reversed(self.order):
             for e in n.edges:
-                if e is not None and (e in needed or e in targets):
+                if e is not None and (e in needed or e in makers):
                     needed.add(n)
                     break
         return needed
@@ -170,8 +181,12 @@ class Pass(Accumulating, Watched):
                 continue
             hooks = n.hooks
             if targets is not None:
-                if n not in needed:
-                    if hooks is not None and (n in targets or n in self.roots):  # a root is always heard
+                if n not in needed or (cls is Out and n.node not in needed):
+                    if hooks is not None and (
+                        n in targets
+                        or n in self.roots  # the hooks of a root are always called
+                        or (cls is Out and n.node in self.makers)
+                    ):
                         g = self._of_tensor(n, hooks, g, undo)
                     if n in targets:
                         self._catch(n, g, undo)
@@ -198,7 +213,7 @@ class Pass(Accumulating, Watched):
             if create_graph and rule is not None and hooks is None and not anomaly:
                 self._recorded(n, rule, g, wanted, undo)
             elif rule is None or hooks is not None or anomaly or rule.together is not None:
-                results = self._careful(n, rule, g, hooks)
+                results = self._careful(n, rule, g, hooks, wanted)
                 for e, gi in zip(n.edges, results, strict=True):
                     if e is not None and gi is not None:
                         self._send(e, gi, undo)

@@ -11,7 +11,7 @@ from .accumulate import tensor_of
 from .anomaly import blame, check_nan
 from .hooks import run_node_hook, run_tensor_hooks
 from .modes import mode
-from .vjps import vjps_of
+from .vjps import fit, vjps_of
 
 
 class Watched:
@@ -47,14 +47,14 @@ class Watched:
         back = [x if self.create_graph or x is None else x._data for x in given]
         return back if many else back[0]
 
-    def _careful(self, n: Any, rule: Any, g: Any, hooks: Any) -> list:
+    def _careful(self, n: Any, rule: Any, g: Any, hooks: Any, wanted: Any) -> list:
         """One node off the fast path: recorded, hooked, custom or watched by anomaly mode."""
         before, mode.node = mode.node, n
         try:
             if rule is None:
                 results = n.run(g, self.create_graph)
             else:
-                results = vjps_of(n, g, self.create_graph)
+                results = vjps_of(n, g, self.create_graph, wanted)
         except Exception as exc:
             if mode.anomaly:
                 blame(n, exc)
@@ -68,8 +68,16 @@ class Watched:
         return results
 
     def _posthooks(self, n: Any, hooks: Any, g: Any, results: list) -> list:
+        """Hooks see a gradient for each of the node's `next_functions`, fitted to it."""
         given = tuple([tensor_of(x, n.place) for x in (g if g.__class__ is list else [g])])
-        got = tuple([tensor_of(x, n.place) for x in results])
+        at = n.gradient_slots()
+        results = [
+            gi if e is None or gi is None else fit(gi, e, self.create_graph)
+            for e, gi in zip(n.edges, results, strict=True)
+        ]
+        got = tuple([tensor_of(results[i], n.place) for i in at])
         for hook in list(hooks.after.values()):
             got = run_node_hook(hook, (got, given), got)
-        return [x if self.create_graph or x is None else x._data for x in got]
+        for i, x in zip(at, got, strict=True):
+            results[i] = x if self.create_graph or x is None else x._data
+        return results

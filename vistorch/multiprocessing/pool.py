@@ -21,8 +21,10 @@ class Pool(multiprocessing.pool.Pool):
         initializer: what each calls first.
         initargs: with which arguments.
         maxtasksperchild: after how many calls a process is replaced.
-        context: whose processes.
+        context: whose processes; those of the default start method if None.
     """
+
+    _contexts: Any  # whose default a pool takes; set beside them, because they know this class
 
     def __init__(
         self,
@@ -32,9 +34,9 @@ class Pool(multiprocessing.pool.Pool):
         maxtasksperchild: int | None = None,
         context: Any = None,
     ) -> None:
-        from .contexts import default
-
-        super().__init__(processes, initializer, initargs, maxtasksperchild, context or default.get_context())
+        super().__init__(
+            processes, initializer, initargs, maxtasksperchild, context or self._contexts.get_context()
+        )
 
     def apply_async(self, func: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a function in a process; the result comes later."""

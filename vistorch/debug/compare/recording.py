@@ -12,18 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from ..line_lookup import line_of
 from ..numbers import host
-from ..source import line_of
 from ..steps.words import count
 from ..timeline import size
 from ..trace.recorder import Recorder, Row
+from . import files
 
 
 @dataclass
 class Op:
     """One op. `ins` are ("row", op, output), ("array", array) or ("number", value); `sent` pairs (input, gradient).
 
-    `consts` are its constants, None where they do not travel; `order` says when its backward ran.
+    `consts` are its constants, None where they do not travel; `order` says when its backward ran; `called` is how code
+    names the module, `layer` its class and size.
     """
 
     name: str
@@ -35,6 +37,8 @@ class Op:
     given: list[np.ndarray | None] = field(default_factory=list)
     sent: list[tuple[int, np.ndarray]] = field(default_factory=list)
     order: int | None = None
+    called: str = ""
+    layer: str = ""
 
 
 @dataclass
@@ -94,9 +98,7 @@ class Recording:
             >>> Recording.load(file)
             recording 'yesterday': 1 op, 16 B
         """
-        from .files import save
-
-        save(self, path)
+        files.save(self, path)
 
     @staticmethod
     def load(path: Any) -> Recording:
@@ -116,9 +118,8 @@ class Recording:
             >>> compare(Recording.load(file), runs[1]).first["values"]
             ['2.718', '7.389']
         """
-        from .files import load
-
-        return load(path)
+        title, ops, leaves = files.load(path)
+        return Recording(title, [Op(*fields) for fields in ops], leaves)
 
 
 class Record(Recorder):
@@ -179,4 +180,6 @@ class Record(Recorder):
             [None if g is None else host(g) for g in row.given or ()],
             [(i, host(g)) for i, g in row.sent or ()],
             order,
+            row.called,
+            row.layer,
         )

@@ -18,13 +18,13 @@ from ..formula import formulas_of
 from ..lines import note_of
 from ..meaning import short
 from .build import Builder
-from .calls import Call, Found
 from .groups import Groups
+from .module_calls import Call, Found
 from .names import Names, line_text
 from .norms import noted_of
-from .record import MARKS, GraphRecord
+from .record import GraphRecord
 from .saved import inputs_without_gradient, kept_by
-from .words import number_text, shape_text
+from .words import MARKS, number_text, shape_text
 
 NO_GRAPH = (
     "this tensor has no graph: it does not require grad. What made it ran under no_grad or on a detached tensor, or no "

@@ -194,6 +194,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     if split_size_or_sections.__class__ is not int:
+        if isinstance(split_size_or_sections, Tensor) and split_size_or_sections._data.size == 1:
+            split_size_or_sections = int(split_size_or_sections)  # as PyTorch's own Python does
         if not hasattr(split_size_or_sections, "__index__") or isinstance(split_size_or_sections, Tensor):
             return _with_sizes(tensor, split_size_or_sections, dim, 2)
         split_size_or_sections = whole(split_size_or_sections, "split", "split_size", 2)

@@ -30,9 +30,14 @@ MODULES = (
     + _torch_api
 )
 # Public name -> the folder that has its file, for those that are not in `vistorch/` itself.
-ELSEWHERE = dict.fromkeys([*_torch_api, "files", "lowrank"], "torch_api")
-# A second name -> the public name.
-_PUBLIC = {f"{folder}.{name}": name for name, folder in ELSEWHERE.items()}
+ELSEWHERE = {
+    **dict.fromkeys([*_torch_api, "files", "lowrank"], "torch_api"),
+    "cli": "vt",
+    "tutorials": "vt.cli",
+}
+# A second name -> the public name; what lies in another folder of the table comes before that folder.
+_PUBLIC = {f"{folder}.{name}": name for name, folder in reversed(ELSEWHERE.items())}
+_PUBLIC["cli.tutorials"] = "tutorials"  # by a relative import in `cli`
 
 _settings = """
     are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_deterministic_debug_mode get_device_module
@@ -137,10 +142,14 @@ def public_name(name: str) -> str:
 
     Args:
         name: one of its names, without `vistorch.`.
+
+    Example:
+        >>> public_name("torch_api.backends.cudnn"), public_name("nn.functional")
+        ('backends.cudnn', 'nn.functional')
     """
-    for second in sorted(_PUBLIC, key=len, reverse=True):
+    for second, public in _PUBLIC.items():
         if name == second or name.startswith(f"{second}."):
-            return public_name(_PUBLIC[second] + name[len(second) :])
+            return public + name[len(second) :]
     return name
 
 

@@ -134,10 +134,10 @@ MODULES = (
 GROUPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "vistorch.nn": (
         ("Modules, parameters and containers", ("module", "parameter", "container", "parameters")),
-        ("Convolution", ("conv", "conv_transpose", "conv_lazy", "fold")),
-        ("Pooling", ("pooling", "pooling_max", "pooling_means")),
-        ("Padding", ("padding", "padding_own")),
-        ("Activations", ("activation", "smooth", "straight", "soft", "adaptive")),
+        ("Convolution", ("conv", "fold")),
+        ("Pooling", ("pooling",)),
+        ("Padding", ("padding",)),
+        ("Activations", ("activation", "adaptive")),
         ("Normalization", ("batchnorm", "instancenorm", "normalization")),
         ("Recurrent layers", ("rnn", "rnn_base", "rnn_cells")),
         ("Attention and the Transformer", ("multihead", "transformer", "transformer_layers")),
@@ -145,10 +145,10 @@ GROUPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("Dropout", ("dropout",)),
         ("Embeddings", ("sparse",)),
         ("Distances", ("distance",)),
-        ("Losses", ("loss", "loss_values", "loss_margins")),
+        ("Losses", ("loss",)),
         ("Shapes and images", ("flatten", "pixelshuffle", "channelshuffle", "upsampling")),
         ("Several devices", ("data_parallel",)),
-        ("Hooks of all modules, and helpers", ("everywhere", "factory")),
+        ("Hooks of all modules, and helpers", ("global_hooks", "factory")),
     ),
 }
 

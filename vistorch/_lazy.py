@@ -14,7 +14,6 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
@@ -120,7 +119,7 @@ def _table() -> Any:
     return importlib.import_module("vistorch.torch_api.unbuilt")
 
 
-class Files(MetaPathFinder):
+class Files:
     """Finds the modules whose files are in another folder than their names say, by both names."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -153,7 +152,7 @@ def public_name(name: str) -> str:
     return name
 
 
-class Unbuilt(MetaPathFinder, Loader):
+class Unbuilt:
     """Makes the modules that are nothing but rows of the table; asked when no file has been found."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -161,7 +160,8 @@ class Unbuilt(MetaPathFinder, Loader):
         root, _, name = fullname.partition(".")
         if root != "vistorch" or name not in _table().MODULES:
             return None
-        return ModuleSpec(fullname, self, origin="not built", is_package=bool(_inside(name)))
+        loader: Any = self
+        return ModuleSpec(fullname, loader, origin="not built", is_package=bool(_inside(name)))
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave that to Python."""

@@ -102,7 +102,7 @@ def _module(frame: FrameType) -> Any:
     """The module whose method a frame runs, or None."""
     code = frame.f_code
     found = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
-    return found if hasattr(type(found), "_call_told") else None
+    return found if hasattr(type(found), "_call_impl") else None
 
 
 def _backward(frame: FrameType, known: Names) -> Source:

@@ -107,7 +107,7 @@ def _is_module(value: Any) -> bool:
     return (
         not isinstance(value, type)
         and hasattr(type(value), "named_modules")
-        and hasattr(type(value), "_call_told")
+        and hasattr(type(value), "_call_impl")
     )
 
 

@@ -147,7 +147,7 @@ def _is_room(tree: Any, frame: FrameType) -> bool:
     if not isinstance(tree, ast.Name):
         return False
     held = _held(frame, tree.id)
-    return isinstance(held, (ModuleType, type)) or hasattr(type(held), "_call_told")
+    return isinstance(held, (ModuleType, type)) or hasattr(type(held), "_call_impl")
 
 
 def _assigned(place: tuple[FrameType, int]) -> list[Any]:

@@ -111,8 +111,8 @@ class _Builder:
             )
         if self.values.pooled:
             made.says.append(
-                f"{self.values.pooled} of {len(made.values)} tensors are shown as overviews, a pixel for several values: "
-                "the page carries the numbers of the small ones"
+                f"{self.values.pooled} of {len(made.values)} tensors are shown as overviews, a pixel for several "
+                "values: the page carries the numbers of the small ones"
             )
         if any(getattr(n, "hooks", None) is not None for n in stepper.nodes):
             made.says.append("hooks ran while this was recorded, and run each time their step is taken")

@@ -8,8 +8,9 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from ..graph.record import GraphRecord
 from ..layers import spoken
 from ..line_lookup import Line, line_of, segment_of
 from ..numbers import host, plain
@@ -20,9 +21,6 @@ from .course import Growth
 from .names import inputs_of
 from .record import TraceRecord
 from .recorder import Row
-
-if TYPE_CHECKING:
-    from .trace import Trace
 
 ROWS = 400
 LINES = 40  # of a cell
@@ -35,7 +33,25 @@ STEP_INTO = (
 KINDS = ("nan", "inf", "-inf", "beyond the bound")
 
 
-def build(trace: Trace) -> TraceRecord:
+class Source(Protocol):
+    """What a record is made from: `Trace` has it."""
+
+    rows: list[Row]
+    back_order: list[Row]
+    leaves: dict[Any, tuple]
+    bound: float | None
+    seconds: float
+    error: str | None
+    ended: list[tuple[str, int | None]]
+    growth: Growth | None
+    graph: GraphRecord | None
+
+    def called(self, tensor: Any) -> str:
+        """What a leaf is called."""
+        ...
+
+
+def build(trace: Source) -> TraceRecord:
     """The record of a trace."""
     births = list(_births(trace))
     first = births[0] if births else None
@@ -73,7 +89,7 @@ def build(trace: Trace) -> TraceRecord:
     return made
 
 
-def _births(trace: Trace) -> Iterator[tuple[Row, str, BadValue]]:
+def _births(trace: Source) -> Iterator[tuple[Row, str, BadValue]]:
     """Births in the order they happened, of which values are kept."""
     for row in trace.rows:
         if row.state == "birth" and row.facts is not None:
@@ -139,7 +155,7 @@ def _told(row: Row, which: str, facts: BadValue, diverged: bool = False) -> dict
     }
 
 
-def _more(trace: Trace, first: tuple, births: list, leaves: list) -> str:
+def _more(trace: Source, first: tuple, births: list, leaves: list) -> str:
     """What came of the first bad value."""
     row, which, _ = first
     parts = []
@@ -189,7 +205,7 @@ def _line(row: Row, capital: bool = True) -> str:
     return f"{word} {line.line}" if line is not None else f"{word} unknown"
 
 
-def _without_birth(trace: Trace, made: TraceRecord) -> str:
+def _without_birth(trace: Source, made: TraceRecord) -> str:
     row = next((r for r in trace.rows if r.state in ("propagated", "healed")), None)
     what = "no bad value" if trace.bound is None else f"no bad value and none beyond {number(trace.bound)}"
     ran = f"{count(made.forward, 'op')} forward and {made.backward} back"
@@ -203,7 +219,7 @@ def _without_birth(trace: Trace, made: TraceRecord) -> str:
     return f"There is {what} in {ran}."
 
 
-def _leaves(trace: Trace) -> list[dict[str, Any]]:
+def _leaves(trace: Source) -> list[dict[str, Any]]:
     out = []
     for t, d, bad in trace.leaves.values():
         if bad:
@@ -221,7 +237,7 @@ def _leaves(trace: Trace) -> list[dict[str, Any]]:
     return out
 
 
-def _rows(trace: Trace) -> list[dict[str, Any]]:
+def _rows(trace: Source) -> list[dict[str, Any]]:
     rows = trace.rows
     if len(rows) > ROWS:
         wrong = [r for r in rows if r.state not in ("", "clean") or r.back not in ("", "clean")][:ROWS]
@@ -230,7 +246,7 @@ def _rows(trace: Trace) -> list[dict[str, Any]]:
     return [_row(trace, r) for r in rows]
 
 
-def _row(trace: Trace, row: Row) -> dict[str, Any]:
+def _row(trace: Source, row: Row) -> dict[str, Any]:
     line = line_of(row.place)
     return {
         "id": row.index,
@@ -276,7 +292,7 @@ def _scalar(row: Row | None) -> str:
     return number(plain(host(row.made)).item())
 
 
-def _source(trace: Trace, first: tuple | None) -> dict[str, Any] | None:
+def _source(trace: Source, first: tuple | None) -> dict[str, Any] | None:
     """The lines around, with what happened on each."""
     lines = [(r, line) for r in trace.rows if (line := line_of(r.place)) is not None]
     if not lines:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .ruler import Ruler
+from .histogram import Histogram
 
 MANY = 1 << 17  # values up to here are sorted
 
@@ -143,7 +143,7 @@ class Patterns:
         self.upto = np.concatenate([[0], np.cumsum(np.concatenate([negative[::-1], positive]))])
         self.n = int(self.upto[-1])
         self.median: float | None = None
-        self.rulers: list[Ruler] = []
+        self.histograms: list[Histogram] = []
 
     def start(self, m: Any) -> np.ndarray:
         """The border at which the bin of magnitude m begins, among the values as they were given."""
@@ -208,11 +208,11 @@ class Patterns:
     def below(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Counted at the nearest border of the finest steps there are at each place."""
         told, counts, apart = self.nearest(edges)
-        for ruler in self.rulers:
-            inside = (edges > ruler.lo) & (edges < ruler.hi) & (ruler.step < apart)
+        for histogram in self.histograms:
+            inside = (edges > histogram.lo) & (edges < histogram.hi) & (histogram.step < apart)
             if inside.any():
-                told[inside], counts[inside] = ruler.below(edges[inside])
-                apart[inside] = ruler.step
+                told[inside], counts[inside] = histogram.below(edges[inside])
+                apart[inside] = histogram.step
         before, behind = edges <= self.ends[0], edges > self.ends[1]
         told = np.where(before | behind, edges, told)
         return np.where(before, 0, np.where(behind, self.n, counts)), told

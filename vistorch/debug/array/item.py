@@ -15,9 +15,8 @@ import numpy as np
 from .axes import default_dims, default_roles, image_of, picture_of
 from .blocks import choose_block, grid_of
 from .codes import BYTE_LEVELS, EXACT_BYTES, encode, encode_ends
-from .complexes import measure_complex
 from .glance import LEVELS, LISTED, glance
-from .measure import Measured, measure
+from .measure import Measured, measure, measure_complex
 from .on_device import measure_there
 from .scales import phase_scale, plain_scale, scales_for
 from .source import Source

@@ -173,7 +173,7 @@ class Breakpoints(Listener):
     def backward(self, run: Any, outputs: tuple) -> None:
         """Walk a pass that is about to start."""
         if run.journal is not None or run.at or mode.run is not None:
-            return  # somebody steps it already, or it is a pass within one
+            return  # a stepper walks it already, or it is a pass within one
         with watched(run, watching()) as visit:
             self._walk(run, outputs, visit)
 

@@ -46,7 +46,7 @@ def measure(array: np.ndarray, block: tuple[int, ...] | None, mean: Any = None) 
     Args:
         array: any real type, any strides.
         block: how many elements along each axis become one value; None if no cells are wanted.
-        mean: told the smallest and the largest element, says whether blocks show their mean.
+        mean: called with the smallest and the largest element, says whether blocks show their mean.
     """
     source = lay_out(array)
     with np.errstate(all="ignore"):

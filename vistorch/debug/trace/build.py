@@ -1,6 +1,6 @@
 """From the rows of a trace to its record: the sentence, the marks on the lines, the table of ops.
 
-Invariant: a trace may be asked at any time, also after an exception; what has not run is not told.
+Invariant: a trace may be asked at any time, also after an exception; what has not run is not in it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def build(trace: Source) -> TraceRecord:
     if births or any(r.state not in ("", "clean") or r.back not in ("", "clean") for r in trace.rows):
         made.graph = trace.graph
     if first is not None:
-        made.first, *made.births = [_told(*b, diverged=_is_growth(trace.growth, *b)) for b in births[:9]]
+        made.first, *made.births = [_state_of(*b, diverged=_is_growth(trace.growth, *b)) for b in births[:9]]
         made.sentence = _sentence(*first)
         made.cure = made.first["cure"]
         made.more = _more(trace, first, births, made.leaves)
@@ -132,7 +132,7 @@ def _a(dims: tuple) -> str:
     return f" of a {shape(dims)} tensor" if len(dims) > 1 else ""
 
 
-def _told(row: Row, which: str, facts: BadValue, diverged: bool = False) -> dict[str, Any]:
+def _state_of(row: Row, which: str, facts: BadValue, diverged: bool = False) -> dict[str, Any]:
     names = inputs_of(
         segment_of(row.place),
         getattr(row.rule, "inputs", ()),
@@ -316,7 +316,7 @@ def _source(trace: Source, first: tuple | None) -> dict[str, Any] | None:
         span = range(1, len(every) + 1)
     else:
         span = range(max(1, at - AROUND), min(len(every), at + AROUND) + 1)
-    told = [
+    parts = [
         {
             "number": n,
             "text": every[n - 1].rstrip("\n"),
@@ -325,7 +325,7 @@ def _source(trace: Source, first: tuple | None) -> dict[str, Any] | None:
         for n in span
     ]
     where = f"In [{centre.cell}]" if centre.cell is not None else centre.file
-    return {"where": where, "lines": told}
+    return {"where": where, "lines": parts}
 
 
 def _marks(row: Row, first: tuple | None, again: bool) -> dict[str, str]:

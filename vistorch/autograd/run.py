@@ -144,6 +144,11 @@ def _target(t: Any, roots: list) -> Any:
     e = edge(t)
     if not t._rg:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
+    former = () if t._more is None else t._more.former
+    if former:  # a leaf that got another shape: a graph from before ends elsewhere
+        reached = set(order_of(roots))
+        if e not in reached:
+            return next((end for one in former if (end := one()) in reached), e)
     return e
 
 
@@ -308,13 +313,14 @@ def _caught(
     """The gradients of one pass, None where none arrived."""
     run, targets = _pass(outs, given, retain_graph, create_graph, ins, False)
     _drain(run, outs)
-    results = []
+    made: dict = {}  # an input given twice gets one gradient twice
     for i, e in enumerate(targets):
-        g = run.caught.get(e)
-        if g is None and not allow_unused:
-            raise RuntimeError(UNUSED.format(i))
-        results.append(g if create_graph or g is None else _result(g, e.place))
-    return results
+        if e not in made:
+            g = run.caught.get(e)
+            if g is None and not allow_unused:
+                raise RuntimeError(UNUSED.format(i))
+            made[e] = g if create_graph or g is None else _result(g, e.place)
+    return [made[e] for e in targets]
 
 
 def _result(g: Any, place: Any) -> Tensor:

@@ -14,6 +14,7 @@ from typing import Any
 from weakref import ref as ref_to
 
 from .handles import handle
+from .modes import mode
 
 new = object.__new__
 draw = itertools.count().__next__
@@ -110,11 +111,15 @@ class Base:
 
         One per input, except those that never have a gradient, such as indices: PyTorch leaves them out.
         """
-        edges = self.edges
+        edges = [self.edges[i] for i in self.gradient_slots()]
+        return tuple((None, 0) if e is None else e.endpoint() for e in edges)
+
+    def gradient_slots(self) -> Any:
+        """The positions in `edges` of the inputs that can have a gradient."""
         vjps = None if self.rule is None else self.rule.vjps
         if vjps is not None and None in vjps:
-            edges = [e for e, vjp in zip(edges, vjps, strict=False) if vjp is not None]
-        return tuple((None, 0) if e is None else e.endpoint() for e in edges)
+            return [i for i, (_, vjp) in enumerate(zip(self.edges, vjps, strict=False)) if vjp is not None]
+        return range(len(self.edges))
 
     def endpoint(self) -> tuple:
         """This node as an entry of `next_functions`."""
@@ -187,7 +192,21 @@ class Out:
         self.hooks = None
         self.seq = draw()
 
-    _hooks = Base._hooks
+    def _hooks(self) -> Hooks:
+        if self.hooks is None:
+            self.hooks = Hooks()
+            self._in_turn()
+        return self.hooks
+
+    def _in_turn(self) -> None:
+        """Let the outputs of one node come in the order in which they got their hooks, as in PyTorch."""
+        held = [out for ref in self.node.live.values() if (out := ref()) is not None]
+        held.sort(key=attrgetter("seq"), reverse=True)
+        seqs = [out.seq for out in held]
+        hooked = [out for out in held if out.hooks is not None and out is not self]
+        rest = [out for out in held if out.hooks is None]
+        for out, seq in zip([*hooked, self, *rest], seqs, strict=True):
+            out.seq = seq
 
     def endpoint(self) -> tuple:
         """This output as an entry of `next_functions`."""
@@ -231,15 +250,17 @@ REPLACED: Any = object()
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("hooks", "kept_by", "leaf", "own", "retains", "shown")
+    __slots__ = ("former", "hooks", "kept_by", "leaf", "loose", "moved", "own", "retains", "shown")
 
     def __init__(self) -> None:
         self.leaf: Any = None
+        self.former: tuple = ()  # the ends of its graphs from before it got another shape, known weakly
         self.hooks: Any = None
         self.retains = False
-        self.shown: Any = None
         self.kept_by: Any = None  # the node's hooks that keep the retained gradient
         self.own = False  # a view whose requires_grad was set on itself
+        self.loose = False  # an inference tensor that may be written outside inference mode
+        self.moved = False  # a base that got data that lies otherwise: the steps to its views no longer hold
         self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 
@@ -256,6 +277,13 @@ def version(t: Any) -> Version:
     if v is None:
         v = t._ver = Version()
     return v
+
+
+def loose(t: Any) -> Version:
+    """The version cell for an alias of an inference tensor; one made outside inference mode may be written there."""
+    if mode.on is not None:
+        more(t).loose = True
+    return UNTRACKED
 
 
 def leaf_of(t: Any) -> Leaf | None:
@@ -298,7 +326,8 @@ def let_go(t: Any) -> None:
     if leaf is not None:
         former: Any = new(t.__class__)
         leaf.variable = former
-        former._data, former._place, former._rg = t._data, t._place, True
+        extras.former = (*[one for one in extras.former if one() is not None], ref_to(leaf))
+        former._data, former._place, former._rg = t._data, t._place, t._rg
         former._grad = former._ver = former._view = former._more = None
         former._node = REPLACED
 

@@ -289,7 +289,7 @@ class Tensor:
     @property
     def _base(self) -> Tensor | None:
         v = self._view
-        if v is None or v.hidden:
+        if v is None or v.hidden or self._ver is graph.UNTRACKED:
             return None
         base = v.base
         extras = base._more
@@ -324,6 +324,7 @@ class Tensor:
             tensor([2., 2.], requires_grad=True)
         """
         o = wrap(self._data, self._place)
+        o._ver = None if self._ver is not graph.UNTRACKED else graph.loose(o)
         if (told := events.hear.cut) is not None:
             told("data", self)
         return o if self._view is None else self._view.alias(o)
@@ -340,6 +341,8 @@ class Tensor:
         d, new = self._data, value._data
         if d.shape != new.shape or self._place is not value._place:
             graph.let_go(self)
+        if self._ver is not None and (d.shape != new.shape or d.strides != new.strides):
+            graph.more(self).moved = True
         self._data, self._place = new, value._place
         if self._view is not None and self._view.hidden and self._node is None:
             self._view: Any = None  # its former self keeps the old memory

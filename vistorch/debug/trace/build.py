@@ -247,14 +247,15 @@ def _rows(trace: Source) -> list[dict[str, Any]]:
 
 
 def _row(trace: Source, row: Row) -> dict[str, Any]:
-    line = line_of(row.place)
+    line, path = line_of(row.place), row.module
     return {
         "id": row.index,
         "line": None if line is None else line.line,
         "where": place_of(line),
         "op": op_of(row),
         "code": segment_of(row.place) or (line.text if line is not None else ""),
-        "module": spoken(row.module or ""),
+        "module": spoken(path) if path and not row.called else row.called,
+        "layer": row.layer,
         "forward": _mark(row.state, row.bad, row) if row.state else None,
         "backward": _mark(row.back, row.back_bad, None, row.back_facts) if row.back else None,
     }

@@ -59,6 +59,7 @@ def dist(input, other, p=2):
     if not isinstance(other, Tensor):
         raise errors.must_be_tensor("dist", "other", 2, other)
     b = other._data
+    p = dims.scalar(p)
     order = number(p)
     if order is None or isinstance(order, complex):
         raise TypeError(f"dist(): argument 'p' must be Number, not {type(p).__name__}")
@@ -130,6 +131,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
     if casting.on and (recast := casting.ask(renorm, locals())):
         return recast[0]
     a = tensor("renorm", input)
+    p, maxnorm = dims.scalar(p), dims.scalar(maxnorm)
     for value, name, position in ((p, "p", 2), (maxnorm, "maxnorm", 4)):
         if number(value) is None:
             raise TypeError(

@@ -135,7 +135,7 @@ def test_another_python_is_left_alone(folder):
     )
     env = {
         "VISTORCH_ALIAS": "elsewhere",
-        "PYTHONPATH": f"{library.compat.alias.START}{os.pathsep}{ROOT}",
+        "PYTHONPATH": f"{library.compat.import_torch.START}{os.pathsep}{ROOT}",
     }
     done = python("script.py", cwd=here, env=env)
     assert done.stdout == "False False\n", done.stderr

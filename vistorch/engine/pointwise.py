@@ -243,7 +243,9 @@ def binary(
                         n.saved = ()
                     else:
                         vx, vy = input._ver, other._ver
-                        if vx is UNTRACKED or vy is UNTRACKED:
+                        if (vx is UNTRACKED and ey is not None) or (
+                            vy is UNTRACKED and (shared or ex is not None)
+                        ):
                             save_input(other if vy is UNTRACKED else input)
                         n.saved = (
                             (other, 0 if vy is None else vy.n) if shared or ex is not None else None,

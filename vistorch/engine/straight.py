@@ -69,7 +69,6 @@ def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor |
         if ((wx and rx) or (wy and ry) or (wz and rz)) and mode.on:
             if mode.on is True and simple and (rx or not wx) and (ry or not wy) and (rz or not wz):
                 # what `record` does where every operand that can have a gradient wants it
-                n = new(cls)
                 ex = ey = ez = None
                 if wx:
                     ex = x._node
@@ -83,12 +82,16 @@ def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor |
                     ez = z._node
                     if ez is None:
                         ez = leaf_of(z)
-                n.edges = (ex, ey, ez)[:k]
-                n.saved = tuple([save_input(ins[i]) if kind == IN else consts[i] for kind, i in saves])
-                d = o._data
-                n.consts, n.shape, n.dtype, n.place, n.hooks = consts, d.shape, dt, CPU, None
-                n.seq = draw()
-                o._node, o._rg = n, True
+                if k > 1 and ((wx and ex is None) or (wy and ey is None) or (wz and ez is None)):
+                    record(rule, ins, consts, (o,))  # a view made in no_grad: not all is saved
+                else:
+                    n = new(cls)
+                    n.edges = (ex, ey, ez)[:k]
+                    n.saved = tuple([save_input(ins[i]) if kind == IN else consts[i] for kind, i in saves])
+                    d = o._data
+                    n.consts, n.shape, n.dtype, n.place, n.hooks = consts, d.shape, dt, CPU, None
+                    n.seq = draw()
+                    o._node, o._rg = n, True
             else:
                 record(rule, ins, consts, (o,))
         elif inferring.threads and mode.on is None:

@@ -89,7 +89,7 @@ def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
                         ey = leaf_of(mat2)
                 n.edges = (ex, ey)
                 vx, vy = input._ver, mat2._ver
-                if vx is UNTRACKED or vy is UNTRACKED:
+                if (vx is UNTRACKED and ey is not None) or (vy is UNTRACKED and ex is not None):
                     save_input(mat2 if vy is UNTRACKED else input)
                 n.saved = (
                     None if ex is None else (mat2, 0 if vy is None else vy.n),

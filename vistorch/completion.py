@@ -15,7 +15,7 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from . import vt
-from .debug.namespace import names_worth_looking_at
+from .debug.variables import names_worth_looking_at
 from .vt.command import DISPLAY, EXPRESSION, PATH, PLACE, Command
 from .vt.keep import SUFFIXES, names_shown
 from .vt.place import choices as places

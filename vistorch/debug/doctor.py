@@ -230,7 +230,7 @@ def _front(shell: Any) -> list[Finding]:
 
 
 def _tutorials(shell: Any) -> list[Finding]:
-    from ..tutorials import copies
+    from vistorch.tutorials import copies  # pyright: ignore[reportMissingImports]  (vt/cli/tutorials/)
 
     try:
         number = len(copies.originals())
@@ -295,7 +295,7 @@ def _trust(shell: Any) -> list[Finding]:
 
 
 def _alias(shell: Any) -> list[Finding]:
-    from ..compat import is_aliased
+    from ..torch_api.compat import is_aliased
 
     own = sys.modules.get("torch")
     real = own is not None and getattr(own, "__name__", "") == "torch"

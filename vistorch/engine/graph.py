@@ -111,11 +111,15 @@ class Base:
 
         One per input, except those that never have a gradient, such as indices: PyTorch leaves them out.
         """
-        edges = self.edges
+        edges = [self.edges[i] for i in self.gradient_slots()]
+        return tuple((None, 0) if e is None else e.endpoint() for e in edges)
+
+    def gradient_slots(self) -> Any:
+        """The positions in `edges` of the inputs that can have a gradient."""
         vjps = None if self.rule is None else self.rule.vjps
         if vjps is not None and None in vjps:
-            edges = [e for e, vjp in zip(edges, vjps, strict=False) if vjp is not None]
-        return tuple((None, 0) if e is None else e.endpoint() for e in edges)
+            return [i for i, (_, vjp) in enumerate(zip(self.edges, vjps, strict=False)) if vjp is not None]
+        return range(len(self.edges))
 
     def endpoint(self) -> tuple:
         """This node as an entry of `next_functions`."""
@@ -188,7 +192,21 @@ class Out:
         self.hooks = None
         self.seq = draw()
 
-    _hooks = Base._hooks
+    def _hooks(self) -> Hooks:
+        if self.hooks is None:
+            self.hooks = Hooks()
+            self._in_turn()
+        return self.hooks
+
+    def _in_turn(self) -> None:
+        """Let the outputs of one node come in the order in which they got their hooks, as in PyTorch."""
+        held = [out for ref in self.node.live.values() if (out := ref()) is not None]
+        held.sort(key=attrgetter("seq"), reverse=True)
+        seqs = [out.seq for out in held]
+        hooked = [out for out in held if out.hooks is not None and out is not self]
+        rest = [out for out in held if out.hooks is None]
+        for out, seq in zip([*hooked, self, *rest], seqs, strict=True):
+            out.seq = seq
 
     def endpoint(self) -> tuple:
         """This output as an entry of `next_functions`."""

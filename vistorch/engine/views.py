@@ -342,7 +342,7 @@ def overlaps(x: Tensor, y: Any) -> bool:
     if x._ver is None or x._ver is not y._ver or x is y or x._place.kind:
         return False  # only tensors that share a version cell share memory inside the engine
     p, q = x._data, y._data
-    if not (_dense(p) and _dense(q)):
+    if not (dense(p) and dense(q)):
         return False
     if p.shape == q.shape and _start(p) == _start(q) and _lies(p) == _lies(q):
         return False
@@ -356,7 +356,7 @@ def shares(x: Tensor, y: Any) -> bool:
     if x._ver is None or x._ver is not y._ver or x._place.kind:
         return False
     p, q = x._data, y._data
-    return _dense(p) and _dense(q) and np.shares_memory(p, q)
+    return dense(p) and dense(q) and np.shares_memory(p, q)
 
 
 def expanded(o: Tensor) -> Tensor:
@@ -372,7 +372,7 @@ def _lies(d: Any) -> list:
     return [s for s, n in zip(d.strides, d.shape, strict=True) if n != 1]
 
 
-def _dense(d: Any) -> bool:
+def dense(d: Any) -> bool:
     """Whether an array covers its stretch of memory without a gap, in any order of dimensions."""
     if d.flags.c_contiguous:
         return True

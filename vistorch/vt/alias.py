@@ -5,7 +5,7 @@ Invariant: a name that is already bound (`torch` in the notebook) stays what it 
 
 from __future__ import annotations
 
-from ..compat import alias_torch, is_aliased, unalias_torch
+from ..torch_api.compat import alias_torch, is_aliased, unalias_torch
 from .command import Command, Parser
 from .note import Note
 from .refusal import Refusal, one_line, perhaps

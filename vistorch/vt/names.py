@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ..debug.namespace import KINDS, ORDERS, survey
+from ..debug.variables import KINDS, ORDERS, survey
 from .command import Asked, Command, Parser
 from .defaults import defaults
 from .look import opened

@@ -8,6 +8,8 @@ export interface Row {
   name: string;
   where: string;
   module: string;
+  /** Class and size of the module. */
+  layer: string;
   device: string;
   bytes: number;
   shared: number;

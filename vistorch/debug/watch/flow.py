@@ -19,7 +19,7 @@ import numpy as np
 
 from ..numbers import host, norm_of, plain
 from ..steps.words import count, number, shape
-from .cures import CURES, bounds_of
+from .advice import CURES, bounds_of
 from .layers import owner_of
 
 

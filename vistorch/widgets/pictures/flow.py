@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ...debug.steps.words import count, number, shape
-from ...debug.watch.cures import bounds_of
+from ...debug.watch.advice import bounds_of
 from .ink import SANS, tag, words
 from .ink import number as place
 from .sheet import PAD, SMALL, Sheet, wrapped

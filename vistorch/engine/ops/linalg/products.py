@@ -12,6 +12,7 @@ from ...base_ops import expand
 from ...call import op
 from ...casting import casting
 from ...face import METHODS, expose, public
+from ...graph import UNTRACKED, version
 from ...tensor import Tensor
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
@@ -135,7 +136,10 @@ def _matmul(input: Any, other: Any, out: Any) -> Tensor:
     if m == 2 and n == 1:
         return mv(input, other)
     if m == 1 and n == 2:
-        return squeeze_product(mm(unsqueeze(input, 0), other), 0)
+        o = squeeze_product(mm(unsqueeze(input, 0), other), 0)
+        if o._ver is not UNTRACKED:
+            version(o).n += 1  # PyTorch squeezes the product in place
+        return o
     if m == 2 and n == 2:
         return _mm(input, other, None)
     return _folded(input, other) if _folds(input, other) else _batched(input, other)

@@ -16,8 +16,8 @@ from types import FrameType
 from typing import Any
 
 from ...engine.backward import Pass, order_of
-from ...engine.events import _HOME
 from ...engine.graph import Out, edge
+from ...engine.home import HOME
 from ...engine.tensor import Tensor
 from ..layers import is_module
 from ..meaning import short
@@ -26,7 +26,7 @@ from .names import Names, line_text
 from .record import GraphRecord
 from .words import one_line, shape_text
 
-MODULES = _HOME + "nn" + os.sep + "modules" + os.sep
+MODULES = HOME + "nn" + os.sep + "modules" + os.sep
 VARARGS = 4  # the flag of a code object that takes *args
 NOTHING = "no exception was raised yet, or it is not known here: pass it as `error`"
 NO_OP = "the exception came from no op of a graph: there is nothing to draw"
@@ -91,7 +91,7 @@ def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(_HOME)
+    return frame.f_code.co_filename.startswith(HOME)
 
 
 def _calls_ops(frame: FrameType) -> bool:

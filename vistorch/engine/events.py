@@ -146,7 +146,7 @@ def _kind(name: str) -> int:
 
 
 def where(known: int = 0) -> tuple[CodeType, int] | None:
-    """The place outside vistorch that made the event happen: (code, instruction), for `debug.source` to read.
+    """The place outside vistorch that made the event happen: (code, instruction), for `debug.line_lookup` to read.
 
     It is the innermost one above whoever tells, so a listener may ask wherever it was written itself. Kept raw because
     finding the line of an instruction takes longer than a small op. None when nobody tells.

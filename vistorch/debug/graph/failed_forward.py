@@ -19,6 +19,7 @@ from ...engine.backward import Pass, order_of
 from ...engine.graph import Out, edge
 from ...engine.home import HOME
 from ...engine.tensor import Tensor
+from ..layers import is_module
 from ..meaning import short
 from .capture import Source, tensors_in
 from .names import Names, line_text
@@ -102,7 +103,7 @@ def _module(frame: FrameType) -> Any:
     """The module whose method a frame runs, or None."""
     code = frame.f_code
     found = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
-    return found if hasattr(type(found), "_call_impl") else None
+    return found if is_module(found) else None
 
 
 def _backward(frame: FrameType, known: Names) -> Source:

@@ -19,10 +19,10 @@ from IPython.display import display
 from traitlets import Bool, Enum, Int, TraitError, observe, validate
 
 from . import vt
-from .completion import matcher_for
 from .engine.tensor import Tensor
 from .vt import listening
 from .vt.automatic import bundle_of
+from .vt.completion import matcher_for
 from .vt.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .vt.dispatch import obey
 from .vt.failures import Failures

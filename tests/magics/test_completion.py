@@ -3,7 +3,7 @@
 import pytest
 from IPython.core.completer import provisionalcompleter
 
-from vistorch.completion import tail
+from vistorch.vt.completion import tail
 
 NAMES = """
 import vistorch, numpy as np

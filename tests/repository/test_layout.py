@@ -165,7 +165,7 @@ PENDING = [
     {"vistorch.debug.breaks", "vistorch.debug.breaks.points", "vistorch.debug.stepper"},
     {"vistorch.debug.trace.build", "vistorch.debug.trace.trace"},
     {
-        "vistorch.completion",
+        "vistorch.vt.completion",
         "vistorch.magics",
         "vistorch.vt",
         *(f"vistorch.vt.{name}" for name in ("compare_runs", "failures", "memory_time", "running")),

@@ -14,12 +14,12 @@ from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
-from . import vt
-from .debug.variables import names_worth_looking_at
-from .vt.command import DISPLAY, EXPRESSION, PATH, PLACE, Command
-from .vt.keep import SUFFIXES, names_shown
-from .vt.place import choices as places
-from .vt.words import Word, split
+from .. import vt
+from ..debug.variables import names_worth_looking_at
+from .command import DISPLAY, EXPRESSION, PATH, PLACE, Command
+from .keep import SUFFIXES, names_shown
+from .place import choices as places
+from .words import Word, split
 
 _MAGIC = re.compile(r"^\s*(%{1,2})vt(\s+)")
 

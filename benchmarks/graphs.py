@@ -51,7 +51,7 @@ def first_picture(lib):
 def first_message(lib):
     """Everything that a page gets: all layouts that can be reached without a kernel, and the text."""
     from vistorch.debug.graph import capture
-    from vistorch.widgets import wire
+    from vistorch.widgets._frame import wire
 
     loss, names = resnet(lib)
     return lambda: len(wire.pack("graph", capture(loss, namespace=names).wire()))

@@ -115,13 +115,13 @@ MODULES = (
         "Views: vistorch.widgets",
         "widgets",
         (
-            "vistorch.widgets.display",
-            "vistorch.widgets.live",
+            "vistorch.widgets._frame.display",
+            "vistorch.widgets._frame.live",
             "vistorch.widgets.array",
             "vistorch.widgets.graph",
             "vistorch.widgets.steps",
             "vistorch.widgets.vars",
-            "vistorch.widgets.pump",
+            "vistorch.widgets._frame.pump",
         ),
     ),
 )

@@ -12,8 +12,8 @@ import pytest
 import vistorch
 from vistorch import nn, vt
 from vistorch.debug.updates import forget, remembered
-from vistorch.widgets.display import Display, shown
-from vistorch.widgets.wire import pack
+from vistorch.widgets._frame.display import Display, shown
+from vistorch.widgets._frame.wire import pack
 
 
 @pytest.fixture(autouse=True)

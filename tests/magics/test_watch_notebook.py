@@ -8,9 +8,9 @@ import pytest
 from tests.debug.watch.loops import small_training
 from vistorch import vt
 from vistorch.vt import step_in, watching
-from vistorch.widgets import bundles, live
+from vistorch.widgets._frame import bundles, live
+from vistorch.widgets._frame.wire import unpack
 from vistorch.widgets.watch import WatchKept, WatchView
-from vistorch.widgets.wire import unpack
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def front(monkeypatch, tmp_path, bare):
     monkeypatch.setattr("IPython.display.display", shown.append)
     for place in (watching, vt.stepper):
         monkeypatch.setattr(place, "has_front_end", lambda shell: True)
-    monkeypatch.setattr("vistorch.widgets.pump.why_not", lambda: "")
+    monkeypatch.setattr("vistorch.widgets._frame.pump.why_not", lambda: "")
     yield shown
     for _, view in list(live.Live._open.values()):
         view.close()
@@ -56,7 +56,7 @@ def test_a_page_knows_before_the_first_step_what_it_can_ask_for(front):
 
 
 def test_a_page_knows_before_the_first_step_that_clicks_would_come_too_late(front, monkeypatch):
-    monkeypatch.setattr("vistorch.widgets.pump.why_not", lambda: "Clicks wait.")
+    monkeypatch.setattr("vistorch.widgets._frame.pump.why_not", lambda: "Clicks wait.")
     net, opt, _ = small_training()
     with vt.watch(net, opt):
         head = unpack(front[0].payload)[1]["head"]

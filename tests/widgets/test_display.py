@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from tests.widgets.states import Record, item
-from vistorch.widgets import bundles, display, standalone
-from vistorch.widgets.display import Display, Shown
-from vistorch.widgets.wire import unpack
+from vistorch.widgets._frame import bundles, display, standalone
+from vistorch.widgets._frame.display import Display, Shown
+from vistorch.widgets._frame.wire import unpack
 
 MARKUP = "</script><script>alert(1)</script><b>&amp;"
 

@@ -13,10 +13,10 @@ from vistorch.vt import listening, stepper
 from vistorch.vt.graphs import graph, leaves
 from vistorch.vt.inside import Inside
 from vistorch.vt.stepper import Walker, step
-from vistorch.widgets.display import Display
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.wire import unpack
 from vistorch.widgets.graph import GraphView
 from vistorch.widgets.steps import StepsView
-from vistorch.widgets.wire import unpack
 
 
 @pytest.fixture(autouse=True)

@@ -101,7 +101,7 @@ def compare(
         'The first difference is in mul (number 1)'
     """
     from ..debug.compare import compare as compared
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
 
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not (is_number(value) and value >= 0):

@@ -91,7 +91,7 @@ class Failures:
             if record is None:
                 return
             if has_front_end(self.shell):
-                from ..widgets.display import Display
+                from ..widgets._frame.display import Display
 
                 self.waiting = Display(record)
             else:

@@ -69,7 +69,7 @@ def graph(
 
 
 def _shown(record: Any, x: Any, last: bool, live: Any, around: Mapping[str, Any]) -> Any:
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
 
     display = Display(record, record.title)
     live = defaults.live if live is None else live

@@ -141,7 +141,7 @@ def opened(node: Any, value: Any, gradient: Any, name: str, why: str) -> tuple[A
         name: what it is called.
         why: why there is no gradient.
     """
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
 
     called = name or ("leaf" if node.__class__ is Leaf else node.name())
     value = wrap(value, node.place) if value is not None and not isinstance(value, Tensor) else value

@@ -62,7 +62,7 @@ def keep(found: Any) -> None:
     Args:
         found: what a command returned: a display, a view with a kernel, or a note, which is not kept.
     """
-    from ..widgets.display import Display, shown
+    from ..widgets._frame.display import Display, shown
 
     display = getattr(found, "display", found)
     if isinstance(display, Display):
@@ -71,14 +71,14 @@ def keep(found: Any) -> None:
 
 def names_shown() -> list[str]:
     """Return the names of what was shown of late, newest first."""
-    from ..widgets.display import shown
+    from ..widgets._frame.display import shown
 
     return shown.names()
 
 
 def _find(display: Any) -> Any:
     """Return the display that is meant."""
-    from ..widgets.display import shown
+    from ..widgets._frame.display import shown
 
     if display is None:
         found = shown.last

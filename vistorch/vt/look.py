@@ -56,7 +56,7 @@ def show(
                 [0., 1.]])
     """
     from ..debug.array.codes import EXACT_BYTES
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
     from .making import Wish, make
 
     live = _one_of("live", defaults.live if live is None else live, SWITCH)
@@ -92,7 +92,7 @@ def plain(tensor: Any) -> Any:
     Args:
         tensor: the tensor.
     """
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
     from .making import make
 
     written, axes = find(tensor, _around())
@@ -108,7 +108,7 @@ def opened(x: Any, name: str) -> tuple[Any, list[Any]]:
         x: the value.
         name: its name.
     """
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
     from .making import make
 
     made = make(x, _plain_wish(name, dims=find(x, _around())[1]))

@@ -39,7 +39,7 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
     from ..engine.backward import order_of
     from ..engine.graph import FREED, edge
     from ..engine.tensor import Tensor
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
 
     if x is None:
         raise Refusal("say of what: type `%vt memory loss`, or `%%vt memory` on the first line of a cell")
@@ -57,7 +57,7 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
 def _cell(cell: str, asked: Asked, *, x: Any = None, namespace: Mapping[str, Any] | None = None) -> Any:
     """Run a cell and show what it kept; names are those it leaves."""
     from ..debug.timeline import Timeline
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
 
     if x is not None:
         raise Refusal(

@@ -34,7 +34,7 @@ def vars(
         >>> print(vt.vars({"x": vistorch.ones(2, 3)}).record.rows[0].shape)
         (2, 3)
     """
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
 
     if namespace is not None and not isinstance(namespace, Mapping):
         raise Refusal(

@@ -104,7 +104,7 @@ def shown(
     """
     from ..debug.graph import capture
     from ..debug.steps.build import record
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
 
     graph, places = None, []
     if stepper.outputs and len(stepper.nodes) <= GRAPH:

@@ -42,7 +42,7 @@ class Tracing:
     @property
     def display(self) -> Any:
         """The display of what was found so far."""
-        from ..widgets.display import Display
+        from ..widgets._frame.display import Display
 
         if self._display is None:
             self._display = Display(self._trace.record(), NAME)

@@ -52,7 +52,7 @@ class Watched(Run):
         return super().__exit__(kind, error, trace)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        from ..widgets.display import Display
+        from ..widgets._frame.display import Display
 
         return Display(self.record(), self.name)._repr_mimebundle_(include, exclude)
 
@@ -72,7 +72,7 @@ class Panel:
         try:
             from IPython.display import display
 
-            from ..widgets.display import Display
+            from ..widgets._frame.display import Display
             from ..widgets.watch import WatchView, hindrance
         except ImportError:  # `%vt doctor` says what is missing
             return
@@ -266,7 +266,7 @@ def flow(model: Any, *, title: str = "", name: str | None = None) -> Any:
         parameter  shape  norm  max  zeros  grad/weight
         weight     1 × 2     5    4    0 %        13.18
     """
-    from ..widgets.display import Display
+    from ..widgets._frame.display import Display
 
     try:
         record = flow_of(model, title)

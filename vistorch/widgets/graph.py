@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
-from . import bundles, wire
-from .display import Display
-from .live import Live, Refused, whole
-from .tiles import Tiles
+from ._frame import bundles, wire
+from ._frame.display import Display
+from ._frame.live import Live, Refused, whole
+from ._frame.tiles import Tiles
 
 
 class Inside(Protocol):

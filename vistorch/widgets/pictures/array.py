@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from . import cells, png
+from .._frame import png
+from . import cells
 from .digits import dots, short
 from .drawing import svg
 from .raster import HATCHED, INK, OPEN, Palette, heat, image, ramp

@@ -9,8 +9,8 @@ from typing import Any
 
 from ...debug.compare.record import differs
 from ...debug.steps.words import count, number
-from .ink import SANS, tag, words
-from .sheet import LETTER, PAD, Sheet
+from .._frame.ink import SANS, tag, words
+from .._frame.sheet import LETTER, PAD, Sheet
 
 MIME = "image/svg+xml"
 ROWS = 24

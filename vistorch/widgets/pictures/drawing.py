@@ -9,8 +9,9 @@ import base64
 from html import escape
 from typing import Any
 
-from . import cells, png, raster
-from .colours import part_of, sampled
+from .._frame import png
+from .._frame.colours import part_of, sampled
+from . import cells, raster
 from .digits import short
 
 INKS = {"light": ("#1b1f27", "#545d6b"), "dark": ("#e7eaf0", "#aab3c1")}

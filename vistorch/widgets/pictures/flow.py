@@ -10,9 +10,9 @@ from typing import Any
 
 from ...debug.steps.words import count, number, shape
 from ...debug.watch.cures import bounds_of
-from .ink import SANS, tag, words
-from .ink import number as place
-from .sheet import PAD, SMALL, Sheet, wrapped
+from .._frame.ink import SANS, tag, words
+from .._frame.ink import number as place
+from .._frame.sheet import PAD, SMALL, Sheet, wrapped
 
 MIME = "image/svg+xml"
 ROWS = 48

@@ -23,9 +23,9 @@ from ...debug.graph.labels import (
 from ...debug.graph.record import MARKS
 from ...debug.graph.state import summary
 from ...debug.graph.words import cells, cut, number_text
-from .ink import COLOURS, MONO, SANS, clean, halo, head, number, tag, way, words
-from .sheet import wrapped
-from .signs import sign
+from .._frame.ink import COLOURS, MONO, SANS, clean, halo, head, number, tag, way, words
+from .._frame.sheet import wrapped
+from .._frame.signs import sign
 
 __all__ = ["MIME", "paint", "svg"]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...debug.steps.words import count
 from ...debug.timeline import size
-from .ink import SANS, number, tag, words
-from .sheet import LETTER, PAD, Sheet
+from .._frame.ink import SANS, number, tag, words
+from .._frame.sheet import LETTER, PAD, Sheet
 
 MIME = "image/svg+xml"
 ROWS = 16

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._frame.colours import part_of, sampled
 from . import cells
-from .colours import part_of, sampled
 from .digits import dots, short
 
 OPEN, INK, RED, WHITE, FIRST = range(5)

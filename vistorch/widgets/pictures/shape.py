@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ink import number, tag, words
-from .sheet import PAD, Sheet
+from .._frame.ink import number, tag, words
+from .._frame.sheet import PAD, Sheet
 
 MIME = "image/svg+xml"
 BOXES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...debug.graph.words import cells, cut
-from .ink import COLOURS, MONO, SANS, clean, tag, words
+from .._frame.ink import COLOURS, MONO, SANS, clean, tag, words
 
 __all__ = ["MIME", "paint", "svg"]
 

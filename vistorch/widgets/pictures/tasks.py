@@ -12,8 +12,8 @@ import numpy as np
 
 from ...debug.graph.words import cut
 from ...debug.watch.taskwords import number_text
-from .ink import SANS, number, tag, words
-from .sheet import PAD, Sheet
+from .._frame.ink import SANS, number, tag, words
+from .._frame.sheet import PAD, Sheet
 
 HIGH = 152  # as tall as the curve of the loss
 POINTS = 300

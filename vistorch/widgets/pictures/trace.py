@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...debug.steps.words import count, index, number, shape
-from .ink import SANS, tag, words
-from .sheet import LETTER, PAD, SMALL, Sheet
+from .._frame.ink import SANS, tag, words
+from .._frame.sheet import LETTER, PAD, SMALL, Sheet
 
 MIME = "image/svg+xml"
 ROWS = 16

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from . import png
-from .colours import sampled
+from .._frame import png
+from .._frame.colours import sampled
 
 MIME = "image/svg+xml"
 INKS = {

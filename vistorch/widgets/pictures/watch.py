@@ -13,8 +13,8 @@ import numpy as np
 from ...debug.steps.words import count
 from ...debug.watch.taskwords import headline, shown
 from ...debug.watch.words import loss_text, share_text
-from .ink import SANS, number, tag, words
-from .sheet import PAD, TEXT, Sheet
+from .._frame.ink import SANS, number, tag, words
+from .._frame.sheet import PAD, TEXT, Sheet
 from .tasks import beside
 
 MIME = "image/svg+xml"

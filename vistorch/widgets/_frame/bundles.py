@@ -11,7 +11,7 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
 
 
 def source(kind: str) -> Path:

@@ -317,7 +317,7 @@ def pump():
         How many messages were handled.
 
     Example:
-        >>> from vistorch.widgets.pump import pump
+        >>> from vistorch.widgets._frame.pump import pump
         >>> pump()  # outside a kernel
         0
     """
@@ -335,7 +335,7 @@ def why_not():
     """Say why clicks wait for the end of the cell here; an empty string where `pump()` handles them.
 
     Example:
-        >>> from vistorch.widgets.pump import why_not
+        >>> from vistorch.widgets._frame.pump import why_not
         >>> why_not()
         'Nobody can click here: this is not a notebook kernel.'
     """

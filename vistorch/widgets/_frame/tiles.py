@@ -46,7 +46,7 @@ class Tiles:
 
     def answer(self, message: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """The answer to a page's message and its one buffer; `Refused` where it asks for what is not there."""
-        from ..debug.array import tile_ends
+        from ...debug.array import tile_ends
 
         number = whole(message.get("id"))
         item = whole(message.get("item"), 0, 10_000)

@@ -22,11 +22,11 @@ from .completion import matcher_for
 from .engine.tensor import Tensor
 from .vt import listening
 from .vt.automatic import bundle_of
-from .vt.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .vt.dispatch import obey
 from .vt.failures import Failures
 from .vt.keep import keep
-from .vt.shell import has_front_end
+from .widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
+from .widgets._frame.shell import has_front_end
 
 _ASKS = re.compile(r"^(\s*%%?vt(?:\s+\w+)?)\s*\?{1,2}\s*$")
 

@@ -283,8 +283,8 @@ def test_typed(type_in, shell):
 
 
 def test_typed_paths_name_the_axes_of_a_parameter(shell):
-    from vistorch.vt.command import Asked
     from vistorch.vt.reading import read
+    from vistorch.widgets._frame.command import Asked
 
     net = nn.ModuleDict({"a": nn.Sequential(nn.Linear(2, 3))})
     for typed, dims in (

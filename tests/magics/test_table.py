@@ -8,10 +8,10 @@ from keyword import iskeyword
 import pytest
 
 from vistorch import vt
-from vistorch.vt.command import EXPRESSION, Asked, Command
 from vistorch.vt.dispatch import obey
 from vistorch.vt.help import WIDTH, help_of
 from vistorch.vt.reading import read
+from vistorch.widgets._frame.command import EXPRESSION, Asked, Command
 
 ROWS = pytest.mark.parametrize("command", vt.COMMANDS.values(), ids=lambda command: command.name)
 FROM_THE_PLACE = {"namespace", "index"}  # what no one types

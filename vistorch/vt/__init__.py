@@ -6,6 +6,9 @@ A new command is one file with a `COMMAND` row, one line here, and nothing else.
 Invariant: importing this package imports no IPython; the magics import it.
 """
 
+from ..widgets._frame.command import Asked, Command
+from ..widgets._frame.defaults import defaults
+from ..widgets._frame.user_error import Refusal
 from . import (
     alias,
     breaks,
@@ -24,16 +27,13 @@ from . import (
 from .alias import torch
 from .breaks import break_
 from .check import doctor
-from .command import Asked, Command
 from .compare_runs import compare, record
-from .defaults import defaults
 from .graphs import graph
 from .keep import export
 from .look import show
 from .memory_time import memory
 from .names import vars
 from .place import device
-from .refusal import Refusal
 from .stepper import step
 from .trace_cell import trace
 from .watching import flow, watch

@@ -10,10 +10,10 @@ from typing import Any
 
 from ..debug.breaks import session
 from ..debug.breaks.errors import ConditionError
-from .command import TEXT, Command, Parser
-from .note import Note
-from .refusal import Refusal, first_line
-from .shell import has_front_end, shell_of_user
+from ..widgets._frame.command import TEXT, Command, Parser
+from ..widgets._frame.note import Note
+from ..widgets._frame.shell import has_front_end, shell_of_user
+from ..widgets._frame.user_error import Refusal, first_line
 from .words import unquoted
 
 

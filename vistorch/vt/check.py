@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..debug.doctor import Doctor, examine
-from .command import Command
-from .shell import shell_of_user
+from ..widgets._frame.command import Command
+from ..widgets._frame.shell import shell_of_user
 
 
 def doctor() -> Doctor:

@@ -8,12 +8,12 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
-from .command import EXPRESSION, PATH, Asked, Command, Parser
-from .finding import find
+from ..widgets._frame.command import EXPRESSION, PATH, Asked, Command, Parser
+from ..widgets._frame.finding import find
+from ..widgets._frame.note import Note
+from ..widgets._frame.run_cell import finish, run
+from ..widgets._frame.user_error import Refusal, first_line, is_number
 from .keep import SUFFIXES
-from .note import Note
-from .refusal import Refusal, first_line, is_number
-from .running import finish, run
 from .trace_cell import around
 
 NAME = "compare"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .command import Asked, Command
+from ..widgets._frame.command import Asked, Command
+from ..widgets._frame.note import Note
+from ..widgets._frame.user_error import Refusal, one_line
 from .help import WIDTH, help_of, overview
-from .note import Note
 from .reading import find, read, wants_help
-from .refusal import Refusal, one_line
 from .words import split
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from ..debug.shapes import explain
 from ..debug.trimmed import note_of, trimmed
-from .defaults import defaults
-from .shell import has_front_end
+from ..widgets._frame.defaults import defaults
+from ..widgets._frame.shell import has_front_end
 
 CHAIN = 20  # exceptions raised from each other
 

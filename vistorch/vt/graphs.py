@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..engine.tensor import Tensor
+from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
+from ..widgets._frame.defaults import SWITCH, defaults
+from ..widgets._frame.shell import has_front_end, shell_of_user
+from ..widgets._frame.user_error import Refusal, first_line
 from . import listening
-from .command import EXPRESSION, Asked, Command, Parser
-from .defaults import SWITCH, defaults
-from .refusal import Refusal, first_line
-from .shell import has_front_end, shell_of_user
 
 
 def graph(

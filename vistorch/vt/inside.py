@@ -18,7 +18,7 @@ from ..debug.steps.slopes import numbers_in
 from ..engine.backward import order_of
 from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor, wrap
-from .refusal import first_line
+from ..widgets._frame.user_error import first_line
 
 FLOWS = 4  # gradients that a node sends, of which pictures are made
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..serialization.atomic import replacing
-from .command import DISPLAY, PATH, Command, Parser
-from .note import Note
-from .refusal import Refusal, either, first_line, perhaps
+from ..widgets._frame.command import DISPLAY, PATH, Command, Parser
+from ..widgets._frame.note import Note
+from ..widgets._frame.user_error import Refusal, either, first_line, perhaps
 
 SUFFIXES = (".html", ".svg", ".png")
 THEMES = ("light", "dark")
@@ -34,7 +34,7 @@ def export(path: Any, display: Any = None, *, theme: str = "light") -> Note:
         >>> vt.export("weights.txt")
         Traceback (most recent call last):
         ...
-        vistorch.vt.refusal.Refusal: 'weights.txt' does not say what to write: end it in .html, .svg or .png
+        vistorch.vt.Refusal: 'weights.txt' does not say what to write: end it in .html, .svg or .png
     """
     if not isinstance(path, (str, os.PathLike)):
         raise Refusal(

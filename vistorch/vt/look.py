@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .command import EXPRESSION, Asked, Command, Parser
-from .defaults import LARGEST, MAPS, SMALLEST, SWITCH, defaults
-from .finding import find
-from .refusal import Refusal, either, perhaps
-from .shell import has_front_end, last_value, shell_of_user
+from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
+from ..widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, defaults
+from ..widgets._frame.finding import find
+from ..widgets._frame.shell import has_front_end, last_value, shell_of_user
+from ..widgets._frame.user_error import Refusal, either, perhaps
 
 SCALES = ("clip", "max", "log", "fixed")
 

@@ -16,7 +16,7 @@ from ..debug.array.axes import default_roles
 from ..debug.array.codes import EXACT_BYTES
 from ..debug.updates import MOST, last_update, remember, why_none
 from ..engine.tensor import Tensor
-from .refusal import Refusal, either, first_line, perhaps
+from ..widgets._frame.user_error import Refusal, either, first_line, perhaps
 
 KEPT = 16 << 20  # bytes of parameters that a step may copy for the sake of being shown
 SCALES = ("clip", "max", "log", "fixed")

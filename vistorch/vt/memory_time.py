@@ -6,9 +6,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from .command import EXPRESSION, Asked, Command, Parser
-from .refusal import Refusal
-from .running import finish, run
+from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
+from ..widgets._frame.run_cell import finish, run
+from ..widgets._frame.user_error import Refusal
 from .trace_cell import around
 
 NAME = "memory"

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..debug.namespace import KINDS, ORDERS, survey
-from .command import Asked, Command, Parser
-from .defaults import defaults
+from ..widgets._frame.command import Asked, Command, Parser
+from ..widgets._frame.defaults import defaults
+from ..widgets._frame.shell import has_front_end, shell_of_user
+from ..widgets._frame.user_error import Refusal, either, perhaps
 from .look import opened
-from .refusal import Refusal, either, perhaps
-from .shell import has_front_end, shell_of_user
 
 
 def vars(

@@ -10,9 +10,9 @@ from typing import Any
 from ..cuda import devices
 from ..engine import places
 from ..engine.device import default, get_default_device, set_default_device
-from .command import PLACE, Command, Parser
-from .note import Note
-from .refusal import Refusal, first_line, perhaps
+from ..widgets._frame.command import PLACE, Command, Parser
+from ..widgets._frame.note import Note
+from ..widgets._frame.user_error import Refusal, first_line, perhaps
 
 SIMULATE = "simulate"
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from .command import EXPRESSION, TEXT, Asked, Command
+from ..widgets._frame.command import EXPRESSION, TEXT, Asked, Command
+from ..widgets._frame.user_error import Refusal, either, perhaps
 from .expression import WHAT_THERE_IS, evaluate
-from .refusal import Refusal, either, perhaps
 from .words import Word, split, unquoted
 
 

@@ -10,8 +10,8 @@ import time
 from typing import Any
 
 from ..debug.stepper import Stepper
-from .refusal import first_line
-from .shell import shell_of_user
+from ..widgets._frame.shell import shell_of_user
+from ..widgets._frame.user_error import first_line
 
 WAIT = 0.01  # seconds between two looks while the loop waits
 SAYS = (

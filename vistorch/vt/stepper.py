@@ -16,13 +16,13 @@ from ..debug.breaks.errors import ConditionError
 from ..debug.stepper import Stepper
 from ..engine.graph import FREED, Leaf
 from ..engine.tensor import Tensor
+from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
+from ..widgets._frame.defaults import SWITCH, defaults
+from ..widgets._frame.shell import has_front_end, shell_of_user
+from ..widgets._frame.user_error import Refusal, first_line
 from . import listening
-from .command import EXPRESSION, Asked, Command, Parser
-from .defaults import SWITCH, defaults
 from .graphs import _around, _tensors, leaves
 from .inside import Looked, checked, opened
-from .refusal import Refusal, first_line
-from .shell import has_front_end, shell_of_user
 
 GONE = (
     "the graph was freed by a backward pass: run the forward pass again, and step it before backward() "

@@ -6,11 +6,11 @@ import sys
 from types import FrameType
 from typing import Any
 
-from .command import Asked, Command, Parser
-from .finding import find
-from .refusal import Refusal, is_number
-from .running import finish, run
-from .shell import shell_of_user
+from ..widgets._frame.command import Asked, Command, Parser
+from ..widgets._frame.finding import find
+from ..widgets._frame.run_cell import finish, run
+from ..widgets._frame.shell import shell_of_user
+from ..widgets._frame.user_error import Refusal, is_number
 
 NAME = "trace"
 

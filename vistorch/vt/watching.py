@@ -14,13 +14,13 @@ from ..debug.watch import Line, Run, StopTraining
 from ..debug.watch import flow as flow_of
 from ..debug.watch.budget import SHARE
 from ..debug.watch.snapshots import BUDGET
-from .command import EXPRESSION, Asked, Command, Parser
-from .defaults import SWITCH, defaults
+from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
+from ..widgets._frame.defaults import SWITCH, defaults
+from ..widgets._frame.run_cell import finish, run
+from ..widgets._frame.shell import has_front_end, shell_of_user
+from ..widgets._frame.user_error import Refusal, first_line, is_number
 from .graphs import leaves
 from .loops import lengths
-from .refusal import Refusal, first_line, is_number
-from .running import finish, run
-from .shell import has_front_end, shell_of_user
 
 NAME = "watch"
 

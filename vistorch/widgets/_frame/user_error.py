@@ -27,6 +27,8 @@ class Refusal(ValueError):
         there is no column 'byte'; did you mean bytes?: type name, kind, shape, dtype, device, bytes or grad
     """
 
+    __module__ = "vistorch.vt"  # where it is caught
+
     def __init__(self, sentence: str) -> None:
         super().__init__(one_line(sentence))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn
 
-from .refusal import Refusal
+from .user_error import Refusal
 
 # What a positional argument or an option's value is, for reading it and for completing it.
 EXPRESSION = "expression"  # Python, evaluated in the user's namespace
@@ -105,7 +105,7 @@ class Command:
         >>> from vistorch import vt
         >>> vt.COMMANDS["show"].typed, vt.COMMANDS["trace"].typed
         ('%vt show', '%%vt trace')
-        >>> from vistorch.vt.command import EXPRESSION, Asked, Command, Parser
+        >>> from vistorch.widgets._frame.command import EXPRESSION, Asked, Command, Parser
         >>> def plus(x, number, name):
         ...     return f"{name} plus {number} is {x + number}"
         >>> def arguments(parser):

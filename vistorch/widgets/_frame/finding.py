@@ -24,7 +24,7 @@ def find(x: Any, namespace: Mapping[str, Any]) -> tuple[str, tuple[str, ...] | N
         >>> find(net[0].weight, {"net": net})
         ('net[0].weight', ('out', 'in'))
     """
-    from .making import is_parameter
+    from ...vt.making import is_parameter
 
     held = [(name, value) for name, value in list(namespace.items()) if not name.startswith("_")]
     name = next((name for name, value in held if value is x), "")
@@ -36,8 +36,8 @@ def find(x: Any, namespace: Mapping[str, Any]) -> tuple[str, tuple[str, ...] | N
 
 def _in_modules(parameter: Any, held: list[tuple[str, Any]]) -> tuple[str, tuple[str, ...] | None]:
     """Look for a parameter in all modules that have a name."""
-    from ..debug.array.axes import dims_of
-    from ..nn import Module
+    from ...debug.array.axes import dims_of
+    from ...nn import Module
 
     looked = 0
     for name, value in held:

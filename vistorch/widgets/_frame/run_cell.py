@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from ..debug.source import cell_of
-from .refusal import Refusal
+from ...debug.source import cell_of
+from .user_error import Refusal
 
 
 def run(
@@ -68,7 +68,7 @@ def finish(display: Any, error: BaseException | None, shell: Any) -> Any:
     """
     if error is None:
         return display
-    from ..magics import tell
+    from ...magics import tell
 
     tell(display, shell)
     raise error

@@ -11,9 +11,9 @@ from typing import Any
 from ..widgets._frame.command import EXPRESSION, PATH, Asked, Command, Parser
 from ..widgets._frame.finding import find
 from ..widgets._frame.note import Note
+from ..widgets._frame.output import SUFFIXES
 from ..widgets._frame.run_cell import finish, run
 from ..widgets._frame.user_error import Refusal, first_line, is_number
-from .keep import SUFFIXES
 from .trace_cell import around
 
 NAME = "compare"

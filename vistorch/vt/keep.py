@@ -12,9 +12,9 @@ from typing import Any
 from ..serialization.atomic import replacing
 from ..widgets._frame.command import DISPLAY, PATH, Command, Parser
 from ..widgets._frame.note import Note
+from ..widgets._frame.output import SUFFIXES
 from ..widgets._frame.user_error import Refusal, either, first_line, perhaps
 
-SUFFIXES = (".html", ".svg", ".png")
 THEMES = ("light", "dark")
 
 
@@ -54,19 +54,6 @@ def export(path: Any, display: Any = None, *, theme: str = "light") -> Note:
     _write(target, data)
     name = f": {found.name}" if found.name else ""
     return Note(f"wrote {path} ({len(data) / 1e3:,.0f} kB){name}")
-
-
-def keep(found: Any) -> None:
-    """Remember what a magic shows; a terminal prints its text and does not ask for its picture.
-
-    Args:
-        found: what a command returned: a display, a view with a kernel, or a note, which is not kept.
-    """
-    from ..widgets._frame.display import Display, shown
-
-    display = getattr(found, "display", found)
-    if isinstance(display, Display):
-        shown.add(display)
 
 
 def names_shown() -> list[str]:

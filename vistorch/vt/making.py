@@ -16,6 +16,7 @@ from ..debug.array.axes import default_roles
 from ..debug.array.codes import EXACT_BYTES
 from ..debug.updates import MOST, last_update, remember, why_none
 from ..engine.tensor import Tensor
+from ..widgets._frame.finding import is_parameter
 from ..widgets._frame.user_error import Refusal, either, first_line, perhaps
 
 KEPT = 16 << 20  # bytes of parameters that a step may copy for the sake of being shown
@@ -94,13 +95,6 @@ def make(x: Any, wish: Wish) -> Made:
         raise Refusal(_plainly(error)) from None
     _apply(made.record, wish, several)
     return made
-
-
-def is_parameter(x: Any) -> bool:
-    """Say whether a thing is trained: then its gradient and its last update belong to it."""
-    from ..nn.parameter import Buffer, Parameter
-
-    return isinstance(x, Parameter) and not isinstance(x, Buffer)
 
 
 def grad_of(x: Any, name: str) -> Any:

@@ -108,8 +108,8 @@ class Panel:
         self.done = True
         from IPython.display import display
 
+        from ..widgets._frame.output import keep
         from ..widgets.watch import WatchKept
-        from .keep import keep
 
         self.kept = WatchKept(run.record(), run.name)
         keep(self.kept)

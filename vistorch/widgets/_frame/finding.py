@@ -24,14 +24,19 @@ def find(x: Any, namespace: Mapping[str, Any]) -> tuple[str, tuple[str, ...] | N
         >>> find(net[0].weight, {"net": net})
         ('net[0].weight', ('out', 'in'))
     """
-    from ...vt.making import is_parameter
-
     held = [(name, value) for name, value in list(namespace.items()) if not name.startswith("_")]
     name = next((name for name, value in held if value is x), "")
     if not is_parameter(x):
         return name, None
     path, dims = _in_modules(x, held)
     return name or path, dims
+
+
+def is_parameter(x: Any) -> bool:
+    """Say whether a thing is trained: then its gradient and its last update belong to it."""
+    from ...nn.parameter import Buffer, Parameter
+
+    return isinstance(x, Parameter) and not isinstance(x, Buffer)
 
 
 def _in_modules(parameter: Any, held: list[tuple[str, Any]]) -> tuple[str, tuple[str, ...] | None]:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from ...debug.source import cell_of
+from .output import show
 from .user_error import Refusal
 
 
@@ -68,9 +69,7 @@ def finish(display: Any, error: BaseException | None, shell: Any) -> Any:
     """
     if error is None:
         return display
-    from ...magics import tell
-
-    tell(display, shell)
+    show(display, shell)
     raise error
 
 

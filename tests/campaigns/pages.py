@@ -14,7 +14,7 @@ from vistorch import nn, vt
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.live import Live
 from vistorch.widgets._frame.standalone import document
-from vistorch.widgets.watch import WatchView
+from vistorch.widgets.watch.live import WatchView
 
 from .result import Result
 

@@ -306,9 +306,9 @@ def test_a_view_with_a_kernel_is_for_what_is_not_carried(monkeypatch):
     from vistorch.vt import look
 
     made, held = [], []
-    view = types.ModuleType("vistorch.widgets.array")
+    view = types.ModuleType("vistorch.widgets.array.live")
     view.ArrayView = lambda display, sources, hold: made.append(sources) or held.append(hold) or "alive"
-    monkeypatch.setitem(__import__("sys").modules, "vistorch.widgets.array", view)
+    monkeypatch.setitem(__import__("sys").modules, "vistorch.widgets.array.live", view)
     big, small = vistorch.randn(500, 500), vistorch.ones(2)
     with pytest.raises(vt.Refusal, match="a live view needs a notebook's kernel: leave out --live on"):
         vt.show(small, live=True)

@@ -10,7 +10,7 @@ from vistorch import vt
 from vistorch.vt import step_in, watching
 from vistorch.widgets._frame import bundles, live
 from vistorch.widgets._frame.wire import unpack
-from vistorch.widgets.watch import WatchKept, WatchView
+from vistorch.widgets.watch.live import WatchKept, WatchView
 
 
 @pytest.fixture

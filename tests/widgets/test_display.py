@@ -94,7 +94,8 @@ def test_a_second_kind_needs_no_change(pages, monkeypatch):
     drawing = types.ModuleType("dots")
     drawing.MIME = "image/svg+xml"
     drawing.paint = lambda record, theme="light": b"<svg/>"
-    monkeypatch.setitem(sys.modules, "vistorch.widgets.pictures.dots", drawing)
+    monkeypatch.setitem(sys.modules, "vistorch.widgets.dots", types.ModuleType("dots"))
+    monkeypatch.setitem(sys.modules, "vistorch.widgets.dots.picture", drawing)
     (pages / "dots.js").write_text("export default {}")
     made = Display(Dots())
     assert made._repr_mimebundle_() == {

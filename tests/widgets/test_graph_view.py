@@ -15,8 +15,8 @@ from vistorch.vt.inside import Inside
 from vistorch.vt.stepper import Walker, step
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.wire import unpack
-from vistorch.widgets.graph import GraphView
-from vistorch.widgets.steps import StepsView
+from vistorch.widgets.graph.live import GraphView
+from vistorch.widgets.steps.live import StepsView
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.live import OPEN, Live
 from vistorch.widgets._frame.tiles import CELLS
 from vistorch.widgets._frame.wire import unpack
-from vistorch.widgets.array import ArrayView
-from vistorch.widgets.vars import VarsView
+from vistorch.widgets.array.live import ArrayView
+from vistorch.widgets.vars.live import VarsView
 
 
 @pytest.fixture

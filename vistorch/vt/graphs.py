@@ -76,7 +76,7 @@ def _shown(record: Any, x: Any, last: bool, live: Any, around: Mapping[str, Any]
     if live in ("off", False) or last or not has_front_end(shell_of_user()):
         return display
     try:
-        from ..widgets.graph import GraphView
+        from ..widgets.graph.live import GraphView
         from .inside import Inside
 
         return GraphView(display, Inside(_tensors(x), leaves(around)))

@@ -138,7 +138,7 @@ def _alive(display: Any, sources: list[Any], asked: bool, hold: bool) -> Any:
             raise Refusal("a live view needs a notebook's kernel: leave out --live on")
         return display
     try:
-        from ..widgets.array import ArrayView
+        from ..widgets.array.live import ArrayView
 
         return ArrayView(display, sources, hold)
     except (ImportError, FileNotFoundError) as error:

@@ -51,7 +51,7 @@ def vars(
     if defaults.live == "off" or not has_front_end(shell):
         return display
     try:
-        from ..widgets.vars import VarsView
+        from ..widgets.vars.live import VarsView
 
         return VarsView(display, lambda name: opened(around[name], name))
     except (ImportError, FileNotFoundError):  # `%vt doctor` says what is missing

@@ -121,7 +121,7 @@ def shown(
     live = defaults.live if live is None else live
     if live not in ("off", False) and has_front_end(shell_of_user()):
         try:
-            from ..widgets.steps import StepsView
+            from ..widgets.steps.live import StepsView
 
             walker = Walker(stepper)
             view = StepsView(display, walker)

@@ -73,7 +73,7 @@ class Panel:
             from IPython.display import display
 
             from ..widgets._frame.display import Display
-            from ..widgets.watch import WatchView, hindrance
+            from ..widgets.watch.live import WatchView, hindrance
         except ImportError:  # `%vt doctor` says what is missing
             return
         if not hindrance():
@@ -109,7 +109,7 @@ class Panel:
         from IPython.display import display
 
         from ..widgets._frame.output import keep
-        from ..widgets.watch import WatchKept
+        from ..widgets.watch.live import WatchKept
 
         self.kept = WatchKept(run.record(), run.name)
         keep(self.kept)

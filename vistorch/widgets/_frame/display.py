@@ -12,8 +12,8 @@ from collections import OrderedDict
 from html import escape
 from typing import Any
 
-from ..pictures import painter
 from . import standalone, wire
+from .kinds import painter
 
 KEPT = 16
 ALT = 120  # letters that name a picture

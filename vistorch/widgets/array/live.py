@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ._frame.display import Display
-from ._frame.live import Live
-from ._frame.tiles import Tiles
+from .._frame.display import Display
+from .._frame.live import Live
+from .._frame.tiles import Tiles
 
 
 class ArrayView(Live):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ._frame import bundles
-from ._frame.display import Display
-from ._frame.live import Live, Refused, whole
-from ._frame.tiles import Tiles
+from .._frame import bundles
+from .._frame.display import Display
+from .._frame.live import Live, Refused, whole
+from .._frame.tiles import Tiles
 
 
 class VarsView(Live):

@@ -11,10 +11,10 @@ from collections import deque
 from time import perf_counter
 from typing import Any, ClassVar
 
-from ..debug.watch.controls import WORDS
-from ._frame import pump, wire
-from ._frame.display import Display
-from ._frame.live import Live, Refused, whole
+from ...debug.watch.controls import WORDS
+from .._frame import pump, wire
+from .._frame.display import Display
+from .._frame.live import Live, Refused, whole
 
 APART = 0.125  # seconds between two deltas where nothing was done to the run
 MOST = 10  # deltas in any second: what was done is told at once as long as there are fewer

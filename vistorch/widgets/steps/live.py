@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
-from ._frame.display import Display
-from ._frame.live import Refused, whole
-from .graph import Inside, NodeView
+from .._frame.display import Display
+from .._frame.live import Refused, whole
+from ..graph.live import Inside, NodeView
 
 
 class Driver(Inside, Protocol):

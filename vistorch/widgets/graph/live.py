@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
-from ._frame import bundles, wire
-from ._frame.display import Display
-from ._frame.live import Live, Refused, whole
-from ._frame.tiles import Tiles
+from .._frame import bundles, wire
+from .._frame.display import Display
+from .._frame.live import Live, Refused, whole
+from .._frame.tiles import Tiles
 
 
 class Inside(Protocol):
@@ -50,7 +50,7 @@ class NodeView(Live):
         super().__init__(display)
 
     def _fold(self, message: dict[str, Any]) -> None:
-        from ..debug.graph import layout
+        from ...debug.graph import layout
 
         number, asked = whole(message.get("id")), message.get("open")
         if self.graph is None or type(asked) is not list:

@@ -19,13 +19,13 @@ from traitlets import Bool, Enum, Int, TraitError, observe, validate
 from . import vt
 from .completion import matcher_for
 from .engine.tensor import Tensor
-from .vt import listening
 from .vt.automatic import bundle_of
 from .vt.dispatch import obey
 from .vt.failures import Failures
 from .widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .widgets._frame.output import show
 from .widgets._frame.shell import has_front_end
+from .widgets.graph import listening
 
 _ASKS = re.compile(r"^(\s*%%?vt(?:\s+\w+)?)\s*\?{1,2}\s*$")
 

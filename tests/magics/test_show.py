@@ -99,7 +99,7 @@ def test_a_parameter_has_its_gradient_and_from_then_on_its_updates():
 
 
 def test_a_parameter_alone_as_a_cell_s_value_is_its_value_and_nobody_listens():
-    from vistorch.vt.look import plain
+    from vistorch.widgets.array.command import plain
 
     weight = nn.Linear(2, 2).weight
     record = plain(weight).record
@@ -283,7 +283,7 @@ def test_typed(type_in, shell):
 
 
 def test_typed_paths_name_the_axes_of_a_parameter(shell):
-    from vistorch.vt.reading import read
+    from vistorch.vt.parse import read
     from vistorch.widgets._frame.command import Asked
 
     net = nn.ModuleDict({"a": nn.Sequential(nn.Linear(2, 3))})
@@ -303,7 +303,7 @@ def test_typed_paths_name_the_axes_of_a_parameter(shell):
 
 
 def test_a_view_with_a_kernel_is_for_what_is_not_carried(monkeypatch):
-    from vistorch.vt import look
+    from vistorch.widgets.array import command as look
 
     made, held = [], []
     view = types.ModuleType("vistorch.widgets.array.live")
@@ -325,7 +325,7 @@ def test_a_view_with_a_kernel_is_for_what_is_not_carried(monkeypatch):
 
 
 def test_sources_are_those_of_the_items(monkeypatch):
-    from vistorch.vt.making import Wish, make
+    from vistorch.widgets.array.record_of import Wish, make
 
     net = model()
     sources = make(net[0].weight, Wish("w")).sources
@@ -383,7 +383,7 @@ def test_a_variable_s_name_is_its_name(type_in, shell):
         assert display.name == name, line
         assert display.record.items[0].index.startswith(index), line
     assert shell.ev("vt.show(net[0].weight)").record.items[0].dims == ("out", "in")
-    from vistorch.vt.look import plain
+    from vistorch.widgets.array.command import plain
 
     assert plain(shell.user_ns["w"]).record.items[0].index == "w"
     bias = plain(shell.user_ns["net"][0].bias).record.items[0]

@@ -10,7 +10,7 @@ import pytest
 from vistorch import vt
 from vistorch.vt.dispatch import obey
 from vistorch.vt.help import WIDTH, help_of
-from vistorch.vt.reading import read
+from vistorch.vt.parse import read
 from vistorch.widgets._frame.command import EXPRESSION, Asked, Command
 
 ROWS = pytest.mark.parametrize("command", vt.COMMANDS.values(), ids=lambda command: command.name)

@@ -7,9 +7,10 @@ import pytest
 
 from tests.debug.watch.loops import small_training
 from vistorch import vt
-from vistorch.vt import step_in, watching
 from vistorch.widgets._frame import bundles, live
 from vistorch.widgets._frame.wire import unpack
+from vistorch.widgets.steps import step_in
+from vistorch.widgets.watch import command as watching
 from vistorch.widgets.watch.live import WatchKept, WatchView
 
 

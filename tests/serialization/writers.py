@@ -38,7 +38,7 @@ def _watch(path):
 
 
 def _export(path):
-    from vistorch.vt import keep
+    from vistorch.vt.commands import export as keep
 
     keep._write(Path(path), b"<svg>" + noise.tobytes() + b"</svg>")
 

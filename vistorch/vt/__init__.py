@@ -9,34 +9,32 @@ Invariant: importing this package imports no IPython; the magics import it.
 from ..widgets._frame.command import Asked, Command
 from ..widgets._frame.defaults import defaults
 from ..widgets._frame.user_error import Refusal
-from . import (
-    alias,
-    breaks,
-    check,
-    compare_runs,
-    graphs,
-    keep,
-    look,
-    memory_time,
-    names,
-    place,
-    stepper,
-    trace_cell,
-    watching,
-)
-from .alias import torch
-from .breaks import break_
-from .check import doctor
-from .compare_runs import compare, record
-from .graphs import graph
-from .keep import export
-from .look import show
-from .memory_time import memory
-from .names import vars
-from .place import device
-from .stepper import step
-from .trace_cell import trace
-from .watching import flow, watch
+from ..widgets.array import command as look
+from ..widgets.array.command import show
+from ..widgets.compare import command as compare_runs
+from ..widgets.compare.command import compare, record
+from ..widgets.graph import command as graphs
+from ..widgets.graph.command import graph
+from ..widgets.memory import command as memory_time
+from ..widgets.memory.command import memory
+from ..widgets.steps import command as stepper
+from ..widgets.steps.command import step
+from ..widgets.trace import command as trace_cell
+from ..widgets.trace.command import trace
+from ..widgets.vars import command as names
+from ..widgets.vars.command import vars
+from ..widgets.watch import command as watching
+from ..widgets.watch.command import flow, watch
+from .commands import break_ as breaks
+from .commands import device as place
+from .commands import doctor as check
+from .commands import export as keep
+from .commands import torch as alias
+from .commands.break_ import break_
+from .commands.device import device
+from .commands.doctor import doctor
+from .commands.export import export
+from .commands.torch import torch
 
 # In the order of the overview.
 COMMANDS: dict[str, Command] = {

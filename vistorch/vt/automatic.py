@@ -9,7 +9,7 @@ import logging
 from typing import Any
 
 from ..widgets._frame.user_error import first_line
-from .look import plain
+from ..widgets.array.command import plain
 
 log = logging.getLogger("vistorch")
 

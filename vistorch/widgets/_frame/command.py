@@ -76,7 +76,7 @@ class Asked:
     Example:
         >>> import vistorch
         >>> from vistorch.vt import COMMANDS, Asked
-        >>> from vistorch.vt.reading import read
+        >>> from vistorch.vt.parse import read
         >>> asked = Asked({"x": vistorch.ones(2)})
         >>> read(COMMANDS["show"], "x + 1", asked)["x"], asked.texts
         (tensor([2., 2.]), {'x': 'x + 1'})

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
-from ..widgets._frame.run_cell import finish, run
-from ..widgets._frame.user_error import Refusal
-from .trace_cell import around
+from .._frame.command import EXPRESSION, Asked, Command, Parser
+from .._frame.run_cell import finish, run
+from .._frame.user_error import Refusal
+from ..trace.command import around
 
 NAME = "memory"
 GONE = (
@@ -35,11 +35,11 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
         >>> vt.memory(x.exp().sin().sum()).record.peak["bytes"]
         4000
     """
-    from ..debug.timeline import memory as kept
-    from ..engine.backward import order_of
-    from ..engine.graph import FREED, edge
-    from ..engine.tensor import Tensor
-    from ..widgets._frame.display import Display
+    from ...debug.timeline import memory as kept
+    from ...engine.backward import order_of
+    from ...engine.graph import FREED, edge
+    from ...engine.tensor import Tensor
+    from .._frame.display import Display
 
     if x is None:
         raise Refusal("say of what: type `%vt memory loss`, or `%%vt memory` on the first line of a cell")
@@ -56,8 +56,8 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
 
 def _cell(cell: str, asked: Asked, *, x: Any = None, namespace: Mapping[str, Any] | None = None) -> Any:
     """Run a cell and show what it kept; names are those it leaves."""
-    from ..debug.timeline import Timeline
-    from ..widgets._frame.display import Display
+    from ...debug.timeline import Timeline
+    from .._frame.display import Display
 
     if x is not None:
         raise Refusal(

@@ -31,7 +31,7 @@ def lengths(cell: str, names: Mapping[str, Any]) -> tuple[int | None, int | None
         names: the variables there are before it runs.
 
     Example:
-        >>> from vistorch.vt.loops import lengths
+        >>> from vistorch.widgets.watch.loops import lengths
         >>> lengths("for epoch in range(3):\n for x, y in loader:\n  opt.step()", {})
         (None, 3)
         >>> lengths("for i in range(n):\n opt.step()", {"n": 200})

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ..debug.namespace import KINDS, ORDERS, survey
-from ..widgets._frame.command import Asked, Command, Parser
-from ..widgets._frame.defaults import defaults
-from ..widgets._frame.shell import has_front_end, shell_of_user
-from ..widgets._frame.user_error import Refusal, either, perhaps
-from .look import opened
+from ...debug.namespace import KINDS, ORDERS, survey
+from .._frame.command import Asked, Command, Parser
+from .._frame.defaults import defaults
+from .._frame.shell import has_front_end, shell_of_user
+from .._frame.user_error import Refusal, either, perhaps
+from ..array.command import opened
 
 
 def vars(
@@ -34,7 +34,7 @@ def vars(
         >>> print(vt.vars({"x": vistorch.ones(2, 3)}).record.rows[0].shape)
         (2, 3)
     """
-    from ..widgets._frame.display import Display
+    from .._frame.display import Display
 
     if namespace is not None and not isinstance(namespace, Mapping):
         raise Refusal(
@@ -51,7 +51,7 @@ def vars(
     if defaults.live == "off" or not has_front_end(shell):
         return display
     try:
-        from ..widgets.vars.live import VarsView
+        from .live import VarsView
 
         return VarsView(display, lambda name: opened(around[name], name))
     except (ImportError, FileNotFoundError):  # `%vt doctor` says what is missing

@@ -9,11 +9,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..serialization.atomic import replacing
-from ..widgets._frame.command import DISPLAY, PATH, Command, Parser
-from ..widgets._frame.note import Note
-from ..widgets._frame.output import SUFFIXES
-from ..widgets._frame.user_error import Refusal, either, first_line, perhaps
+from ...serialization.atomic import replacing
+from ...widgets._frame.command import DISPLAY, PATH, Command, Parser
+from ...widgets._frame.note import Note
+from ...widgets._frame.output import SUFFIXES
+from ...widgets._frame.user_error import Refusal, either, first_line, perhaps
 
 THEMES = ("light", "dark")
 
@@ -58,14 +58,14 @@ def export(path: Any, display: Any = None, *, theme: str = "light") -> Note:
 
 def names_shown() -> list[str]:
     """Return the names of what was shown of late, newest first."""
-    from ..widgets._frame.display import shown
+    from ...widgets._frame.display import shown
 
     return shown.names()
 
 
 def _find(display: Any) -> Any:
     """Return the display that is meant."""
-    from ..widgets._frame.display import shown
+    from ...widgets._frame.display import shown
 
     if display is None:
         found = shown.last

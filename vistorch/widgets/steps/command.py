@@ -12,17 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..debug.breaks.errors import ConditionError
-from ..debug.stepper import Stepper
-from ..engine.graph import FREED, Leaf
-from ..engine.tensor import Tensor
-from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
-from ..widgets._frame.defaults import SWITCH, defaults
-from ..widgets._frame.shell import has_front_end, shell_of_user
-from ..widgets._frame.user_error import Refusal, first_line
-from . import listening
-from .graphs import _around, _tensors, leaves
-from .inside import Looked, checked, opened
+from ...debug.breaks.errors import ConditionError
+from ...debug.stepper import Stepper
+from ...engine.graph import FREED, Leaf
+from ...engine.tensor import Tensor
+from .._frame.command import EXPRESSION, Asked, Command, Parser
+from .._frame.defaults import SWITCH, defaults
+from .._frame.shell import has_front_end, shell_of_user
+from .._frame.user_error import Refusal, first_line
+from ..graph import listening
+from ..graph.command import _around, _tensors, leaves
+from ..graph.node_values import Looked, checked, opened
 
 GONE = (
     "the graph was freed by a backward pass: run the forward pass again, and step it before backward() "
@@ -64,8 +64,8 @@ def step(
         4 of 4  AddBackward0   4.5
                 -> x.grad: 0 + 4.5
     """
-    from ..debug.breaks.nowhere import nowhere
-    from ..debug.breaks.points import breakpoints_of
+    from ...debug.breaks.nowhere import nowhere
+    from ...debug.breaks.points import breakpoints_of
 
     listening.start()
     around = _around(namespace, sys._getframe(1))
@@ -102,14 +102,14 @@ def shown(
         live: as for `step`.
         says: sentences to add.
     """
-    from ..debug.graph import capture
-    from ..debug.steps.build import record
-    from ..widgets._frame.display import Display
+    from ...debug.graph import capture
+    from ...debug.steps.build import record
+    from .._frame.display import Display
 
     graph, places = None, []
     if stepper.outputs and len(stepper.nodes) <= GRAPH:
         graph = capture(list(stepper.outputs), namespace=around)
-        from .inside import Inside
+        from ..graph.node_values import Inside
 
         number = {n: i for i, n in enumerate(Inside(list(stepper.outputs)).nodes(tuple(stepper.outputs)))}
         places = [number.get(n, -1) for n in stepper.nodes]
@@ -121,7 +121,7 @@ def shown(
     live = defaults.live if live is None else live
     if live not in ("off", False) and has_front_end(shell_of_user()):
         try:
-            from ..widgets.steps.live import StepsView
+            from .live import StepsView
 
             walker = Walker(stepper)
             view = StepsView(display, walker)
@@ -155,7 +155,7 @@ def stops_of(stepper: Stepper, conditions: Sequence[Any], place: dict[int, int])
     """
     if not conditions:
         return []
-    from ..debug.breaks.points import breakpoints_of
+    from ...debug.breaks.points import breakpoints_of
 
     points = breakpoints_of(list(conditions))
     stood, found = stepper.position, []
@@ -181,7 +181,7 @@ class Walker:
     """
 
     def __init__(self, stepper: Stepper) -> None:
-        from ..debug.steps import Walk
+        from ...debug.steps import Walk
 
         self.stepper, self.walk = stepper, Walk(stepper)
         self.kept: list[Any] = []
@@ -214,7 +214,7 @@ class Walker:
 
     def look(self, number: int) -> Looked:
         """A node's value and the gradient that came into it, where it has run; the page has the rest."""
-        from ..debug.steps.forward import Forward
+        from ...debug.steps.forward import Forward
 
         stepper, node = self.stepper, self.stepper.nodes[number]
         value = node.variable if node.__class__ is Leaf else Forward(stepper.nodes, stepper.outputs).of(node)

@@ -8,13 +8,13 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
-from ..widgets._frame.command import EXPRESSION, PATH, Asked, Command, Parser
-from ..widgets._frame.finding import find
-from ..widgets._frame.note import Note
-from ..widgets._frame.output import SUFFIXES
-from ..widgets._frame.run_cell import finish, run
-from ..widgets._frame.user_error import Refusal, first_line, is_number
-from .trace_cell import around
+from .._frame.command import EXPRESSION, PATH, Asked, Command, Parser
+from .._frame.finding import find
+from .._frame.note import Note
+from .._frame.output import SUFFIXES
+from .._frame.run_cell import finish, run
+from .._frame.user_error import Refusal, first_line, is_number
+from ..trace.command import around
 
 NAME = "compare"
 MAKES = "type `%%vt record NAME` on a cell's first line to make that recording"
@@ -30,7 +30,7 @@ class Recorded:
     """
 
     def __init__(self, name: str, save: Any, namespace: dict[str, Any]) -> None:
-        from ..debug.compare import Record, Recording
+        from ...debug.compare import Record, Recording
 
         self.save = save
         self.recording = Recording(name, [])
@@ -100,8 +100,8 @@ def compare(
         >>> vt.compare(a, b).record.sentence.partition(":")[0]
         'The first difference is in mul (number 1)'
     """
-    from ..debug.compare import compare as compared
-    from ..widgets._frame.display import Display
+    from ...debug.compare import compare as compared
+    from .._frame.display import Display
 
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not (is_number(value) and value >= 0):
@@ -112,7 +112,7 @@ def compare(
 
 def _run(value: Any, which: str) -> Any:
     """Return the recording that is meant."""
-    from ..debug.compare import Record, Recording
+    from ...debug.compare import Record, Recording
 
     if isinstance(value, (Recording, Record)):
         return value if isinstance(value, Recording) else value.recording()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..debug.stepper import Stepper
-from ..widgets._frame.shell import shell_of_user
-from ..widgets._frame.user_error import first_line
+from ...debug.stepper import Stepper
+from .._frame.shell import shell_of_user
+from .._frame.user_error import first_line
 
 WAIT = 0.01  # seconds between two looks while the loop waits
 SAYS = (
@@ -51,7 +51,7 @@ def open_stepper(run: Any, going: Any, outputs: tuple) -> None:
 
 
 def _names(run: Any, shell: Any) -> dict[Any, str]:
-    from .graphs import leaves
+    from ..graph.command import leaves
 
     named = {p: name for name, p in run.model.named_parameters()} if run.model is not None else {}
     return {**leaves(shell.user_ns), **named}
@@ -61,7 +61,7 @@ def _walk(run: Any, stepper: Stepper, shell: Any) -> list[str]:
     """Show it, and wait; returns how it was left."""
     from IPython.display import display
 
-    from .stepper import shown
+    from .command import shown
 
     try:
         view = shown(stepper, shell.user_ns, (), "on", [SAYS])

@@ -10,15 +10,15 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..debug import array as arrays
-from ..debug.check import check_node
-from ..debug.stepper import Stepper
-from ..debug.steps.forward import Forward
-from ..debug.steps.slopes import numbers_in
-from ..engine.backward import order_of
-from ..engine.graph import Leaf, Out, edge
-from ..engine.tensor import Tensor, wrap
-from ..widgets._frame.user_error import first_line
+from ...debug import array as arrays
+from ...debug.check import check_node
+from ...debug.stepper import Stepper
+from ...debug.steps.forward import Forward
+from ...debug.steps.slopes import numbers_in
+from ...engine.backward import order_of
+from ...engine.graph import Leaf, Out, edge
+from ...engine.tensor import Tensor, wrap
+from .._frame.user_error import first_line
 
 FLOWS = 4  # gradients that a node sends, of which pictures are made
 
@@ -141,7 +141,7 @@ def opened(node: Any, value: Any, gradient: Any, name: str, why: str) -> tuple[A
         name: what it is called.
         why: why there is no gradient.
     """
-    from ..widgets._frame.display import Display
+    from .._frame.display import Display
 
     called = name or ("leaf" if node.__class__ is Leaf else node.name())
     value = wrap(value, node.place) if value is not None and not isinstance(value, Tensor) else value

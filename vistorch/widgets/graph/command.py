@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..engine.tensor import Tensor
-from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
-from ..widgets._frame.defaults import SWITCH, defaults
-from ..widgets._frame.shell import has_front_end, shell_of_user
-from ..widgets._frame.user_error import Refusal, first_line
+from ...engine.tensor import Tensor
+from .._frame.command import EXPRESSION, Asked, Command, Parser
+from .._frame.defaults import SWITCH, defaults
+from .._frame.shell import has_front_end, shell_of_user
+from .._frame.user_error import Refusal, first_line
 from . import listening
 
 
@@ -50,7 +50,7 @@ def graph(
         >>> [n.op for n in vt.graph((w * 2).sum(), namespace={"w": w}).record.nodes]
         ['Sum', 'Mul', 'AccumulateGrad']
     """
-    from ..debug.graph import capture, capture_last
+    from ...debug.graph import capture, capture_last
 
     began = listening.start()
     around = _around(namespace, sys._getframe(1))
@@ -69,15 +69,15 @@ def graph(
 
 
 def _shown(record: Any, x: Any, last: bool, live: Any, around: Mapping[str, Any]) -> Any:
-    from ..widgets._frame.display import Display
+    from .._frame.display import Display
 
     display = Display(record, record.title)
     live = defaults.live if live is None else live
     if live in ("off", False) or last or not has_front_end(shell_of_user()):
         return display
     try:
-        from ..widgets.graph.live import GraphView
-        from .inside import Inside
+        from .live import GraphView
+        from .node_values import Inside
 
         return GraphView(display, Inside(_tensors(x), leaves(around)))
     except (ImportError, FileNotFoundError):  # `%vt doctor` says what is missing
@@ -86,7 +86,7 @@ def _shown(record: Any, x: Any, last: bool, live: Any, around: Mapping[str, Any]
 
 def leaves(around: Mapping[str, Any]) -> dict[Tensor, str]:
     """The names of tensors and parameters, as a stepper takes them."""
-    from ..debug.graph.names import Names
+    from ...debug.graph.names import Names
 
     known = Names(namespace=around)
     found = {t: known.leaves.get(id(t), "") for t in known.alive if isinstance(t, Tensor)}

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..debug.breaks import session
-from ..debug.breaks.errors import ConditionError
-from ..widgets._frame.command import TEXT, Command, Parser
-from ..widgets._frame.note import Note
-from ..widgets._frame.shell import has_front_end, shell_of_user
-from ..widgets._frame.user_error import Refusal, first_line
-from .words import unquoted
+from ...debug.breaks import session
+from ...debug.breaks.errors import ConditionError
+from ...widgets._frame.command import TEXT, Command, Parser
+from ...widgets._frame.note import Note
+from ...widgets._frame.shell import has_front_end, shell_of_user
+from ...widgets._frame.user_error import Refusal, first_line
+from ..words import unquoted
 
 
 def break_(
@@ -72,7 +72,7 @@ def break_(
 
 def _names(run: Any) -> dict:
     """What the leaves of a pass are called in the notebook."""
-    from .graphs import leaves
+    from ...widgets.graph.command import leaves
 
     shell = shell_of_user()
     return {} if shell is None else leaves(shell.user_ns)
@@ -85,7 +85,7 @@ def _stopped(stop: Any) -> None:
         return
     from IPython.display import display
 
-    from .stepper import shown
+    from ...widgets.steps.command import shown
 
     points = [p.predicate or str(p.test) for p in session if p.enabled]
     display(shown(stop.stepper, shell.user_ns, points, "on"))

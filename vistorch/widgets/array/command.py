@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
-from ..widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, defaults
-from ..widgets._frame.finding import find
-from ..widgets._frame.shell import has_front_end, last_value, shell_of_user
-from ..widgets._frame.user_error import Refusal, either, perhaps
+from .._frame.command import EXPRESSION, Asked, Command, Parser
+from .._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, defaults
+from .._frame.finding import find
+from .._frame.shell import has_front_end, last_value, shell_of_user
+from .._frame.user_error import Refusal, either, perhaps
 
 SCALES = ("clip", "max", "log", "fixed")
 
@@ -55,9 +55,9 @@ def show(
         tensor([[1., 0.],
                 [0., 1.]])
     """
-    from ..debug.array.codes import EXACT_BYTES
-    from ..widgets._frame.display import Display
-    from .making import Wish, make
+    from ...debug.array.codes import EXACT_BYTES
+    from .._frame.display import Display
+    from .record_of import Wish, make
 
     live = _one_of("live", defaults.live if live is None else live, SWITCH)
     pictured = _one_of("image", image, SWITCH)
@@ -92,8 +92,8 @@ def plain(tensor: Any) -> Any:
     Args:
         tensor: the tensor.
     """
-    from ..widgets._frame.display import Display
-    from .making import make
+    from .._frame.display import Display
+    from .record_of import make
 
     written, axes = find(tensor, _around())
     name = written or last_value(shell_of_user()) or "x"
@@ -108,8 +108,8 @@ def opened(x: Any, name: str) -> tuple[Any, list[Any]]:
         x: the value.
         name: its name.
     """
-    from ..widgets._frame.display import Display
-    from .making import make
+    from .._frame.display import Display
+    from .record_of import make
 
     made = make(x, _plain_wish(name, dims=find(x, _around())[1]))
     return Display(made.record, name), made.sources
@@ -117,8 +117,8 @@ def opened(x: Any, name: str) -> tuple[Any, list[Any]]:
 
 def _plain_wish(name: str, **more: Any) -> Any:
     """Return what is wished for where nothing was typed: the defaults."""
-    from ..debug.array.codes import EXACT_BYTES
-    from .making import Wish
+    from ...debug.array.codes import EXACT_BYTES
+    from .record_of import Wish
 
     budget = EXACT_BYTES if defaults.budget is None else defaults.budget
     colours = None if defaults.map == "auto" else defaults.map
@@ -138,7 +138,7 @@ def _alive(display: Any, sources: list[Any], asked: bool, hold: bool) -> Any:
             raise Refusal("a live view needs a notebook's kernel: leave out --live on")
         return display
     try:
-        from ..widgets.array.live import ArrayView
+        from .live import ArrayView
 
         return ArrayView(display, sources, hold)
     except (ImportError, FileNotFoundError) as error:

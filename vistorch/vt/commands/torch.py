@@ -5,10 +5,10 @@ Invariant: a name that is already bound (`torch` in the notebook) stays what it 
 
 from __future__ import annotations
 
-from ..compat import alias_torch, is_aliased, unalias_torch
-from ..widgets._frame.command import Command, Parser
-from ..widgets._frame.note import Note
-from ..widgets._frame.user_error import Refusal, one_line, perhaps
+from ...compat import alias_torch, is_aliased, unalias_torch
+from ...widgets._frame.command import Command, Parser
+from ...widgets._frame.note import Note
+from ...widgets._frame.user_error import Refusal, one_line, perhaps
 
 
 def torch(switch: str | bool | None = None, *, force: bool = False) -> Note:

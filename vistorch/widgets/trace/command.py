@@ -6,11 +6,11 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ..widgets._frame.command import Asked, Command, Parser
-from ..widgets._frame.finding import find
-from ..widgets._frame.run_cell import finish, run
-from ..widgets._frame.shell import shell_of_user
-from ..widgets._frame.user_error import Refusal, is_number
+from .._frame.command import Asked, Command, Parser
+from .._frame.finding import find
+from .._frame.run_cell import finish, run
+from .._frame.shell import shell_of_user
+from .._frame.user_error import Refusal, is_number
 
 NAME = "trace"
 
@@ -24,7 +24,7 @@ class Tracing:
     """
 
     def __init__(self, bound: float | None, namespace: dict[str, Any]) -> None:
-        from ..debug.trace import Trace
+        from ...debug.trace import Trace
 
         self._trace = Trace(bound=bound, names=lambda leaf: find(leaf, namespace)[0], namespace=namespace)
         self._display: Any = None
@@ -42,7 +42,7 @@ class Tracing:
     @property
     def display(self) -> Any:
         """The display of what was found so far."""
-        from ..widgets._frame.display import Display
+        from .._frame.display import Display
 
         if self._display is None:
             self._display = Display(self._trace.record(), NAME)

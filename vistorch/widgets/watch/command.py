@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..debug.watch import Line, Run, StopTraining
-from ..debug.watch import flow as flow_of
-from ..debug.watch.budget import SHARE
-from ..debug.watch.snapshots import BUDGET
-from ..widgets._frame.command import EXPRESSION, Asked, Command, Parser
-from ..widgets._frame.defaults import SWITCH, defaults
-from ..widgets._frame.run_cell import finish, run
-from ..widgets._frame.shell import has_front_end, shell_of_user
-from ..widgets._frame.user_error import Refusal, first_line, is_number
-from .graphs import leaves
+from ...debug.watch import Line, Run, StopTraining
+from ...debug.watch import flow as flow_of
+from ...debug.watch.budget import SHARE
+from ...debug.watch.snapshots import BUDGET
+from .._frame.command import EXPRESSION, Asked, Command, Parser
+from .._frame.defaults import SWITCH, defaults
+from .._frame.run_cell import finish, run
+from .._frame.shell import has_front_end, shell_of_user
+from .._frame.user_error import Refusal, first_line, is_number
+from ..graph.command import leaves
 from .loops import lengths
 
 NAME = "watch"
@@ -52,7 +52,7 @@ class Watched(Run):
         return super().__exit__(kind, error, trace)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        from ..widgets._frame.display import Display
+        from .._frame.display import Display
 
         return Display(self.record(), self.name)._repr_mimebundle_(include, exclude)
 
@@ -72,12 +72,12 @@ class Panel:
         try:
             from IPython.display import display
 
-            from ..widgets._frame.display import Display
-            from ..widgets.watch.live import WatchView, hindrance
+            from .._frame.display import Display
+            from .live import WatchView, hindrance
         except ImportError:  # `%vt doctor` says what is missing
             return
         if not hindrance():
-            from .step_in import open_stepper
+            from ..steps.step_in import open_stepper
 
             # Before the record that the page begins with: it says what the run can be asked for.
             run.stepper = open_stepper
@@ -108,8 +108,8 @@ class Panel:
         self.done = True
         from IPython.display import display
 
-        from ..widgets._frame.output import keep
-        from ..widgets.watch.live import WatchKept
+        from .._frame.output import keep
+        from .live import WatchKept
 
         self.kept = WatchKept(run.record(), run.name)
         keep(self.kept)
@@ -266,7 +266,7 @@ def flow(model: Any, *, title: str = "", name: str | None = None) -> Any:
         parameter  shape  norm  max  zeros  grad/weight
         weight     1 × 2     5    4    0 %        13.18
     """
-    from ..widgets._frame.display import Display
+    from .._frame.display import Display
 
     try:
         record = flow_of(model, title)

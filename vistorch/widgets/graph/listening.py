@@ -8,9 +8,9 @@ Invariant: it listens from `%load_ext vistorch`, or from the first `vt.graph` or
 
 from __future__ import annotations
 
-from ..debug.graph import Calls, Norms
-from ..debug.lines import Lines
-from ..engine.events import Listener
+from ...debug.graph import Calls, Norms
+from ...debug.lines import Lines
+from ...engine.events import Listener
 
 SHARE = 0.03  # of the time, spent on norms of gradients
 PASSES = 20  # backward passes of one cell that are heard

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..debug import array as arrays
-from ..debug.array.axes import default_roles
-from ..debug.array.codes import EXACT_BYTES
-from ..debug.updates import MOST, last_update, remember, why_none
-from ..engine.tensor import Tensor
-from ..widgets._frame.finding import is_parameter
-from ..widgets._frame.user_error import Refusal, either, first_line, perhaps
+from ...debug import array as arrays
+from ...debug.array.axes import default_roles
+from ...debug.array.codes import EXACT_BYTES
+from ...debug.updates import MOST, last_update, remember, why_none
+from ...engine.tensor import Tensor
+from .._frame.finding import is_parameter
+from .._frame.user_error import Refusal, either, first_line, perhaps
 
 KEPT = 16 << 20  # bytes of parameters that a step may copy for the sake of being shown
 SCALES = ("clip", "max", "log", "fixed")

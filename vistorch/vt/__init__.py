@@ -1,82 +1,34 @@
 """The commands of `%vt` as plain functions: `from vistorch import vt`, then `vt.show(x)`.
 
 What `%vt show x --size 300` shows, `vt.show(x, size=300)` returns: the last value of a cell shows itself.
-A new command is one file with a `COMMAND` row, one line here, and nothing else.
+A new command is a row in the `command.py` of its view, or in a file of `vt/commands/`, and nothing else.
 
-Invariant: importing this package imports no IPython; the magics import it.
+Invariant: importing this package imports no IPython; the magics import it. `__init__.pyi` says the same to editors and
+is made by `make generated`.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 from ..widgets._frame.command import Asked, Command
 from ..widgets._frame.defaults import defaults
 from ..widgets._frame.user_error import Refusal
-from ..widgets.array import command as look
-from ..widgets.array.command import show
-from ..widgets.compare import command as compare_runs
-from ..widgets.compare.command import compare, record
-from ..widgets.graph import command as graphs
-from ..widgets.graph.command import graph
-from ..widgets.memory import command as memory_time
-from ..widgets.memory.command import memory
-from ..widgets.steps import command as stepper
-from ..widgets.steps.command import step
-from ..widgets.trace import command as trace_cell
-from ..widgets.trace.command import trace
-from ..widgets.vars import command as names
-from ..widgets.vars.command import vars
-from ..widgets.watch import command as watching
-from ..widgets.watch.command import flow, watch
-from .commands import break_ as breaks
-from .commands import device as place
-from .commands import doctor as check
-from .commands import export as keep
-from .commands import torch as alias
-from .commands.break_ import break_
-from .commands.device import device
-from .commands.doctor import doctor
-from .commands.export import export
-from .commands.torch import torch
+from .table import COMMANDS
 
-# In the order of the overview.
-COMMANDS: dict[str, Command] = {
-    row.name: row
-    for row in (
-        look.COMMAND,
-        names.COMMAND,
-        graphs.COMMAND,
-        stepper.COMMAND,
-        breaks.COMMAND,
-        trace_cell.COMMAND,
-        watching.COMMAND,
-        watching.FLOW,
-        compare_runs.RECORD,
-        compare_runs.COMPARE,
-        memory_time.COMMAND,
-        place.COMMAND,
-        alias.COMMAND,
-        keep.COMMAND,
-        check.COMMAND,
-    )
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    row.function.__name__: row.function for row in COMMANDS.values() if row.function is not None
 }
 
-__all__ = [
-    "COMMANDS",
-    "Asked",
-    "Command",
-    "Refusal",
-    "break_",
-    "compare",
-    "defaults",
-    "device",
-    "doctor",
-    "export",
-    "flow",
-    "graph",
-    "memory",
-    "record",
-    "show",
-    "step",
-    "torch",
-    "trace",
-    "vars",
-    "watch",
-]
+__all__ = ["COMMANDS", "Asked", "Command", "Refusal", "defaults", *_FUNCTIONS]
+
+
+def __getattr__(name: str) -> Any:
+    """A command's function, from its row."""
+    try:
+        return _FUNCTIONS[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FUNCTIONS})

@@ -101,15 +101,19 @@ def _arguments(parser: Parser) -> None:
     parser.takes("--clear", "remove all", action="store_true")
 
 
-COMMAND = Command(
-    name="break",
-    summary="Where any later backward pass stops",
-    line=break_,
-    arguments=_arguments,
-    examples=(
-        ("break nan", "before the first NaN is used, a stepper opens there"),
-        ("break grad.norm > 1e3 @ layer2.*", "or where a gradient grows large in a module"),
-        ("break", "what breakpoints there are"),
-        ("break --remove 1", "one less"),
+COMMANDS = (
+    Command(
+        name="break",
+        summary="Where any later backward pass stops",
+        function=break_,
+        arguments=_arguments,
+        examples=(
+            ("break nan", "before the first NaN is used, a stepper opens there"),
+            ("break grad.norm > 1e3 @ layer2.*", "or where a gradient grows large in a module"),
+            ("break", "what breakpoints there are"),
+            ("break --remove 1", "one less"),
+        ),
+        about="where any later backward pass stops",
+        rank=50,
     ),
 )

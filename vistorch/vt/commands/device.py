@@ -113,15 +113,19 @@ def _arguments(parser: Parser) -> None:
     parser.takes("number", "how many CUDA devices to simulate, 0 for none", nargs="?", type=int, metavar="N")
 
 
-COMMAND = Command(
-    name="device",
-    summary="Which devices there are; choose one, or simulate CUDA",
-    line=device,
-    arguments=_arguments,
-    examples=(
-        ("device", "what there is"),
-        ("device cuda:0", "new tensors go there"),
-        ("device simulate 4", "four pretended CUDA devices, to learn without a GPU"),
-        ("device simulate 0", "none of them"),
+COMMANDS = (
+    Command(
+        name="device",
+        summary="Which devices there are; choose one, or simulate CUDA",
+        function=device,
+        arguments=_arguments,
+        examples=(
+            ("device", "what there is"),
+            ("device cuda:0", "new tensors go there"),
+            ("device simulate 4", "four pretended CUDA devices, to learn without a GPU"),
+            ("device simulate 0", "none of them"),
+        ),
+        about="which devices there are; CUDA devices can be simulated, to learn without a GPU",
+        rank=200,
     ),
 )

@@ -21,9 +21,13 @@ def doctor() -> Doctor:
     return examine(shell_of_user())
 
 
-COMMAND = Command(
-    name="doctor",
-    summary="Check kernel, widgets, CUDA and memory",
-    line=doctor,
-    examples=(("doctor", "look at everything"),),
+COMMANDS = (
+    Command(
+        name="doctor",
+        summary="Check kernel, widgets, CUDA and memory",
+        function=doctor,
+        examples=(("doctor", "look at everything"),),
+        about="what is wrong between this notebook and vistorch",
+        rank=230,
+    ),
 )

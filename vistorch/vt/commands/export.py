@@ -116,14 +116,18 @@ def _arguments(parser: Parser) -> None:
     parser.takes("--theme", "colours of a picture", choices=THEMES, default="light")
 
 
-COMMAND = Command(
-    name="export",
-    summary="Write the last or a named display as HTML, SVG or PNG",
-    line=export,
-    arguments=_arguments,
-    examples=(
-        ("export weights.html", "what was shown last, to open anywhere"),
-        ("export weights.png model.fc1.weight", "what was shown under that name"),
-        ('export "my figures/weights.svg" --theme dark', "a path with spaces, on a dark page"),
+COMMANDS = (
+    Command(
+        name="export",
+        summary="Write the last or a named display as HTML, SVG or PNG",
+        function=export,
+        arguments=_arguments,
+        examples=(
+            ("export weights.html", "what was shown last, to open anywhere"),
+            ("export weights.png model.fc1.weight", "what was shown under that name"),
+            ('export "my figures/weights.svg" --theme dark', "a path with spaces, on a dark page"),
+        ),
+        about="the last view as a file that anybody can open",
+        rank=220,
     ),
 )

@@ -56,14 +56,18 @@ def _arguments(parser: Parser) -> None:
     )
 
 
-COMMAND = Command(
-    name="torch",
-    summary="Let `import torch` give vistorch in this kernel",
-    line=torch,
-    arguments=_arguments,
-    examples=(
-        ("torch on", "import torch gives vistorch from now on"),
-        ("torch off", "import torch gives PyTorch again"),
-        ("torch", "how it is"),
+COMMANDS = (
+    Command(
+        name="torch",
+        summary="Let `import torch` give vistorch in this kernel",
+        function=torch,
+        arguments=_arguments,
+        examples=(
+            ("torch on", "import torch gives vistorch from now on"),
+            ("torch off", "import torch gives PyTorch again"),
+            ("torch", "how it is"),
+        ),
+        about="`import torch` gives vistorch in this kernel",
+        rank=210,
     ),
 )

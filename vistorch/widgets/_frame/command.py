@@ -92,14 +92,18 @@ class Command:
     """One row of the table.
 
     Args:
-        name: the word after `%vt`, and the function's name in `vistorch.vt`.
+        name: the word after `%vt`.
         summary: one sentence without a full stop, for the overview.
         examples: pairs of a line without its `%vt` and what it does; the first is quoted in errors.
-        line: what `%vt name` calls with the options as keywords; None if it needs a cell. What it returns is shown.
+        function: what `vistorch.vt` has under its own name, and what `%vt name` calls with the options as
+            keywords; what it returns is shown.
         cell: what `%%vt name` calls with the cell's text, an `Asked` and the options; None if there is none.
         arguments: adds the arguments to a parser.
         prepare: sees the options as they were typed before the function does, with the place they were
             typed in, and returns what the function is to get: the namespace, or a name that was typed.
+        only_cell: whether it needs a cell: `%%vt name` alone.
+        about: what its first example shows, as README's table says it; the summary if not given.
+        rank: where it stands in the overview; of the same rank by name.
 
     Example:
         >>> from vistorch import vt
@@ -126,10 +130,18 @@ class Command:
     name: str
     summary: str
     examples: tuple[tuple[str, str], ...]
-    line: Callable[..., Any] | None = None
+    function: Callable[..., Any] | None = None
     cell: Callable[..., Any] | None = None
     arguments: Callable[[Parser], None] = lambda parser: None
     prepare: Callable[[dict[str, Any], Asked], dict[str, Any]] = lambda options, asked: options
+    only_cell: bool = False
+    about: str = ""
+    rank: int = 150
+
+    @property
+    def line(self) -> Callable[..., Any] | None:
+        """What `%vt name` calls; None for a command that needs a cell."""
+        return None if self.only_cell else self.function
 
     @property
     def typed(self) -> str:
@@ -142,3 +154,6 @@ class Command:
         parser = Parser(self.typed)
         self.arguments(parser)
         return parser
+
+
+COMMANDS = ()

@@ -6,6 +6,7 @@ Invariant: outside of IPython the answers are None and False, and nothing was im
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import Any
 
 
@@ -27,3 +28,9 @@ def last_value(shell: Any) -> str:
     if hook is None or getattr(hook, "msg", None) is None:  # ipykernel's: the message it fills, and only then
         return ""
     return f"Out[{hook.prompt_count}]"
+
+
+def names_around(frame: FrameType) -> dict[str, Any]:
+    """Return the names that leaves may have: of the notebook, else of the function that asks."""
+    shell = shell_of_user()
+    return {**frame.f_globals, **frame.f_locals} if shell is None else shell.user_ns

@@ -204,18 +204,22 @@ def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
     return found
 
 
-COMMAND = Command(
-    name="show",
-    summary="Values as a picture: a tensor, a parameter, a module",
-    line=show,
-    arguments=_arguments,
-    prepare=_prepare,
-    examples=(
-        ("show x", "a heatmap, its numbers and what the colours mean"),
-        ("show model.conv1.weight", "value, gradient and last update side by side"),
-        ("show model", "every parameter in a strip"),
-        ("show x[0, :, 2] --scale log", "a part, on a logarithmic scale"),
-        ("show {'hidden': hidden, 'out': out} --size 300", "several, smaller"),
-        ("show x --grad --map tide", "the gradient, in the colours of values"),
+COMMANDS = (
+    Command(
+        name="show",
+        summary="Values as a picture: a tensor, a parameter, a module",
+        function=show,
+        arguments=_arguments,
+        prepare=_prepare,
+        examples=(
+            ("show x", "a heatmap, its numbers and what the colours mean"),
+            ("show model.conv1.weight", "value, gradient and last update side by side"),
+            ("show model", "every parameter in a strip"),
+            ("show x[0, :, 2] --scale log", "a part, on a logarithmic scale"),
+            ("show {'hidden': hidden, 'out': out} --size 300", "several, smaller"),
+            ("show x --grad --map tide", "the gradient, in the colours of values"),
+        ),
+        about="values, gradient, last update of a tensor or of a whole network, losing no NaN and no extreme",
+        rank=10,
     ),
 )

@@ -13,8 +13,8 @@ from .._frame.finding import find
 from .._frame.note import Note
 from .._frame.output import SUFFIXES
 from .._frame.run_cell import finish, run
+from .._frame.shell import names_around
 from .._frame.user_error import Refusal, first_line, is_number
-from ..trace.command import around
 
 NAME = "compare"
 MAKES = "type `%%vt record NAME` on a cell's first line to make that recording"
@@ -70,7 +70,7 @@ def record(name: str = "", *, save: Any = None) -> Recorded:
         >>> before
         recording 'before': 2 ops, gradients of 1 leaf, 40 B
     """
-    return Recorded(name, _place(save), around(sys._getframe(1)))
+    return Recorded(name, _place(save), names_around(sys._getframe(1)))
 
 
 def compare(
@@ -182,20 +182,27 @@ def _compare_arguments(parser: Parser) -> None:
 RECORD = Command(
     name="record",
     summary="Run a cell and keep all it computes, for `%vt compare`",
+    function=record,
     cell=_cell,
+    only_cell=True,
     arguments=_record_arguments,
     examples=(
         ("record before", "the lines below it, as a variable"),
         ("record before --save before.vtr", "also as a file, for another day, program or device"),
     ),
+    about="all that a cell computes, kept",
+    rank=90,
 )
 COMPARE = Command(
     name="compare",
     summary="Where two recordings of `%%vt record` first differ",
-    line=compare,
+    function=compare,
     arguments=_compare_arguments,
     examples=(
         ("compare before after", "two cells that %%vt record kept"),
         ('compare "before.vtr" after --rtol 1e-3', "a file of --save, less strictly"),
     ),
+    about="where two recordings first differ",
+    rank=100,
 )
+COMMANDS = (RECORD, COMPARE)

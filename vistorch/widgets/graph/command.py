@@ -142,15 +142,19 @@ def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
     return {"namespace": asked.namespace, **options}
 
 
-COMMAND = Command(
-    name="graph",
-    summary="The graph of a backward pass, folded by module",
-    line=graph,
-    arguments=_arguments,
-    prepare=_prepare,
-    examples=(
-        ("graph loss", "what loss.backward() will run, or ran"),
-        ("graph loss --open layer2", "with this module open"),
-        ("graph --last", "after an exception: up to the op that failed"),
+COMMANDS = (
+    Command(
+        name="graph",
+        summary="The graph of a backward pass, folded by module",
+        function=graph,
+        arguments=_arguments,
+        prepare=_prepare,
+        examples=(
+            ("graph loss", "what loss.backward() will run, or ran"),
+            ("graph loss --open layer2", "with this module open"),
+            ("graph --last", "after an exception: up to the op that failed"),
+        ),
+        about="the graph that `backward()` will run, folded by module",
+        rank=30,
     ),
 )

@@ -8,8 +8,8 @@ from typing import Any
 
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.run_cell import finish, run
+from .._frame.shell import names_around
 from .._frame.user_error import Refusal
-from ..trace.command import around
 
 NAME = "memory"
 GONE = (
@@ -48,7 +48,7 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
         raise Refusal(f"expected a result with history, got {type(x).__name__}: type `%vt memory loss`")
     if not all(t.requires_grad for t in given):
         raise Refusal("it has no history: it was computed from nothing that requires a gradient")
-    known = around(sys._getframe(1)) if namespace is None else namespace
+    known = names_around(sys._getframe(1)) if namespace is None else namespace
     if any(getattr(n, "saved", None) is FREED for n in order_of(list({edge(t): None for t in given}))):
         raise Refusal(GONE)
     return Display(kept(given, namespace=known), NAME)
@@ -83,12 +83,16 @@ def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
     return {"namespace": asked.namespace, **options}
 
 
-COMMAND = Command(
-    name="memory",
-    summary="What is kept for backward over time; also %%vt memory",
-    line=memory,
-    prepare=_prepare,
-    cell=_cell,
-    arguments=_arguments,
-    examples=(("memory loss", "of the graph behind it, as if it were made and run back now"),),
+COMMANDS = (
+    Command(
+        name="memory",
+        summary="What is kept for backward over time; also %%vt memory",
+        function=memory,
+        prepare=_prepare,
+        cell=_cell,
+        arguments=_arguments,
+        examples=(("memory loss", "of the graph behind it, as if it were made and run back now"),),
+        about="what is kept for the backward pass, over time",
+        rank=110,
+    ),
 )

@@ -253,15 +253,19 @@ def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
     return {"namespace": asked.namespace, **options}
 
 
-COMMAND = Command(
-    name="step",
-    summary="Step through a backward pass, both ways",
-    line=step,
-    arguments=_arguments,
-    prepare=_prepare,
-    examples=(
-        ("step loss", "node by node, with the numbers of each"),
-        ("step loss --break nan", "a run stops before the first NaN is used"),
-        ('step loss --break "grad.norm > 1e3 @ layer2.*"', "or where a gradient grows large in a module"),
+COMMANDS = (
+    Command(
+        name="step",
+        summary="Step through a backward pass, both ways",
+        function=step,
+        arguments=_arguments,
+        prepare=_prepare,
+        examples=(
+            ("step loss", "node by node, with the numbers of each"),
+            ("step loss --break nan", "a run stops before the first NaN is used"),
+            ('step loss --break "grad.norm > 1e3 @ layer2.*"', "or where a gradient grows large in a module"),
+        ),
+        about="the backward pass, node by node, forwards and back",
+        rank=40,
     ),
 )

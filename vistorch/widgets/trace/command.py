@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from types import FrameType
 from typing import Any
 
 from .._frame.command import Asked, Command, Parser
 from .._frame.finding import find
 from .._frame.run_cell import finish, run
-from .._frame.shell import shell_of_user
+from .._frame.shell import names_around
 from .._frame.user_error import Refusal, is_number
 
 NAME = "trace"
@@ -78,13 +77,7 @@ def trace(*, bound: float | None = None) -> Tracing:
         >>> found.record.first["op"], found.record.first["pass"]
         ('log', 'forward')
     """
-    return Tracing(_positive(bound), around(sys._getframe(1)))
-
-
-def around(frame: FrameType) -> dict[str, Any]:
-    """Return the names that leaves may have: of the notebook, else of the function that asks."""
-    shell = shell_of_user()
-    return {**frame.f_globals, **frame.f_locals} if shell is None else shell.user_ns
+    return Tracing(_positive(bound), names_around(sys._getframe(1)))
 
 
 def _cell(cell: str, asked: Asked, *, bound: float | None = None) -> Any:
@@ -107,13 +100,19 @@ def _arguments(parser: Parser) -> None:
     parser.takes("--bound", "also call bad what is larger than this", type=float, metavar="NUMBER")
 
 
-COMMAND = Command(
-    name="trace",
-    summary="Run a cell and find where the first NaN or inf was born",
-    cell=_cell,
-    arguments=_arguments,
-    examples=(
-        ("trace", "run the lines below it, and mark every op of forward and backward"),
-        ("trace --bound 1e4", "also what is larger than 10,000"),
+COMMANDS = (
+    Command(
+        name="trace",
+        summary="Run a cell and find where the first NaN or inf was born",
+        function=trace,
+        cell=_cell,
+        only_cell=True,
+        arguments=_arguments,
+        examples=(
+            ("trace", "run the lines below it, and mark every op of forward and backward"),
+            ("trace --bound 1e4", "also what is larger than 10,000"),
+        ),
+        about="the op and the line where the first NaN or infinity appeared",
+        rank=60,
     ),
 )

@@ -73,15 +73,19 @@ def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
     return {"namespace": own if own and alike else asked.namespace, **options}
 
 
-COMMAND = Command(
-    name="vars",
-    summary="A table of every tensor and module of the notebook",
-    line=vars,
-    arguments=_arguments,
-    prepare=_prepare,
-    examples=(
-        ("vars", "everything, by name"),
-        ("vars --sort bytes", "the largest first"),
-        ("vars --kind parameter --sort grad", "parameters, the largest gradient first"),
+COMMANDS = (
+    Command(
+        name="vars",
+        summary="A table of every tensor and module of the notebook",
+        function=vars,
+        arguments=_arguments,
+        prepare=_prepare,
+        examples=(
+            ("vars", "everything, by name"),
+            ("vars --sort bytes", "the largest first"),
+            ("vars --kind parameter --sort grad", "parameters, the largest gradient first"),
+        ),
+        about="every tensor and module of the notebook, in one table",
+        rank=20,
     ),
 )

@@ -1,4 +1,4 @@
-"""`%%vt watch`: a training cell that is watched as it runs, with hands on the controls; `%vt flow`: its gradients.
+"""`%%vt watch`: a training cell that is watched as it runs, with hands on the controls.
 
 In a notebook a run shows the live panel and leaves its last state below it; elsewhere a line of text and a table.
 
@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...debug.watch import Line, Run, StopTraining
-from ...debug.watch import flow as flow_of
 from ...debug.watch.budget import SHARE
 from ...debug.watch.snapshots import BUDGET
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.run_cell import finish, run
 from .._frame.shell import has_front_end, shell_of_user
-from .._frame.user_error import Refusal, first_line, is_number
+from .._frame.user_error import Refusal, is_number
 from ..graph.command import leaves
 from .loops import lengths
 
@@ -244,41 +243,6 @@ def _cell(cell: str, asked: Asked, **options: Any) -> Any:
     return finish(None, None if stopped(error) else error, asked.shell)
 
 
-def flow(model: Any, *, title: str = "", name: str | None = None) -> Any:
-    """Show the gradient flow of the last backward pass: how large each parameter's gradient is, on one scale.
-
-    Args:
-        model: a module whose parameters have gradients.
-        title: what it is called in its head.
-        name: what `vt.export` finds it by.
-
-    Returns:
-        A display: the last value of a cell shows itself, `print` shows its text.
-
-    Example:
-        >>> import vistorch
-        >>> from vistorch import vt
-        >>> _ = vistorch.manual_seed(0)
-        >>> net = vistorch.nn.Linear(2, 1, bias=False)
-        >>> net(vistorch.tensor([[3.0, 4.0]])).sum().backward()
-        >>> print(vt.flow(net))
-        Gradient flow of Linear
-        parameter  shape  norm  max  zeros  grad/weight
-        weight     1 × 2     5    4    0 %        13.18
-    """
-    from .._frame.display import Display
-
-    try:
-        record = flow_of(model, title)
-    except TypeError:
-        raise Refusal(f"flow takes a module, not {type(model).__name__}: type %vt flow model") from None
-    except (RuntimeError, ValueError) as error:
-        raise Refusal(first_line(error)) from None
-    if not record.rows:
-        raise Refusal(f"{type(model).__name__} has no parameters: there is no gradient to show")
-    return Display(record, name or "flow")
-
-
 def _arguments(parser: Parser) -> None:
     parser.takes(
         "model", "what is trained; found by itself if not given", kind=EXPRESSION, nargs="?", metavar="MODEL"
@@ -306,36 +270,21 @@ def _arguments(parser: Parser) -> None:
     parser.takes("--live", "off shows nothing until the end", choices=SWITCH)
 
 
-def _flow_arguments(parser: Parser) -> None:
-    parser.takes("model", "a module after a backward pass", kind=EXPRESSION, metavar="MODEL")
-    parser.takes("--title", "what it is called in its head", metavar="TEXT", default="")
-    parser.takes("--name", "what it is exported by; the expression if not given", metavar="NAME")
-
-
-def _prepare_flow(options: dict[str, Any], asked: Asked) -> dict[str, Any]:
-    return {**options, "name": options["name"] or asked.texts["model"]}
-
-
-COMMAND = Command(
-    name="watch",
-    summary="Run a training cell, watch it live, act on it",
-    cell=_cell,
-    arguments=_arguments,
-    examples=(
-        ("watch", "the training loop below it stays as it is"),
-        ("watch --epochs 2", "it also says how much time is left"),
-        ("watch --classes ['cat','dog']", "with names of one's own"),
-        ("watch model --name run", "of this one; then run.accuracy()"),
-    ),
-)
-FLOW = Command(
-    name="flow",
-    summary="Gradient flow of the last backward pass",
-    line=flow,
-    arguments=_flow_arguments,
-    prepare=_prepare_flow,
-    examples=(
-        ("flow model", "the gradient of each parameter, on one scale"),
-        ("flow model.layer2 --title layer2", "of a part"),
+COMMANDS = (
+    Command(
+        name="watch",
+        summary="Run a training cell, watch it live, act on it",
+        function=watch,
+        cell=_cell,
+        only_cell=True,
+        arguments=_arguments,
+        examples=(
+            ("watch", "the training loop below it stays as it is"),
+            ("watch --epochs 2", "it also says how much time is left"),
+            ("watch --classes ['cat','dog']", "with names of one's own"),
+            ("watch model --name run", "of this one; then run.accuracy()"),
+        ),
+        about="a training while it runs: loss, accuracy, gradients; pause, step, change the learning rate",
+        rank=70,
     ),
 )

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CLOSED, GONE, hear, Line, meet, offer, QUIET, RESTARTED, UNMET } from "../src/shared/model";
-import { page } from "../src/shared/page";
+import { page } from "../src/shared/frame";
 import { fakeModel, pack } from "./make";
 
 const view = (key: string, live = true) => {

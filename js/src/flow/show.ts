@@ -2,7 +2,7 @@
 
 import { button, el } from "../shared/dom";
 import { count, num, percent, shapeText } from "../shared/format";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { real } from "../shared/payload";
 import { card, foot, listing, sign } from "../shared/report";
 import { decades, type Order, ordered, place, wrong } from "./order";

@@ -2,7 +2,7 @@
 
 import { button, el, on } from "../shared/dom";
 import { num } from "../shared/format";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { Board } from "./board";
 import { Closer } from "./closer";
 import { Folds } from "./folds";

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...debug.doctor import Doctor, examine
 from ...widgets._frame.command import Command
 from ...widgets._frame.shell import shell_of_user
+from ..doctor import Doctor, examine
 
 
 def doctor() -> Doctor:

@@ -1,14 +1,14 @@
 // The widget of kind "vars": the table, and below it the array view of the row that was opened. The kernel sends that
 // page together with the array, and answers its tiles through the model of the table.
 
-import { el } from "./shared/dom";
-import { answers, hear, type Model } from "./shared/model";
-import { type Frame, page } from "./shared/page";
-import type { Raw } from "./shared/payload";
-import { load } from "./vars/load";
-import { table } from "./vars/table";
-import type { State } from "./vars/types";
-import css from "./vars/vars.css";
+import { el } from "../shared/dom";
+import { answers, hear, type Model } from "../shared/model";
+import { type Frame, page } from "../shared/frame";
+import type { Raw } from "../shared/payload";
+import { load } from "./load";
+import { table } from "./table";
+import type { State } from "./types";
+import css from "./vars.css";
 
 interface Opened {
   type?: unknown;

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from .._version import __version__
+from ..widgets import kinds
+from ..widgets._frame.bundles import STATIC
 
 OK, WRONG, KNOW = "ok", "wrong", "note"
 GOOD_KERNEL = "ipykernel>=7.1"
 SEVEN = "7.0 raises LookupError when a trait is set from a thread, so live views break"
 MARKS = {OK: "ok  ", WRONG: "!!  ", KNOW: "--  "}
-STATIC = Path(__file__).parents[1] / "widgets" / "static"
-PAGES = ("array", "compare", "flow", "graph", "memory", "shape", "steps", "trace", "vars", "watch")
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _widgets(shell: Any) -> list[Finding]:
 
 
 def _pages(shell: Any) -> list[Finding]:
-    sizes = {page: STATIC / f"{page}.js" for page in PAGES}
+    sizes = {page: STATIC / f"{page}.js" for page in kinds()}
     missing = [page for page, path in sizes.items() if not path.is_file()]
     if missing:
         said = f"not built: {', '.join(missing)}; pictures show, but do not zoom"

@@ -9,6 +9,8 @@ FILES ?= 5000
 LAB_ARGS ?=
 BENCH_ARGS ?=
 CAMPAIGNS ?=
+# a folder of tests/, for `make test`: its tests, and the examples of the folder of vistorch/ with its name
+ROOM ?=
 # where pytest and vitest leave a report, if anywhere
 REPORTS ?=
 # imports cupy at once, and is itself imported only where a CUDA device is asked for
@@ -25,13 +27,14 @@ DOCS := $(VENV)/.made-docs
 # By a name of its own: a recipe that says MAKE is run by `make --dry-run` too.
 THIS_MAKE := $(MAKE)
 
+PLACES = $(or $(wildcard tests/$(ROOM) vistorch/$(ROOM)),$(error There is no tests/$(ROOM); there are $(notdir $(patsubst %/,%,$(wildcard tests/*/)))))
 JUNIT = $(if $(REPORTS),--junitxml=$(REPORTS)/$@.xml)
 VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=$(REPORTS)/$@.xml)
 
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
+.PHONY: help lab test pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -61,14 +64,21 @@ bundles: $(TEST)
 lab: $(LAB) ## open JupyterLab on your own copies of the tutorials, in vistorch-tutorials/
 	$(BIN)/vistorch lab vistorch-tutorials $(LAB_ARGS)
 
-test: $(TEST) ## everything that must be green before a merge; its last line says what ran
+# What parts that run side by side share is made first.
+test: $(if $(ROOM),bundles,$(DOCS) bundles kernels) ## everything that must be green before a merge; ROOM=optim: one room
+ifneq ($(ROOM),)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(PLACES)
+else
 	@$(BIN)/python -m tests.run_all $(THIS_MAKE)
+endif
 
 pytest: bundles ## the tests and the examples in the docstrings of vistorch
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(JUNIT) vistorch tests
 
-ui: bundles ## what a person does, in a browser, in JupyterLab and in Notebook 7
+kernels: $(TEST)
 	@$(BIN)/python -m tests.ui.kernels
+
+ui: bundles kernels ## what a person does, in a browser, in JupyterLab and in Notebook 7
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ui $(JUNIT) tests/ui tests/widgets
 
 vitest: $(TEST) ## the tests of the front end

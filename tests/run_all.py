@@ -1,5 +1,7 @@
 """`make test`: every part by its own target, each to its end, and one summary that closes the run.
 
+Two parts run at a time: most of what a browser does is wait. What a part prints is shown whole when it ends.
+
 A part that runs tests leaves a JUnit report, and counts as the tests in it; any other part counts as one check.
 
 Invariant: the last line says how many passed, failed and were skipped, and of those that were skipped, what they
@@ -8,18 +10,35 @@ lacked; the exit code is 0 only if every part that was to run ended well.
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PARTS = ("lint", "type", "docs", "fuzz", "notebooks", "vitest", "ui", "pytest")
+# What each checks, in the order of the summary.
+PARTS = {
+    "lint": "style and format",
+    "type": "types, Python's and TypeScript's",
+    "docs": "the site builds without a warning",
+    "fuzz": "random programs beside PyTorch",
+    "notebooks": "the tutorials print what they printed",
+    "vitest": "the front end without a browser",
+    "ui": "what a person does, in JupyterLab and Notebook 7 in a browser",
+    "pytest": "everything else, and the examples in the docstrings",
+}
+# Each row runs from left to right, beside the other row; the long ones start first.
+LANES = (("ui", "docs", "vitest", "type", "lint"), ("pytest", "notebooks", "fuzz"))
+MINUTES = 20  # on two cores, as measured
 REPORTING = ("notebooks", "vitest", "ui", "pytest")
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
 _NEEDS = re.compile(r"needs (\w.*?):")
+_PERCENT = re.compile(r"\[ *(\d+)%\]")
 
 
 @dataclass
@@ -46,6 +65,79 @@ class Part:
         )
 
 
+class Run:
+    """The parts that run, ran and wait; what they print comes out one part at a time."""
+
+    def __init__(self, make, folder):
+        self.make, self.folder = make, folder
+        self.parts, self.running = {}, {}
+        self.interrupted = threading.Event()
+        self._printing = threading.Lock()
+
+    def say(self, *lines):
+        """Print lines that no other part's lines come between."""
+        with self._printing:
+            print(*lines, sep="\n", flush=True)
+
+    def lane(self, names):
+        """Run parts one after the other, until an interrupt."""
+        for name in names:
+            if self.interrupted.is_set():
+                return
+            self.part(name)
+
+    def part(self, name):
+        """Run one part to its end."""
+        report = self.folder / f"{name}.xml"
+        report.unlink(missing_ok=True)
+        log = self.folder / f"{name}.log"
+        environment = {**os.environ, "REPORTS": str(self.folder)}
+        # The jobs of the make that called are not for this one, which would warn that it cannot reach them.
+        environment["MAKEFLAGS"] = re.sub(
+            r"(?:^| )(?:-j\d*|--jobserver\S*)", "", environment.get("MAKEFLAGS", "")
+        )
+        began = time.monotonic()
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [*self.make, "--no-print-directory", name],
+                env=environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # a group of its own, which an interrupt is sent to
+            )
+        self.running[name] = process, began, log
+        code = process.wait()
+        del self.running[name]
+        if self.interrupted.is_set():
+            return
+        part = Part(name, seconds=time.monotonic() - began)
+        found = read(report) if name in REPORTING else None
+        if found is not None:
+            part.passed, part.failed, part.reasons = found
+        if code and not part.failed:
+            part.failed = 1
+        elif not code and found is None:
+            part.passed = 1
+        self.parts[name] = part
+        self.say(f"---- {name} ----", log.read_text(encoding="utf-8", errors="replace").rstrip(), part.line())
+
+    def progress(self):
+        """Return one line on the parts that run."""
+        words = []
+        for name, (_, began, log) in list(self.running.items()):
+            found = _PERCENT.findall(log.read_text(encoding="utf-8", errors="replace"))
+            done = f"{found[-1]} %" if found else "running"
+            words.append(f"{name} {done} after {(time.monotonic() - began) / 60:.0f} min")
+        return "... " + ", ".join(words)
+
+    def interrupt(self):
+        """End what runs; nothing is started any more."""
+        self.interrupted.set()
+        for process, _, _ in list(self.running.values()):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+
+
 def read(path):
     """Return the numbers passed and failed, and the reasons for skips, of a JUnit report; None if there is none."""
     try:
@@ -65,41 +157,19 @@ def read(path):
     return passed, failed, reasons
 
 
-def run(name, make, folder):
-    """Run one part.
-
-    Args:
-        name: of its target.
-        make: the command that makes a target.
-        folder: where it may leave its report.
-    """
-    report = folder / f"{name}.xml"
-    report.unlink(missing_ok=True)
-    environment = {**os.environ, "REPORTS": str(folder)}
-    # The jobs of the make that called are not for this one, which would warn that it cannot reach them.
-    environment["MAKEFLAGS"] = re.sub(
-        r"(?:^| )(?:-j\d*|--jobserver\S*)", "", environment.get("MAKEFLAGS", "")
-    )
-    print(f"---- {name} ----", flush=True)
-    began = time.monotonic()
-    code = subprocess.run([*make, "--no-print-directory", name], env=environment).returncode
-    part = Part(name, seconds=time.monotonic() - began)
-    found = read(report) if name in REPORTING else None
-    if found is not None:
-        part.passed, part.failed, part.reasons = found
-    if code and not part.failed:
-        part.failed = 1
-    elif not code and found is None:
-        part.passed = 1
-    return part
+def opening():
+    """Return the lines that begin the run."""
+    lines = [f"{name:<10} {what}" for name, what in PARTS.items()]
+    return [*lines, f"About {MINUTES} minutes on two cores. `make test ROOM=optim` runs one room's tests."]
 
 
-def summary(parts, left=()):
+def summary(parts, seconds, left=()):
     """Return the lines that close the run.
 
     Args:
         parts: those that ran.
-        left: the names of those that did not, because the run was interrupted.
+        seconds: how long the run took.
+        left: the names of those that did not end, because the run was interrupted.
     """
     lines = [part.line() for part in parts]
     lines += [f"{name:<10} not run: interrupted" for name in left]
@@ -114,28 +184,38 @@ def summary(parts, left=()):
     if failed := [part.name for part in parts if part.failed]:
         notes.append("failed: " + ", ".join(failed))
     if left:
-        notes.append("interrupted before: " + ", ".join(left))
+        notes.append("interrupted: " + ", ".join(left))
     counts = ", ".join(
         f"{sum(getattr(part, what) for part in parts)} {what}" for what in ("passed", "failed", "skipped")
     )
-    seconds = sum(part.seconds for part in parts)
     lines.append(f"{counts} in {seconds:.1f}s" + (f" ({'; '.join(notes)})" if notes else ""))
     return lines
 
 
 def main(arguments):
     """Run every part with the command that is given, `make` if none is; return the exit code."""
-    make = arguments or ["make"]
     folder = Path(os.environ.get("REPORTS") or REPORTS)
     folder.mkdir(parents=True, exist_ok=True)
-    parts = []
-    try:
-        for name in PARTS:
-            parts.append(run(name, make, folder))
-    except KeyboardInterrupt:
-        print()
-    left = PARTS[len(parts) :]
-    print("---- summary ----", *summary(parts, left), sep="\n", flush=True)
+    run = Run(arguments or ["make"], folder)
+    run.say(*opening())
+    began = time.monotonic()
+    lanes = [threading.Thread(target=run.lane, args=(names,), name=names[0]) for names in LANES]
+    for lane in lanes:
+        lane.start()
+    said = began
+    # As Ctrl-C: the parts have groups of their own, and would live on.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    while any(lane.is_alive() for lane in lanes):
+        try:
+            lanes[0 if lanes[0].is_alive() else 1].join(0.2)
+            if time.monotonic() - said > 60:
+                said = time.monotonic()
+                run.say(run.progress())
+        except KeyboardInterrupt:
+            run.interrupt()
+    parts = [run.parts[name] for name in PARTS if name in run.parts]
+    left = [name for name in PARTS if name not in run.parts]
+    run.say("---- summary ----", *summary(parts, time.monotonic() - began, left))
     return 130 if left else int(any(part.failed for part in parts))
 
 

@@ -1,9 +1,11 @@
 """What closes `make test` is true: counts from real reports, what did not run and why, and the exit code."""
 
+import functools
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -91,7 +93,9 @@ def test_every_part_runs_though_one_fails_and_the_last_line_names_it(make):
     assert code == 1
     assert lines[-1].startswith("7 passed, 3 failed, 0 skipped in ")
     assert lines[-1].endswith("(failed: lint, pytest)")
-    assert [line.split()[0] for line in lines if line.endswith(" s")] == list(run_all.PARTS)
+    assert [
+        line.split()[0] for line in lines[lines.index("---- summary ----") :] if line.endswith(" s")
+    ] == list(run_all.PARTS)
 
 
 def test_a_report_without_failures_does_not_make_a_failed_part_good(make):
@@ -104,15 +108,32 @@ def test_a_report_without_failures_does_not_make_a_failed_part_good(make):
 
 
 def test_an_interrupt_is_said_and_nothing_is_called_good(tmp_path):
-    (tmp_path / "Makefile").write_text("%:\n\t@true\nfuzz:\n\t@echo now; sleep 60\n")
+    (tmp_path / "Makefile").write_text(".PHONY: fuzz docs\n%:\n\t@true\nfuzz docs:\n\t@sleep 60\n")
     command = [sys.executable, "-u", "-m", "tests.run_all", "make", "-f", str(tmp_path / "Makefile")]
     options = {"env": {**os.environ, "REPORTS": str(tmp_path)}, "start_new_session": True}
+    # A shell that starts this in the background has its children ignore interrupts.
+    options["preexec_fn"] = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    began = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as run:
-        for line in run.stdout:
-            if line == "now\n":
-                os.killpg(run.pid, signal.SIGINT)
-                break
+        while not all((tmp_path / f"{name}.log").exists() for name in ("fuzz", "docs")):
+            time.sleep(0.05)
+        os.kill(run.pid, signal.SIGINT)  # what it started is not in its group
         rest = run.stdout.read()
+    assert time.monotonic() - began < 30
     assert run.returncode == 130
     assert rest.splitlines()[-1].startswith("3 passed, 0 failed, 0 skipped in ")
-    assert rest.splitlines()[-1].endswith("(interrupted before: fuzz, notebooks, vitest, ui, pytest)")
+    assert rest.splitlines()[-1].endswith("(interrupted: lint, type, docs, fuzz, vitest)")
+
+
+def test_what_parts_print_is_not_mixed_and_comes_with_its_verdict(make):
+    slow = "echo one; sleep 0.3; echo two"
+    _, lines = make(ui=slow, pytest=slow, docs="echo bad; exit 1")
+    for name in ("ui", "pytest"):
+        start = lines.index(f"---- {name} ----")
+        assert lines[start + 1 : start + 3] == ["one", "two"]
+        assert lines[start + 3].startswith(f"{name:<10} ")
+    assert lines[lines.index("---- docs ----") + 1] == "bad"
+
+
+def test_lanes_hold_every_part_once():
+    assert sorted(name for lane in run_all.LANES for name in lane) == sorted(run_all.PARTS)

@@ -20,12 +20,16 @@ ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "let-me-in"
 MODULES = {"lab": "jupyterlab", "notebook": "notebook"}
 
-# Run as `python -c`: ends the server once the pipe is closed.
+# Run as `python -c`: ends the server once the pipe is closed. The pipe moves away from standard input, which every
+# process that the server starts inherits: node makes it non-blocking, for all who share it.
 UNTIL_THE_PIPE_CLOSES = """
 import os, runpy, signal, sys, threading
 
+pipe = os.dup(0)
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+
 def wait():
-    while sys.stdin.buffer.read(1):
+    while os.read(pipe, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 

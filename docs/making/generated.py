@@ -1,4 +1,4 @@
-"""Files that are made from others and committed: what editors know of `vistorch.vt`, README's table of commands.
+"""Files that are made from others and committed: the types of the pages, the stub of `vistorch.vt`, README's table.
 
     python -m docs.making.generated            write them
     python -m docs.making.generated --check    say which are not as they would be written
@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+from . import page_types
 
 ROOT = Path(__file__).parents[2]
 BEGIN, END = "<!-- commands: made by `make generated` -->", "<!-- commands end -->"
@@ -63,7 +65,7 @@ def readme() -> str:
 
 def files() -> dict[Path, Callable[[], str]]:
     """Which files there are, and what makes the text of each."""
-    return {ROOT / "vistorch" / "vt" / "__init__.pyi": stub, ROOT / "README.md": readme}
+    return {ROOT / "vistorch" / "vt" / "__init__.pyi": stub, ROOT / "README.md": readme, **page_types.files()}
 
 
 def stale() -> list[str]:

@@ -3,7 +3,8 @@
 import css from "./compare.css";
 import { show } from "./show";
 import type { State } from "./types";
+import { any } from "../shared/check";
 import { page } from "../shared/frame";
 import report from "../shared/report.css";
 
-export default page<State>(report + css, show);
+export default page<State>(any, report + css, show);

@@ -2,8 +2,8 @@
 
 import css from "./flow.css";
 import { show } from "./show";
-import type { State } from "./types";
+import { check } from "./types";
 import { page } from "../shared/frame";
 import report from "../shared/report.css";
 
-export default page<State>(report + css, show);
+export default page(check, report + css, show);

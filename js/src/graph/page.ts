@@ -1,8 +1,8 @@
 // The widget of kind "graph".
 
 import css from "./graph.css";
-import type { State } from "./record";
+import { check } from "./types";
 import { show } from "./show";
 import { page } from "../shared/frame";
 
-export default page<State>(css, show);
+export default page(check, css, show);

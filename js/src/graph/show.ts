@@ -9,7 +9,8 @@ import { Folds } from "./folds";
 import { checkOf, inspect } from "./inspect";
 import { Kernel } from "./kernel";
 import type { Look } from "./look";
-import { Graph, type State } from "./record";
+import { Graph } from "./model";
+import type { State } from "./types";
 import { Search } from "./search";
 import { svg } from "./svg";
 

@@ -3,8 +3,8 @@
 import graph from "../graph/graph.css";
 import css from "./memory.css";
 import { show } from "./show";
-import type { State } from "./types";
+import { check } from "./types";
 import { page } from "../shared/frame";
 import report from "../shared/report.css";
 
-export default page<State>(graph + report + css, show);
+export default page(check, graph + report + css, show);

@@ -1,6 +1,7 @@
 // The frame of every widget: one root with its style, the payload of the model read again when it changes, the host's
 // theme followed, and everything ended by one signal.
 
+import type { Check } from "./check";
 import { atEnd, el, on } from "./dom";
 import { answers, hear, Line, meet, type Model, offer, type Stage, UNMET } from "./model";
 import parts from "./parts.css";
@@ -40,8 +41,9 @@ const textOf = (state: unknown): string => {
   return typeof text === "string" && text ? text : typeof report === "string" ? report : "";
 };
 
-/** A widget: `draw` puts a state into the root and returns what paints it again in other colours. */
+/** A widget: `draw` puts a state that `check` lets pass into the root, and returns what paints it again in other colours. */
 export function page<State>(
+  check: Check<State>,
   css: string,
   draw: (state: State, frame: Frame) => () => void,
 ): { initialize(stage: { model: Model; signal?: AbortSignal }): void; render(stage: Stage): () => void } {
@@ -76,7 +78,9 @@ export function page<State>(
       if (!raw || raw.byteLength === 0) return;
       let state: unknown;
       try {
-        state = unpack(raw).state;
+        const packed = unpack(raw);
+        state = packed.state;
+        check(state, packed.kind);
         paint = draw(state as State, { root, model: line, theme, signal: one.signal });
         delete host.dataset["failed"];
       } catch (error) {

@@ -3,6 +3,7 @@
 
 import { el } from "../shared/dom";
 import { answers, hear, type Model } from "../shared/model";
+import { any } from "../shared/check";
 import { type Frame, page } from "../shared/frame";
 import type { Raw } from "../shared/payload";
 import { load } from "./load";
@@ -66,4 +67,4 @@ function draw(state: State, { root, model, theme, signal }: Frame): () => void {
   return repaint;
 }
 
-export default page<State>(css, draw);
+export default page<State>(any, css, draw);

@@ -1,5 +1,6 @@
 // The widget of kind "watch": a network while it trains.
 
+import { any } from "../shared/check";
 import { page } from "../shared/frame";
 import layers from "./layers.css";
 import main from "./main.css";
@@ -10,4 +11,4 @@ import tasks from "./tasks.css";
 import type { State } from "./types";
 import frame from "./watch.css";
 
-export default page<State>(frame + main + panes + layers + tasks + narrow, show);
+export default page<State>(any, frame + main + panes + layers + tasks + narrow, show);

@@ -44,6 +44,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .schema import State
 from .words import shape_text
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ class GraphRecord:
 
         return text(self)
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> State:
         """The state, as it travels."""
         from .state import state
 

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ...debug.steps.words import count, number, shape
-from ...debug.watch.cures import bounds_of
+from ...debug.watch.flow import FlowRecord, Row
 from .._frame.ink import SANS, tag, words
 from .._frame.ink import number as place
 from .._frame.sheet import PAD, SMALL, Sheet, wrapped
@@ -19,11 +19,11 @@ ROWS = 48
 BAR, WIDE, NUMBER = 300, 250, 618  # where bars begin, how wide they may be, where numbers end
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: FlowRecord, theme: str = "light") -> bytes:
     """The drawing of a gradient flow.
 
     Args:
-        record: anything with `wire()` of kind "flow".
+        record: the gradients of a pass.
         theme: "light" or "dark".
     """
     state = record.wire()
@@ -36,12 +36,13 @@ def paint(record: Any, theme: str = "light") -> bytes:
         sheet.say(f"{text[0].upper()}{text[1:]}")
     for text in state["says"]:
         sheet.say(text)
-    _rows(sheet, rows, *state["scale"])
+    _rows(sheet, rows, state["scale"], state["bounds"])
     sheet.y += 12
     return sheet.done(f"{state['title']}: {said}")
 
 
-def _rows(sheet: Sheet, rows: list[dict[str, Any]], low: int, high: int) -> None:
+def _rows(sheet: Sheet, rows: list[Row], scale: tuple[int, int], bounds: tuple[float, float]) -> None:
+    low, high = scale
     c, small = sheet.colour, {"font_size": 11, "fill": sheet.colour["ink2"]}
     each = max(1, -(-(high - low) // 6))
     sheet.y += 10
@@ -63,7 +64,7 @@ def _rows(sheet: Sheet, rows: list[dict[str, Any]], low: int, high: int) -> None
         x = place(BAR + WIDE * (decade - low) / (high - low))
         sheet.add(tag("path", d=f"M{x} {place(top)}V{place(end)}", stroke=c["line"]))
         sheet.add(words(float(x), sheet.y + 12, f"1e{decade}", text_anchor="middle", **small))
-    for value in bounds_of(r["norm"] for r in rows):
+    for value in bounds:
         if value > 0 and math.isfinite(value) and low <= math.log10(value) <= high:
             x = place(x_of(value))
             sheet.add(
@@ -82,7 +83,7 @@ def _rows(sheet: Sheet, rows: list[dict[str, Any]], low: int, high: int) -> None
         sheet.add(words(BAR, sheet.y, line, font_family=SANS, **small))
 
 
-def _row(sheet: Sheet, row: dict[str, Any], x_of: Any) -> None:
+def _row(sheet: Sheet, row: Row, x_of: Any) -> None:
     c, y, small = sheet.colour, sheet.y, {"font_size": 11, "fill": sheet.colour["ink2"]}
     sheet.add(tag("path", d=f"M{PAD} {place(y)}H{sheet.width - PAD}", stroke=c["line"]))
     told = shape(row["shape"])

@@ -20,7 +20,7 @@ from ...debug.graph.labels import (
     size_text,
     width_of,
 )
-from ...debug.graph.record import MARKS
+from ...debug.graph.record import MARKS, GraphRecord
 from ...debug.graph.state import summary
 from ...debug.graph.words import cells, cut, number_text
 from .._frame.ink import COLOURS, MONO, SANS, clean, halo, head, number, tag, way, words
@@ -382,7 +382,7 @@ def svg(record: Any, theme: str = "light") -> bytes:
     ).encode()
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: GraphRecord, theme: str = "light") -> bytes:
     """The picture of a graph record: the drawing itself.
 
     Args:

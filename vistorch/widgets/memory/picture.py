@@ -5,12 +5,10 @@ Invariant: what is not drawn is counted; the same record gives the same bytes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...debug.steps.words import count
-from ...debug.timeline import size
+from ...debug.timeline import MemoryRecord, State, size
 from .._frame.ink import SANS, number, tag, words
 from .._frame.sheet import LETTER, PAD, Sheet
 
@@ -21,11 +19,11 @@ POINTS = 1200  # of the curve; a longer one is drawn by the largest of each piec
 COLUMNS = (100, 108, 210, 620)  # bytes end, the bar, the node, its life
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: MemoryRecord, theme: str = "light") -> bytes:
     """The drawing of memory over time.
 
     Args:
-        record: anything with `wire()` of kind "memory".
+        record: what was kept, over time.
         theme: "light" or "dark".
     """
     state = record.wire()
@@ -46,7 +44,7 @@ def paint(record: Any, theme: str = "light") -> bytes:
     return sheet.done(said)
 
 
-def _curve(sheet: Sheet, state: dict[str, Any]) -> None:
+def _curve(sheet: Sheet, state: State) -> None:
     c, wide = sheet.colour, sheet.width - 2 * PAD
     values = np.asarray(state["bytes"], float)
     ticks = len(values)
@@ -77,7 +75,7 @@ def _curve(sheet: Sheet, state: dict[str, Any]) -> None:
     sheet.add(words(PAD, sheet.y, f"each tick is one op forward or one node backward{passes}", **look))
 
 
-def _rows(sheet: Sheet, state: dict[str, Any]) -> None:
+def _rows(sheet: Sheet, state: State) -> None:
     c = sheet.colour
     rows, ticks = state["rows"], len(state["bytes"])
     most = max(1, *[row["bytes"] for row in rows], 1)

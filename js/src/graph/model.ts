@@ -1,56 +1,10 @@
-// The record "graph" as it arrives, and what is asked of it: a node's words, its edges, the groups around it.
+// What is asked of a graph: a node's words, its edges, the groups around it.
 
 import type { Nd } from "../shared/payload";
 import { shapeText } from "../shared/format";
-
-type Column = Nd;
-
-export interface Layout {
-  open: Nd;
-  width: number;
-  height: number;
-  boxes: Nd;
-  pills: Nd;
-  frames: Nd;
-  edges: Nd;
-  norms: Nd;
-  points: Nd;
-}
-
-export interface Group {
-  name: string;
-  path: string;
-  kind: string;
-  about?: string;
-  parent: number;
-  note: string;
-  synthetic: boolean;
-  ops: number;
-  parameters: number;
-  saved: number;
-}
+import type { State } from "./types";
 
 type Words = "op" | "name" | "label" | "dtype" | "device" | "line" | "says" | "chip" | "bold" | "plain" | "right" | "layer" | "does";
-
-export interface State {
-  title: string;
-  text?: string;
-  meta: string[];
-  says: string[];
-  strings: string[];
-  shapes: number[][];
-  formulas: [string, string][][];
-  nodes: Record<"kind" | "step" | "group" | "shape" | "saved" | "shared" | "grad" | "value" | "formulas" | "mark" | "row" | Words, Column>;
-  kept: Record<"node" | "name" | "shape" | "bytes" | "alias", Column>;
-  edges: Record<"source" | "target" | "input" | "output" | "shape" | "norm" | "value" | "dead", Column>;
-  groups: Group[];
-  roots: { node: number; text: string }[];
-  scale: [number, number] | null;
-  failed: number;
-  layouts: Layout[];
-  /** Numbers of layouts, from everything closed to what is open where nothing else was asked for. */
-  stages?: Nd;
-}
 
 export const NODE = 0;
 export const GROUP = 1;

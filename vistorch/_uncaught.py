@@ -1,9 +1,11 @@
-"""What an uncaught exception of a script says beside its own words: a shape error gets a note, drawn in letters.
+"""What exceptions say beside their own words.
 
-It is looked at only when Python is about to print it and end. `VISTORCH_ERRORS=off` in the environment leaves all as it
-is.
+A script's uncaught shape error gets a note, drawn in letters; a NaN in anomaly mode its line, values and indices. A
+shape error is looked at only when Python is about to print it and end. `VISTORCH_ERRORS=off` in the environment
+leaves it as it is.
 
-Invariant: the exception's own text is unchanged, and whoever prints uncaught exceptions still does.
+Invariant: the exception's own text is unchanged, and whoever prints uncaught exceptions still does. What explains is
+imported when there is something to explain.
 """
 
 from __future__ import annotations
@@ -12,11 +14,14 @@ import os
 import sys
 from typing import Any
 
+from .engine import anomaly
+
 OFF = ("off", "0", "no", "false")
 
 
 def begin() -> None:
-    """Say it before Python prints; a program that prints in a way of its own keeps that."""
+    """Explain a NaN, and an error before Python prints it; a program that prints in a way of its own keeps that."""
+    anomaly.explain = explain_nan
     before: Any = sys.excepthook
     ours = before is sys.__excepthook__ or getattr(before, "__module__", "").startswith("vistorch.")
     if not ours or sys.version_info < (3, 11) or os.environ.get("VISTORCH_ERRORS", "").lower() in OFF:
@@ -40,3 +45,10 @@ def note(error: BaseException) -> None:
                 error.add_note(f"\n{record.text()}")  # type: ignore[attr-defined]
         except Exception:  # the exception itself is what matters
             pass
+
+
+def explain_nan(exc: BaseException, node: Any, g: Any, results: list, which: int) -> None:
+    """Add to the exception of anomaly mode what is known of the first NaN."""
+    from .debug.trace.anomaly import explain
+
+    explain(exc, node, g, results, which)

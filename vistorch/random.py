@@ -13,17 +13,14 @@ from .engine.generators import (
 
 
 def thread_safe_generator() -> Generator | None:
-    """The generator of a loader's worker that is a thread; None anywhere else, and workers here are processes.
+    """The generator of a loader's worker that is a thread: always None, because workers here are processes.
 
     Example:
         >>> import vistorch
         >>> vistorch.random.thread_safe_generator() is None
         True
     """
-    from .utils.data import get_worker_info
-
-    info = get_worker_info()
-    return None if info is None or info.rng is None else info.rng.torch_generator
+    return None
 
 
 __all__ = [

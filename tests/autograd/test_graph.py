@@ -154,6 +154,20 @@ def pack_writes(lib):
         (leaf(lib, 1.0) * 2).exp()
 
 
+@bad("RuntimeError")
+def a_saved_result_after_backward(lib):
+    y = leaf(lib, 1.0, 2.0).exp()
+    y.sum().backward()
+    return y.grad_fn._saved_result
+
+
+@bad("AttributeError")
+def a_saved_value_that_the_freed_node_never_had(lib):
+    y = leaf(lib, 1.0, 2.0).exp()
+    y.sum().backward()
+    return y.grad_fn._saved_nothing
+
+
 @bad("TypeError")
 def unpack_gives_a_number(lib):
     with lib.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: 3):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tests.cuda import strict
-from vistorch.cuda import memory, random, streams
+from vistorch.cuda import random, streams, usage
 from vistorch.engine import places, probe, rules
 from vistorch.engine.device import default
 from vistorch.engine.kernels import simulated
@@ -38,8 +38,8 @@ def clean(monkeypatch):
         (random, "_seeds", {}),
         (random, "_of_all", random._DEFAULT),
         (random, "listeners", []),
-        (memory, "_hook", None),
-        (memory, "_peaks", {}),
+        (usage, "_hook", None),
+        (usage, "_peaks", {}),
     ):
         monkeypatch.setattr(module, name, value)
     yield

@@ -127,7 +127,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.from_numpy(np.zeros((3, 4))[:, 1]).as_strided((10,), (1,))",
         ),
     ),
-    "engine/storage.py": (
+    "engine/memory.py": (
         {"cupy.ndarray": 1, "__array_interface__": 1},
         (
             "L.zeros(0).set_(L.zeros(0).untyped_storage(), 0, (3,), (1,))",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..compat.said import user_level
-from ..cuda import is_available
+from ..engine import probe
 from ..engine.dtypes import bfloat16, dtype, float16, float64
 from ..engine.tensor import Tensor
 from . import state
@@ -62,7 +62,7 @@ class autocast:
     def _is_possible(self) -> bool:
         """Whether the region can do what it says; a warning if not."""
         if self.device == "cuda":
-            why = "" if is_available() else "CUDA is not available. Disabling autocast."
+            why = "" if probe.find().ok else "CUDA is not available. Disabling autocast."
         elif self.fast_dtype in (bfloat16, float16):
             why = ""
         else:

@@ -13,6 +13,7 @@ from typing import Any
 from ..engine.dtypes import bfloat16, dtype, float16, float32
 from ..engine.modes import mode
 from ..engine.tensor import Tensor
+from .thread import thread
 
 _FLOATS = frozenset((float32, float16, bfloat16))
 _UNSAFE = """\
@@ -25,8 +26,6 @@ safe to autocast.""".replace("torch.", "vistorch.")
 
 def passing(function: Callable, rule: dict[str, str]) -> Callable:
     """What stands behind a door: `call(args, kwargs)`."""
-    from .state import thread
-
     named = tuple((device, _RULES[name]) for device, name in rule.items())
 
     def call(args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -94,8 +93,6 @@ def _to(device: str, target: dtype) -> Callable[[Tensor], Tensor]:
 
 def _kept(tensor: Tensor, target: dtype) -> Tensor:
     """The cast of a tensor; that of a parameter is made once in a region."""
-    from .state import thread
-
     if not (
         thread.caching
         and tensor.dtype is float32
@@ -116,10 +113,13 @@ def _kept(tensor: Tensor, target: dtype) -> Tensor:
     return made
 
 
-def _lower(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
-    from .state import get_autocast_dtype
+def _chosen(device: str) -> dtype:
+    """What floats become on a kind of device, in this thread."""
+    return dict(thread.dtypes)[device]
 
-    return _all(_to(device, get_autocast_dtype(device)), args, kwargs)
+
+def _lower(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
+    return _all(_to(device, _chosen(device)), args, kwargs)
 
 
 def _full(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
@@ -143,12 +143,10 @@ def _full_result(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
 
 
 def _widest(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
-    from .state import get_autocast_dtype
-
     floats = [tensor for tensor in _tensors(args, kwargs) if tensor.dtype.is_floating_point]
     if any(not _is_ours(tensor, device) for tensor in floats):
         return args, kwargs  # a float64 among them: the function promotes as ever
-    lower = get_autocast_dtype(device)
+    lower = _chosen(device)
     widest = float32 if any(tensor.dtype is float32 for tensor in floats) else lower
     if any(tensor.dtype not in (lower, float32) for tensor in floats):
         raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")

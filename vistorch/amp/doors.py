@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.tensor import Tensor
+from .cast import passing
 from .lists import rules
 
 _found: list[tuple[Any, types.CodeType, types.CodeType]] | None = None
@@ -38,8 +39,6 @@ def _behind(function: Any, code: types.CodeType) -> Any:
 
 def _door(function: Any, rule: dict[str, str]) -> tuple[Any, types.CodeType, types.CodeType]:
     """The function, its own code, and the code of its door."""
-    from .cast import passing
-
     own: types.CodeType = function.__code__
     through: Callable = passing(_behind(function, own), rule)
     plain = _template.__code__

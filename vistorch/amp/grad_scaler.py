@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-from .. import cuda
 from ..compat.said import user_level
+from ..engine import probe
 from ..engine.device import device as _device
 from ..engine.dtypes import float16, float32, int32
 from ..engine.face import FUNCTIONS
@@ -85,7 +85,7 @@ class GradScaler:
     ) -> None:
         self._device = device
         self._enabled = enabled
-        if enabled and device == "cuda" and not cuda.is_available():
+        if enabled and device == "cuda" and not probe.find().ok:
             warnings.warn(
                 "vistorch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
                 stacklevel=user_level(),

@@ -14,20 +14,11 @@ from typing import Any, NamedTuple
 
 from ..compat.said import user_level
 from ..engine.device import device as _device
-from ..engine.dtypes import bfloat16, dtype, float16
+from ..engine.dtypes import dtype
 from . import doors
+from .thread import thread
 
 DEVICES = ("cpu", "cuda")
-
-
-class _Thread(threading.local):
-    """What this thread casts. Class attributes are every thread's defaults."""
-
-    enabled: tuple[str, ...] = ()  # the kinds of device for which casting is on
-    dtypes: tuple[tuple[str, dtype], ...] = (("cpu", bfloat16), ("cuda", float16))
-    nesting = 0
-    caching = True
-    cache: dict[int, tuple] | None = None  # casts of parameters, until the outermost region ends
 
 
 class Casting(NamedTuple):
@@ -38,7 +29,6 @@ class Casting(NamedTuple):
     caching: bool
 
 
-thread = _Thread()
 _lock = threading.Lock()
 _open = [0]
 

@@ -3,7 +3,6 @@
 import importlib
 from typing import Any
 
-from ..engine import anomaly as _anomaly
 from ..engine.anomaly import detect_anomaly, set_detect_anomaly
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import function, functional, grad_mode, graph
@@ -37,13 +36,3 @@ def __getattr__(name: str) -> Any:
     if name in ("anomaly_mode", "forward_ad", "profiler"):  # opened when it is asked for
         return importlib.import_module(f"vistorch.autograd.{name}")
     raise AttributeError(f"module 'vistorch.autograd' has no attribute {name!r}")
-
-
-def _explain(*told: object) -> None:
-    """What a NaN in anomaly mode is told with; imported when there is one."""
-    from ..debug.trace.anomaly import explain
-
-    explain(*told)  # type: ignore[arg-type]
-
-
-_anomaly.explain = _explain

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import errors
-from ..engine.accumulate import tensor_of
 from ..engine.graph import FREED, Base, out_of
+from ..engine.hooks import tensor_of
 from ..engine.modes import mode, recording
 from ..engine.record import Packed, continued, overwritten, unpacked
 from ..engine.tensor import Tensor, wrap

@@ -16,9 +16,8 @@ from typing import Any
 from ..engine import errors
 from ..engine.events import hear
 from ..engine.graph import Base, draw, edge, version
-from ..engine.hooks import pack, remember
 from ..engine.modes import mode, no_grad
-from ..engine.record import save_input
+from ..engine.record import pack, remember, save_input
 from ..engine.tensor import Tensor, wrap
 from .custom import BackwardCFunction, FunctionCtx
 from .outputs import attach

@@ -12,7 +12,8 @@ from ..engine import graph
 from ..engine.events import hear
 from ..engine.graph import Base as Node
 from ..engine.graph import Out, edge, out_of, version
-from ..engine.hooks import RemovableHandle, saved_tensors_hooks
+from ..engine.handles import RemovableHandle
+from ..engine.hooks import saved_tensors_hooks
 from ..engine.modes import mode
 from ..engine.tensor import Tensor
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..engine import errors, views
 from ..engine.backward import Pass, drain, order_of, root_of
+from ..engine.base_ops import expand
 from ..engine.events import hear
 from ..engine.face import FUNCTIONS, public
 from ..engine.graph import Out, edge
-from ..engine.ops.core import expand
 from ..engine.places import CPU
 from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap

@@ -10,11 +10,11 @@ from typing import Any
 
 from ..compat.said import user_level
 from ..engine import probe
-from . import memory
+from . import usage
 
 _KINDS = {
-    "allocated_bytes": (memory.memory_allocated, memory.max_memory_allocated),
-    "reserved_bytes": (memory.memory_reserved, memory.max_memory_reserved),
+    "allocated_bytes": (usage.memory_allocated, usage.max_memory_allocated),
+    "reserved_bytes": (usage.memory_reserved, usage.max_memory_reserved),
 }
 
 
@@ -118,11 +118,11 @@ def _older(name: str, new: str, then: Callable) -> Callable:
     return call
 
 
-memory_cached = _older("memory_cached", "memory_reserved", memory.memory_reserved)
-max_memory_cached = _older("max_memory_cached", "max_memory_reserved", memory.max_memory_reserved)
+memory_cached = _older("memory_cached", "memory_reserved", usage.memory_reserved)
+max_memory_cached = _older("max_memory_cached", "max_memory_reserved", usage.max_memory_reserved)
 reset_max_memory_allocated = _older(
-    "reset_max_memory_allocated", "reset_peak_memory_stats", memory.reset_peak_memory_stats
+    "reset_max_memory_allocated", "reset_peak_memory_stats", usage.reset_peak_memory_stats
 )
 reset_max_memory_cached = _older(
-    "reset_max_memory_cached", "reset_peak_memory_stats", memory.reset_peak_memory_stats
+    "reset_max_memory_cached", "reset_peak_memory_stats", usage.reset_peak_memory_stats
 )

@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ..serialization.archive_in import LIKELY, ArchiveReader
+from ..serialization.archive_in import LIKELY, ArchiveReader, file_length, opened
 from ..serialization.atomic import whole
 from ..serialization.budget import allowed, budget, limited
-from ..serialization.loading import file_length, opened
 
 MAGIC = b"\x93NUMPY\x01\x00"
 HEADER = re.compile(

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..engine.storage import owner
+from ..engine.memory import owner
 from ..engine.tensor import Tensor
 from .thumbnail import Thumb, thumbnail
 

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from .kernels.strides import lay
+from .memory import bytes_of, owner, reach
 from .shared import Piece, ledger
-from .storage import UntypedStorage, bytes_of, owner, reach
-from .tensor import Tensor
+
+# Which attribute of a class holds its array; each class that looks at memory enters itself.
+SLOTS: dict[type, str] = {}
 
 
 def piece_of(a: Any) -> Piece | None:
@@ -29,7 +31,9 @@ def share(holder: Any) -> Piece:
     Args:
         holder: a Tensor or an UntypedStorage on the CPU or on a simulated device.
     """
-    slot = "_data" if isinstance(holder, Tensor) else "_array"
+    slot = _slot(type(holder))
+    if slot is None:
+        raise TypeError(f"{type(holder).__name__} holds no memory that could be shared")
     alone = _references(holder, slot) <= _ALONE
     root = owner(getattr(holder, slot))
     base = root.base
@@ -83,5 +87,7 @@ def _holders(root: Any) -> list[tuple[Any, str]]:
 
 
 def _slot(cls: type) -> str | None:
-    mro = cls.__mro__
-    return "_data" if Tensor in mro else "_array" if UntypedStorage in mro else None
+    for base in cls.__mro__:
+        if base in SLOTS:
+            return SLOTS[base]
+    return None

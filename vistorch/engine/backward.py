@@ -7,23 +7,44 @@ replaced, so that undoing it is re-assignment: nothing is then accumulated in pl
 from __future__ import annotations
 
 import operator
+import sys
+import threading
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from . import errors
-from .accumulate import Accumulating, tensor_of
+from .accumulate import as_array, check_sum, copied, own, total
+from .anomaly import blame, check_nan
 from .depth import Deeper
-from .graph import CONST, FREED, IN, OUT, Leaf, Out, edge
+from .graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
+from .hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
 from .modes import mode, recording
 from .places import CPU
 from .quiet import quiet
 from .record import unpack_raw
 from .rules import RAW, REC
+from .tensor import Tensor, ndarray, wrap
 from .vjps import F4, F8, cast, fit, recorded_values, softened, summed, unfit, vjps_of
-from .watched import Watched
 
 HOST = RAW[0]
+_adding = threading.Lock()  # `.grad += g` of one leaf from two threads
+
+
+def _sole() -> int:
+    """What `sys.getrefcount(g)` says in `Pass._leaf`, on this interpreter, of an array nobody else holds."""
+    take = {0: np.ones(1)}.pop
+
+    def called(leaf: Any, g: Any, undo: Any) -> int:
+        return sys.getrefcount(g)
+
+    g = take(0, None)
+    return called(0, g, None)
+
+
+SOLE = _sole()
 _newest = operator.attrgetter("seq")
 
 
@@ -67,7 +88,7 @@ def order_of(roots: list) -> list:
     return order
 
 
-class Pass(Accumulating, Watched):
+class Pass:
     """One backward pass: what runs, what waits, what was caught, and, with a journal, the way back."""
 
     __slots__ = (
@@ -318,6 +339,121 @@ class Pass(Accumulating, Watched):
         self.pending[e] = gi if p is None else p + gi
         if p is not None and not self.create_graph:
             self.owned.add(e)
+
+    # ---- where gradients end ----------------------------------------------------------------------------------
+    def _retain(self, t: Tensor, g: Any, undo: list | None) -> None:
+        if undo is not None:
+            undo.append((t, "_grad", t._grad))
+        new = g if self.create_graph else wrap(g.copy(), t._place)
+        t._grad = new if t._grad is None else total(t._grad, new, self.create_graph)
+
+    def _catch(self, n: Any, g: Any, undo: list | None) -> None:
+        if self.accumulate and n.__class__ is not Leaf:
+            return
+        if undo is not None:
+            undo.append((self.caught, n, self.caught.get(n)))
+        self.caught[n] = g
+
+    def _leaf(self, leaf: Leaf, g: Any, undo: list | None) -> None:
+        """Add to `.grad`, or catch."""
+        hooks = leaf.hooks
+        if not self.accumulate:
+            if hooks is not None:
+                g = self._of_tensor(leaf, hooks, g, undo)
+            self._catch(leaf, g, undo)
+            return
+        if hooks is not None:
+            g = self._before(leaf, hooks, g, undo)
+            if g is None:
+                return
+            if self.journal is not None:
+                self.journal[-1] = (*self.journal[-1], g)
+        t = leaf.variable
+        if not t._rg:
+            return  # requires_grad was switched off since
+        if t._node is not None and t._view is None:
+            if t._node is REPLACED:
+                raise RuntimeError(errors.LEAF_RESHAPED.format(errors.sizes(t._data.shape)))
+            raise RuntimeError("leaf variable has been moved into the graph interior")
+        with _adding:
+            before = t._grad
+            if self.create_graph:
+                t._grad = copied(g) if before is None else before + g
+            elif before is None:
+                # a gradient nobody else holds becomes .grad itself; anything else is copied once
+                if g.__class__ is ndarray and undo is None and g.base is None and sys.getrefcount(g) <= SOLE:
+                    t._grad = wrap(g, t._place)
+                else:
+                    t._grad = wrap(own(g, t._place), t._place)
+            elif undo is not None:
+                t._grad = wrap(as_array(before._data + g, t._place), t._place)
+            else:
+                d = before._data
+                if d.shape != g.shape:
+                    check_sum(d.shape, g.shape)
+                d += g
+                v = before._ver
+                if v is None:
+                    v = version(before)
+                v.n += 1
+            if undo is not None:
+                undo.append((t, "_grad", before, t._grad))
+        if hooks is not None:
+            run_accumulated(hooks, t)
+            for hook in list(hooks.after.values()):
+                run_node_hook(hook, ((), (tensor_of(g, t._place),)), ())
+
+    # ---- hooks and anomaly mode ------------------------------------------------------------------------------
+    def _before(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
+        """The hooks of the tensor, then the node's pre-hooks."""
+        if g.__class__ is not list:
+            g = self._of_tensor(n, hooks, g, undo)
+        return self._prehooks(n, hooks, g) if hooks.before else g
+
+    def _of_tensor(self, n: Any, hooks: Any, g: Any, undo: list | None) -> Any:
+        """Tensor hooks in their order, then retained gradients."""
+        if hooks.tensor:
+            g = run_tensor_hooks(hooks, g, n.place, self.create_graph)
+        for ref in hooks.retained:
+            t = ref()
+            if t is not None:
+                self._retain(t, g, undo)
+        return g
+
+    def _prehooks(self, n: Any, hooks: Any, g: Any) -> Any:
+        many = g.__class__ is list
+        given = tuple([tensor_of(x, n.place) for x in (g if many else [g])])
+        for hook in list(hooks.before.values()):
+            given = run_node_hook(hook, (given,), given)
+        back = [x if self.create_graph or x is None else x._data for x in given]
+        return back if many else back[0]
+
+    def _careful(self, n: Any, rule: Any, g: Any, hooks: Any) -> list:
+        """One node off the fast path: recorded, hooked, custom or watched by anomaly mode."""
+        before, mode.node = mode.node, n
+        try:
+            if rule is None:
+                results = n.run(g, self.create_graph)
+            else:
+                results = vjps_of(n, g, self.create_graph)
+        except Exception as exc:
+            if mode.anomaly:
+                blame(n, exc)
+            raise
+        finally:
+            mode.node = before
+        if mode.anomaly:
+            check_nan(n, results, g)
+        if hooks is not None and hooks.after:
+            results = self._posthooks(n, hooks, g, results)
+        return results
+
+    def _posthooks(self, n: Any, hooks: Any, g: Any, results: list) -> list:
+        given = tuple([tensor_of(x, n.place) for x in (g if g.__class__ is list else [g])])
+        got = tuple([tensor_of(x, n.place) for x in results])
+        for hook in list(hooks.after.values()):
+            got = run_node_hook(hook, (got, given), got)
+        return [x if self.create_graph or x is None else x._data for x in got]
 
 
 def drain(run: Pass) -> None:

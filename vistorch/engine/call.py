@@ -16,7 +16,7 @@ import numpy as np
 
 from . import dtypes, errors
 from .events import hear
-from .graph import CONST, IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of, sync
+from .graph import CONST, IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of
 from .modes import inferring, mode
 from .quiet import aside, hushed, silently
 from .record import record, save_input
@@ -128,7 +128,7 @@ def _general(rule: Rule) -> Callable:
             if t._place is not place:
                 raise RuntimeError(errors.devices(place, t._place, rule.name))
             if t._view is not None:
-                sync(t)
+                t._view.sync(t)
             if wanted and t._rg:
                 needs = True
             a = t._data
@@ -181,7 +181,7 @@ def _one(rule: Rule) -> Callable:
         o._place = place
         o._grad = o._ver = o._view = o._more = None
         if input._view is not None:
-            sync(input)
+            input._view.sync(input)
         if differentiable and input._rg and mode.on:
             if mode.on is True:
                 n = new(cls)
@@ -229,7 +229,7 @@ def _several(rule: Rule, input: Tensor, consts: tuple, results: tuple) -> tuple:
     """The outputs of an op of one tensor that has more than one, the differentiable one first."""
     outs = tuple([wrap(d, input._place) for d in results])
     if input._view is not None:
-        sync(input)
+        input._view.sync(input)
     if mode.on and input._rg and rule.vjps[0] is not None:
         record(rule, (input,), consts, outs)
     if (told := hear.op) is not None:
@@ -262,7 +262,7 @@ def _view(rule: Rule) -> Callable:
         o._grad = o._more = None
         origin = input._view
         if origin is not None:
-            sync(input)
+            input._view.sync(input)
         ver = input._ver
         if ver is None:
             ver = input._ver = new(Version)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .face import METHODS
 from .kernels.strides import lay
-from .metadata import owner, start
+from .memory import owner, start
 from .places import CPU, move, place_of
 from .tensor import Tensor, wrap
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, errors
+from .base_ops import to_place
 from .face import METHODS, public
+from .memory import check_array
 from .places import CPU, array_place, place_of
 from .tensor import Tensor, wrap
 
@@ -109,16 +111,12 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if target is not found._place:
         if copy is False:
             raise ValueError(f"can't alias tensor from device '{found._place.device}' to '{target.device}'.")
-        from .ops.core import to_place
-
         found = to_place(found, target)
     return found
 
 
 def _imported(source: Any, kind: int) -> Tensor:
     """The memory behind a DLPack object."""
-    from .ops.create.data import check_array
-
     if int(kind) == CUDA_DEVICE:
         import cupy  # pyright: ignore[reportMissingImports]
 

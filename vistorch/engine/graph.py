@@ -2,22 +2,20 @@
 
 Invariant: edges point from the later node to the earlier one and nothing points back (a leaf is known to its tensor
 only weakly, a node keeps its own output as an array, never as the Tensor), so a graph is freed by reference counts.
-Descending `seq` is a topological order, because a node draws its number after all its edges are there.
+Descending `seq` is a topological order, because a node draws its number after all its edges are there. A tensor is
+known here by its slots alone (`_node`, `_rg`, `_ver`, `_view`, `_more`): the class stands above this file.
 """
 
 from __future__ import annotations
 
 import itertools
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref as ref_to
 
-from . import errors
-from .tensor import new
+from .handles import handle
 
-if TYPE_CHECKING:
-    from .tensor import Tensor
-
+new = object.__new__
 draw = itertools.count().__next__
 IN, OUT, CONST, SHAPE, DTYPE = range(5)
 NUMBERS = frozenset((float, int, bool, complex))  # an operand may be a plain number: it has no history
@@ -143,8 +141,6 @@ class Base:
             >>> x.grad
             tensor(106.)
         """
-        from .hooks import handle
-
         return handle(self._hooks().after, hook)
 
     def register_prehook(self, hook: Any) -> Any:
@@ -159,8 +155,6 @@ class Base:
             >>> x.grad
             tensor(60.)
         """
-        from .hooks import handle
-
         return handle(self._hooks().before, hook)
 
 
@@ -174,18 +168,9 @@ class Node(Base):
         return self.seq  # type: ignore[return-value]
 
     def __getattr__(self, name: str) -> Any:
-        from .record import unpack_recorded
-
         # `grad_fn._saved_self`, as PyTorch spells it; only reached when nothing else has the name
         if name.startswith("_saved_") and self.rule is not None:
-            asked = {"self": "input", "result": "out", "dim": "dim"}.get(name[7:], name[7:])
-            for value, (kind, index, _), label in zip(
-                self.saved, self.rule.saves, self.rule.saved_names, strict=True
-            ):
-                if label == asked:
-                    return unpack_recorded(self, value, kind, index)
-            if self.saved is FREED:
-                raise RuntimeError(errors.FREED_TWICE)
+            return self.rule.saved_value(self, name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
@@ -258,14 +243,14 @@ class More:
         self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 
-def more(t: Tensor) -> More:
+def more(t: Any) -> More:
     """The extras of a tensor, made at first need."""
     if t._more is None:
         t._more = More()
     return t._more
 
 
-def version(t: Tensor) -> Version:
+def version(t: Any) -> Version:
     """The version cell of a tensor, made at first need."""
     v = t._ver
     if v is None:
@@ -273,7 +258,7 @@ def version(t: Tensor) -> Version:
     return v
 
 
-def leaf_of(t: Tensor) -> Leaf | None:
+def leaf_of(t: Any) -> Leaf | None:
     """The leaf of a tensor without history: one per tensor as long as any graph holds it.
 
     None for a view that has no history although its base has: it was made in no_grad, and nothing flows to it.
@@ -291,7 +276,7 @@ def leaf_of(t: Tensor) -> Leaf | None:
     return leaf
 
 
-def keep_tensor_hooks(t: Tensor, hooks: Hooks) -> None:
+def keep_tensor_hooks(t: Any, hooks: Hooks) -> None:
     """A tensor that loses its node keeps its own hooks: should it become a leaf, they are its leaf's too."""
     extras = more(t)
     kept, before = Hooks(), extras.hooks
@@ -304,7 +289,7 @@ def keep_tensor_hooks(t: Tensor, hooks: Hooks) -> None:
         leaf.hooks = kept
 
 
-def let_go(t: Tensor) -> None:
+def let_go(t: Any) -> None:
     """The older graphs of a leaf end here: it is about to get another shape, which their gradients lack."""
     extras = t._more
     if extras is None or extras.leaf is None:
@@ -318,12 +303,25 @@ def let_go(t: Tensor) -> None:
         former._node = REPLACED
 
 
-def edge(t: Tensor) -> Any:
+def edge(t: Any) -> Any:
     """Where the gradient of `t` goes: its node, its output of a node, or its leaf."""
     if t._view is not None:
-        sync(t)
+        t._view.sync(t)
     n = t._node
     return leaf_of(t) if n is None else n
 
 
-from .views import sync  # noqa: E402  at the end: views are built on everything above
+def sync_rg(t: Any) -> bool:
+    """Whether `t` requires grad, its history brought up to date."""
+    if t._view is not None:
+        t._view.sync(t)
+    return t._rg
+
+
+def follow(t: Any) -> None:
+    """Let the retained gradient of `t` be that of its newest node."""
+    extras = more(t)
+    if extras.kept_by is not None:
+        extras.kept_by.retained[:] = [r for r in extras.kept_by.retained if r() is not t]
+    extras.kept_by = hooks = t._node._hooks()
+    hooks.retained.append(ref_to(t))

@@ -5,96 +5,21 @@ Invariant: a hook that returns None changes nothing; what it returns otherwise r
 
 from __future__ import annotations
 
-import itertools
-import os
-import traceback
-import weakref
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from . import errors, graph, type_names
-from .accumulate import tensor_of
+from . import errors, type_names
 from .face import public
-from .graph import Hooks, more
+from .graph import Hooks, follow, more
+from .handles import RemovableHandle, handle
 from .modes import careful, mode
-from .record import Packed
-from .tensor import Tensor
-
-_ids = itertools.count().__next__
-HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
-class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook away; as a context manager, at its end.
-
-    Args:
-        hooks_dict: the dict the hook is in, under `id`. It is held weakly if it can be.
-        extra_dict: a further dict (or a list of them) with something under the same id.
-
-    Example:
-        >>> import vistorch
-        >>> layer = vistorch.nn.ReLU()
-        >>> handle = layer.register_forward_hook(lambda module, inputs, output: print("called"))
-        >>> y = layer(vistorch.ones(1))
-        called
-        >>> handle.remove()
-        >>> y = layer(vistorch.ones(1))
-        >>> with layer.register_forward_hook(lambda module, inputs, output: print("called")):
-        ...     y = layer(vistorch.ones(1))
-        called
-    """
-
-    __slots__ = ("__weakref__", "_extra", "_hooks", "id")
-
-    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
-        self._hooks = _weakly(hooks_dict)
-        extra = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else (extra_dict,)
-        self._extra = tuple([_weakly(d) for d in extra])
-        self.id = _ids()
-
-    def remove(self) -> None:
-        """Take the hook away; doing so twice is fine."""
-        for known in (self._hooks, *self._extra):
-            hooks = known()
-            if hooks is not None:
-                hooks.pop(self.id, None)
-
-    def __getstate__(self) -> tuple:
-        return self._hooks(), self.id, tuple([known() for known in self._extra])
-
-    def __setstate__(self, state: tuple) -> None:
-        global _ids
-        hooks, self.id, *extra = state
-        self._hooks = _weakly(OrderedDict() if hooks is None else hooks)
-        self._extra = tuple([_weakly(d) for d in (extra[0] if extra else None) or () if d is not None])
-        _ids = itertools.count(max(_ids(), self.id + 1)).__next__  # no later hook takes this one's place
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
-
-
-def _weakly(hooks: Any) -> Callable:
-    try:
-        return weakref.ref(hooks)
-    except TypeError:  # a plain dict
-        return lambda: hooks
-
-
-def handle(hooks: dict, hook: Callable) -> RemovableHandle:
-    """Enter a hook into an ordered dict of hooks."""
-    h = RemovableHandle(hooks)
-    hooks[h.id] = hook
-    return h
+from .tensor import Tensor, ndarray, wrap
 
 
 def hooks_of(t: Tensor) -> Hooks:
     """Where a tensor's hooks live: with its node, or, for a leaf, with the tensor and its leaf."""
     if t._view is not None:
-        graph.sync(t)
+        t._view.sync(t)
     n = t._node
     if n is not None:
         return n._hooks()
@@ -174,13 +99,12 @@ def retain_grad(self: Tensor) -> None:
     follow(self)
 
 
-def follow(t: Tensor) -> None:
-    """Let the retained gradient of `t` be that of its newest node."""
-    extras = more(t)
-    if extras.kept_by is not None:
-        extras.kept_by.retained[:] = [r for r in extras.kept_by.retained if r() is not t]
-    extras.kept_by = hooks = t._node._hooks()
-    hooks.retained.append(weakref.ref(t))
+def tensor_of(g: Any, place: Any) -> Any:
+    """A gradient as hooks see it: a Tensor that may be written, or None."""
+    if g is None or isinstance(g, Tensor):
+        return g
+    # what a scalar's pass starts with is shared by all passes, and locked
+    return wrap(g.copy() if g.__class__ is ndarray and not g.flags.writeable else g, place)
 
 
 def run_tensor_hooks(h: Hooks, g: Any, place: Any, create_graph: bool) -> Any:
@@ -243,22 +167,6 @@ def _kind(t: Tensor) -> str:
     return type_names.type_name(t.dtype, t._place.device.type)
 
 
-def pack(t: Tensor) -> Packed:
-    """Save `t` through the innermost pair of saved_tensors_hooks, which do not themselves record or pack."""
-    packer, unpacker = mode.packers[-1]
-    before, packers, mode.on, mode.packers = mode.on, mode.packers, False, ()
-    v = t._ver
-    then = 0 if v is None else v.n
-    try:
-        made = Packed(packer, unpacker, t)
-    finally:
-        mode.on, mode.packers = before, packers
-    v = t._ver
-    if v is not None and v.n != then:
-        raise RuntimeError(errors.PACK_WROTE)
-    return made
-
-
 class saved_tensors_hooks:
     """Inside this context, what ops save goes through `pack_hook`, and comes back through `unpack_hook`.
 
@@ -289,14 +197,6 @@ class saved_tensors_hooks:
     def __exit__(self, *exc: object) -> None:
         mode.packers = mode.packers[:-1]
         careful()
-
-
-def remember(node: Any) -> None:
-    """In anomaly mode: keep where the forward call was made, and which backward made it."""
-    stack = traceback.extract_stack()
-    while stack and stack[-1].filename.startswith(HOME):
-        stack.pop()
-    node.note = {"where": stack, "parent": mode.node}
 
 
 __all__ = [

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from . import errors, outs, promote, views
+from .base_ops import to_dtype
 from .events import hear
-from .graph import OUT, UNTRACKED, Out, version
+from .graph import OUT, UNTRACKED, Out, sync_rg, version
 from .modes import mode
 from .places import CPU
-from .promote import FLOATS, sync_rg
+from .promote import FLOATS
 from .quiet import aside, hushed, silently
 from .tensor import Tensor, wrap
 
@@ -75,8 +76,6 @@ def replace(
         if o._rg:
             n = o._node
             if n.__class__ is Out or n is old._node:
-                from .ops.core import to_dtype
-
                 o = to_dtype(o, d.dtype)
                 r = o._data
             else:

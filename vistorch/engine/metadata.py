@@ -9,12 +9,16 @@ from math import prod
 from typing import Any
 
 from . import dims, errors
-from .aliases import share
+from .aliases import SLOTS, share
 from .face import METHODS, public
 from .layout import RANKS, axes_last, contiguous_format
+from .memory import owner, start
 from .size import size_of
-from .storage import UntypedStorage, owner, start
+from .storage import UntypedStorage
 from .tensor import Tensor
+from .typed_storage import TypedStorage, warn_typed_storage_removal
+
+SLOTS[Tensor] = "_data"
 
 
 @public(function=False)
@@ -40,16 +44,12 @@ def storage(self: Tensor) -> Any:
         ...     len(vistorch.ones(2, 3).storage())
         6
     """
-    from .typed_storage import TypedStorage, warn_typed_storage_removal
-
     warn_typed_storage_removal()
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
 
 @public(function=False)
 def _typed_storage(self: Tensor) -> Any:
-    from .typed_storage import TypedStorage
-
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
 

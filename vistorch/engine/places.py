@@ -4,6 +4,7 @@ Invariant: one Place for the CPU and one for each CUDA index: `a._place is b._pl
 """
 
 import threading
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -86,6 +87,8 @@ _real: dict[int, Place] = {}
 _pretended: dict[int, Place] = {}
 # Names whose place stays while the set of devices does. "cuda" is not among them: it is the current device.
 _known: dict[Any, Place] = {}
+# Called in order before the first real CUDA place is handed out. Upper files enter themselves (`rules`: bind the rows).
+before_cuda: list[Callable[[], None]] = []
 
 
 def place_of(where: Any = None, caller: str = "") -> Place:
@@ -143,9 +146,8 @@ def cuda_place(index: int) -> Place:
         else:
             import cupy
 
-            from .rules import open_cupy  # late: the rows are built on places
-
-            open_cupy()
+            for prepare in before_cuda:
+                prepare()
             place = Place(where, CUPY, cupy)
         place = places.setdefault(index, place)
     return place

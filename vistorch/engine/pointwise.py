@@ -15,7 +15,7 @@ import numpy as np
 from . import errors, promote
 from .call import enter
 from .events import hear
-from .graph import UNTRACKED, Version, draw, leaf_of, sync
+from .graph import UNTRACKED, Version, draw, leaf_of
 from .modes import inferring, mode
 from .places import CPU
 from .quiet import aside, silently
@@ -90,7 +90,7 @@ def unary(
         o._place = CPU
         o._grad = o._ver = o._view = o._more = None
         if input._view is not None:
-            sync(input)
+            input._view.sync(input)
         if differentiable and input._rg and mode.on:
             if fast and mode.on is True:
                 n = new(cls)
@@ -223,9 +223,9 @@ def binary(
             o._place = CPU
             o._grad = o._ver = o._view = o._more = None
             if input._view is not None:
-                sync(input)
+                input._view.sync(input)
             if other._view is not None:
-                sync(other)
+                other._view.sync(other)
             if both and (input._rg or other._rg) and mode.on:
                 if fast and mode.on is True:
                     n = new(cls)
@@ -282,7 +282,7 @@ def binary(
             o._place = CPU
             o._grad = o._ver = o._view = o._more = None
             if input._view is not None:
-                sync(input)
+                input._view.sync(input)
             if both and input._rg and mode.on:
                 if scaled_fast and mode.on is True:
                     n = new(scaled_cls)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, errors, outs
+from .base_ops import to_place
 from .events import hear
-from .graph import NUMBERS, sync
+from .graph import NUMBERS, sync_rg
 from .modes import mode
 from .quiet import hushed
 from .record import Promoted, record
@@ -120,13 +121,6 @@ def _promoted(s: Any, common: np.dtype) -> Any:
     return s
 
 
-def sync_rg(t: Tensor) -> bool:
-    """Whether `t` requires grad, its history brought up to date."""
-    if t._view is not None:
-        sync(t)
-    return t._rg
-
-
 def _differentiable(rule: Any, operands: tuple) -> tuple:
     """The operands whose gradient `out=` would lose."""
     return operands if any(rule.vjps) and rule.grad_name != "NotImplemented" else ()
@@ -190,8 +184,6 @@ def same_place(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _brought(t: Tensor, place: Any) -> Tensor:
-    from .ops.core import to_place
-
     return to_place(t, place)
 
 

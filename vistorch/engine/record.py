@@ -6,6 +6,8 @@ it is; what comes back has the version it had, or an error says so.
 
 from __future__ import annotations
 
+import os
+import traceback
 from typing import Any
 from weakref import ref as ref_to
 
@@ -28,7 +30,8 @@ from .graph import (
 )
 from .modes import mode
 from .tensor import Tensor, new, wrap
-from .views import sync
+
+HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Packed:
@@ -39,6 +42,22 @@ class Packed:
     def __init__(self, pack: Any, unpack: Any, t: Tensor) -> None:
         self.unpack = unpack
         self.value = pack(t)
+
+
+def pack(t: Tensor) -> Packed:
+    """Save `t` through the innermost pair of saved_tensors_hooks, which do not themselves record or pack."""
+    packer, unpacker = mode.packers[-1]
+    before, packers, mode.on, mode.packers = mode.on, mode.packers, False, ()
+    v = t._ver
+    then = 0 if v is None else v.n
+    try:
+        made = Packed(packer, unpacker, t)
+    finally:
+        mode.on, mode.packers = before, packers
+    v = t._ver
+    if v is not None and v.n != then:
+        raise RuntimeError(errors.PACK_WROTE)
+    return made
 
 
 def unpacked(entry: Packed) -> Tensor:
@@ -78,8 +97,6 @@ def save_input(t: Any) -> Any:
     if v is UNTRACKED and not mode.keeps:
         raise RuntimeError(errors.INFERENCE_SAVED)
     if mode.packers:
-        from .hooks import pack
-
         return pack(t)
     return (t, 0 if v is None else v.n)
 
@@ -87,8 +104,6 @@ def save_input(t: Any) -> Any:
 def save_output(node: Node, t: Tensor) -> Any:
     """What a node keeps of its own output: (array, version cell, version); keeping the Tensor would be a cycle."""
     if mode.packers:
-        from .hooks import pack
-
         return pack(t.detach())
     v = t._ver
     if v is None:
@@ -105,7 +120,7 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
             edges.append(None)
         else:
             if t._view is not None:
-                sync(t)
+                t._view.sync(t)
             e = t._node
             edges.append(leaf_of(t) if e is None else e)
     first = outs[0]
@@ -135,8 +150,6 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
     n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, first._place, None
     n.seq = draw()
     if not plain and mode.anomaly:
-        from .hooks import remember
-
         remember(n)
     if rule.differentiable_outs == 1:
         first._node = n
@@ -150,10 +163,18 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
     return n
 
 
+def remember(node: Any) -> None:
+    """In anomaly mode: keep where the forward call was made, and which backward made it."""
+    stack = traceback.extract_stack()
+    while stack and stack[-1].filename.startswith(HOME):
+        stack.pop()
+    node.note = {"where": stack, "parent": mode.node}
+
+
 def source_of(t: Tensor) -> Any:
     """The node or output that `t` comes from now, for a sentence."""
     if t._view is not None:
-        sync(t)
+        t._view.sync(t)
     return t._node
 
 

@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .graph import CONST, DTYPE, IN, OUT, SHAPE, Node
+from . import errors, places
+from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
+from .record import unpack_recorded
 
 
 class Namespace:
@@ -128,6 +130,17 @@ class Rule:
             f"the formula of {self.name!r} reads {name!r}, which is no input, constant or output of its kernel"
         )
 
+    def saved_value(self, node: Node, name: str) -> Any:
+        """What `grad_fn._saved_self` and its like give: PyTorch's names for inputs, constants and outputs."""
+        asked = {"self": "input", "result": "out", "dim": "dim"}.get(name[7:], name[7:])
+        if asked not in self.saved_names:
+            raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
+        if node.saved is FREED:
+            raise RuntimeError(errors.FREED_TWICE)
+        at = self.saved_names.index(asked)
+        kind, index, _ = self.saves[at]
+        return unpack_recorded(node, node.saved[at], kind, index)
+
     def __repr__(self) -> str:
         return f"<rule {self.name}({', '.join(self.inputs + self.consts)})>"
 
@@ -208,10 +221,13 @@ def _to_cupy(rule: Rule, cupy: Any) -> None:
 
 
 def open_cupy() -> None:
-    """Bind every row to cupy: `places.cuda_place` does so before it hands out the first real CUDA place."""
+    """Bind every row to cupy; called before the first real CUDA place is handed out."""
     if RAW[1].xp is None:
         import cupy  # pyright: ignore[reportMissingImports]
 
         for rule in tuple(TABLE.values()):
             _to_cupy(rule, cupy)
         RAW[1].xp = cupy  # last: whoever finds it finds every row bound
+
+
+places.before_cuda.append(open_cupy)

@@ -11,59 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .aliases import SLOTS, piece_of, share
+from .memory import bytes_of, reach
 from .places import CPU, move, place_of
-
-
-def start(a: Any) -> int:
-    """The address of the first element."""
-    interface = getattr(a, "__array_interface__", None)
-    return (a.__cuda_array_interface__ if interface is None else interface)["data"][0]
-
-
-def owner(a: Any) -> Any:
-    """The array whose memory `a` is."""
-    while isinstance(a.base, type(a)):
-        a = a.base
-    return a
-
-
-class _Stretch:
-    """Memory between two addresses, offered to numpy; it keeps alive the array that the memory is of."""
-
-    def __init__(self, array: Any, address: int, length: int) -> None:
-        self.array = array
-        self.__array_interface__ = {
-            "data": (address, not array.flags.writeable),
-            "shape": (length,),
-            "typestr": "|u1",
-            "version": 3,
-        }
-
-
-def reach(a: Any) -> tuple[int, int]:
-    """The first address of an array's memory, and how many bytes there are."""
-    if not a.size:
-        return 0, 0
-    low = start(a)
-    if a.flags.c_contiguous:
-        return low, a.nbytes
-    length = a.itemsize
-    for n, s in zip(a.shape, a.strides, strict=True):
-        length += (n - 1) * abs(s)
-        low += min(0, (n - 1) * s)
-    return low, length
-
-
-def bytes_of(a: Any) -> Any:
-    """The memory that an array spans, as a one-dimensional array of bytes; no copy."""
-    low, length = reach(a)
-    if not isinstance(a, np.ndarray):  # cupy
-        import cupy
-
-        return cupy.ndarray((length,), np.uint8, a.data)
-    if a.flags.c_contiguous and a.dtype.kind != "V":  # ml_dtypes' types refuse the change of type when 0-d
-        return a.reshape(-1).view(np.uint8)
-    return np.asarray(_Stretch(a, low, length)) if length else np.empty(0, np.uint8)
 
 
 class UntypedStorage:
@@ -197,14 +147,10 @@ class UntypedStorage:
 
     def is_shared(self) -> bool:
         """Whether other processes can see the memory; always True on a CUDA device."""
-        from .aliases import piece_of
-
         return self.is_cuda or piece_of(self._array) is not None
 
     def share_memory_(self) -> UntypedStorage:
         """Move the memory, and all tensors on it, to where other processes can see it; nothing on a CUDA device."""
-        from .aliases import share
-
         if not self.is_cuda:
             share(self)
         return self
@@ -359,6 +305,9 @@ class UntypedStorage:
         return lines_of(self.tolist()) + head
 
     __str__ = __repr__
+
+
+SLOTS[UntypedStorage] = "_array"
 
 
 def lines_of(values: list) -> str:

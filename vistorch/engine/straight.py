@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .events import hear
-from .graph import CONST, IN, UNTRACKED, draw, leaf_of, sync
+from .graph import CONST, IN, UNTRACKED, draw, leaf_of
 from .modes import inferring, mode
 from .places import CPU
 from .promote import misfit
@@ -64,7 +64,7 @@ def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor |
         if x._view is not None or y._view is not None or z._view is not None:
             for t in ins:
                 if t._view is not None:
-                    sync(t)
+                    t._view.sync(t)
         rx, ry, rz = x._rg, y._rg, z._rg
         if ((wx and rx) or (wy and ry) or (wz and rz)) and mode.on:
             if mode.on is True and simple and (rx or not wx) and (ry or not wy) and (rz or not wz):

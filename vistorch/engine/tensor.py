@@ -1,7 +1,7 @@
 """Tensor: its slots, metadata and conversions. Methods are bound from the op table by `bind.py`.
 
 Invariant: `_data` is an array of the library of `_place`; `_rg` is True exactly when the tensor has history in
-`_node` or is a leaf the user wants a gradient for (for a view, after `views.sync`).
+`_node` or is a leaf the user wants a gradient for (for a view, after `View.sync`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dtypes, errors
+from . import dtypes, errors, events, graph
 from . import heap as heap
 from .dims import flag
 from .modes import mode
@@ -48,8 +48,9 @@ class Tensor:
         "_view",
     )
 
-    if TYPE_CHECKING:  # methods and operators are bound from the op table
+    if TYPE_CHECKING:  # methods, operators and the constructor are bound from the op table
 
+        def __new__(cls, *data: Any, **kwargs: Any) -> Any: ...  # noqa: D102
         def __getattr__(self, name: str) -> Any: ...
         def __setattr__(self, name: str, value: Any) -> None: ...
         def __getitem__(self, index: Any) -> Tensor: ...
@@ -79,12 +80,6 @@ class Tensor:
         def __ge__(self, other: Any) -> Tensor: ...
 
     __array_priority__ = 1000  # numpy's operators leave the operation to ours
-
-    def __new__(cls, *data: Any, **kwargs: Any) -> Any:
-        """`Tensor(2, 3)` or `Tensor([1, 2])`, as in PyTorch of old."""
-        from .ops.create import legacy_new
-
-        return legacy_new(cls, *data, **kwargs)
 
     # ---- metadata -------------------------------------------------------------------------------------------
     @property
@@ -229,7 +224,7 @@ class Tensor:
             (None, 'MulBackward0')
         """
         if self._view is not None:
-            graph.sync(self)
+            self._view.sync(self)
         n = self._node
         return n.node if n.__class__ is graph.Out else n
 
@@ -331,11 +326,7 @@ class Tensor:
         o = wrap(self._data, self._place)
         if (told := events.hear.cut) is not None:
             told("data", self)
-        if self._view is not None and 0 in o._data.strides:
-            from .views import expanded
-
-            return expanded(o)
-        return o
+        return o if self._view is None else self._view.alias(o)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -390,6 +381,3 @@ def _check_grad(t: Tensor, value: Any) -> None:
             f"attempting to assign a gradient of size '{errors.sizes(g.shape)}' to a tensor of size "
             f"'{errors.sizes(d.shape)}'. Please ensure that the gradient and the tensor are the same size"
         )
-
-
-from . import events, graph  # noqa: E402  at the end: these rooms are built on the Tensor

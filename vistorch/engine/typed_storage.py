@@ -11,6 +11,7 @@ from typing import Any
 
 from .dtypes import ALL, dtype, get_default_dtype
 from .dtypes import dtype as _dtype
+from .face import FUNCTIONS
 from .places import CPU, move
 from .storage import UntypedStorage, lines_of
 
@@ -270,8 +271,6 @@ def _restored(storage: UntypedStorage, dtype: dtype) -> TypedStorage:
 
 def _made(data: Any, dtype: dtype, device: Any) -> UntypedStorage:
     """New memory: so many elements, or those of a sequence."""
-    from .face import FUNCTIONS
-
     if isinstance(data, int):
         return UntypedStorage(data * dtype.itemsize, device=device)
     if not hasattr(data, "__len__"):

@@ -16,6 +16,8 @@ from . import errors, graph
 from .events import hear
 from .kernels.strides import copied, laid_out, strides_of
 from .modes import mode, recording
+from .record import record
+from .rules import twin
 from .tensor import Tensor, wrap
 
 F4 = np.dtype("f4")
@@ -33,6 +35,33 @@ class View:
 
     def __init__(self, base: Tensor, steps: tuple, seen: int, meta: str | None) -> None:
         self.base, self.steps, self.seen, self.meta = base, steps, seen, meta
+
+    def sync(self, t: Tensor) -> None:
+        """Bring the history of `t`, whose `_view` this is, up to date with its memory's."""
+        if not self.steps:
+            return
+        base = self.base
+        if base._view is not None and base._view.steps:
+            base = self.base = base._view.base  # the base became a view of its hidden self
+        if t._node is None and not base._rg:
+            if t._rg:
+                t._rg = t._more is not None and t._more.own  # the base that it had it from has it no more
+            return
+        if self.seen != t._ver.n and t._ver is not graph.UNTRACKED:
+            if isinstance(self, HiddenView) and self.root is base._node:
+                self.seen = t._ver.n
+                return
+            if self.meta is not None:
+                if not mode.on:
+                    return  # nothing will be recorded
+                raise RuntimeError(errors.view_written(self.meta, t._node, indirect=True))
+            rebuild(t, self, base)
+        if (base._rg and t._ver is not graph.UNTRACKED) or t._node is not None:
+            t._rg = True
+
+    def alias(self, o: Tensor) -> Tensor:
+        """Prepare a fresh tensor `o` on the memory of the tensor whose `_view` this is (`.data`)."""
+        return expanded(o) if 0 in o._data.strides else o
 
 
 class HiddenView(View):
@@ -73,31 +102,6 @@ def _meta() -> str | None:
     return None if mode.on else ("inference" if mode.on is None else "no_grad")
 
 
-def sync(t: Tensor) -> None:
-    """Bring `t`'s history up to date with its memory's."""
-    v = t._view
-    if not v.steps:
-        return
-    base = v.base
-    if base._view is not None and base._view.steps:
-        base = v.base = base._view.base  # the base became a view of its hidden self
-    if t._node is None and not base._rg:
-        if t._rg:
-            t._rg = t._more is not None and t._more.own  # the base that it had it from has it no more
-        return
-    if v.seen != t._ver.n and t._ver is not graph.UNTRACKED:
-        if isinstance(v, HiddenView) and v.root is base._node:
-            v.seen = t._ver.n
-            return
-        if v.meta is not None:
-            if not mode.on:
-                return  # nothing will be recorded
-            raise RuntimeError(errors.view_written(v.meta, t._node, indirect=True))
-        rebuild(t, v, base)
-    if (base._rg and t._ver is not graph.UNTRACKED) or t._node is not None:
-        t._rg = True
-
-
 def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     """Give a view the history `pick(base, steps)`."""
     v.seen = t._ver.n
@@ -113,9 +117,7 @@ def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     # of a base that was detached since, a node that leads nowhere, as in PyTorch
     t._node, t._rg = o._node, True
     if t._more is not None and t._more.retains:
-        from .hooks import follow
-
-        follow(t)
+        graph.follow(t)
 
 
 def _before_reshape(base: Tensor) -> Tensor:
@@ -150,7 +152,6 @@ UNPICK: Any = None
 def define(op: Any) -> None:
     """Enter the two rows every in-place write through a view stands on (called by the op table)."""
     global PICK, PUT, RESHAPED, UNPICK
-    from .rules import twin
 
     # A step such as "view" or "as_strided" means the same only on memory laid out like the base's, so whatever the
     # steps are walked on is first given that layout.
@@ -389,9 +390,4 @@ def rebase(x: Tensor, o: Tensor) -> None:
         if v.hidden:
             x._node = o._node  # the same value: PyTorch sees the op itself here
     for t in moved:
-        from .hooks import follow
-
-        follow(t)
-
-
-from .record import record  # noqa: E402  at the end: recording is built on views
+        graph.follow(t)

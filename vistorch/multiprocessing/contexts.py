@@ -17,6 +17,7 @@ from typing import Any
 
 from .carrying import Carried, interactive, nameless_main
 from .desk import desk
+from .pool import Pool as _Pool
 
 _DYING = 5  # seconds that an orphan has to end by itself
 
@@ -137,9 +138,7 @@ class Contexts:
             ...     pool.apply(vistorch.add, (vistorch.ones(2), 2))
             tensor([3., 3.])
         """
-        from .pool import Pool
-
-        return Pool(processes, initializer, initargs, maxtasksperchild, context=self.get_context())
+        return _Pool(processes, initializer, initargs, maxtasksperchild, context=self.get_context())
 
 
 class Process(Carrying, multiprocessing.Process):
@@ -221,3 +220,4 @@ if sys.platform != "win32":
     CONTEXTS.update(fork=ForkContext(), forkserver=ForkServerContext())
 
 default = DefaultContext()
+_Pool._own_context = default.get_context

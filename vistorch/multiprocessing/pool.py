@@ -6,6 +6,7 @@ Invariant: where the main module can be imported, this is Python's pool.
 from __future__ import annotations
 
 import multiprocessing.pool
+from collections.abc import Callable
 from typing import Any
 
 from .carrying import carried
@@ -21,8 +22,10 @@ class Pool(multiprocessing.pool.Pool):
         initializer: what each calls first.
         initargs: with which arguments.
         maxtasksperchild: after how many calls a process is replaced.
-        context: whose processes.
+        context: whose processes; those of the default start method if None.
     """
+
+    _own_context: Callable[[], Any]  # set beside the contexts, which know this class
 
     def __init__(
         self,
@@ -32,9 +35,7 @@ class Pool(multiprocessing.pool.Pool):
         maxtasksperchild: int | None = None,
         context: Any = None,
     ) -> None:
-        from .contexts import default
-
-        super().__init__(processes, initializer, initargs, maxtasksperchild, context or default.get_context())
+        super().__init__(processes, initializer, initargs, maxtasksperchild, context or self._own_context())
 
     def apply_async(self, func: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a function in a process; the result comes later."""

@@ -16,9 +16,10 @@ from ..engine.aliases import share
 from ..engine.copying import _reduce as reduce_by_value
 from ..engine.kernels import simulated
 from ..engine.kernels.strides import lay
+from ..engine.memory import reach
 from ..engine.places import CPU, place_of
 from ..engine.shared import Piece, Segment, ledger
-from ..engine.storage import UntypedStorage, reach
+from ..engine.storage import UntypedStorage
 from ..engine.tensor import Tensor, wrap
 from ..nn.parameter import Parameter, is_lazy
 from .desk import Offer, desk

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..engine.events import hear
 from ..engine.face import FUNCTIONS
-from ..engine.hooks import RemovableHandle
+from ..engine.handles import RemovableHandle
 from ..engine.modes import set_grad_enabled
 from ..engine.tensor import Tensor
 from .grouping import add_group

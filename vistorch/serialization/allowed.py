@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.size import Size
-from .archive_in import ArchiveReader, is_archive
+from .archive_in import ArchiveReader, file_length, is_archive, opened, pickle_of
 from .budget import budget, limited, refuse
 from .keys import check_key, check_keys
 from .names import OURS, layout_named, parameters
@@ -309,8 +309,6 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
         >>> vistorch.serialization.get_unsafe_globals_in_checkpoint(f)
         ['fractions.Fraction']
     """
-    from .loading import file_length, opened, pickle_of
-
     with opened(f) as file, limited(file_length(file)):
         if not is_archive(file):
             raise ValueError("Expected input to be a checkpoint returned by vistorch.save")

@@ -6,13 +6,15 @@ than the file; only compressed ones grow, and what they grow to is taken from th
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from .budget import allowed, budget
+from .budget import PICKLE_FREE, PICKLE_TIMES, allowed, budget
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -311,3 +313,51 @@ def is_archive(file: Any) -> bool:
         head += part
     file.seek(start)
     return head == b"PK\3\4"
+
+
+@contextmanager
+def opened(f: Any) -> Iterator[Any]:
+    """A file object that can seek, of a path or of one.
+
+    Args:
+        f: the path or the file object.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            yield file
+        return
+    try:
+        f.seek(f.tell())
+    except (io.UnsupportedOperation, AttributeError) as error:
+        if "seek" in str(error) or "tell" in str(error):
+            raise type(error)(
+                f"{error}. You can only vistorch.load from a file that is seekable. Please pre-load the data into a "
+                "buffer like io.BytesIO and try to load from it instead."
+            ) from None
+        raise
+    if isinstance(f.read(0), str):
+        raise TypeError("the file must be opened in binary mode, as open(path, 'rb')")
+    yield f
+
+
+def file_length(file: Any) -> int:
+    """How many bytes a file has from here on; the position stays.
+
+    Args:
+        file: a file object that can seek.
+    """
+    here = file.tell()
+    file.seek(0, os.SEEK_END)
+    length = file.tell() - here
+    file.seek(here)
+    return length
+
+
+def pickle_of(archive: ArchiveReader) -> bytes:
+    """The pickle of an archive, if it is not one of a few bytes that unpack to hours of instructions.
+
+    Args:
+        archive: the archive.
+    """
+    most = PICKLE_TIMES * archive.length + PICKLE_FREE
+    return archive.read("data.pkl", most if archive.is_packed("data.pkl") else None)

@@ -12,12 +12,10 @@ import os
 import pickle
 import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from .archive_in import ArchiveReader, is_archive
-from .budget import PICKLE_FREE, PICKLE_TIMES, budget, limited, refuse
+from .archive_in import ArchiveReader, file_length, is_archive, opened, pickle_of
+from .budget import budget, limited, refuse
 from .locations import current, restorer
 from .machine import Truncated
 from .memory import ArchiveStorages, LegacyStorages
@@ -128,44 +126,6 @@ def _only_weights(asked: bool | None, pickle_module: Any) -> bool:
     return pickle_module is None if asked is None else bool(asked)
 
 
-@contextmanager
-def opened(f: Any) -> Iterator[Any]:
-    """A file object that can seek, of a path or of one.
-
-    Args:
-        f: the path or the file object.
-    """
-    if isinstance(f, (str, os.PathLike)):
-        with open(f, "rb") as file:
-            yield file
-        return
-    try:
-        f.seek(f.tell())
-    except (io.UnsupportedOperation, AttributeError) as error:
-        if "seek" in str(error) or "tell" in str(error):
-            raise type(error)(
-                f"{error}. You can only vistorch.load from a file that is seekable. Please pre-load the data into a "
-                "buffer like io.BytesIO and try to load from it instead."
-            ) from None
-        raise
-    if isinstance(f.read(0), str):
-        raise TypeError("the file must be opened in binary mode, as open(path, 'rb')")
-    yield f
-
-
-def file_length(file: Any) -> int:
-    """How many bytes a file has from here on; the position stays.
-
-    Args:
-        file: a file object that can seek.
-    """
-    here = file.tell()
-    file.seek(0, os.SEEK_END)
-    length = file.tell() - here
-    file.seek(here)
-    return length
-
-
 def _archive(file: Any, path: Any, map_location: Any, module: Any, load_args: dict) -> Any:
     """Load an archive."""
     archive = ArchiveReader(file)
@@ -181,16 +141,6 @@ def _archive(file: Any, path: Any, map_location: Any, module: Any, load_args: di
     unpickler = _trusting(module)(io.BytesIO(data), **load_args)
     unpickler.persistent_load = storages.persistent_load
     return unpickler.load()
-
-
-def pickle_of(archive: ArchiveReader) -> bytes:
-    """The pickle of an archive, if it is not one of a few bytes that unpack to hours of instructions.
-
-    Args:
-        archive: the archive.
-    """
-    most = PICKLE_TIMES * archive.length + PICKLE_FREE
-    return archive.read("data.pkl", most if archive.is_packed("data.pkl") else None)
 
 
 def _trusting(module: Any) -> Any:

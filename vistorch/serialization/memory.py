@@ -15,7 +15,8 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.mapped import mapped
-from ..engine.storage import UntypedStorage, bytes_of
+from ..engine.memory import bytes_of
+from ..engine.storage import UntypedStorage
 from ..engine.typed_storage import TypedStorage
 from .archive_in import ArchiveReader
 from .budget import budget, refuse

@@ -46,7 +46,7 @@ _ELSEWHERE: dict[Name, Name] = {
     ("vistorch.optim.adam", "AdamW"): ("torch.optim.adamw", "AdamW"),
     ("vistorch.optim.adafactor", "Adafactor"): ("torch.optim", "Adafactor"),
     ("vistorch.optim.muon", "Muon"): ("torch.optim", "Muon"),
-    ("vistorch.engine.hooks", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
+    ("vistorch.engine.handles", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
     ("vistorch.nn.modules.calls", "BoundHook"): ("torch.nn.modules.module", "_WrappedHook"),
 }
 BACK = {theirs: ours for ours, theirs in _ELSEWHERE.items()}

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine import dtypes
+from ..engine.memory import bytes_of
 from ..engine.places import CPU, move, place_of
-from ..engine.storage import bytes_of
 from ..engine.tensor import Tensor, wrap
 from .atomic import replacing
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from ...engine import dtypes
 from ..bundle import reading, write
-from .recording import Op, Recording
 
 FORMAT = "vistorch recording"
 VERSION = 1
@@ -21,7 +20,7 @@ MOST_INPUTS = 1 << 20  # of an op; a copy's gradient goes to an input that is no
 HALF = {"bfloat16": np.dtype("u2")}  # types that `.npy` does not know travel as numbers of their size
 
 
-def save(recording: Recording, path: Any) -> None:
+def save(recording: Any, path: Any) -> None:
     """Write a recording, whole or not at all: a file that was there stays until the new one is complete.
 
     Args:
@@ -72,8 +71,8 @@ def save(recording: Recording, path: Any) -> None:
     write(path, "recording.json", head, [a.view(HALF.get(a.dtype.name, a.dtype)) for a in plain], 1)
 
 
-def load(path: Any) -> Recording:
-    """Read a recording.
+def load(path: Any) -> tuple[str, list[tuple], dict[str, np.ndarray]]:
+    """Read the title of a recording, the fields of its ops in their order, and the gradients of its leaves.
 
     Args:
         path: a file name, or an open binary file.
@@ -90,7 +89,7 @@ def load(path: Any) -> Recording:
         if type(head["types"]) is not list:
             raise ValueError("its types are no list")
         arrays = [_array(file.array(i), name) for i, name in enumerate(head["types"])]
-        return _rebuilt(head, arrays)
+        return _parts(head, arrays)
 
 
 def _array(a: np.ndarray, name: Any) -> np.ndarray:
@@ -101,11 +100,12 @@ def _array(a: np.ndarray, name: Any) -> np.ndarray:
     return a
 
 
-def _rebuilt(head: dict, arrays: list[np.ndarray]) -> Recording:
+def _parts(head: dict, arrays: list[np.ndarray]) -> tuple[str, list[tuple], dict[str, np.ndarray]]:
     def get(i: Any) -> Any:
         return arrays[_whole(i, len(arrays))]
 
-    ops: list[Op] = []
+    ops: list[tuple] = []
+    outputs: list[int] = []  # how many each op has
     for told in _typed(head["ops"], list):
         ins: list[tuple] = []
         for kind, *rest in _typed(told["ins"], list):
@@ -115,12 +115,12 @@ def _rebuilt(head: dict, arrays: list[np.ndarray]) -> Recording:
                 ins.append(("number", _typed(_back(rest[0]), (bool, int, float, complex))))
             elif kind == "row":
                 at = _whole(rest[0], len(ops))
-                ins.append(("row", at, _whole(rest[1], len(ops[at].outs))))
+                ins.append(("row", at, _whole(rest[1], outputs[at])))
             else:
                 raise ValueError(f"an input is of kind {str(kind)[:40]!r}")
         consts = None if told["consts"] is None else tuple(_back(c) for c in _typed(told["consts"], list))
         ops.append(
-            Op(
+            (
                 _typed(told["name"], str),
                 _typed(told["module"], str),
                 _typed(told["line"], str),
@@ -132,8 +132,9 @@ def _rebuilt(head: dict, arrays: list[np.ndarray]) -> Recording:
                 None if told["order"] is None else _whole(told["order"], 1 << 40),
             )
         )
+        outputs.append(len(ops[-1][3]))
     leaves = _typed(head["leaves"], dict)
-    return Recording(_typed(head["title"], str), ops, {k: get(v) for k, v in leaves.items()})
+    return _typed(head["title"], str), ops, {k: get(v) for k, v in leaves.items()}
 
 
 def _whole(i: Any, below: int) -> int:

@@ -17,6 +17,7 @@ from ..source import line_of
 from ..steps.words import count
 from ..timeline import size
 from ..trace.recorder import Recorder, Row
+from . import files
 
 
 @dataclass
@@ -94,9 +95,7 @@ class Recording:
             >>> Recording.load(file)
             recording 'yesterday': 1 op, 16 B
         """
-        from .files import save
-
-        save(self, path)
+        files.save(self, path)
 
     @staticmethod
     def load(path: Any) -> Recording:
@@ -116,9 +115,8 @@ class Recording:
             >>> compare(Recording.load(file), runs[1]).first["values"]
             ['2.718', '7.389']
         """
-        from .files import load
-
-        return load(path)
+        title, ops, leaves = files.load(path)
+        return Recording(title, [Op(*fields) for fields in ops], leaves)
 
 
 class Record(Recorder):

@@ -72,7 +72,7 @@ class Builder:
         """Add a node; returns its number. Nodes come in the order of the pass.
 
         Args:
-            kind: one of `record.KINDS`.
+            kind: one of `words.KINDS`.
             op: its short name.
             more: other fields of `GraphNode`.
         """

@@ -22,9 +22,9 @@ from .calls import Call, Found
 from .groups import Groups
 from .names import Names, line_text
 from .norms import noted_of
-from .record import MARKS, GraphRecord
+from .record import GraphRecord
 from .saved import inputs_without_gradient, kept_by
-from .words import number_text, shape_text
+from .words import MARKS, number_text, shape_text
 
 NO_GRAPH = (
     "this tensor has no graph: it does not require grad. What made it ran under no_grad or on a detached tensor, or no "

@@ -45,13 +45,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .schema import State
+from .state import state
 from .words import shape_text
 
 if TYPE_CHECKING:
     from .scene import Scene
-
-KINDS = ("op", "parameter", "input", "constant", "failed")
-MARKS = ("", "healed", "propagated", "birth")
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class GraphNode:
     """One op, leaf or constant.
 
     Args:
-        kind: one of `KINDS`.
+        kind: one of `words.KINDS`.
         op: short name, "Addmm".
         name: what PyTorch calls the grad_fn, "AddmmBackward0".
         label: name of the parameter or variable, "" if it has none.
@@ -81,7 +79,7 @@ class GraphNode:
         value: that gradient with its sign, where it is one real number.
         chip: set for a view of a parameter that rides on the way to it: the sign that is drawn there.
         says: a sentence about it.
-        mark: one of `MARKS`: what a trace found here.
+        mark: one of `words.MARKS`: what a trace found here.
         row: number of its row in the record that goes with the graph, -1 if there is none.
     """
 
@@ -274,6 +272,4 @@ class GraphRecord:
 
     def wire(self) -> State:
         """The state, as it travels."""
-        from .state import state
-
         return state(self)

@@ -13,9 +13,8 @@ import numpy as np
 from ..meaning import meaning_of
 from .folding import stages
 from .labels import fitted, labels_of, scale_of, sizes_of
-from .record import KINDS, MARKS
 from .schema import State
-from .words import count_text
+from .words import KINDS, MARKS, count_text
 
 BYTES = 64_000  # of all layouts before they are packed
 BOXES = 1200  # in all of them, beside the first

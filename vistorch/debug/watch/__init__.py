@@ -2,9 +2,8 @@
 
 from .controls import StopTraining
 from .flow import FlowRecord, flow
-from .keeping import load
 from .making import watch
-from .record import WatchRecord
+from .record import WatchRecord, load
 from .run import Run
 from .terminal import Line
 

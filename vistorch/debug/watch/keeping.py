@@ -13,12 +13,11 @@ import numpy as np
 
 from ..bundle import reading, write
 from .form import check
-from .record import WatchRecord
 
 FORMAT = "vistorch watch 1"
 
 
-def save(record: WatchRecord, path: Any) -> None:
+def save(record: Any, path: Any) -> None:
     """Write a record, whole or not at all: a file that was there stays until the new one is complete.
 
     Args:
@@ -44,23 +43,8 @@ def save(record: WatchRecord, path: Any) -> None:
     write(path, "watch.json", head, arrays, 6)
 
 
-def load(path: Any) -> WatchRecord:
-    """Read a record that `Run.save` wrote.
-
-    Args:
-        path: a file name, or an open binary file.
-
-    Raises:
-        ValueError: it is not such a file; the sentence says what is wrong.
-
-    Example:
-        >>> import io
-        >>> from vistorch.debug.watch import load, watch
-        >>> file = io.BytesIO()
-        >>> watch(title="first").save(file)
-        >>> load(file).wire()["title"]
-        'first'
-    """
+def read(path: Any) -> tuple[dict[str, Any], str]:
+    """The state and the text of a record in a file; `WatchRecord`s are made of them by `record.load`."""
     with reading(path, "watch.json", "saved watch record") as file:
         found = file.head
         if not isinstance(found, dict) or found.get("format") != FORMAT or type(found.get("text")) is not str:
@@ -77,4 +61,4 @@ def load(path: Any) -> WatchRecord:
 
         state = full(found.get("state"))
         check(state)
-        return WatchRecord(state, found["text"])
+        return state, found["text"]

@@ -60,6 +60,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from .keeping import read, save
+
 
 @dataclass
 class WatchRecord:
@@ -114,8 +116,6 @@ class WatchRecord:
             >>> load(file).text() == record.text(), load(file).state["title"]
             (True, 'first')
         """
-        from .keeping import save
-
         save(self, path)
 
     def to_dataframe(self) -> Any:
@@ -160,3 +160,23 @@ class WatchRecord:
         from .tensorboard import write
 
         return write(self.state, folder)
+
+
+def load(path: Any) -> WatchRecord:
+    """Read a record that `Run.save` wrote.
+
+    Args:
+        path: a file name, or an open binary file.
+
+    Raises:
+        ValueError: it is not such a file; the sentence says what is wrong.
+
+    Example:
+        >>> import io
+        >>> from vistorch.debug.watch import load, watch
+        >>> file = io.BytesIO()
+        >>> watch(title="first").save(file)
+        >>> load(file).wire()["title"]
+        'first'
+    """
+    return WatchRecord(*read(path))

@@ -6,7 +6,6 @@ from . import (
     bygone,
     chance,
     conv,
-    core,
     create,
     elementwise,
     embedding,
@@ -19,4 +18,5 @@ from . import (
     recurrent,
     reduce,
     shape,
+    signal,
 )

@@ -12,7 +12,7 @@ from functools import update_wrapper
 from typing import Any
 
 from ...engine.events import hear
-from ...engine.hooks import RemovableHandle
+from ...engine.handles import RemovableHandle
 from ...engine.tensor import Tensor
 from . import everywhere
 from .backward_hook import BackwardHook

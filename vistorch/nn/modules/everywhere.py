@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.hooks import RemovableHandle
+from ...engine.handles import RemovableHandle
 
 __all__ = [
     "register_module_backward_hook",

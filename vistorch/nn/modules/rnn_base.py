@@ -13,8 +13,8 @@ from typing import Any
 from ...engine.face import FUNCTIONS
 from ...engine.tensor import Tensor
 from .. import init
+from ..packed_sequence import PackedSequence
 from ..parameter import Parameter
-from ..utils.rnn import PackedSequence
 from .module import Module
 
 __all__ = ["RNNBase"]

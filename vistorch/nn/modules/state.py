@@ -12,7 +12,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...engine.hooks import RemovableHandle
+from ...engine.handles import RemovableHandle
 from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
 from ..parameter import Parameter, is_lazy

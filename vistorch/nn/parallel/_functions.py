@@ -10,8 +10,8 @@ from itertools import chain
 from typing import Any
 
 from ...autograd import Function
+from ...cuda.device_ids import place, places
 from . import comm
-from .devices import place, places
 
 __all__ = ["Broadcast", "Gather", "ReduceAddCoalesced", "Scatter"]
 

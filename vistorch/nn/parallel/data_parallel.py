@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
+from ...cuda.device_ids import all_cuda, place, places, shown
 from ...engine.places import CPU
 from ..modules import Module
-from .devices import all_cuda, place, places, shown
 from .parallel_apply import parallel_apply
 from .replicate import replicate
 from .scatter_gather import gather, scatter_kwargs

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...amp.state import cast_as, casting
+from ...cuda.device_ids import place, shown
 from ...engine.modes import is_grad_enabled, mode, recording, set_grad_enabled
 from ...engine.tensor import Tensor
-from .devices import place, shown
 
 __all__ = ["get_a_var", "parallel_apply"]
 

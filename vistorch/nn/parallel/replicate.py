@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
+from ...cuda.device_ids import places
 from . import comm
 from ._functions import Broadcast
-from .devices import places
 
 __all__ = ["replicate"]
 

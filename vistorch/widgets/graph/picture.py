@@ -20,9 +20,9 @@ from ...debug.graph.labels import (
     size_text,
     width_of,
 )
-from ...debug.graph.record import MARKS, GraphRecord
+from ...debug.graph.record import GraphRecord
 from ...debug.graph.state import summary
-from ...debug.graph.words import cells, cut, number_text
+from ...debug.graph.words import MARKS, cells, cut, number_text
 from .._frame.ink import COLOURS, MONO, SANS, clean, halo, head, number, tag, way, words
 from .._frame.sheet import wrapped
 from .._frame.signs import sign

@@ -11,9 +11,9 @@ import numpy as np
 
 from ... import errors, outs
 from ...call import op
+from ...graph import sync_rg
 from ...kernels import masks
 from ...modes import mode
-from ...promote import sync_rg
 from ...tensor import Tensor
 from ..elementwise.refusals import missing
 from .entry import F4, ONE, overwrite, pieces, real, tensor

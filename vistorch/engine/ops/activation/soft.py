@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors, outs
+from ...base_ops import cast
 from ...call import op
 from ...dims import one
 from ...face import public
 from ...placed import Placed
 from ...promote import FLOATS
 from ...tensor import Tensor
-from ..core import cast
 from ..elementwise.refusals import C_NAMES, missing
 
 # between these sums no exponential was rounded to 0 that softmax would show, and none overflowed

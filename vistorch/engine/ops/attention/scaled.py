@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...base_ops import to_dtype
 from ...face import FUNCTIONS, METHODS
 from ...modes import mode
 from ...tensor import Tensor, wrap
-from ..core import to_dtype
 from ..linalg import checks
 from . import kernels, rows
 

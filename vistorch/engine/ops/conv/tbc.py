@@ -6,11 +6,11 @@ Invariant: it is `conv1d` with its dims in another order.
 from __future__ import annotations
 
 from ... import dims, errors
+from ...base_ops import to_dtype
 from ...call import op
 from ...face import public
 from ...kernels import conv as kernels
 from ...tensor import Tensor
-from ..core import to_dtype
 from ..linalg import checks
 
 _IN, _OUT, _FILTERS = (1, 2, 0), (2, 0, 1), (2, 1, 0)

@@ -13,7 +13,6 @@ from . import (
     spaced,
     weighted,
     whole,
-    windows,
     writers,
 )
 from .legacy import legacy_new

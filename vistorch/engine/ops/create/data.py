@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors, graph, views
+from ...base_ops import to_dtype, to_place
 from ...events import hear
 from ...face import METHODS, public
+from ...graph import sync_rg
+from ...memory import check_array
 from ...modes import mode
 from ...places import CPU, array_place, move, place_of
-from ...promote import sync_rg
 from ...quiet import quiet
 from ...tensor import Tensor, ndarray, new, wrap
 from .arguments import leaf, no_more
@@ -31,24 +33,6 @@ LIST_OF_ARRAYS = (
     "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
     "single numpy.ndarray with numpy.array() before converting to a tensor."
 )
-
-
-def check_array(a: ndarray) -> None:
-    """Refuse a numpy array that no tensor can stand on."""
-    dtypes.of(a.dtype)
-    itemsize = a.itemsize
-    for n in a.strides:
-        if n % itemsize:
-            raise ValueError(
-                "given numpy array strides not a multiple of the element byte size. "
-                "Copy the numpy array to reallocate the memory."
-            )
-        if n < 0:
-            raise ValueError(
-                "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-                "currently supported. (You can probably work around this by making a copy of your array  with "
-                "array.copy().) "
-            )
 
 
 def cast_array(a: Any, dt: Any) -> Any:
@@ -177,8 +161,6 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 def converted(t: Tensor, dt: Any, place: Any) -> Tensor:
     """`t` itself if nothing changes, else a copy with history."""
-    from ..core import to_dtype, to_place
-
     if dt is not None and t._data.dtype != dt:
         t = to_dtype(t, dt)
     return t if t._place is place else to_place(t, place)

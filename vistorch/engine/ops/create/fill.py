@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from ... import errors
+from ...base_ops import to_place
 from ...call import op
 from ...dims import flag
 from ...events import hear
 from ...face import FUNCTIONS, METHODS, public
-from ...graph import UNTRACKED, version
+from ...graph import UNTRACKED, sync_rg, version
 from ...inplace import replace
 from ...modes import mode
-from ...promote import sync_rg
 from ...tensor import Tensor
 from ...views import before_write
 from .arguments import type_name
@@ -89,8 +89,6 @@ def _fill_with(rows: tuple, input: Tensor, value: Any, name: str) -> Tensor:
                 f"{name} only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
             )
         if value._place is not input._place:
-            from ..core import to_place
-
             value = to_place(value, input._place)
         return rows[1](input, value)
     if not isinstance(value, (int, float, complex, np.number, np.bool_)):

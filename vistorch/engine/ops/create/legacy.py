@@ -33,12 +33,17 @@ alias = op(
 
 
 def legacy_new(cls: Any, *data: Any, **kwargs: Any) -> Tensor:
-    """`Tensor(...)`, for the class itself and for its subclasses."""
+    """`Tensor(2, 3)` or `Tensor([1, 2])`, as in PyTorch of old; for the class itself and for its subclasses."""
     made = _built(data, kwargs, dtypes.default.np, "cpu", "Tensor")
     if cls is not Tensor:
         made = bare(made._data, made._place) if isinstance(data[0] if data else None, Tensor) else made
         made.__class__ = cls
     return made
+
+
+# Set from here, so that the class need not import its constructors. A file that calls `Tensor(...)` while the engine
+# is still being imported would get an empty object: call `wrap` there.
+Tensor.__new__ = staticmethod(legacy_new)  # type: ignore[assignment]
 
 
 def _built(data: tuple, named: dict, dt: Any, device_type: str, name: str) -> Tensor:

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...base_ops import clone_
 from ...dlpack import from_dlpack
 from ...face import public
+from ...graph import sync_rg
 from ...kernels.strides import extent, laid
+from ...memory import check_array
 from ...places import place_of
-from ...promote import sync_rg
 from ...tensor import Tensor, ndarray, wrap
 from .arguments import allocate, check_bool, leaf, size_tuple
-from .data import check_array, converted, copied, from_numpy, put
+from .data import converted, copied, from_numpy, put
 from .fills import bare
 from .numbers import as_scalar, fit
 
@@ -76,8 +78,6 @@ def asarray(
     had = sync_rg(found)
     result = converted(found, dt, found._place if place is None else place)
     if copy and result is found:
-        from ..core import clone_
-
         result = clone_(found)
     if requires_grad is None:
         if had:

@@ -11,6 +11,7 @@ from ... import dtypes, errors, promote
 from ...call import op
 from ...dims import flag
 from ...face import METHODS, public
+from ...graph import sync_rg
 from ...inplace import replace
 from ...modes import mode
 from ...quiet import quiet
@@ -38,7 +39,7 @@ def _in_place(fn, labels):
     def kept(old, other):
         o = wrap(fn(old, other)._data.astype(old._data.dtype), old._place)
         tensor = isinstance(other, Tensor)
-        if mode.on and (promote.sync_rg(old) or (tensor and promote.sync_rg(other))):
+        if mode.on and (sync_rg(old) or (tensor and sync_rg(other))):
             record(rule if tensor else of_number, (old, other), (), (o,))
         return o
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import dtypes, errors, promote
+from ... import base_ops, dtypes, errors, promote
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general
 from ...tensor import Tensor
-from .. import core
 
 _real = op(
     "real",
@@ -175,7 +174,7 @@ def conj(input):
         >>> vistorch.conj(vistorch.tensor([1 + 2j, 3j]))
         tensor([1.-2.j, 0.-3.j])
     """
-    return core.conj(input) if _tensor("conj", input).dtype.kind == "c" else input
+    return base_ops.conj(input) if _tensor("conj", input).dtype.kind == "c" else input
 
 
 _conj_physical = op(

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors, outs, promote
+from ...base_ops import to_dtype
 from ...call import op
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import replace
 from ...pointwise import LARGE, binary, unary
 from ...tensor import Tensor, wrap
-from ..core import to_dtype
 
 REAL = frozenset((float, int))
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ... import dims, errors, promote
+from ...base_ops import to_dtype
 from ...face import public
 from ...tensor import Tensor, wrap
-from ..core import to_dtype
 from ..index.checks import reach
 from ..normalize import checks
 from ..normalize.standard import absent

@@ -12,9 +12,9 @@ import numpy as np
 from ... import dims, errors, views
 from ...events import hear
 from ...face import public
-from ...graph import version
+from ...graph import sync_rg, version
 from ...modes import mode
-from ...promote import floating, sync_rg
+from ...promote import floating
 from ...tensor import Tensor
 from ..index.checks import reach
 from ..normalize import checks

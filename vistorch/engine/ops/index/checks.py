@@ -13,11 +13,10 @@ import numpy as np
 
 from ... import dims, dtypes, errors, outs, views
 from ...face import METHODS
-from ...graph import version
+from ...graph import sync_rg, version
 from ...inplace import replace
 from ...modes import mode
 from ...places import CPU
-from ...promote import sync_rg
 from ...tensor import Tensor, wrap
 
 LONG = np.dtype("i8")
@@ -220,3 +219,15 @@ def same_place(func: str, input: Tensor, *others: Tensor) -> None:
 def is_cpu_number(t: Tensor) -> bool:
     """Whether a tensor is a number in disguise, which may join a tensor of any device."""
     return t._data.ndim == 0 and t._place is CPU
+
+
+def scatter(name: str, input: Any, dim: Any, index: Any, src: Any) -> tuple[int, Any]:
+    """The normalised dim of a scatter and the source in the index's rank, after every check but the index's range."""
+    tensors(name, ("input", 1, input), ("index", 3, index), ("src", 4, src))
+    dim = dims.one(dim, input._data.ndim, name, position=2)
+    same_place(name, input, index, src)
+    scatter_index("scatter", input, dim, index, src, "self")
+    if src._data.ndim != index._data.ndim and index._data.size:  # a number counts as one dim of length one
+        src = METHODS["reshape"](src, (-1,))
+        src = src if index._data.ndim else src[0]
+    return dim, src

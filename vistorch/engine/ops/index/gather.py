@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dims, errors, outs
+from ...base_ops import expand
 from ...call import op
 from ...face import public
 from ...tensor import Tensor, wrap
-from ..core import expand
 from . import checks
 from .at import add_at
 

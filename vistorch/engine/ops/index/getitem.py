@@ -11,7 +11,7 @@ from typing import Any
 from ...call import op
 from ...events import hear
 from ...face import METHODS
-from ...graph import UNTRACKED, Version, draw, leaf_of, sync
+from ...graph import UNTRACKED, Version, draw, leaf_of
 from ...modes import mode
 from ...tensor import Tensor, new
 from ...views import View
@@ -83,7 +83,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
         return _general(self, index)
     on = mode.on
     if self._view is not None:
-        sync(self)
+        self._view.sync(self)
     if hear.op is not None or (on is not True and self._rg) or on is None:
         return _general(self, index)
     place = self._place

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from ... import errors, views
+from ...base_ops import to_place
 from ...call import op
 from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
+from ...graph import sync_rg
 from ...modes import mode
-from ...promote import sync_rg
 from ...tensor import Tensor
-from ..core import to_place
 from . import checks
 from . import where as _where
 from .at import add_at

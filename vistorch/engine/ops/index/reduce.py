@@ -17,7 +17,6 @@ from ...face import public
 from . import checks
 from .at import add_at, combine_at, flat_places
 from .gather import cropped, gathered
-from .scatter import checked
 
 UFUNC = {"prod": "multiply", "amax": "maximum", "amin": "minimum"}
 
@@ -198,7 +197,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     include_self = flag(include_self, "scatter_reduce", "include_self")
     if out is not None:
         checks.check_out("scatter_reduce", out, input, (index, src))
-    dim, src = checked("scatter_reduce", input, dim, index, src)
+    dim, src = checks.scatter("scatter_reduce", input, dim, index, src)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         if not isinstance(reduce, str):
             raise errors.must_be_str("scatter_reduce", "reduce", 5, reduce)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import dims, errors, outs
 from ...call import op
-from ...face import METHODS, public
+from ...face import public
 from ...promote import number as plain_number
 from ...tensor import Tensor, wrap
 from ..create.arguments import type_name
@@ -18,6 +18,7 @@ from ..create.numbers import fit
 from . import checks
 from .at import add_at, flat_places
 from .gather import cropped
+from .reduce import scatter_reduce_row
 
 
 def _gather_backward(xp: Any, g: Any, index: Any, dim: int, shape: tuple) -> Any:
@@ -93,18 +94,6 @@ _scatter_add_row = op(
 )
 
 
-def checked(name: str, input: Any, dim: Any, index: Any, src: Any) -> tuple[int, Any]:
-    """The normalised dim of a scatter and the source in the index's rank, after every check but the index's range."""
-    checks.tensors(name, ("input", 1, input), ("index", 3, index), ("src", 4, src))
-    dim = dims.one(dim, input._data.ndim, name, position=2)
-    checks.same_place(name, input, index, src)
-    checks.scatter_index("scatter", input, dim, index, src, "self")
-    if src._data.ndim != index._data.ndim and index._data.size:  # a number counts as one dim of length one
-        src = METHODS["reshape"](src, (-1,))
-        src = src if index._data.ndim else src[0]
-    return dim, src
-
-
 @public()
 @checks.in_place
 def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
@@ -134,7 +123,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
             warnings.warn(REDUCE, UserWarning, stacklevel=3)
             result = _scatter_reduced(input, dim, index, src, reduce)
         else:
-            dim, src = checked("scatter", input, dim, index, src)
+            dim, src = checks.scatter("scatter", input, dim, index, src)
             checks.bounded(input, dim, index)
             result = _scatter_row(input, index, src, dim)
     else:
@@ -167,9 +156,7 @@ def _scatter_number(input: Any, dim: Any, index: Any, value: Any, reduce: Any) -
 
 def _scatter_reduced(input: Any, dim: Any, index: Any, src: Any, reduce: str) -> Tensor:
     """The older way to write scatter_reduce, which PyTorch gives no gradient."""
-    from .reduce import scatter_reduce_row
-
-    dim, src = checked("scatter", input, dim, index, src)
+    dim, src = checks.scatter("scatter", input, dim, index, src)
     if reduce not in ("add", "multiply"):
         if not isinstance(reduce, str):
             raise errors.must_be_str("scatter", "reduce", 0, reduce)
@@ -203,7 +190,7 @@ def scatter_add(input, dim, index, src, *, out=None):
     """
     if out is not None:
         checks.check_out("scatter_add", out, input, (index, src))
-    dim, src = checked("scatter_add", input, dim, index, src)
+    dim, src = checks.scatter("scatter_add", input, dim, index, src)
     checks.bounded(input, dim, index)
     result = _scatter_add_row(input, index, src, dim)
     return result if out is None else outs.deliver(out, result)

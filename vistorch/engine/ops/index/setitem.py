@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from ... import errors, views
+from ...base_ops import to_place
 from ...call import op
 from ...events import hear
 from ...face import METHODS
-from ...graph import UNTRACKED, edge, version
+from ...graph import UNTRACKED, edge, sync_rg, version
 from ...modes import mode
 from ...places import CPU, move
-from ...promote import HALVES, floating, sync_rg
+from ...promote import HALVES, floating
 from ...quiet import hushed, quiet
 from ...record import record
 from ...tensor import Tensor, wrap
-from ..core import to_place
 from ..create.data import cast_array
 from ..create.numbers import fit
 from . import where as _where

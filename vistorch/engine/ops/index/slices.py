@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dims, errors, outs
+from ...base_ops import to_dtype, to_place
 from ...call import op
 from ...face import METHODS, public
+from ...graph import sync_rg
 from ...modes import mode
 from ...promote import number as plain_number
-from ...promote import sync_rg
 from ...tensor import Tensor, wrap
-from ..core import to_dtype, to_place
 from ..create.arguments import type_name
 from ..create.numbers import fit
 from . import checks

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from ... import outs
+from ...base_ops import cast
 from ...call import op
 from ...events import hear
 from ...face import public
-from ...graph import UNTRACKED, draw, leaf_of, sync
+from ...graph import UNTRACKED, draw, leaf_of
 from ...modes import inferring, mode
 from ...places import CPU
 from ...promote import result_type
 from ...quiet import aside, silently
 from ...record import record, save_input
 from ...tensor import Tensor, new
-from ..core import cast
 from . import checks
 from .into import Style, into
 from .rows import col
@@ -149,11 +149,11 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     o._place = CPU
     o._grad = o._ver = o._view = o._more = None
     if input._view is not None:
-        sync(input)
+        input._view.sync(input)
     if mat1._view is not None:
-        sync(mat1)
+        mat1._view.sync(mat1)
     if mat2._view is not None:
-        sync(mat2)
+        mat2._view.sync(mat2)
     if (input._rg or mat1._rg or mat2._rg) and mode.on:
         if mode.on is True:
             n = new(_NODE)

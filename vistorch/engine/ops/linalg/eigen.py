@@ -12,8 +12,8 @@ import numpy as np
 
 from ... import errors, outs
 from ...call import op
+from ...graph import sync_rg
 from ...modes import mode
-from ...promote import sync_rg
 from ...return_types import linalg_eig, linalg_eigh, make
 from ...tensor import Tensor
 from . import checks

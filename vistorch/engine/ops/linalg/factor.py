@@ -11,8 +11,8 @@ from typing import Any
 from ... import errors
 from ...call import op
 from ...dims import flag
+from ...graph import sync_rg
 from ...modes import mode
-from ...promote import sync_rg
 from ...return_types import linalg_qr, linalg_svd, make
 from ...tensor import Tensor
 from . import checks

@@ -13,11 +13,11 @@ import numpy as np
 
 from ... import dims as _dims
 from ... import errors
+from ...base_ops import cast
 from ...call import HALVES
 from ...face import METHODS
 from ...promote import default_float
 from ...tensor import Tensor
-from ..core import cast
 from . import checks
 from .fft_rows import c2c, c2r, pad_end, r2c, to_complex
 from .into import COMPLEX_OUT, REAL_OUT, Style, into

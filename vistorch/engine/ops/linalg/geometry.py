@@ -9,9 +9,9 @@ from math import inf
 from typing import Any
 
 from ... import dims as _dims
+from ...base_ops import expand
 from ...call import op
 from ...face import public
-from ..core import expand
 from ..reduce.norms import vector_norm_dims
 from . import checks
 from .into import Style, into

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ... import dtypes, outs
+from ...base_ops import cast
 from ...face import METHODS
 from ...modes import mode
 from ...return_types import make
@@ -86,7 +87,5 @@ def _fill(style: Style, out: Tensor, result: Tensor) -> Tensor:
     if style.refuses is None and mode.on and (out.requires_grad or result.requires_grad):
         return METHODS["copy_"](out, result)
     if style.casts is None and out._data.dtype != result._data.dtype:
-        from ..core import cast
-
         result = cast(result, out._data.dtype)
     return outs.deliver(out, result)

@@ -11,10 +11,10 @@ from typing import Any
 
 from ... import dims as _dims
 from ... import dtypes
+from ...base_ops import cast
 from ...dims import flag
 from ...face import METHODS
 from ...tensor import Tensor
-from ..core import cast
 from ..reduce.norms import vector_norm as _vector_norm
 from ..shape.rows import permute, unsqueeze
 from . import checks

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base_ops import expand
 from ...call import op
 from ...face import METHODS, expose, public
 from ...tensor import Tensor
-from ..core import expand
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
 from .into import DOT, MV, Style, into

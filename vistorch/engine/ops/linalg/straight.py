@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...events import hear
-from ...graph import UNTRACKED, draw, leaf_of, sync
+from ...graph import UNTRACKED, draw, leaf_of
 from ...modes import inferring, mode
 from ...places import CPU
 from ...record import record, save_input
@@ -72,9 +72,9 @@ def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
         o._place = CPU
         o._grad = o._ver = o._view = o._more = None
         if input._view is not None:
-            sync(input)
+            input._view.sync(input)
         if mat2._view is not None:
-            sync(mat2)
+            mat2._view.sync(mat2)
         if (input._rg or mat2._rg) and mode.on:
             if mode.on is True:
                 n = new(rule.node_class)

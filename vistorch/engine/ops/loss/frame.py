@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ... import dims, dtypes, errors, promote
+from ...graph import sync_rg
 from ...kernels import totals
 from ...modes import mode
-from ...promote import sync_rg
 from ...straight import straight
 from ...tensor import Tensor
 

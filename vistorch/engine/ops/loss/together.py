@@ -14,7 +14,7 @@ import numpy as np
 
 from ...call import FLOATS
 from ...events import hear
-from ...graph import Version, draw, leaf_of, sync
+from ...graph import Version, draw, leaf_of
 from ...modes import mode
 from ...places import CPU
 from ...quiet import hushed
@@ -78,7 +78,7 @@ def cross_entropy_together(input: Tensor, target: Tensor, ignore_index: int, red
     o._grad = o._node = o._ver = o._view = o._more = None
     o._rg = False
     if input._view is not None:
-        sync(input)
+        input._view.sync(input)
     if not (on and input._rg):
         if (told := hear.op) is not None:
             between = wrap(log_p, CPU)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ... import dims, dtypes, errors, outs
+from ...graph import sync_rg
 from ...modes import mode
-from ...promote import number, sync_rg
+from ...promote import number
 from ...tensor import Tensor
 
 FLOATS = frozenset((np.dtype("f4"), np.dtype("f8"), np.dtype("f2"), dtypes.bfloat16.np))

@@ -12,13 +12,13 @@ import numpy as np
 
 from ... import dims as _dims
 from ... import promote
+from ...base_ops import expand, to_dtype
 from ...call import op
 from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...kernels.row_sums import added_rows
 from ...modes import no_grad
 from ...tensor import Tensor
-from ..core import expand, to_dtype
 from ..index.at import add_at
 from ..reduce.norms import vector_norm_dims
 from ..reduce.sums import sum_dims

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ...base_ops import to_dtype
 from ...call import op
 from ...face import public
 from ...tensor import wrap
-from ..core import to_dtype
 from . import checks, passes, rows
 from .standard import absent, there
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from ...face import public
+from ...graph import sync_rg
 from ...modes import mode
-from ...promote import sync_rg
 from ...tensor import Tensor
 from ..shape import rows
 from . import sizes

@@ -18,12 +18,12 @@ import numpy as np
 
 from ... import dtypes
 from ...backward import Pass, drain
+from ...base_ops import clone_
 from ...call import op
-from ...graph import edge
+from ...graph import edge, sync_rg
 from ...modes import mode
-from ...promote import default_float, sync_rg
+from ...promote import default_float
 from ...tensor import Tensor, wrap
-from ..core import clone_
 from ..linalg.added import addmm
 from ..shape.join import cat, stack
 

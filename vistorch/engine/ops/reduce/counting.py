@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dtypes, errors, outs, promote, return_types
+from ...base_ops import cast
 from ...call import op
 from ...dims import flag, whole
 from ...face import public
 from ...kernels import counting, search
 from ...tensor import Tensor, wrap
-from ..core import cast
 from .edges import bin_edges
 from .frame import axis_of, missing, spelled, tensor
 

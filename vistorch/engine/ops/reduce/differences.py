@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from ... import outs, views
+from ...base_ops import cast
 from ...call import op
 from ...dims import whole
 from ...face import FUNCTIONS, public
 from ...modes import mode
 from ...promote import default_float, floating, number
 from ...tensor import Tensor
-from ..core import cast
 from .frame import axis_of, label, tensor
 from .scans import cumsum_dim
 from .sums import sum_dims

@@ -9,11 +9,11 @@ from math import inf, isnan
 from typing import Any
 
 from ... import dims, errors, inplace, outs, promote
+from ...base_ops import cast
 from ...call import op
 from ...face import METHODS, public
 from ...promote import floating, number
 from ...tensor import Tensor
-from ..core import cast
 from .frame import kept, label, same_type, tensor
 from .norms import _norm, _norm_vjp, _real
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, inplace, outs, return_types, views
+from ...base_ops import cast
 from ...call import op
 from ...dims import whole
 from ...face import expose, public
@@ -18,7 +19,6 @@ from ...kernels import scans
 from ...modes import mode
 from ...promote import floating
 from ...tensor import Tensor
-from ..core import cast
 from .extremes import named
 from .frame import axis_of, label, missing, numpy_names, spelled, tensor
 from .sums import typed

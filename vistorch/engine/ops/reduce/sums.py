@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, outs
+from ...base_ops import cast
 from ...call import FLOATS, op
 from ...dims import flag
 from ...face import public
 from ...kernels import totals
 from ...promote import floating
 from ...tensor import Tensor
-from ..core import cast
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, size_of, tensor
 from .whole import whole
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...events import hear
-from ...graph import IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of, sync
+from ...graph import IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of
 from ...modes import inferring, mode
 from ...places import CPU
 from ...quiet import aside, silently
@@ -65,7 +65,7 @@ def whole(row: Any, run: Callable) -> Callable:
             o._place = CPU
             o._grad = o._ver = o._view = o._more = None
             if input._view is not None:
-                sync(input)
+                input._view.sync(input)
             if on and input._rg:
                 n = new(cls)
                 e = input._node

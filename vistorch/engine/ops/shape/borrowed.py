@@ -10,11 +10,11 @@ from typing import Any
 from ... import errors, views
 from ...events import hear
 from ...face import public
-from ...graph import version
+from ...graph import sync_rg, version
 from ...kernels.strides import extent
+from ...memory import bytes_of, owner
 from ...modes import mode
-from ...promote import sync_rg
-from ...storage import UntypedStorage, bytes_of, owner
+from ...storage import UntypedStorage
 from ...tensor import Tensor, wrap
 from .strided import as_strided
 

@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 from ... import dtypes, type_names
+from ...base_ops import cast, clone_, to_place
 from ...call import op
 from ...dims import flag
 from ...face import METHODS, public
@@ -16,7 +17,6 @@ from ...layout import RANKS, axes_last, check_rank, contiguous_format, memory_fo
 from ...metadata import is_contiguous
 from ...places import place_of
 from ...tensor import Tensor, wrap
-from ..core import cast, clone_, to_place
 from . import rows
 from .views import tensor
 

@@ -11,9 +11,9 @@ from typing import Any
 from ... import dims, errors, outs
 from ...call import op
 from ...face import FUNCTIONS, METHODS, expose, public
+from ...graph import sync_rg
 from ...kernels.strides import expand
 from ...modes import mode
-from ...promote import sync_rg
 from ...record import record
 from ...rules import twin
 from ...tensor import Tensor, wrap

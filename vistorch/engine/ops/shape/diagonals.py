@@ -9,6 +9,7 @@ import functools
 from typing import Any
 
 from ... import dims, dtypes, errors, inplace, outs, views
+from ...base_ops import cast
 from ...call import op
 from ...dims import one, whole
 from ...events import hear
@@ -16,7 +17,6 @@ from ...face import METHODS, public
 from ...graph import version
 from ...modes import mode
 from ...tensor import Tensor
-from ..core import cast
 from . import rows
 from .strided import diagonal_of
 from .views import selected, tensor

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, dtypes, errors, type_names
+from ... import base_ops, dims, dtypes, errors, type_names
 from ...face import METHODS, public
 from ...kernels.strides import expand as expand_array
 from ...size import Size, size_of
 from ...tensor import Tensor
-from .. import core
 from .views import given, one_by_one, tensor
 
-expand_of = core.expand.of
+expand_of = base_ops.expand.of
 
 
 def expanded(x: Tensor, size: tuple) -> Tensor:
@@ -60,7 +59,7 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
                 f"non-singleton dimension {at}.  Target sizes: {errors.sizes(size)}.  Tensor sizes: {errors.sizes(old)}"
             )
     dims.room(full, d.itemsize)
-    return core.expand(x, tuple(full))
+    return base_ops.expand(x, tuple(full))
 
 
 @public(function=False)
@@ -157,7 +156,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
         if said is not None:
             raise RuntimeError(said)
         shape = _common(shape, t._data.shape)
-    return tuple([t if t._data.shape == shape else core.expand(t, shape) for t in tensors])
+    return tuple([t if t._data.shape == shape else base_ops.expand(t, shape) for t in tensors])
 
 
 def _common(a: tuple, b: tuple) -> tuple:

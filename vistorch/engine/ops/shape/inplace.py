@@ -13,9 +13,8 @@ from typing import Any
 
 from ... import errors, views
 from ...events import hear
-from ...graph import UNTRACKED, let_go, more, version
+from ...graph import UNTRACKED, let_go, more, sync_rg, version
 from ...modes import mode
-from ...promote import sync_rg
 from ...tensor import Tensor, wrap
 from ...views import HiddenView
 

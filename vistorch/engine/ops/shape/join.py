@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dtypes, errors, outs
+from ...base_ops import cast
 from ...dims import one
 from ...face import public
 from ...layout import axes_last
 from ...promote import result_type
 from ...tensor import Tensor
-from ..core import cast
 from . import rows
 from .expand import each_tensor
 from .variadic import Variadic

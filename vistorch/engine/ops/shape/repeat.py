@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...base_ops import expand
 from ...call import op
 from ...dims import fits, one, room, sequence, sizes, whole
 from ...face import METHODS, public
 from ...tensor import Tensor, wrap
-from ..core import expand
 from . import rows
 from .views import given, tensor
 

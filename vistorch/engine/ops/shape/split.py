@@ -12,7 +12,7 @@ from ... import errors
 from ...dims import one, sizes, whole
 from ...events import hear
 from ...face import METHODS, public
-from ...graph import Out, draw, leaf_of, sync, version
+from ...graph import Out, draw, leaf_of, version
 from ...modes import mode
 from ...record import record
 from ...rules import define
@@ -36,7 +36,7 @@ def pieces(rule: Any, x: Tensor, consts: tuple, steps: list, arrays: list) -> tu
     """
     origin = x._view
     if origin is not None:
-        sync(x)
+        x._view.sync(x)
     place, ver, on = x._place, version(x), mode.on
     seen = ver.n
     meta = "multi" if on else "no_grad" if on is False else "inference"

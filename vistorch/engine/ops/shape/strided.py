@@ -11,7 +11,7 @@ from ... import errors
 from ...dims import LARGEST, one, sequence, whole
 from ...face import METHODS, public
 from ...kernels.strides import extent, start
-from ...metadata import owner
+from ...memory import owner
 from ...tensor import Tensor, ndarray
 from . import rows
 from .inplace import reshaped

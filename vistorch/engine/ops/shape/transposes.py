@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import warnings
 
+from ...base_ops import conj
 from ...face import METHODS, public
 from ...tensor import Tensor
-from ..core import conj
 from . import rows
 from .inplace import reshaped
 from .views import permute_of, squeeze, swapaxes, tensor, transpose, transpose_of, unsqueeze

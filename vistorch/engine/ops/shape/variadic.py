@@ -11,7 +11,7 @@ from typing import Any
 from ... import errors
 from ...call import common_place
 from ...events import hear
-from ...graph import CONST, Node, draw, leaf_of, sync
+from ...graph import CONST, Node, draw, leaf_of
 from ...modes import mode
 from ...record import record
 from ...rules import REC, Rule, define
@@ -67,7 +67,7 @@ class Variadic:
         needs = False
         for t in ins:
             if t._view is not None:
-                sync(t)
+                t._view.sync(t)
             if t._rg:
                 needs = True
         d = self.base.kernels[place.kind]([t._data for t in ins], dim, parts)
@@ -98,7 +98,7 @@ class Variadic:
                 if d.dtype is not dtype or t._place is not place or (new_dim and d.shape != shape):
                     return None
                 if t._view is not None:
-                    sync(t)
+                    t._view.sync(t)
                 if t._rg:
                     needs = True
                 arrays.append(d)

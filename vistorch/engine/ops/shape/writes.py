@@ -9,15 +9,15 @@ from math import prod
 from typing import Any
 
 from ... import dims, errors, inplace, views
+from ...base_ops import to_place
 from ...call import op
 from ...events import hear
 from ...face import public
-from ...graph import UNTRACKED, Version, keep_tensor_hooks, version
+from ...graph import UNTRACKED, Version, keep_tensor_hooks, sync_rg, version
 from ...kernels.strides import expand
 from ...modes import mode
-from ...promote import number, sync_rg, type_of
+from ...promote import number, type_of
 from ...tensor import Tensor, asarray, wrap
-from ..core import to_place
 from . import rows
 from .convert import DIFFERENTIABLE, check_format, warn_imaginary
 from .inplace import become

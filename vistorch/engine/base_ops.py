@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import views
-from ..call import op
-from ..events import hear
-from ..kernels import strides, totals
-from ..modes import mode
-from ..places import move
-from ..promote import sync_rg
-from ..record import record
-from ..tensor import Tensor, wrap
+from . import views
+from .call import op
+from .events import hear
+from .graph import sync_rg
+from .kernels import strides, totals
+from .modes import mode
+from .places import move
+from .record import record
+from .rules import REC
+from .tensor import Tensor, wrap
 
 _add: Any = np.add.reduce
 _asarray = np.asarray
@@ -113,8 +114,6 @@ def to_dtype(t: Tensor, dtype: np.dtype) -> Tensor:
     """A copy of `t` of another numpy dtype, with history."""
     return cast(t, dtype)
 
-
-from ..rules import REC  # noqa: E402
 
 REC.to_place = _moved  # type: ignore[attr-defined]
 views.define(op)

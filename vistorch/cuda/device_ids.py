@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import probe
-from ...engine.device import device as named_device
-from ...engine.places import CPU, Place, cuda_place, place_of
+from ..engine import probe
+from ..engine.device import device as named_device
+from ..engine.places import CPU, Place, cuda_place, place_of
 
 
 def place(device: Any = None) -> Place:

@@ -18,10 +18,10 @@ from ...kernels.special import i0
 from ...layout import strided
 from ...places import place_of
 from ...quiet import quiet
+from ..create.arguments import check_layout, invalid, leaf
+from ..create.data import put
+from ..create.fills import bare
 from ..elementwise.refusals import C_NAMES
-from .arguments import check_layout, invalid, leaf
-from .data import put
-from .fills import bare
 
 
 def _cosines(x: Any, n: int, *weights: float) -> Any:

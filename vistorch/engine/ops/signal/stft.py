@@ -15,8 +15,9 @@ from ...face import FUNCTIONS, METHODS, public
 from ...promote import floating
 from ...rules import REC
 from ...tensor import Tensor
-from . import checks
-from .fft_rows import c2c, c2r, r2c, to_complex
+from ..image.pad_checks import MODES, bordered, constant
+from ..linalg import checks
+from ..linalg.fft_rows import c2c, c2r, r2c, to_complex
 
 
 def _kind(t: Tensor) -> str:
@@ -37,8 +38,6 @@ def _shown(name: str, t: Any, window: Any, **given: Any) -> str:
 
 
 def _pad(x: Any, widths: list, mode: str) -> Tensor:
-    from ..image.pad_checks import MODES, bordered, constant  # images stand on linear algebra
-
     if mode == "constant":
         return constant(x, tuple(widths), 0.0)
     if mode not in MODES:

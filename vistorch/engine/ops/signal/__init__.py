@@ -1,0 +1,3 @@
+"""Signal processing: windows and short-time Fourier transforms."""
+
+from . import stft, windows

@@ -164,13 +164,6 @@ PENDING = [
     {"vistorch.nn.modules.conv", "vistorch.nn.modules.conv_lazy"},
     {"vistorch.debug.breaks", "vistorch.debug.breaks.points", "vistorch.debug.stepper"},
     {"vistorch.debug.trace.build", "vistorch.debug.trace.trace"},
-    {
-        "vistorch.completion",
-        "vistorch.magics",
-        "vistorch.vt",
-        *(f"vistorch.vt.{name}" for name in ("compare_runs", "failures", "memory_time", "running")),
-        *(f"vistorch.vt.{name}" for name in ("trace_cell", "watching")),
-    },
 ]
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import vistorch
 from vistorch.compat import alias_torch, unalias_torch
-from vistorch.vt import doctor
-from vistorch.vt.doctor import KNOW, OK, WRONG, Doctor, Finding, examine
+from vistorch.vt.commands import doctor
+from vistorch.vt.commands.doctor import KNOW, OK, WRONG, Doctor, Finding, examine
 from vistorch.widgets import kinds
 
 ROOT = Path(__file__).parents[2]

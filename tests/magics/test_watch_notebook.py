@@ -9,6 +9,7 @@ from tests.debug.watch.loops import small_training
 from vistorch import vt
 from vistorch.widgets._frame import bundles, live
 from vistorch.widgets._frame.wire import unpack
+from vistorch.widgets.steps import command as stepping
 from vistorch.widgets.steps import step_in
 from vistorch.widgets.watch import command as watching
 from vistorch.widgets.watch.live import WatchKept, WatchView
@@ -22,7 +23,7 @@ def front(monkeypatch, tmp_path, bare):
     monkeypatch.setattr(bundles, "STATIC", tmp_path)
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
-    for place in (watching, vt.stepper):
+    for place in (watching, stepping):
         monkeypatch.setattr(place, "has_front_end", lambda shell: True)
     monkeypatch.setattr("vistorch.widgets._frame.pump.why_not", lambda: "")
     yield shown
@@ -186,7 +187,7 @@ def test_an_interrupt_in_the_stepper_leaves_gradients_alone(front):
 
 def test_a_stepper_that_cannot_be_shown_lets_the_loop_go_on(front, monkeypatch):
     net, opt, loop = small_training()
-    monkeypatch.setattr(vt.stepper, "shown", lambda *given: 1 / 0)
+    monkeypatch.setattr(stepping, "shown", lambda *given: 1 / 0)
     with vt.watch(net, opt, snapshot_every=0) as run:
         loop(1)
         run.command({"do": "stepper"})

@@ -71,15 +71,15 @@ def turns(lib, batch, tell=None, made=loop_of):
     def both():
         gap = perf_counter() - left[0]
         seen.budget.waited += gap
-        seen.next_refresh += gap
-        seen.next_look += gap
-        with seen.ear:
+        seen.refresher.next_refresh += gap
+        seen.budget.next_look += gap
+        with seen.listener:
             run()
-            seen.ear.end_check()  # a step of training would
+            seen.listener.end_check()  # a step of training would
         left[0] = perf_counter()
 
     seen.start()
-    seen.ear.__exit__()
+    seen.listener.__exit__()
     left = [perf_counter()]
     return run, both, seen
 
@@ -154,12 +154,12 @@ def update(lib):
     with seen:
         loop()
         seen.refresh()
-        seen.next_refresh = float("inf")
+        seen.refresher.next_refresh = float("inf")
         loop()
-        sights, losses = list(seen.ear.sights), list(seen.pending_losses)
+        sights, losses = list(seen.pending.batches), list(seen.pending.losses)
 
     def run():
-        seen.ear.sights, seen.pending_losses = list(sights), list(losses)
+        seen.pending.batches, seen.pending.losses = list(sights), list(losses)
         seen.refresh(tell=False)
         tell(seen)
 
@@ -236,7 +236,7 @@ def soak(lib, steps):
                 with open("/proc/self/statm") as file:
                     resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
                 print(f"  after {i:9,} steps    {resident / 2**20:9.2f} MiB", flush=True)
-    curve = seen.book.loss
+    curve = seen.metrics.loss
     print(f"  {curve.used} columns of {curve.width} steps, {curve.count.sum():,} losses in them")
 
 

@@ -3,6 +3,7 @@
 from math import e, inf, nan, pi
 
 from . import autograd, cuda, fft, linalg, random
+from ._lazy import __dir__, __getattr__  # what is not needed by everybody is imported when it is asked for
 from ._version import __version__
 from .engine import ops as _ops
 from .engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
@@ -77,7 +78,6 @@ newaxis = None
 has_lapack, has_mkl, has_openmp, has_spectral = True, False, False, True
 
 from . import utils  # noqa: E402  it is built on everything above
-from ._rooms import __dir__, __getattr__  # noqa: E402  what is not needed by everybody is imported when it is asked for
 from ._uncaught import begin as _begin  # noqa: E402
 
 _begin()

@@ -13,7 +13,7 @@ import sys
 from typing import NoReturn
 
 from ._version import __version__
-from .compat.alias import environment
+from .torch_api.compat.alias import environment
 
 USAGE = """\
 usage: vistorch run script.py [arguments]

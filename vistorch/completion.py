@@ -15,7 +15,7 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from . import vt
-from .debug.namespace import names_worth_looking_at
+from .debug.variables import names_worth_looking_at
 from .vt.commands.device import choices as places
 from .vt.commands.export import names_shown
 from .vt.words import Word, split

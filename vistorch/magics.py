@@ -8,6 +8,7 @@ Invariant: what loading adds to a shell, unloading takes away, and both can be d
 from __future__ import annotations
 
 import re
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -123,11 +124,19 @@ def load_ipython_extension(shell: Any) -> None:
     undo.append(lambda: shell.events.unregister("pre_run_cell", _listen))
     if listening.start():
         undo.append(listening.stop)
+    undo.append(_forget_updates)
 
 
 def _listen(info: Any = None) -> None:
     """Before each cell: hear its first passes."""
     listening.start()
+
+
+def _forget_updates() -> None:
+    """Keep no parameter's updates any more, if a view asked for some."""
+    updates = sys.modules.get("vistorch.debug.updates")
+    if updates is not None:
+        updates.forget()
 
 
 def unload_ipython_extension(shell: Any) -> None:

@@ -9,12 +9,16 @@ from typing import Any
 
 # Title, file of the page, and where in vistorch/ the functions are written that stand on it.
 FUNCTIONS = (
-    ("Making tensors", "making", ("engine/ops/create/", "engine/dlpack", "engine/ops/chance/", "files")),
+    (
+        "Making tensors",
+        "making",
+        ("engine/ops/create/", "engine/dlpack", "engine/ops/chance/", "torch_api/files"),
+    ),
     ("Arithmetic, element by element", "pointwise", ("engine/ops/elementwise/", "engine/pointwise")),
     ("Sums, extremes, order, counting", "reductions", ("engine/ops/reduce/",)),
     ("Shapes, views, joining and splitting", "shapes", ("engine/ops/shape/",)),
     ("Reading and writing by index", "indexing", ("engine/ops/index/",)),
-    ("Products and decompositions", "products", ("engine/ops/linalg/", "lowrank")),
+    ("Products and decompositions", "products", ("engine/ops/linalg/", "torch_api/lowrank")),
     (
         "Layers as plain functions",
         "layers",
@@ -34,17 +38,17 @@ FUNCTIONS = (
             "engine/generators",
             "engine/metadata",
             "engine/anomaly",
-            "settings",
+            "torch_api/settings",
             "amp/",
             "random",
             "serialization/",
-            "compiler",
-            "jit",
+            "torch_api/compiler",
+            "torch_api/jit",
         ),
     ),
 )
 # What only says that PyTorch has it and vistorch does not, and what PyTorch has taken away.
-LEFT_OUT = ("compat/said", "engine/ops/bygone/", "engine/inplace", "magics", "func/batches")
+LEFT_OUT = ("torch_api/unbuilt", "engine/ops/bygone/", "engine/inplace", "magics", "func/batches")
 
 # Title, file of the page, modules.
 MODULES = (
@@ -130,10 +134,10 @@ MODULES = (
 GROUPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "vistorch.nn": (
         ("Modules, parameters and containers", ("module", "parameter", "container", "parameters")),
-        ("Convolution", ("conv", "conv_transpose", "conv_lazy", "fold")),
-        ("Pooling", ("pooling", "pooling_max", "pooling_means")),
-        ("Padding", ("padding", "padding_own")),
-        ("Activations", ("activation", "smooth", "straight", "soft", "adaptive")),
+        ("Convolution", ("conv", "fold")),
+        ("Pooling", ("pooling",)),
+        ("Padding", ("padding",)),
+        ("Activations", ("activation", "adaptive")),
         ("Normalization", ("batchnorm", "instancenorm", "normalization")),
         ("Recurrent layers", ("rnn", "rnn_base", "rnn_cells")),
         ("Attention and the Transformer", ("multihead", "transformer", "transformer_layers")),
@@ -141,10 +145,10 @@ GROUPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("Dropout", ("dropout",)),
         ("Embeddings", ("sparse",)),
         ("Distances", ("distance",)),
-        ("Losses", ("loss", "loss_values", "loss_margins")),
+        ("Losses", ("loss",)),
         ("Shapes and images", ("flatten", "pixelshuffle", "channelshuffle", "upsampling")),
         ("Several devices", ("data_parallel",)),
-        ("Hooks of all modules, and helpers", ("everywhere", "factory")),
+        ("Hooks of all modules, and helpers", ("global_hooks", "factory")),
     ),
 }
 

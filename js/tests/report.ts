@@ -68,9 +68,9 @@ export const trace = (over: Partial<Traced> = {}): Traced => ({
     ],
   },
   rows: [
-    { id: 0, line: 1, where: "cell [8], line 1", op: "softmax", code: "logits.softmax(-1)", module: "" },
-    { id: 1, line: 2, where: "cell [8], line 2", op: "log", code: "p.log()", module: "" },
-    { id: 2, line: 3, where: "cell [8], line 3", op: "where", code: "torch.where(p > 0, h, 0)", module: "0.act" },
+    { id: 0, line: 1, where: "cell [8], line 1", op: "softmax", code: "logits.softmax(-1)", module: "", layer: "" },
+    { id: 1, line: 2, where: "cell [8], line 2", op: "log", code: "p.log()", module: "", layer: "" },
+    { id: 2, line: 3, where: "cell [8], line 3", op: "where", code: "torch.where(p > 0, h, 0)", module: "[0].act", layer: "ReLU" },
   ].map((row, i) => ({
     ...row,
     forward: [mark("clean"), mark("birth", "2 of 6 -inf"), mark("healed", "0 of 6")][i] as Mark,
@@ -120,10 +120,10 @@ export const compared = (over: Partial<Compared> = {}): Compared => ({
   ops: 4,
   differing: 4,
   rows: [
-    { id: 0, a: 0, b: 0, op: "t", module: "0", line: "", forward: side("same"), backward: side("inherited") },
-    { id: 1, a: 1, b: 1, op: "mul", module: "0", line: "In [2], line 1: y = x * 2", ...mul },
-    { id: 2, a: 2, b: null, op: "relu", module: "act", line: "", forward: null, backward: null },
-    { id: 3, a: 3, b: 2, op: "sum", module: "", line: "", forward: side("inherited", "inf"), backward: side("same") },
+    { id: 0, a: 0, b: 0, op: "t", module: "[0]", layer: "Linear 2 → 2", line: "", forward: side("same"), backward: side("inherited") },
+    { id: 1, a: 1, b: 1, op: "mul", module: "[0]", layer: "Linear 2 → 2", line: "In [2], line 1: y = x * 2", ...mul },
+    { id: 2, a: 2, b: null, op: "relu", module: "act", layer: "ReLU", line: "", forward: null, backward: null },
+    { id: 3, a: 3, b: 2, op: "sum", module: "", layer: "", line: "", forward: side("inherited", "inf"), backward: side("same") },
   ],
   first: {
     row: 1,
@@ -165,6 +165,7 @@ export const kept = (over: Partial<Kept> = {}): Kept => ({
     name: name as string,
     where: "In [2], line 3",
     module: "",
+    layer: "",
     device: "cpu",
     bytes: bytes as number,
     shared: shared as number,

@@ -89,8 +89,35 @@ describe("the panel", () => {
     await swap(1_000_400, 1);
     expect(first()).toBe(1);
     expect(one('.vt-class[data-class="0"] .vt-bar').getAttribute("aria-valuenow")).toBe("3"); // bars move at once
+    one(".vt-w-lifted").dispatchEvent(Object.assign(new Event("transitionend", { bubbles: true }), { propertyName: "transform" }));
     await swap(1_001_001, 2);
     expect(first()).toBe(0);
+  });
+
+  it("moves one row at a time, and answers a click at once", async () => {
+    const names = [..."abcdef"];
+    const off = (right: number[]) => counts(right.map((k, i) => right.map((_, j) => (i === j ? k : j === (i + 1) % 6 ? 100 - k : 0))));
+    const before = run().accuracy;
+    const { one, all, tell } = open(run({ classes: names, accuracy: { ...before, window: off([10, 20, 30, 40, 50, 60]) } }));
+    const place = (row: HTMLElement) => Number(/\((\d+)px/.exec(row.style.transform)?.[1]) / 25;
+    const order = () => (all(".vt-class") as HTMLElement[]).sort((a, b) => place(a) - place(b)).map((r) => r.dataset["class"]).join("");
+    const lifted = () => (all(".vt-w-lifted") as HTMLElement[]).map((r) => r.dataset["class"]).join("");
+    const end = async () => {
+      for (const row of all(".vt-w-lifted")) row.dispatchEvent(Object.assign(new Event("transitionend", { bubbles: true }), { propertyName: "transform" }));
+      await frame();
+    };
+    expect([order(), lifted()]).toEqual(["012345", ""]);
+    vi.spyOn(performance, "now").mockReturnValue(1e7);
+    await tell({ since: 3, version: 4, accuracy: { ...before, window: off([10, 20, 90, 40, 50, 5]) } });
+    expect([order(), lifted()]).toEqual(["501234", "5"]);
+    await tell({ since: 4, version: 5, head: run().head }); // not yet at its place
+    expect([order(), lifted()]).toEqual(["501234", "5"]);
+    await end();
+    expect([order(), lifted()]).toEqual(["501342", "2"]);
+    one(".vt-w-sort").click();
+    await frame();
+    expect([order(), lifted()]).toEqual(["012345", ""]);
+    expect(one(".vt-w-rows").classList).toContain("vt-w-still");
   });
 
   it("opens the samples of a cell", async () => {

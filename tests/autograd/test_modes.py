@@ -202,6 +202,60 @@ def inference_tensors(lib):
 
 
 @good
+def views_of_inference_tensors(lib):
+    with lib.inference_mode():
+        a = lib.ones(2, 3)
+        inside = [a[0], a.detach(), a.data, a.view(-1)]
+    outside = [a[0], a.detach(), a.data, a.view(-1), *a.unbind(), a.expand(2, 2, 3), a.detach()[0]]
+    return [(t.is_inference(), t._is_view(), t._base is None, t.requires_grad) for t in inside + outside]
+
+
+@good
+def data_of_a_normal_tensor_in_inference_mode(lib):
+    a = lib.ones(2)
+    with lib.inference_mode():
+        b = a.data
+        b.add_(1)
+    b.add_(1)
+    return b.is_inference(), a._version, a.tolist()
+
+
+@good
+def aliases_of_inference_tensors_are_written(lib):
+    with lib.inference_mode():
+        a = lib.ones(2, 3)
+    for alias in (a.detach(), a.data, a.detach().detach()):
+        alias.add_(1)
+        alias.mul_(lib.ones(3))
+        alias[...] = 5.0
+        alias[alias > 6.0] = 1.0
+        alias.copy_(alias * 2)
+        alias.t_()
+    return a.tolist(), alias.is_inference(), tuple(alias.shape)
+
+
+@bad
+def a_view_of_an_alias_of_an_inference_tensor_is_written(lib):
+    with lib.inference_mode():
+        a = lib.ones(2, 3)
+    a.detach()[0].add_(1)
+
+
+@bad
+def an_alias_made_in_inference_mode_is_written_outside(lib):
+    with lib.inference_mode():
+        a = lib.ones(2, 3).detach()
+    a.add_(1)
+
+
+@bad
+def data_of_an_inference_tensor_is_saved(lib):
+    with lib.inference_mode():
+        a = lib.ones(2)
+    lib.ones(2, requires_grad=True) * a.data
+
+
+@good
 def inference_tensors_used(lib):
     x = leaf(lib, 1.0, 2.0)
     with lib.inference_mode():

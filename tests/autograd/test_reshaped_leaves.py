@@ -139,3 +139,34 @@ def test_data_of_the_same_shape_keeps_the_leaf() -> None:
         assert L.autograd.grad(y, x, retain_graph=True)[0].tolist() == [3.0, 3.0]
         y.backward()
         assert x.grad.tolist() == [3.0, 3.0]
+
+
+def test_an_older_graph_gives_the_gradient_of_the_former_shape() -> None:
+    for L in (vistorch, torch):
+        x = L.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+        y = (x * L.tensor([2.0, 4.0, 6.0])).sum()
+        x.data = L.ones(3, 1)
+        for create_graph in (True, False):
+            (g,) = L.autograd.grad(y, [x], retain_graph=True, create_graph=create_graph, allow_unused=True)
+            assert g.tolist() == [[2.0, 4.0, 6.0]]
+
+
+def test_an_older_graph_is_refused_for_named_inputs_too() -> None:
+    x = vistorch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+    y = (x * 2).sum()
+    x.data = vistorch.ones(3, 1)
+    with pytest.raises(RuntimeError, match=r"had shape \[1, 3\] when the graph was made"):
+        y.backward(inputs=[x])
+    (x * 3).sum().backward(inputs=[x])
+    assert x.grad is not None and x.grad.tolist() == [[3.0], [3.0], [3.0]]
+
+
+@pytest.mark.parametrize("change", ["x.t_()", "x.data = L.ones(5)"])
+def test_a_leaf_that_was_detached_gets_nothing_from_older_graphs(change: str) -> None:
+    for L in (vistorch, torch):
+        x, w = L.ones(2, 3, requires_grad=True), L.ones(2, 3, requires_grad=True)
+        y = (x * 2 + w).sum()
+        x.detach_()
+        exec(change, {"L": L, "x": x})
+        y.backward()
+        assert x.grad is None and w.grad.tolist() == [[1.0] * 3] * 2

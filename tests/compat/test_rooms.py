@@ -11,39 +11,48 @@ import vistorch
 from tests.compat.run import python
 from tests.reference import CPU_BUILD
 from tests.story import story
+from vistorch.torch_api import unbuilt
 
 
-@pytest.mark.parametrize(
-    "name", "autograd.forward_ad cuda.graphs export fx hub jit mps onnx sparse unbuilt xpu".split()
-)
-def test_importing_is_allowed_and_using_is_refused(name):
-    room = importlib.import_module(f"vistorch.{name}")
-    refused = [
-        (label, value)
-        for label, value in vars(room).items()
-        if (getattr(value, "__doc__", None) or "").startswith("Not built: ")
-    ]
-    assert refused
-    for label, value in refused:
-        with pytest.raises(NotImplementedError, match=rf"{label} is not built: .+\.$"):
-            value()
+@pytest.mark.parametrize("row", unbuilt.ROWS, ids=lambda row: row.module or "vistorch")
+def test_importing_is_allowed_and_using_is_refused(row):
+    path = f"vistorch.{row.module}" if row.module else "vistorch"
+    module = importlib.import_module(path)
+    names = f"{row.functions} {row.classes}".split()
+    assert names and all(hasattr(module, name) for name in names)
+    for name in names:
+        with pytest.raises(NotImplementedError) as caught:
+            getattr(module, name)(1, x=2)
+        assert str(caught.value) == f"{path}.{name} is not built: {row.why}"
 
 
-@pytest.mark.parametrize("name", vistorch._rooms._unbuilt.split())
-def test_functions_by_name_only(name):
-    with pytest.raises(NotImplementedError, match=rf"^vistorch\.{name} is not built: .+\.$"):
-        getattr(vistorch, name)(1, x=2)
+def test_every_reason_is_a_sentence_and_every_name_stands_once():
+    names = [(row.module, name) for row in unbuilt.ROWS for name in f"{row.functions} {row.classes}".split()]
+    assert len(names) == len(set(names)) and len(names) > 300
+    assert [row.why for row in unbuilt.ROWS if not row.why.endswith(".")] == []
+
+
+@pytest.mark.parametrize("module", [name for name in unbuilt.MODULES if name not in unbuilt.SAME])
+def test_a_module_without_a_file_has_its_rows(module):
+    parts = [other for other in unbuilt.MODULES if other.startswith(f"{module}.")]
+    assert parts or module in {row.module for row in unbuilt.ROWS}
+    made = importlib.import_module(f"vistorch.{module}")
+    assert getattr(made, "__file__", None) is None and made.__doc__ == unbuilt.MODULES[module]
+
+
+@story
+def test_answers_of_what_is_not_built(L, tell):
+    for name in ("fx", "masked", "onnx"):
+        importlib.import_module(f"{L.__name__}.{name}")
+    double = (
+        L.fx.wrap(lambda x: x * 2) if L is vistorch else (lambda x: x * 2)
+    )  # torch's names a module's function
+    tell(double(2), L.masked.is_masked_tensor(L.ones(1)), L.onnx.is_in_onnx_export())
 
 
 def test_asking_for_a_name_never_raises():
     for room in ("", ".compiler", ".cuda", ".jit", ".autograd", ".utils", ".version"):
         assert not hasattr(importlib.import_module("vistorch" + room), "wobble")
-
-
-def test_every_unbuilt_name_is_offered():
-    from vistorch import unbuilt
-
-    assert sorted(unbuilt.NAMES) == sorted(vistorch._rooms._unbuilt.split())
 
 
 @story

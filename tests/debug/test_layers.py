@@ -1,14 +1,17 @@
 """What layers are called, in every nesting, and that one name stands in every view."""
 
+import io
+
 import pytest
 
 import vistorch as L
 from vistorch import nn
-from vistorch.debug import Record, Stepper
+from vistorch.debug import Record, Recording, Stepper, Trace
 from vistorch.debug.compare import compare
 from vistorch.debug.graph import Calls, capture
-from vistorch.debug.layers import below, size_of, spoken
+from vistorch.debug.layers import about, below, size_of, spoken
 from vistorch.debug.steps import record
+from vistorch.debug.timeline import Timeline, memory
 
 
 class Odd(nn.Module):
@@ -113,6 +116,96 @@ def test_steps_and_comparisons_use_the_same_names():
         with Record(str(scale)) as run:
             out = Whole()(L.full((1, 4), scale)).sum()
         runs.append(run.recording())
-    assert "part.head[0]" in {row["module"] for row in compare(*runs).rows}
+    assert "part['head'][0]" in {row["module"] for row in compare(*runs).rows}
     with Stepper(out) as stepper:
         assert "part.head[1]" in {node["layer"] for node in record(stepper).nodes if not node["leaf"]}
+
+
+class Deep(nn.Module):
+    """Layers of many classes in every container, and ops that belong to no layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(1, 3, 3), nn.ReLU(), nn.MaxPool2d(2))
+        self.parts = nn.ModuleDict(
+            {"norm": nn.LayerNorm(27), "0": nn.ModuleList([nn.Linear(27, 5), nn.Tanh()])}
+        )
+
+    def forward(self, x):
+        x = self.parts["norm"](self.features(x).flatten(1))
+        for one in self.parts["0"]:
+            x = one(x)
+        return x.exp()
+
+
+def test_every_view_names_a_layer_with_its_class_and_size():
+    """In traces, comparisons, files of recordings and memory: as the graph's boxes do."""
+    net, x = Deep(), L.ones(2, 1, 8, 8)
+    wanted = {spoken(path, net): about(one) for path, one in net.named_modules() if path}
+    with Calls(forget=True), Trace() as trace, Timeline() as timeline, Record("a") as run:
+        net(x).sum().backward()
+    with Calls(forget=True):
+        out = net(x).sum()
+    boxes = capture(out, namespace={"net": net})
+    file = io.BytesIO()
+    run.recording().save(file)
+    file.seek(0)
+    compared = compare(Recording.load(file), run.recording())
+    found = {
+        "trace": trace.record().rows,
+        "compare": compared.rows,
+        "memory of a cell": timeline.record().rows,
+        "memory of a tensor": memory(out, namespace={"net": net}).rows,
+    }
+    for view, rows in found.items():
+        named = {row["module"]: row["layer"] for row in rows if row["module"]}
+        assert named == {name: wanted[name] for name in named}, view
+        assert {"features[0]", "parts['0'][0]", "parts['norm']"} <= set(named), view
+        outside = {row.get("op", row.get("name")) for row in rows if not row["module"]}
+        assert any("exp" in op.lower() for op in outside), view
+    graph = {boxes.tree.layer(i) for i in range(len(boxes.nodes))} - {""}
+    assert graph == {f"{name} {about}" for name, about in wanted.items() if f"{name} {about}" in graph}
+    for made in (timeline.record(), memory(out, namespace={"net": net})):
+        assert "parts['0'][0] Linear 27 → 5" in made.text()
+
+
+def test_a_layer_that_differs_between_two_runs_is_told_with_both_sizes():
+    runs = []
+    for wide in (4, 6):
+        with Record(str(wide)) as run:
+            nn.Sequential(nn.Linear(4, wide))(L.ones(1, 4)).sum()
+        runs.append(run.recording())
+    assert {row["layer"] for row in compare(*runs).rows if row["module"]} == {"Linear 4 → 4 ≠ Linear 4 → 6"}
+
+
+def test_replicas_on_several_devices_have_the_names_of_their_layers():
+    L.cuda.simulate(2)
+    try:
+        inner = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Sequential(nn.Linear(3, 2))).cuda()
+        net = nn.DataParallel(inner)
+        with Calls(forget=True), Trace() as trace, Timeline() as timeline, Record() as run:
+            out = net(L.ones(6, 4).cuda()).sum()
+            graph = capture(out, namespace={"net": net})
+            out.backward()
+        wanted = {"[0] Linear 4 → 3", "[1] ReLU", "[2][0] Linear 3 → 2"}
+        for rows in (
+            trace.record().rows,
+            compare(run.recording(), run.recording()).rows,
+            timeline.record().rows,
+        ):
+            assert {f"{row['module']} {row['layer']}" for row in rows if row["module"]} == wanted
+        boxes = {(node.op, graph.groups[node.group].path) for node in graph.nodes if node.group >= 0}
+        assert {("Addmm", "module.0"), ("Addmm", "module.2.0"), ("Relu", "module")} <= boxes
+        assert {path for op, path in boxes if op == "Broadcast"} == {"module"}  # around all that it copies
+    finally:
+        L.cuda.simulate(0)
+
+
+def test_an_op_on_the_parameters_of_several_layers_belongs_to_none_of_them():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)))
+    Calls(forget=True)
+    for parts, path in (((0, 1), ""), ((1, 2), "1"), ((1, 1), "1.0")):
+        weights = [[net[0], net[1][0], net[1][1]][i].weight for i in parts]
+        made = capture(L.cat(weights).sum(), namespace={"net": net})
+        (cat,) = [node for node in made.nodes if node.op == "Cat"]
+        assert (made.groups[cat.group].path if cat.group >= 0 else "") == path

@@ -7,9 +7,10 @@ import os
 
 import pytest
 
-from tests.fuzz.machine import judge
+from tests.fuzz import excuses
+from tests.fuzz.machine import BAD, judge
 from tests.fuzz.program import program
-from tests.fuzz.run import BAD, fuzz, library, show
+from tests.fuzz.run import fuzz, library, show
 
 LIBRARY = os.environ.get("VISTORCH_TEST_LIB", "vistorch")
 
@@ -49,3 +50,131 @@ def test_every_family_of_lines_is_written() -> None:
         "g.mul_(2)",
     ):
         assert said in written, said
+
+
+MADE = "a = L.tensor([[0.5, 1.5], [2.5, 3.5]], dtype=L.float64, requires_grad=True)"
+# Programs that something else is special about, and a bug that must be seen nevertheless.
+HIDDEN = {
+    "a write through data": (
+        "wrong",
+        "WRONG",
+        "b = a.sin()",
+        "c = b * b",
+        "b.data.mul_(2.0)",
+        "c.sum().backward()",
+    ),
+    "a write through a name for data": (
+        "wrong",
+        "WRONG",
+        "b = a.sin()",
+        "c = b * b",
+        "d = b.data",
+        "d.mul_(2.0)",
+        "c.sum().backward()",
+    ),
+    "a saved value that was written": (
+        "wrong",
+        "WRONG",
+        "b = a.sin()",
+        "c = b * b",
+        "b.mul_(2.0)",
+        "c.sum().backward()",
+    ),
+    "a hook of a reshaped tensor": (
+        "wrong",
+        "WRONG",
+        "b = a.sin()",
+        "b.t_()",
+        "b.register_hook(lambda g: g * 2)",
+        "b.sum().backward()",
+    ),
+    "a retained gradient of a reshaped tensor": (
+        "wrong",
+        "WRONG",
+        "b = a * 2",
+        "b.t_()",
+        "b.retain_grad()",
+        "b.sin().sum().backward()",
+    ),
+    "a reshaped tensor that is detached": (
+        "wrong",
+        "WRONG",
+        "b = a * 2",
+        "b.t_()",
+        "c = a.sin() + b",
+        "b.detach_()",
+        "c.sum().backward()",
+    ),
+    "a pass before one that raises": (
+        "wrong",
+        "WRONG",
+        "a.sin().sum().backward()",
+        "a.backward()",
+    ),
+    "beside a line that torch refuses": (
+        "wrong",
+        "WRONG",
+        "a.sin().sum().backward()",
+        "b = a @ a.t()",
+        "c = b[:1, :1].clone()",
+        "c[0] = c",
+    ),
+    "beside a write that torch makes and refuses": (
+        "wrong",
+        "WRONG",
+        "a.sin().sum().backward()",
+        "with L.inference_mode(): b = a * 2",
+        "b.add_(1)",
+    ),
+    "what func gives": (
+        "forgetful_func",
+        "outcome differs",
+        "b = L.func.grad(lambda v: (v * v * a).sum())(a)",
+    ),
+    "the second derivative of one sample's variance": (
+        "derivable_once",
+        "outcome differs",
+        "b = a[:1].var(0)",
+        "c = L.autograd.grad(b, [a], L.ones_like(b), create_graph=True)[0].clone()",
+    ),
+    "a norm that was written": (
+        "careless_norm",
+        "outcome differs",
+        "b = a.norm()",
+        "b.mul_(2.0)",
+        "b.backward()",
+    ),
+    "a count": ("eager", "outcome differs", "b = a.detach()", "b.mul_(2.0)"),
+    "a count beside inference mode": (
+        "eager",
+        "outcome differs",
+        "with L.inference_mode(): b = a * 2",
+        "c = a.detach()",
+        "c.mul_(2.0)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_a_planted_bug_is_found_where_something_else_is_special(name: str) -> None:
+    bug, verdict, *lines = HIDDEN[name]
+    assert judge([MADE, *lines], library(f"planted:{bug}"))[0] == verdict
+    assert judge([MADE, *lines], library("torch"))[0] not in BAD
+
+
+@pytest.mark.parametrize("excuse", excuses.EXCUSES, ids=lambda one: one.reason[:50])
+def test_an_excuse_has_a_program_that_needs_it(
+    excuse: excuses.Excuse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = excuse.example.split("\n")
+    assert judge(lines, library(LIBRARY))[0] == excuse.verdict
+    others = tuple(one for one in excuses.EXCUSES if one is not excuse)
+    monkeypatch.setattr(excuses, "EXCUSES", others)
+    assert judge(lines, library(LIBRARY))[0] in BAD
+
+
+def test_older_views_of_a_reshaped_tensor_are_named() -> None:
+    lines = [MADE, "b = a * 2", "c = b[0]", "b.t_()", "b.retain_grad()", "(b.sum() + c.sum()).backward()"]
+    assert judge(lines, library(LIBRARY))[0] == "older view"
+    alone = [line.replace("c = b[0]", "c = a[0]") for line in lines]
+    assert judge(alone, library(LIBRARY))[0] == "same"

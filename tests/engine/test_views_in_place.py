@@ -5,6 +5,7 @@ Invariant: as in test_views.py, a program returns what both libraries must agree
 
 import warnings
 
+import numpy as np
 import pytest
 
 import vistorch
@@ -97,6 +98,70 @@ def resizing(L):
     y.resize_as_(L.zeros(2, 3))
     grown = tuple(y.shape), values(y.reshape(6).narrow(0, 0, 4))
     return shape, again, grown, sentence(lambda: x.resize_(2)), sentence(lambda: y.resize_(-1))
+
+
+@program
+def a_reshaped_tensor_that_is_written_as_a_whole(L):
+    said = []
+    for value in (L.tensor(1.5, dtype=L.float64, requires_grad=True), leaf(L, 3), leaf(L, 1, 3) * 2):
+        x = leaf(L, 3)
+        y = x * 2
+        y.unsqueeze_(0)
+        y[0:1] = value
+        after = y.grad_fn.next_functions
+        said.append((node(y), len(after), y._version))
+        weighted(L, y * y)
+        said.append((values(x.grad), values(value.grad) if value.is_leaf else None))
+    return said
+
+
+OLDER_VIEWS = {
+    "setitem": lambda L, a, v: a.__setitem__(0, v),
+    "setitem by index": lambda L, a, v: a.__setitem__(L.tensor([0]), v),
+    "setitem by mask": lambda L, a, v: a.__setitem__(a > 0, v.sum()),
+    "copy_": lambda L, a, v: a.copy_(v),
+    "mul_": lambda L, a, v: a.mul_(v),
+    "mul": lambda L, a, v: a * v,
+    "clamp": lambda L, a, v: a.clamp(v),
+    "clamp above": lambda L, a, v: a.clamp(max=v),
+    "clamp twice": lambda L, a, v: a.clamp(a.detach() - 1, v),
+    "where": lambda L, a, v: L.where(a > 0, a, v),
+    "lerp": lambda L, a, v: L.lerp(a, a * 2, v),
+    "addcmul": lambda L, a, v: L.addcmul(a, a, v),
+    "complex": lambda L, a, v: L.complex(a[0], v).abs(),
+    "polar": lambda L, a, v: L.polar(a[0].abs(), v).real,
+    "linear": lambda L, a, v: L.nn.functional.linear(a, a, v),
+    "layer_norm": lambda L, a, v: L.nn.functional.layer_norm(a, (2,), v, v),
+    "cat": lambda L, a, v: L.cat([a, v[None]]),
+    "index_add": lambda L, a, v: a.index_add(0, L.tensor([0]), v[None]),
+}
+
+
+@pytest.mark.parametrize("name", OLDER_VIEWS)
+def test_an_operand_knows_that_its_base_requires_grad_since(name):
+    def gradients(L):
+        w, x = leaf(L, 2), leaf(L, 2, 2)
+        base = L.ones(2, 2, dtype=L.float64)
+        view = base[0]
+        base.mul_(w)  # nobody has asked the view since
+        a = x - 2.0
+        out = OLDER_VIEWS[name](L, a, view)
+        (a if out is None else out).sum().backward()
+        return [L.as_tensor(g.grad).detach().numpy() for g in (w, x)]
+
+    for mine, theirs in zip(gradients(vistorch), gradients(torch), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-14)
+
+
+@program
+def an_operand_that_is_an_older_view_made_in_no_grad(L):
+    x = leaf(L, 2, 2)
+    base = x * 2
+    with L.no_grad():
+        row = base[:1]
+    base.mul_(3)
+    a, b = x.sin(), x.sin()
+    return sentence(lambda: a.__setitem__(0, row)), sentence(lambda: b.clamp(row))
 
 
 # ---- second derivatives through writes ------------------------------------------------------------------------------

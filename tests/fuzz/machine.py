@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-ENDING = re.compile(r"backward\(|autograd\.grad\(")
+from tests.fuzz.excuses import ENDING, excuse
+
 Code = list[tuple[CodeType, bool]]
 
 
@@ -64,11 +65,16 @@ def describe(tensor: Any, owners: dict[int, str]) -> dict[str, Any]:
     }
 
 
-def run(code: Code, lib: Any) -> Run:
-    """Run a program."""
+def run(code: Code, lib: Any, clones: bool = False) -> Run:
+    """Run a program; `clones`: with nodes that save copies."""
     scope: dict[str, Any] = {"L": lib}
     result = Run()
-    with warnings.catch_warnings(), getattr(lib, "planted", contextlib.nullcontext)():
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        stack.enter_context(getattr(lib, "planted", contextlib.nullcontext)())
+        if clones:
+            hooks = lib.autograd.graph.saved_tensors_hooks
+            stack.enter_context(hooks(lambda t: t.detach().clone(), lambda t: t))
         warnings.simplefilter("ignore")
         for index, (line, ends) in enumerate(code):
             try:
@@ -92,162 +98,136 @@ def run(code: Code, lib: Any) -> Run:
     return result
 
 
-# What torch refuses and we compute, with the reason why that is all right; a program ends there.
-REFUSALS = (
-    # torch loses the history of a tensor detached after it was saved; our nodes keep the edge
-    re.compile(r"has been detached in-place"),
-    # the backward pass of a masked write to an expanded tensor writes to expanded memory in torch
-    re.compile(r"more than one element of the written-to tensor"),
-    # torch calls a hook on an output that got no gradient with None; ours is not called
-    re.compile(r"unsupported operand type\(s\) for .: 'NoneType'"),
-    # torch asks a saved view made in no_grad for a history that no gradient needs
-    re.compile(r"A view was created in no_grad mode and its base or another view"),
-    # where operands lie differently in memory, torch's result lies like the first, numpy's like the most
-    re.compile(r"view size is not compatible with input tensor's size and stride"),
-    # a leaf that was reshaped: torch's older graphs know its former shape, ours lead to the leaf as it is
-    re.compile(r"returned an invalid gradient at index|variable\.sizes\(\) == new_grad\.sizes\(\)"),
-    # torch's lerp with a complex weight has no gradient for real ends
-    re.compile(r"Expected isFloatingType\(grad\.scalar_type\(\)\)"),
-    # torch compares stretches of memory; we read all operands before we write
-    re.compile(
-        r"some elements of the input tensor and the written-to tensor refer to a single memory location"
-    ),
-    # torch's accumulation looks at a leaf that became a result in the meantime
-    re.compile(r"leaf variable has been moved into the graph interior"),
-    # torch's own words for a fault of its own
-    re.compile(r"INTERNAL ASSERT FAILED"),
-    # torch writes a view whose base became a result since only after somebody has read the view's `grad_fn`
-    re.compile(r"^a leaf Variable that requires grad is being used in an in-place operation"),
-)
-UNCOUNTED = ("_version", "is_view", "base")
+# A write that the graph does not see: what a gradient is then depends on which of its values a formula reads.
+SILENT = re.compile(r"\.data\b(?!\s*=)")
 # torch writes such a tensor and raises then; what came of it is nobody's business
 INFERENCE = re.compile(r"Inplace update to inference tensor outside InferenceMode")
-# What we refuse and torch computes: a gradient for the former shape of a leaf, which happens to broadcast.
-OURS = re.compile(
-    r"had shape \[.*\] when the graph was made|the tensor got another shape after the forward pass|"
-    # a write through `detach()` of an inference tensor, which torch lets pass, though not through a view of it
-    r"Inplace update to inference tensor outside|"
-    # an expanded tensor that is copied to itself, which torch takes for no write
-    r"unsupported operation: more than one element of the written-to tensor|"
-    # what a formula saves of an inference tensor is the formula's own matter
-    r"Inference tensors cannot be saved for backward"
-)
-# `x.data = ` of another shape: torch's older graphs know the former shape, ours end there.
-OTHER_DATA = re.compile(r"\w+\.data = \w+\.data\.")
-# A write through `.data` is silent: what a gradient is then depends on which of its values a formula reads.
-SILENT = re.compile(r"\.data\.")
-ALIAS = re.compile(r"^(\w+) = \w+\.data$")
-WRITES = re.compile(r"\w_\(|\][^=<>!]{0,3}=[^=]|out=")
-# Of a view made in no_grad some of torch's ops save a value that no gradient needs, and free it.
-NOTHING_SAVED = re.compile(r"Trying to backward through the graph a second time")
-BLIND = re.compile(r"with L\.no_grad\(\): .*\w = ")
-# A tensor written to itself: values stay, and what the node is called is no promise.
-SELF = re.compile(r"(\w+)\[[^=]*\] = \1\b|\b(\w+)\.copy_\(\2\)")
-# Of what torch makes of a view made in no_grad nothing is saved; here its values are, and guarded.
-TOLD = re.compile(
-    r"^Output \d+ of |has been modified by an inplace operation|A view was created in no_grad mode|"
-    r"cannot register a hook on a tensor that doesn't|can't retain_grad on Tensor that"
-)
-# What was asked of a tensor that `t_()` and the like reshaped: torch routes its older views through it.
-RESHAPES = re.compile(r"\.(t|swapaxes|squeeze|unsqueeze|transpose|swapaxes)_\(")
+WRITTEN = "has been modified by an inplace operation"
+# What a tensor that was reshaped in place is asked, that its older views answer otherwise.
+ASKS = re.compile(r"retain_grad\(|register_hook\(|detach_\(|requires_grad_\(")
+HISTORY = re.compile(r"\.(requires_grad|is_leaf|grad_fn): |does not require grad")
+BLIND = re.compile(r"with L\.no_grad\(\): (?:\w+, )?(\w+)(?=, \w+ =| =)")
+RESHAPES = re.compile(r"\b(\w+)\.(?:t|swapaxes|squeeze|unsqueeze|transpose)_\(")
 # What gives a view of some layouts and a copy of others, so that a later write is seen or not.
 BY_LAYOUT = re.compile(r"\b(reshape|view|flatten|ravel|contiguous|unflatten|view_as|reshape_as)\(")
+BAD = ("WRONG", "outcome differs")
+Verdict = tuple[str, str]
 
 
-def compare(lines: list[str], mine: Run, theirs: Run, name: str) -> tuple[str, str]:
-    """The verdict (same, both raise, torch refuses, sentence differs, outcome differs, WRONG) and what differs.
+def compare(lines: list[str], lib: Any, clones: bool = False) -> tuple[list[str], list[Verdict]]:
+    """Run a program with a library and with torch: the lines that count in both, and all that differs.
 
-    `judge` adds two: "knife edge", where torch's own result turns over by rounding, and "layout differs", where a
-    result lies differently in memory, and a reshape of it is a view in one library and a copy in the other.
-
-    "sentence differs" is an error at the same line in other words: where a line has two faults, which one is
-    named is no promise. Types and sentences are pinned by the tests of each op.
+    A line at which one library raises for an excused reason is left out, and so is a write that torch makes and
+    then refuses. A program ends before a pass that raises in both: nobody promises what had been accumulated. All
+    that remains is compared.
     """
-    expected = [(i, kind, renamed(text, name)) for i, kind, text in theirs.errors]
-    worst = ("", "")
-    reshaped = any(RESHAPES.search(line) for line in lines)
-    refused = {i for i, _, _ in mine.errors}
-    if any(INFERENCE.search(text) and i in refused for i, _, text in expected):
-        return "both raise", ""
-    blind = any(BLIND.search(line) for line in lines)
-    if any(OTHER_DATA.search(line) for line in lines) and mine.errors != expected:
-        return "refused here", f"errors: {mine.errors}\n  torch: {expected}"
-    if mine.errors != expected:
-        ours, torchs = ({i: (kind, text) for i, kind, text in errors} for errors in (mine.errors, expected))
-        for at in sorted({*ours, *torchs}):
-            a, b = ours.get(at), torchs.get(at)
-            if a == b:
-                continue
-            if a is None and (
-                any(r.search(b[1]) for r in REFUSALS) or (blind and NOTHING_SAVED.search(b[1]))
-            ):
-                return "torch refuses", b[1]
-            unsure = blind or any("L.func." in line for line in lines)
-            if (
-                b is None and reshaped and "NoneType" in a[1]
-            ):  # a view that was made before knows of no gradient
-                return "refused here", a[1]
-            if b is None and (OURS.search(a[1]) or (unsure and TOLD.search(a[1]))):
-                return "refused here", a[1]
-            if a is None or b is None:
-                return "outcome differs", f"errors at {at}: {a}\n  torch: {b}"
-            if not worst[0]:
-                worst = "sentence differs", f"errors at {at}: {a}\n  torch: {b}"
-    lost = reshaped or any(OTHER_DATA.search(line) for line in lines)
-    if set(mine.registers) != set(theirs.registers) and not lost:
-        return (
-            "outcome differs",
-            f"registers {sorted(set(mine.registers) ^ set(theirs.registers))} are in one only",
-        )
+    found: list[Verdict] = []
+    while True:
+        code = compiled(lines)
+        mine, theirs = run(code, lib, clones), run(code, torch, clones)
+        ours = {at: (kind, text) for at, kind, text in mine.errors}
+        expected = {at: (kind, renamed(text, lib.__name__)) for at, kind, text in theirs.errors}
+        at = next((i for i in sorted(ours | expected) if (i in ours) != (i in expected)), None)
+        if at is not None:
+            verdict, said = (
+                ("refused here", ours[at][1]) if at in ours else ("torch refuses", expected[at][1])
+            )
+            if excuse(lines, at, verdict, said) is None:
+                found.append(("outcome differs", f"line {at}: {ours.get(at)}\n  torch: {expected.get(at)}"))
+                return lines, found
+            found.append((verdict, said))
+            lines = lines[:at] + lines[at + 1 :]
+            continue
+        at = next((i for i, (_, said) in expected.items() if INFERENCE.search(said)), None)
+        if at is not None:
+            lines = lines[:at] + lines[at + 1 :]
+            continue
+        at = next((i for i in expected if ENDING.search(lines[i])), None)
+        if at is None:
+            break
+        found.append(("both raise", "written" if WRITTEN in expected[at][1] else ""))
+        found += [differing for differing in [spoken(at, ours[at], expected[at])] if differing]
+        lines = lines[:at]
+    found += [differing for i, b in expected.items() if (differing := spoken(i, ours[i], b))]
+    found += [("both raise", "")] * bool(expected)
+    return lines, found + registers(lines, mine, theirs, lib.__name__)
+
+
+def spoken(at: int, mine: tuple[str, str], theirs: tuple[str, str]) -> Verdict | None:
+    """An error at the same line in other words: where a line has two faults, which one is named is no promise."""
+    return None if mine == theirs else ("sentence differs", f"line {at}: {mine}\n  torch: {theirs}")
+
+
+def registers(lines: list[str], mine: Run, theirs: Run, name: str) -> list[Verdict]:
+    """All that differs between the tensors that two runs of a program left behind."""
+    found: list[Verdict] = []
+    if set(mine.registers) != set(theirs.registers):
+        lost = sorted(set(mine.registers) ^ set(theirs.registers))
+        found.append(("outcome differs", f"registers {lost} are in one only"))
     # single precision loses digits in every step, and steps multiply
     tolerance = 5e-3 if any("float32" in line or ".float()" in line for line in lines) else 1e-8
     tolerance = 0.1 if any("autocast" in line or "bfloat16" in line for line in lines) else tolerance
-    silent = any(SILENT.search(line) for line in lines) or writes_alias(lines)
-    past = ("register_hook", "detach_(")  # what happens to a reshaped tensor is not seen by its older views
-    silent = silent or (reshaped and any(word in line for line in lines for word in past))
-    # nobody promises what a pass that raised had accumulated
-    broken = any(ENDING.search(lines[i]) for i, _, _ in theirs.errors)
-    uncounted = any("inference_mode" in line for line in lines)  # what such tensors count differs op by op
     for register, want in theirs.registers.items():
-        if register not in mine.registers:
-            continue
-        got = mine.registers[register]
-        if uncounted:
-            want, got = ({k: v for k, v in r.items() if k not in UNCOUNTED} for r in (want, got))
-        if silent or broken or (reshaped and want.get("retains_grad")):
-            want, got = ({k: v for k, v in r.items() if not k.startswith("grad")} for r in (want, got))
-        if blind and ("error" in got) != ("error" in want):
-            return "refused here", f"{register}: {got.get('error')}\n  torch: {want.get('error')}"
+        got = mine.registers.get(register, want)
         for key in {**want, **got}:
             a, b = got.get(key), want.get(key)
+            what = f"{register}.{key}: {shown(a)}\n  torch: {shown(b)}"
             if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
                 if not near(a, b, tolerance):
-                    return "WRONG", f"{register}.{key}: {a.tolist()}\n  torch: {b.tolist()}"
+                    found.append(("WRONG", what))
             elif isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-                return "WRONG", f"{register}.{key}: {a}\n  torch: {b}"
-            elif a == (renamed(b, name) if isinstance(b, str) else b):
-                continue
-            elif key in ("requires_grad", "is_leaf", "grad_fn") and any("L.func." in line for line in lines):
-                continue  # what a result of func remembers of tensors that its function found outside
-            elif key == "_version" or (key == "grad_fn" and any(SELF.search(line) for line in lines)):
-                worst = (
-                    worst if worst[0] else ("count or name differs", f"{register}.{key}: {a}\n  torch: {b}")
-                )
-            elif worst[0] != "outcome differs":
+                found.append(("WRONG", what))
+            elif a != (renamed(b, name) if isinstance(b, str) else b):
+                excused = counted(lines, key, a, b)
                 both = key == "error" and a is not None and b is not None
-                worst = (
-                    "sentence differs" if both else "outcome differs",
-                    f"{register}.{key}: {a}\n  torch: {b}",
-                )
-    if worst[0]:
-        return worst
-    return ("both raise" if theirs.errors else "same"), ""
+                found.append(("sentence differs" if both else excused or "outcome differs", what))
+    return found
 
 
-def writes_alias(lines: list[str]) -> bool:
-    """Whether something is written after a name was given to the `.data` of a tensor: perhaps through that name."""
-    begun = next((i for i, line in enumerate(lines) if ALIAS.search(line)), len(lines))
-    return any(WRITES.search(line) for line in lines[begun + 1 :])
+def counted(lines: list[str], key: str, mine: Any, theirs: Any) -> str:
+    """ "count differs" where torch counts what its own kernels write to the result of an op on inference tensors."""
+    inference = any("inference_mode()" in line for line in lines)
+    more = isinstance(mine, int) and isinstance(theirs, int) and theirs > mine
+    return "count differs" if key == "_version" and inference and more else ""
+
+
+def shown(value: Any) -> Any:
+    """A value as a report says it."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def older_views(lines: list[str]) -> bool:
+    """Whether torch reshapes a tensor in place that has older views, or is one: documented to be otherwise here."""
+    scope: dict[str, Any] = {"L": torch}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for line in lines:
+            for name in RESHAPES.findall(line):
+                x = scope.get(name)
+                if isinstance(x, torch.Tensor) and family(x, scope):
+                    return True
+            try:
+                exec(line, scope)
+            except Exception:
+                if ENDING.search(line):
+                    return False
+    return False
+
+
+def looked_through(lines: list[str]) -> bool:
+    """Whether func meets a view made in no_grad: torch's functions look through it to a base that requires grad."""
+    views = [name for line in lines for name in BLIND.findall(line)]
+    return any("L.func." in line and re.search(rf"\b{name}\b", line) for name in views for line in lines)
+
+
+def family(x: torch.Tensor, scope: dict[str, Any]) -> bool:
+    """Whether another named tensor is a view of the same base."""
+    try:
+        base = x if x._base is None else x._base
+        others = [t for t in scope.values() if isinstance(t, torch.Tensor) and t is not x]
+        return any(t is base or t._base is base for t in others)
+    except RuntimeError:
+        return True
 
 
 def lies(code: Code, lib: Any) -> list[dict[str, tuple]]:
@@ -295,7 +275,10 @@ def knife_edge(lines: list[str], step: float = 1e-13) -> bool:
             NUMBER.sub(lambda m, k=size: repr(float(m[0]) * (1 + k * step * draw.uniform(-1, 1))), line)
             for line in lines
         ]
-        if compare(moved, run(compiled(moved), torch), theirs, "torch")[0] in ("WRONG", "outcome differs"):
+        again = run(compiled(moved), torch)
+        if [at for at, *_ in again.errors] != [at for at, *_ in theirs.errors]:
+            return True
+        if any(verdict in BAD for verdict, _ in registers(moved, again, theirs, "torch")):
             return True
     return False
 
@@ -319,15 +302,56 @@ def near(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
         return bool(np.all(np.abs(a[finite] - b[finite]) <= tolerance * scale))
 
 
-def judge(lines: list[str], lib: Any) -> tuple[str, str]:
-    """Run a program with a library and with torch, and compare."""
-    code = compiled(lines)
-    verdict, what = compare(lines, run(code, lib), run(code, torch), lib.__name__)
-    if verdict in ("WRONG", "outcome differs") and differs_by_layout(lines, code, lib):
-        return "layout differs", what
-    if verdict == "WRONG" and knife_edge(lines):
-        return "knife edge", what
-    return verdict, what
+# From the mildest to the worst; a program has the worst verdict of all that was found.
+SEVERITY = (
+    "same",
+    "both raise",
+    "torch refuses",
+    "refused here",
+    "sentence differs",
+    "count differs",
+    "older view",
+    "func looks through",
+    "silent write",
+    "layout differs",
+    "knife edge",
+    *BAD[::-1],
+)
+
+
+def judge(lines: list[str], lib: Any) -> Verdict:
+    """Run a program with a library and with torch, and compare: the worst verdict, and what differs.
+
+    A program that writes what the graph does not see, or that is refused because a saved value was written, runs a
+    second time with copies of all that is saved: no later write reaches those, and every gradient is that of the
+    recorded values, whatever a formula saves.
+    """
+    worst, written = once(lines, lib)
+    silent = any(SILENT.search(line) for line in lines)
+    if (silent or written) and not any("L.func." in line for line in lines):  # which takes no such hooks
+        again, _ = once(lines, lib, clones=True)
+        if silent and again[0] not in BAD and worst[0] == "WRONG":
+            worst = ("silent write", worst[1])
+        if SEVERITY.index(again[0]) > SEVERITY.index(worst[0]):
+            worst = (again[0], f"with copies saved: {again[1]}")
+    return worst
+
+
+def once(lines: list[str], lib: Any, clones: bool = False) -> tuple[Verdict, bool]:
+    """The worst of one comparison, and whether a pass was refused because a saved value was written."""
+    kept, found = compare(lines, lib, clones)
+    worst = max(found, key=lambda one: SEVERITY.index(one[0]), default=("same", ""))
+    if worst[0] in BAD:
+        code = compiled(kept)
+        if differs_by_layout(kept, code, lib):
+            worst = ("layout differs", worst[1])
+        elif any(ASKS.search(line) for line in kept) and older_views(kept):
+            worst = ("older view", worst[1])
+        elif HISTORY.search(worst[1]) and looked_through(kept):
+            worst = ("func looks through", worst[1])
+        elif worst[0] == "WRONG" and knife_edge(kept):
+            worst = ("knife edge", worst[1])
+    return worst, any(one[0] == "both raise" and one[1] for one in found)
 
 
 def shrink(lines: list[str], lib: Any) -> list[str]:

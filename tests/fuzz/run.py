@@ -15,10 +15,9 @@ from typing import Any
 
 import torch
 
-from tests.fuzz.machine import judge, shrink
+from tests.fuzz.machine import BAD, judge, shrink
 from tests.fuzz.program import program
 
-BAD = ("WRONG", "outcome differs")
 Failure = tuple[int, str, list[str], str]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import vistorch
 from vistorch import nn, vt
-from vistorch.debug.namespace import MOST, Row, names_worth_looking_at, said_bytes, survey
+from vistorch.debug.variables import MOST, Row, names_worth_looking_at, said_bytes, survey
 
 
 def rows(**names):

@@ -11,7 +11,9 @@ import pytest
 
 import vistorch
 from vistorch import nn, vt
+from vistorch.debug import updates
 from vistorch.debug.updates import forget, remembered
+from vistorch.engine.events import hear
 from vistorch.widgets._frame.display import Display, shown
 from vistorch.widgets._frame.wire import pack
 
@@ -23,6 +25,10 @@ def fresh():
     shown.clear()
     vt.defaults.reset()
     forget()
+
+
+def last_record():
+    return shown.last.record
 
 
 def items(x, **wishes):
@@ -96,6 +102,78 @@ def test_a_parameter_has_its_gradient_and_from_then_on_its_updates():
     second = items(weight)
     assert [item.role for item in second] == ["value", "gradient", "update"]
     np.testing.assert_allclose(second[2].layers[0].data, -0.5 * weight.grad.numpy(), rtol=1e-5, atol=1e-6)
+
+
+TRAINED = """
+import vistorch as torch
+torch.manual_seed(seed)
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2))
+weight, held = net[1].weight, {"w": net[0].bias}
+opt = getattr(torch.optim, name)(net.parameters(), lr=0.1)
+def closure():
+    opt.zero_grad()
+    loss = net(torch.ones(5, 3)).square().sum()
+    loss.backward()
+    return loss
+for _ in range(4):
+    before = [p.detach().clone() for p in net.parameters()]
+    opt.step(closure)
+wanted = [p.detach() - b for p, b in zip(net.parameters(), before)]
+"""
+OPTIMIZERS = (
+    "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD Adafactor LBFGS Muon".split()
+)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "typed"),
+    [*((name, "net[1].weight") for name in OPTIMIZERS), ("SGD", "weight"), ("Adam", "net")],
+)
+def test_a_name_is_followed_to_the_parameters_of_a_cell_that_is_run_again(shell, type_in, optimizer, typed):
+    shell.user_ns.update(seed=0, name=optimizer)
+    source = TRAINED
+    if optimizer == "Muon":  # it takes matrices only
+        source = source.replace("(3, 4)", "(3, 4, bias=False)").replace("(4, 2)", "(4, 2, bias=False)")
+        source = source.replace("net[0].bias", "net[0].weight")
+    shell.run_cell(source)
+    type_in(f"%vt show {typed}")
+    roles = [item.role for item in last_record().items]
+    assert "update" not in roles and "gradient" in roles
+    for seed in (1, 2):
+        shell.user_ns["seed"] = seed
+        shell.run_cell(source)
+        shown = type_in(f"%vt show {typed}")
+        updates = [item.layers[0].data for item in last_record().items if item.role == "update"]
+        wanted = shell.user_ns["wanted"]
+        wanted = wanted if typed == "net" else [wanted[-1 if optimizer == "Muon" else 2]]
+        assert len(updates) == len(wanted)
+        for update, one in zip(updates, wanted, strict=True):
+            np.testing.assert_array_equal(np.asarray(update).reshape(one.shape), one.numpy())
+        assert "no update" not in str(shown)
+    shell.run_cell("%unload_ext vistorch")
+    assert hear.phase is None
+
+
+def test_a_name_is_followed_by_names_and_indices_alone(shell, type_in):
+    shell.user_ns.update(seed=0, name="SGD", calls=[])
+    shell.run_cell(TRAINED + "def made():\n    calls.append(1)\n    return weight")
+    for typed, follows in (
+        ("weight", True),
+        ("held['w']", True),
+        ("net[-1].weight", True),
+        ("made()", False),
+        ("[weight][0]", False),
+        ("weight.grad", False),
+        ("weight.data", False),
+    ):
+        type_in(f"%vt show {typed}")
+        assert (typed in updates._followed) == follows, typed
+    shell.run_cell("del weight, net, held, opt; calls.clear()")
+    shell.user_ns["name"] = "Adam"
+    shell.run_cell(TRAINED)  # nothing is called, and a name that is gone for a while is no error
+    assert shell.user_ns["calls"] == []
+    type_in("%vt show weight")
+    assert "update" in [item.role for item in last_record().items]
 
 
 def test_a_parameter_alone_as_a_cell_s_value_is_its_value_and_nobody_listens():

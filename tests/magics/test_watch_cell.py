@@ -8,7 +8,7 @@ import vistorch as L
 from tests.debug.watch.loops import small_training
 from vistorch import vt
 from vistorch.debug.watch import Run
-from vistorch.debug.watch.ear import Ear
+from vistorch.debug.watch.listener import LoopListener
 from vistorch.engine.events import _listeners
 
 START = """import vistorch as torch
@@ -36,7 +36,7 @@ def bare(text):
 def started(type_in):
     type_in(START)
     yield type_in
-    assert not [one for one in _listeners if isinstance(one, Ear)]
+    assert not [one for one in _listeners if isinstance(one, LoopListener)]
 
 
 LOOP = """%%vt watch --name run
@@ -155,7 +155,7 @@ for _ in range(9):
     typed = started(cell)
     assert isinstance(typed.result.error_in_exec, KeyboardInterrupt)
     run = shell.user_ns["run"]
-    assert run.status == "interrupted" and run.step == 2 and not run.desk.paused
+    assert run.status == "interrupted" and run.step == 2 and not run.commands.paused
     assert started("%%vt watch\ntrain(3)").result.success
 
 

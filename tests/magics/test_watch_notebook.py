@@ -103,8 +103,8 @@ def test_watching_that_fails_is_told_on_the_panel(front):
     net, opt, loop = small_training()
     with vt.watch(net, opt) as run:
         loop(2)
-        run.ear.acts["loader"] = None
-        run._trouble(RuntimeError("no idea"))
+        run.listener.acts["loader"] = None
+        run._fail(RuntimeError("no idea"))
         loop(2)
     assert kinds(front) == ["WatchView", "WatchKept"]
     assert "Watching stopped: RuntimeError: no idea" in front[1].text()

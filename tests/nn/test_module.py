@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import sys
 import warnings
 from collections import OrderedDict
 
@@ -410,3 +411,17 @@ def test_a_listener_hears_modules_and_their_path():
     assert [name for name, _ in told].count("forward") == [name for name, _ in told].count("forward_end") == 5
     assert told[-1] == ("zero_grad", "Sequential")
     assert told[-2] == ("eval", "Sequential")
+
+
+def test_module_is_whole_and_declares_what_it_keeps():
+    Module = vistorch.nn.Module
+    assert Module.__mro__ == (Module, object)
+    assert set(vars(Module())) <= set(Module.__annotations__)
+
+
+def test_one_frame_lies_between_a_call_and_forward():
+    class Where(vistorch.nn.Module):
+        def forward(self):
+            return sys._getframe(2)
+
+    assert Where()() is sys._getframe()

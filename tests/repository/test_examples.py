@@ -119,7 +119,10 @@ def reached(thing):
         return reached(getattr(sys.modules[thing.__module__], thing.__qualname__.rpartition(".")[0], None))
     if not hasattr(thing, "__name__"):  # an instance has the words of its class
         thing = type(thing)
-    return any(thing is other for other in vars(sys.modules.get(thing.__module__, sys)).values())
+    module = sys.modules.get(thing.__module__, sys)
+    if not hasattr(module, "__file__"):  # made from the table of what is not built
+        return False
+    return any(thing is other for other in vars(module).values())
 
 
 def failures(title, doc):

@@ -299,7 +299,7 @@ def test_methods_of_private_bases_stand_with_the_first_public_class():
     ("name", "file"),
     [
         ("nn.Linear", "vistorch/nn/modules/linear.py"),
-        ("nn.Module.parameters", "vistorch/nn/modules/tree.py"),
+        ("nn.Module.parameters", "vistorch/nn/modules/module.py"),
         ("save", "vistorch/serialization/"),
         ("tanh", "vistorch/engine/ops/"),
         ("matmul", "vistorch/engine/ops/"),

@@ -18,6 +18,7 @@ H"""
 START = """%load_ext vistorch
 import vistorch as torch
 logits = torch.tensor([[1.0, 0.0, -1.0], [-200.0, 0.0, -200.0]], requires_grad=True)"""
+FRAMES = "() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r))))"
 SCROLLS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -82,6 +83,49 @@ def test_a_node_of_the_graph_and_its_row_are_chosen_together(shown, shoot):
     page.locator(".vt-rp-body > .vt-rp-row", has_text="-p * p.log()").click()
     assert "Mul" in page.locator(".vt-linked .vt-chosen").text_content()
     shoot("linked")
+
+
+# What a mark of the graph lies on: words of boxes and edges, drawn in full or in part below or above it.
+LIES_ON = """() => {
+  const found = [];
+  for (const mark of document.querySelectorAll(".vt-found")) {
+    const a = mark.getBoundingClientRect();
+    for (const text of document.querySelectorAll(".vt-graph text")) {
+      const b = text.getBoundingClientRect();
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (b.width && wide > 0 && high > 0) found.push(text.textContent);
+    }
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("make", [findings.entropy, findings.diverging, findings.forked])
+def test_no_mark_of_the_graph_lies_on_words(shown, shoot, make):
+    page = shown(make())
+    assert page.locator(".vt-found").count() > 2
+    assert page.evaluate(LIES_ON) == []
+    shoot(make.__name__)
+
+
+@pytest.mark.parametrize("height", [120, 333])
+def test_a_table_that_scrolls_to_a_row_cuts_none_below_its_head(shown, height):
+    page = shown(findings.diverging())
+    page.add_style_tag(content=f".vt-rp-list {{ max-height: {height}px !important }}")
+    turn = page.get_by_role("button", name="Only what is bad")
+    turn.click()  # each press shows other rows, and the chosen one again
+    turn.click()
+    page.evaluate(FRAMES)
+    cut = page.evaluate(
+        """() => {
+          const head = document.querySelector(".vt-rp-heads").getBoundingClientRect().bottom;
+          const rows = [...document.querySelectorAll(".vt-rp-body > .vt-rp-row")].map(r => r.getBoundingClientRect());
+          return rows.filter(r => r.top < head - 1 && r.bottom > head + 1).length;
+        }"""
+    )
+    scrolled = page.locator(".vt-rp-list").evaluate("e => e.scrollTop")
+    assert cut == 0 and scrolled > 0
 
 
 def test_tab_goes_through_all_of_it(shown):

@@ -1,8 +1,10 @@
 """The panel of a training: in a file with no kernel behind it, and fed with the deltas of a real run."""
 
 import base64
+import itertools
 import json
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -201,7 +203,7 @@ def test_classes_say_what_the_run_counted(recorded, standalone):
 def test_a_cell_opens_its_samples_by_click_and_keys(recorded, standalone):
     page = standalone(stored(recorded.whole))
     page.get_by_role("tab", name="window").click()
-    kept = [m for m in recorded.run.book.mistakes.wire() if m["where"] == "training"]
+    kept = [m for m in recorded.run.metrics.mistakes.wire() if m["where"] == "training"]
     one = kept[-1]
     mine = [m for m in kept if (m["label"], m["read"]) == (one["label"], one["read"])]
     one = max(reversed(mine), key=lambda m: m["step"])  # the newest: cells are also filled from older batches
@@ -211,7 +213,7 @@ def test_a_cell_opens_its_samples_by_click_and_keys(recorded, standalone):
     expect(page.locator(".vt-sample")).to_have_count(len(mine))
     expect(page.locator(".vt-sample").first).to_contain_text(f"#{one['index']}")
     for c, score in one["top"]:
-        expect(page.locator(".vt-sample").first).to_contain_text(recorded.run.book.class_names[c])
+        expect(page.locator(".vt-sample").first).to_contain_text(recorded.run.metrics.class_names[c])
         expect(page.locator(".vt-sample").first).to_contain_text(f"{score:.2f}")
     pixel = page.locator(".vt-sample canvas").first.evaluate(
         "c => [c.width, c.height, ...c.getContext('2d').getImageData(5, 7, 1, 1).data]"
@@ -363,6 +365,58 @@ def test_a_context_without_letters_shows_its_end(live):
           .map(([room, text]) => [text.width > room.width + 1, Math.abs(text.right - room.right) < 1])"""
     )
     assert any(cut for cut, _ in ends) and all(right for _, right in ends)
+
+
+# Frame by frame: the top and height of each row, whether it is on its way, whether it is on top there, its class.
+GLIDES = """async (text) => {
+  const list = document.querySelector(".vt-w-rows"), frames = [];
+  const start = performance.now();
+  tell({ type: "delta" }, text);
+  while (performance.now() - start < 2000) {
+    await new Promise(requestAnimationFrame);
+    const top = list.getBoundingClientRect().top;
+    frames.push([...list.children].map((row) => {
+      const { left, top: y, height } = row.getBoundingClientRect();
+      const on = document.elementFromPoint(left + 5, y + height / 2);
+      return [y - top, height, row.classList.contains("vt-w-lifted"), row.contains(on), row.dataset.class];
+    }));
+  }
+  return frames;
+}"""
+
+
+def test_one_row_at_a_time_crosses_the_others_and_above_them(recorded, live, page):
+    page.emulate_media(reduced_motion="no-preference")
+    start = wire.unpack(recorded.states["running"])[1]
+    live(recorded.states["running"])
+    window = start["accuracy"]["window"]
+    window["seen"] = np.full(10, 100, np.uint32)
+    window["right"] = np.array([52, 8, 16, 24, 32, 95, 40, 3, 64, 72], np.uint32)
+    version = start["version"]
+    try:
+        tell(
+            page,
+            wire.pack("delta", {"since": version, "version": version + 1, "accuracy": start["accuracy"]}),
+        )
+        page.wait_for_timeout(2000)
+        window["right"] = np.array([52, 8, 16, 60, 32, 1, 40, 80, 64, 72], np.uint32)
+        delta = {"since": version + 1, "version": version + 2, "accuracy": start["accuracy"]}
+        frames = page.evaluate(GLIDES, base64.b64encode(wire.pack("delta", delta)).decode())
+    finally:
+        page.emulate_media(reduced_motion="reduce")
+    lifted = [[row for row in rows if row[2]] for rows in frames]
+    assert {row[4] for rows in lifted for row in rows} == {"5", "3", "7"}
+    assert max(map(len, lifted)) == 1
+    moving = 0
+    for rows in frames:
+        assert {round(row[1], 2) for row in rows} == {25}
+        still = sorted(row[0] for row in rows if not row[2])
+        assert min(b - a for a, b in itertools.pairwise(still)) > 24.5
+        moving += any(0.1 < row[0] % 25 < 24.9 for row in rows)
+        assert all(row[3] for row in rows if row[2])
+    assert moving > 5
+    order = [row[4] for row in sorted(frames[-1])]
+    assert order == ["5", "1", "2", "4", "6", "0", "3", "8", "9", "7"]
 
 
 def test_no_listener_is_left_when_the_page_goes(recorded, live):

@@ -44,6 +44,13 @@ def diverging():
     return traced(lines, net=net, X=L.randn(8, 6))
 
 
+def forked():
+    """Bad values on branches that stand side by side, with norms on the edges between them."""
+    L.manual_seed(0)
+    lines = "a = (x * 2).relu()\nb = (x * 3).log()\nd = (x - 3).sqrt()\ne = (a + b + d * x.exp()).sum()\ne.backward()"
+    return traced(lines, x=L.randn(64, 128, 3, requires_grad=True))
+
+
 def failed():
     """An exception after a bad value."""
     return traced("y = (x - 1).log()\nz = y @ torch.ones(4)", x=L.ones(2))

@@ -101,14 +101,14 @@ def test_a_comparison():
     assert "before against after7 ops · 7 differ" in said or any(
         "before against after" in text for text in said
     )
-    assert "its own" in said and "inherited" in said and "leaky_relu" in said
+    assert "its own" in said and "inherited" in said and "LeakyReLU · leaky_relu" in said
 
 
 def test_memory():
     record = findings.memory()
     said = texts(drawn(record))
     assert any(text.startswith("At most ") and "TanhBackward0" in text for text in said)
-    assert said.count("TanhBackward0") == 4
+    assert sum(text.startswith("Tanh · TanhBackward0 · 32 × ") for text in said) == 4
     root = drawn(record)
     shaded = [e for e in root.iter(f"{SVG}rect") if e.get("fill") == "#fbeee2"]
     assert len(shaded) == len(record.backward) == 2

@@ -100,11 +100,11 @@ def test_how_late_a_pause_was_is_not_drawn():
 def test_long_curves_are_thinned_and_no_peak_is_lost():
     run = trained(2)
     steps = list(range(1, 5001))
-    run.book.loss = type(run.book.loss)()
+    run.metrics.loss = type(run.metrics.loss)()
     losses = [1.0] * 5000
     losses[1234] = 50.0
-    run.book.add_losses(steps, losses)
-    run.step = 5000
+    run.metrics.add_losses(steps, losses)
+    run.progress.step = 5000
     state = run.record().wire()
     found, _, _, high = picture._thin(state["loss"]["curve"])
     assert len(found) <= picture.POINTS and high.max() == 50
@@ -113,8 +113,8 @@ def test_long_curves_are_thinned_and_no_peak_is_lost():
 
 def test_losses_that_are_not_finite_are_counted():
     run = trained(2)
-    run.book.add_losses([3, 4, 5], [float("nan"), float("inf"), 2.0])
-    run.step = 5
+    run.metrics.add_losses([3, 4, 5], [float("nan"), float("inf"), 2.0])
+    run.progress.step = 5
     assert "2 not finite" in drawn(run.record())
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.debug.watch.loops import small_training
 from vistorch.debug.watch import watch
-from vistorch.debug.watch.controls import WORDS
+from vistorch.debug.watch.commands import WORDS
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.live import OPEN, Live
 from vistorch.widgets._frame.wire import unpack
@@ -116,7 +116,7 @@ def test_what_was_done_is_told_at_once(shown):
     shown.view.sent_at = time.perf_counter()
     shown.sent.clear()
     shown.run.log.write(1, "something")
-    shown.run._touch("log")
+    shown.run.changes.touch("log")
     shown.view.tell(shown.run)
     (delta,) = shown.deltas()
     assert delta["log"]["items"][-1]["what"] == "something"
@@ -126,7 +126,7 @@ def test_what_is_late_is_sent_at_a_later_boundary(shown):
     shown.loop(1)
     shown.sent.clear()
     shown.view.sent_at = time.perf_counter()
-    shown.run._touch("head")
+    shown.run.changes.touch("head")
     shown.view.tell(shown.run)
     assert shown.sent == [] and shown.view.late
     shown.view.poll()
@@ -196,12 +196,12 @@ def test_what_is_asked_is_answered_and_done_at_the_next_step(shown):
 )
 def test_what_cannot_be_done_is_refused_with_a_sentence_and_no_log(shown, wrong, why, caplog):
     shown.loop(1)
-    shown.run.shelf.kept.clear()
+    shown.run.snapshots.kept.clear()
     with caplog.at_level(logging.WARNING, "vistorch"):
         answer = shown.ask(**wrong)
     assert answer["type"] == "refused" and answer["id"] == 7 and answer["why"].startswith(why)
     assert len(answer["why"]) <= 300 and "\n" not in answer["why"]
-    assert not caplog.records and not shown.run.desk.waiting
+    assert not caplog.records and not shown.run.commands.waiting
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_what_is_no_message_is_refused_with_one_logged_line(shown, wrong, caplog
         answer = shown.ask(**wrong)
     assert len(caplog.records) == 1 and "WatchView refused a message from its page" in caplog.text
     assert answer is None or answer["type"] == "refused"
-    assert not shown.run.desk.waiting
+    assert not shown.run.commands.waiting
 
 
 def test_no_click_is_taken_where_it_would_come_too_late(pages, monkeypatch):
@@ -276,7 +276,7 @@ def test_a_run_that_is_over_rewinds_from_its_page(shown):
     shown.run.snapshot()
     shown.loop(3)
     shown.close()
-    shown.run.shelf.kept = [one for one in shown.run.shelf.kept if one.asked]
+    shown.run.snapshots.kept = [one for one in shown.run.snapshots.kept if one.asked]
     answer = shown.ask(do="rewind", step=4)
     assert answer == {"type": "asked", "id": 7, "say": "Done."}
     assert shown.deltas()[-1]["head"]["say"] == "The model holds the weights of step 4."

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..compat.said import user_level
 from ..engine import probe
 from ..engine.dtypes import bfloat16, dtype, float16, float64
 from ..engine.tensor import Tensor
+from ..engine.warn_once import user_level
 from . import state
 from .state import is_autocast_available
 

@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-from ..compat.said import user_level
 from ..engine import probe
 from ..engine.device import device as _device
 from ..engine.dtypes import float16, float32, int32
 from ..engine.face import FUNCTIONS
 from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
+from ..engine.warn_once import user_level
 
 __all__ = ["GradScaler", "OptState"]
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..compat.said import user_level
 from ..engine.device import device as _device
 from ..engine.dtypes import dtype
+from ..engine.warn_once import user_level
 from . import doors
 from .thread import thread
 

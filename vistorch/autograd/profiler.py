@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..profiler import profile as _profile
-from ..profiler import record_function
+from ..torch_api.profiler import profile as _profile
+from ..torch_api.profiler import record_function
 
 __all__ = ["emit_itt", "emit_nvtx", "profile", "record_function"]
 

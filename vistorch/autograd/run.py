@@ -144,6 +144,11 @@ def _target(t: Any, roots: list) -> Any:
     e = edge(t)
     if not t._rg:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
+    former = () if t._more is None else t._more.former
+    if former:  # a leaf that got another shape: a graph from before ends elsewhere
+        reached = set(order_of(roots))
+        if e not in reached:
+            return next((end for one in former if (end := one()) in reached), e)
     return e
 
 

@@ -8,8 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..compat.said import user_level
 from ..engine import probe
+from ..engine.warn_once import user_level
 from . import usage
 
 _KINDS = {

@@ -3,13 +3,13 @@
 from .breaks import Breakpoint, Breakpoints, ConditionError, Modules, Stopped
 from .check import Check, check_node
 from .compare import CompareRecord, Record, Recording
-from .describe import Operand, Operation, describe
 from .formula import Formula, formulas_of
-from .frames import Flow, Frame
+from .line_lookup import Line, line_of
 from .lines import Cut, Lines, Overwritten, note_of, overwritten
 from .meaning import meaning_of
 from .memory import GraphBytes, graph_bytes
-from .source import Line, line_of
+from .op_record import Operand, Operation, describe
+from .step_record import Flow, Frame
 from .stepper import Stepper
 from .steps import StepsRecord, Walk
 from .timeline import MemoryRecord, Timeline

@@ -110,6 +110,21 @@ def _text(value: Any) -> str:
     return ""
 
 
+def about(module: Any) -> str:
+    """Class and size of a layer in one line.
+
+    Args:
+        module: any module.
+
+    Example:
+        >>> from vistorch import nn
+        >>> from vistorch.debug.layers import about
+        >>> about(nn.Linear(84, 10)), about(nn.ReLU())
+        ('Linear 84 → 10', 'ReLU')
+    """
+    return _joined((type(module).__name__, size_of(module)))
+
+
 def layer(name: str, kind: str = "", size: str = "") -> str:
     """Name, class and size in one line, what is not known left out.
 

@@ -12,7 +12,7 @@ from ..engine.events import Listener, where
 from ..engine.graph import UNTRACKED, Out, Version
 from ..engine.modes import mode
 from ..engine.record import Promoted
-from .source import Line, line_of
+from .line_lookup import Line, line_of
 
 
 @dataclass(frozen=True)

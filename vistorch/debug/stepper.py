@@ -16,11 +16,11 @@ from ..engine.graph import FREED, Leaf, Out, edge
 from ..engine.modes import mode, recording
 from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
+from .backward_driver import settle
 from .breaks.moment import Moment, Whereabouts
 from .breaks.points import Stop, breakpoints_of
 from .check import Check, check_node
-from .driving import settle
-from .frames import Frame, as_tensor, frame_of
+from .step_record import Frame, as_tensor, frame_of
 
 
 class Stepper:

@@ -16,14 +16,18 @@ from ..engine.backward import order_of
 from ..engine.events import where
 from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor
+from .backward_driver import BackwardDriver
 from .breaks.modules import path_of
-from .driving import Driven
 from .graph import schema as graphs
 from .graph.linked import linked, travelling
-from .layers import spoken
+from .graph.names import Names
+from .layers import about, spoken
+from .layers import layer as named
+from .line_lookup import line_of
 from .lines import note_of
 from .memory import array_of, root_of
-from .source import line_of
+from .steps.words import columns
+from .trace.recorder import Inside
 from .wire_types import Array1
 
 SHOWN = 12
@@ -37,6 +41,7 @@ class Row(TypedDict):
     name: str
     where: str
     module: str
+    layer: str  # its class and size
     device: str
     bytes: int  # what this node alone brought
     shared: int  # what it keeps of memory that another row counts
@@ -114,11 +119,9 @@ class MemoryRecord:
         for r in self.rows[:SHOWN]:
             told = size(r["bytes"]) if r["bytes"] or not r["shared"] else f"shares {size(r['shared'])}"
             shapes = ", ".join(" × ".join(map(str, s)) or "a number" for s in r["shapes"])
-            table.append((told, r["name"], r["module"], shapes, r["where"]))
-        wide = [max((len(row[i]) for row in table), default=0) for i in range(5)]
-        for row in table:
-            cells = [f"{row[0]:>{wide[0]}}", *[f"{c:<{w}}" for c, w in zip(row[1:], wide[1:], strict=True)]]
-            out.append("  ".join(cells).rstrip())
+            table.append((told, named(r["module"], r["layer"]), r["name"], shapes, r["where"]))
+        wide = max((len(row[0]) for row in table), default=0)
+        out += columns([(f"{row[0]:>{wide}}", *row[1:]) for row in table])
         if len(self.rows) > SHOWN:
             out.append(f"… and {len(self.rows) - SHOWN} more nodes")
         return "\n".join([*out, *self.says])
@@ -165,7 +168,7 @@ class Account:
         self._holders: dict[Any, tuple[int, str, set]] = {}
         self._kept: dict[int, tuple[int, list]] = {}  # by node's id: its row, the memories it keeps
 
-    def hold(self, key: int, node: Any, place: str, module: str) -> None:
+    def hold(self, key: int, node: Any, place: str, module: str, layer: str = "") -> None:
         """A node was made."""
         device = str(node.place.device)
         mine: dict[Any, int] = {}
@@ -192,7 +195,8 @@ class Account:
                 "id": len(self.rows),
                 "name": type(node).__name__,
                 "where": place,
-                "module": spoken(module),
+                "module": module,
+                "layer": layer,
                 "device": device,
                 "bytes": sum(new.values()),
                 "shared": sum(n for r, n in mine.items() if r not in new),
@@ -259,7 +263,7 @@ class Account:
         return made
 
 
-class Timeline(Driven):
+class Timeline(BackwardDriver):
     """Listens to a run and accounts for what its nodes keep.
 
     Args:
@@ -281,7 +285,7 @@ class Timeline(Driven):
         self.title = title
         self.account = Account()
         self._nodes: dict[int, Any] = {}
-        self._stack: list = []
+        self._here = Inside()
         self._passes: list[list[int]] = []
         self._frees = True
         self.namespace = namespace
@@ -301,9 +305,9 @@ class Timeline(Driven):
             [('[1]', 800), ('[0]', 32)]
         """
         if name == "forward":
-            self._stack.append(subject)
-        elif name == "forward_end" and self._stack:
-            self._stack.pop()
+            self._here.stack.append(subject)
+        elif name == "forward_end" and self._here.stack:
+            self._here.stack.pop()
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
         """A node may have been made.
@@ -330,8 +334,11 @@ class Timeline(Driven):
         if key in self._nodes:
             return
         self._nodes[key] = ref_to(node, lambda _, key=key: self._gone(key))
-        module = path_of(self._stack[0], self._stack[-1]) if self._stack else ""
-        account.hold(key, node, str(line_of(where(2)) or ""), module)
+        module = layer = ""
+        stack = self._here.stack
+        if stack and (path := path_of(stack[0], stack[-1])):
+            module, layer = spoken(path, stack[0]), about(stack[-1])
+        account.hold(key, node, str(line_of(where(2)) or ""), module, layer)
 
     def _gone(self, key: int) -> None:
         """A node is no more, or has let go of what it saved."""
@@ -379,8 +386,8 @@ def memory(
         >>> y = x.exp()
         >>> print(memory((y * y).sum()).text())
         memory: at most 4000 B saved for backward after ExpBackward0
-               4000 B  ExpBackward0    1000
-        shares 4000 B  MulBackward0    1000, 1000
+               4000 B  ExpBackward0  1000
+        shares 4000 B  MulBackward0  1000, 1000
     """
     given = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
     for i, t in enumerate(given):
@@ -395,10 +402,11 @@ def memory(
     for n in reversed(nodes):
         account.tick += 1
         note = note_of(n)
-        module = note.get("module")
+        module, layer = note.get("module"), ""
         if module is None and "row" in note:
-            module = note["row"].module
-        account.hold(id(n), n, str(line_of(note.get("line")) or ""), module or "")
+            module, layer = note["row"].module, note["row"].layer
+            module = note["row"].called or module
+        account.hold(id(n), n, str(line_of(note.get("line")) or ""), spoken(module or ""), layer)
     first = account.tick + 1
     graph = linked(order, None, namespace, account.row_of)
     for n in nodes:
@@ -406,4 +414,20 @@ def memory(
         account.release(id(n))
     made = account.record(title, [[first, account.tick]] if nodes else [])
     made.graph = graph
+    if graph is not None:
+        _layers(made.rows, graph, Names(namespace=namespace))
     return made
+
+
+def _layers(rows: list[dict[str, Any]], graph: Any, names: Names) -> None:
+    """Name the layers of rows as the graph does, where no listener did."""
+    numbered = {r["id"]: r for r in rows}
+    said = {path: names.spoken(root, path) for root, path in names.parts}
+    for node in graph.nodes:
+        row = numbered.get(node.row)
+        if row is None or node.group < 0 or row["layer"]:
+            continue
+        group = graph.groups[node.group]
+        if group.path and not group.synthetic and row["module"] in ("", spoken(group.path)):
+            row["module"] = said.get(group.path) or spoken(group.path)
+            row["layer"] = named("", group.kind, group.size)

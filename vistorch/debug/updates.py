@@ -2,14 +2,17 @@
 
 Nobody listening costs nothing. Once `remember(p)` was called, each step keeps a copy of those parameters from before it
 and the difference after it; nothing else is copied. At most 64 parameters are remembered: asking for one more forgets
-the one that was asked for longest ago.
-Invariant: no parameter is kept alive by being remembered; when the last is gone, nobody listens any more.
+the one that was asked for longest ago. A cell that is run again makes new parameters under the same name: `follow`
+takes a name, and looks at each step for what it stands for then.
+Invariant: no parameter is kept alive by being remembered; when the last is gone, and no name is followed, nobody
+listens any more.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..engine.events import Listener
@@ -36,6 +39,8 @@ class _Steps(Listener):
         """Copy before a step, subtract after it."""
         if name not in ("step", "step_end"):
             return
+        if name == "step" and _followed:
+            _look_again()
         for group in subject.param_groups:
             for p in group["params"]:
                 kept = _kept.get(id(p))
@@ -57,6 +62,7 @@ def _note(kept: _Kept, p: Any, begins: bool) -> None:
 
 
 _kept: dict[int, _Kept] = {}
+_followed: dict[str, Callable[[], Iterable[Any]]] = {}
 _steps = _Steps()
 _listening = False
 _lock = threading.RLock()  # a parameter may be freed while this thread holds it
@@ -90,15 +96,42 @@ def remember(parameter: Any) -> None:
         _listen()
 
 
+def follow(name: str, parameters: Callable[[], Iterable[Any]]) -> None:
+    """Remember the parameters that a name stands for, at each step those of that moment.
+
+    Args:
+        name: the name; following it anew replaces what was asked for it before.
+        parameters: gives the parameters; what it raises means that there are none now.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.updates import follow, last_update
+        >>> notebook = {"w": vistorch.nn.Parameter(vistorch.ones(2))}
+        >>> follow("w", lambda: [notebook["w"]])
+        >>> notebook["w"] = vistorch.nn.Parameter(vistorch.zeros(2))  # as a cell does that is run again
+        >>> notebook["w"].sum().backward()
+        >>> vistorch.optim.SGD([notebook["w"]], lr=0.5).step()
+        >>> last_update(notebook["w"])
+        tensor([-0.5000, -0.5000])
+    """
+    with _lock:
+        _followed.pop(name, None)
+        _followed[name] = parameters
+        while len(_followed) > MOST:
+            del _followed[next(iter(_followed))]
+        _listen()
+
+
 def forget(parameter: Any = None) -> None:
     """Stop keeping what steps add to a parameter, or to any.
 
     Args:
-        parameter: the one; None for all.
+        parameter: the one; None for all, and for all names.
     """
     with _lock:
         if parameter is None:
             _kept.clear()
+            _followed.clear()
         else:
             _kept.pop(id(parameter), None)
         _listen()
@@ -163,10 +196,21 @@ def _forget(key: int) -> None:
             _listen()
 
 
+def _look_again() -> None:
+    """Remember what the followed names stand for now."""
+    for parameters in list(_followed.values()):
+        try:
+            new = [p for p in parameters() if not remembered(p)]
+        except Exception:  # the name is gone, or its object answers with an error: there is nothing to keep
+            continue
+        for p in new:
+            remember(p)
+
+
 def _listen() -> None:
     """Listen while there is something to remember."""
     global _listening
-    wanted = bool(_kept)
+    wanted = bool(_kept or _followed)
     if wanted != _listening:
         _listening = wanted
         if wanted:

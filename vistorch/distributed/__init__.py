@@ -7,23 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compat.said import unbuilt
+from .._lazy import unbuilt
 
-FUNCTIONS = """
-    all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier
-    batch_isend_irecv broadcast broadcast_object_list gather gather_object init_device_mesh
-    init_process_group irecv isend monitored_barrier new_group recv recv_object_list reduce reduce_scatter
-    reduce_scatter_tensor scatter scatter_object_list send send_object_list get_backend
-"""
-CLASSES = "Backend DeviceMesh FileStore HashStore ProcessGroup Store TCPStore Work P2POp"
-globals().update(
-    unbuilt(
-        "vistorch.distributed",
-        "vistorch runs in one process; see `multiprocessing` for several on one machine.",
-        FUNCTIONS,
-        CLASSES,
-    )
-)
+globals().update(unbuilt("distributed"))
 _NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
 
 

@@ -36,12 +36,17 @@ def _sum_to(xp, input, shape):
 def _cast(xp, input, dtype):
     if input.dtype.kind == "c" and dtype.kind not in "cb":
         input = input.real
-    return xp.asarray(input).astype(dtype)
+    return xp.asarray(input).astype(dtype, order=_order(input))
+
+
+def _order(input: Any) -> Any:
+    """How a copy lies: as the original, or row by row where that has one element for many places."""
+    return "C" if 0 in input.strides else "K"
 
 
 clone_ = op(
     "clone",
-    lambda xp, input: xp.array(input, order="K"),
+    lambda xp, input: xp.array(input, order=_order(input)),
     widen=False,
     formula=r"\bar x = \bar y",
     input=lambda F, g: g,

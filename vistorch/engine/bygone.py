@@ -5,25 +5,11 @@ Invariant: a form that PyTorch still takes works, with its warning; it costs the
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
-from typing import Any
 
 from . import promote
 from .tensor import Tensor
-
-_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
-def user_level() -> int:
-    """The `stacklevel` of the innermost line outside vistorch, for the caller's `warnings.warn`."""
-    frame: Any = sys._getframe(1)
-    level = 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HOME):
-        frame = frame.f_back
-        level += 1
-    return level
+from .warn_once import user_level
 
 
 def number_first(name: str, number: str, tensors: str, given: tuple) -> tuple:

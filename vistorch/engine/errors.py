@@ -243,3 +243,8 @@ def must_be_tensor(func: str, argument: str, position: int, given: Any) -> TypeE
     """A TypeError for an argument that should have been a Tensor."""
     kind = "NoneType" if given is None else type(given).__name__
     return TypeError(f"{func}(): argument '{argument}' (position {position}) must be Tensor, not {kind}")
+
+
+def not_built(name: str, why: str) -> NotImplementedError:
+    """What exists by name only, and what to do instead."""
+    return NotImplementedError(f"{name} is not built: {why}")

@@ -14,6 +14,7 @@ from typing import Any
 from weakref import ref as ref_to
 
 from .handles import handle
+from .modes import mode
 
 new = object.__new__
 draw = itertools.count().__next__
@@ -231,15 +232,16 @@ REPLACED: Any = object()
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("hooks", "kept_by", "leaf", "own", "retains", "shown")
+    __slots__ = ("former", "hooks", "kept_by", "leaf", "loose", "own", "retains", "shown")
 
     def __init__(self) -> None:
         self.leaf: Any = None
+        self.former: tuple = ()  # the ends of its graphs from before it got another shape, known weakly
         self.hooks: Any = None
         self.retains = False
-        self.shown: Any = None
         self.kept_by: Any = None  # the node's hooks that keep the retained gradient
         self.own = False  # a view whose requires_grad was set on itself
+        self.loose = False  # an inference tensor that may be written outside inference mode
         self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 
@@ -256,6 +258,13 @@ def version(t: Any) -> Version:
     if v is None:
         v = t._ver = Version()
     return v
+
+
+def loose(t: Any) -> Version:
+    """The version cell for an alias of an inference tensor; one made outside inference mode may be written there."""
+    if mode.on is not None:
+        more(t).loose = True
+    return UNTRACKED
 
 
 def leaf_of(t: Any) -> Leaf | None:
@@ -298,7 +307,8 @@ def let_go(t: Any) -> None:
     if leaf is not None:
         former: Any = new(t.__class__)
         leaf.variable = former
-        former._data, former._place, former._rg = t._data, t._place, True
+        extras.former = (*[one for one in extras.former if one() is not None], ref_to(leaf))
+        former._data, former._place, former._rg = t._data, t._place, t._rg
         former._grad = former._ver = former._view = former._more = None
         former._node = REPLACED
 

@@ -116,13 +116,13 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
     n = new(rule.node_class)
     edges: list = []
     for t, vjp in zip(ins, rule.vjps):  # noqa: B905  hot
-        if vjp is None or t.__class__ in NUMBERS or not t._rg:
+        if vjp is None or t.__class__ in NUMBERS:
             edges.append(None)
-        else:
-            if t._view is not None:
-                t._view.sync(t)
-            e = t._node
-            edges.append(leaf_of(t) if e is None else e)
+            continue
+        if t._view is not None:
+            t._view.sync(t)  # first: only then does a view know whether its base requires grad by now
+        e = t._node
+        edges.append(None if not t._rg else leaf_of(t) if e is None else e)
     first = outs[0]
     d = first._data
     plain = mode.on is True  # nobody packs what is saved, nobody asks where

@@ -289,7 +289,7 @@ class Tensor:
     @property
     def _base(self) -> Tensor | None:
         v = self._view
-        if v is None or v.hidden:
+        if v is None or v.hidden or self._ver is graph.UNTRACKED:
             return None
         base = v.base
         extras = base._more
@@ -324,6 +324,7 @@ class Tensor:
             tensor([2., 2.], requires_grad=True)
         """
         o = wrap(self._data, self._place)
+        o._ver = None if self._ver is not graph.UNTRACKED else graph.loose(o)
         if (told := events.hear.cut) is not None:
             told("data", self)
         return o if self._view is None else self._view.alias(o)

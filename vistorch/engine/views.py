@@ -295,7 +295,7 @@ def before_sync(x: Tensor) -> None:
 
 def before_write(x: Tensor, requires_grad: bool) -> None:
     """What must hold before `x` is overwritten; `requires_grad`: whether the write will be recorded."""
-    if x._ver is graph.UNTRACKED and mode.on is not None:
+    if x._ver is graph.UNTRACKED and mode.on is not None and not (x._more is not None and x._more.loose):
         raise RuntimeError(errors.INFERENCE_WRITTEN)
     if x._view is not None:
         if requires_grad:

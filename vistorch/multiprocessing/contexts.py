@@ -220,4 +220,4 @@ if sys.platform != "win32":
     CONTEXTS.update(fork=ForkContext(), forkserver=ForkServerContext())
 
 default = DefaultContext()
-_Pool._own_context = default.get_context
+_Pool._contexts = default

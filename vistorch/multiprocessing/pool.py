@@ -6,7 +6,6 @@ Invariant: where the main module can be imported, this is Python's pool.
 from __future__ import annotations
 
 import multiprocessing.pool
-from collections.abc import Callable
 from typing import Any
 
 from .carrying import carried
@@ -25,7 +24,7 @@ class Pool(multiprocessing.pool.Pool):
         context: whose processes; those of the default start method if None.
     """
 
-    _own_context: Callable[[], Any]  # set beside the contexts, which know this class
+    _contexts: Any  # whose default a pool takes; set beside them, because they know this class
 
     def __init__(
         self,
@@ -35,7 +34,9 @@ class Pool(multiprocessing.pool.Pool):
         maxtasksperchild: int | None = None,
         context: Any = None,
     ) -> None:
-        super().__init__(processes, initializer, initargs, maxtasksperchild, context or self._own_context())
+        super().__init__(
+            processes, initializer, initargs, maxtasksperchild, context or self._contexts.get_context()
+        )
 
     def apply_async(self, func: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a function in a process; the result comes later."""

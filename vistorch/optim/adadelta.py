@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .checks import check_at_least_zero, check_lr
-from .rules import Rule, pulled
+from ..engine.argument_docs import arguments
+from .argument_table import ARGUMENTS
+from .checks import check
+from .per_parameter import COMMON, Rule, pulled
 
 __all__ = ["Adadelta"]
 
 
+@arguments(
+    ARGUMENTS, rho="how much of the running averages is kept at each step.", eps="added under the roots."
+)
 class Adadelta(Rule):
     """Steps whose size is the average of past steps (Zeiler, 2012).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        rho: how much of the running averages is kept at each step.
-        eps: added under the roots.
-        weight_decay: pull towards zero, added to the gradient.
-        foreach: accepted; there is one implementation.
-        capturable: accepted.
-        maximize: climb instead of descend.
-        differentiable: record the step itself.
 
     Example:
         >>> import vistorch
@@ -36,12 +30,7 @@ class Adadelta(Rule):
         tensor([0.9997, 1.9997], requires_grad=True)
     """
 
-    options: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "capturable": False}
 
     def __init__(
         self,
@@ -56,11 +45,10 @@ class Adadelta(Rule):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
+        check(lr=lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
-        check_at_least_zero(epsilon=eps)
-        check_at_least_zero(weight_decay=weight_decay)
+        check(epsilon=eps, weight_decay=weight_decay)
         defaults = {
             "lr": lr,
             "rho": rho,

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.argument_docs import arguments
 from ..engine.face import FUNCTIONS
 from ..engine.limits import finfo
 from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
+from .argument_table import ARGUMENTS
 from .optimizer import Optimizer, with_loss
-from .rules import step_count
+from .per_parameter import step_count
 
 __all__ = ["Adafactor"]
 
 zeros_like = FUNCTIONS["zeros_like"]
 
 
+@arguments(
+    ARGUMENTS,
+    lr="the greatest step relative to the size of a parameter.",
+    beta2_decay="how fast the averages become slower: the power of the number of steps.",
+    eps="the least divisor, the type's own precision if None; and the least size that a parameter counts as.",
+    d="how much the root mean square of an update may be.",
+    weight_decay="by how much of the learning rate the parameters shrink at each step.",
+)
 class Adafactor(Optimizer):
     """Steps relative to the size of the parameters, with little memory (Shazeer and Stern, 2018).
 
     The average of the squared gradients of a matrix is kept as one column and one row, whose product stands for it.
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: the greatest step relative to the size of a parameter.
-        beta2_decay: how fast the averages become slower: the power of the number of steps.
-        eps: the least divisor, the type's own precision if None; and the least size that a parameter counts as.
-        d: how much the root mean square of an update may be.
-        weight_decay: by how much of the learning rate the parameters shrink at each step.
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
 
     Example:
         >>> import vistorch

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..engine.argument_docs import arguments
 from ..engine.face import FUNCTIONS
 from ..engine.tensor import Tensor
-from .checks import check_at_least_zero, check_lr, fused_or_not
-from .rules import Rule, pulled, step_count
+from .argument_table import ARGUMENTS
+from .checks import check, fused_or_not
+from .per_parameter import COMMON, Rule, pulled, step_count
 
 __all__ = ["Adagrad"]
 
 
+@arguments(
+    ARGUMENTS,
+    lr_decay="how fast the learning rate falls.",
+    initial_accumulator_value="what the sum begins with.",
+)
 class Adagrad(Rule):
     """Steps divided by the root of the sum of all squared gradients (Duchi et al., 2011).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        lr_decay: how fast the learning rate falls.
-        weight_decay: pull towards zero, added to the gradient.
-        initial_accumulator_value: what the sum begins with.
-        eps: added to the denominator.
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
-        differentiable: record the step itself.
-        fused: accepted; there is one implementation.
 
     Example:
         >>> import vistorch
@@ -42,12 +37,7 @@ class Adagrad(Rule):
         True
     """
 
-    options: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "fused": None,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "fused": None}
 
     def __init__(
         self,
@@ -63,9 +53,13 @@ class Adagrad(Rule):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_lr(lr)
-        check_at_least_zero(lr_decay=lr_decay, weight_decay=weight_decay)
-        check_at_least_zero(initial_accumulator_value=initial_accumulator_value, epsilon=eps)
+        check(
+            lr=lr,
+            lr_decay=lr_decay,
+            weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value,
+            epsilon=eps,
+        )
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,

@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..engine.argument_docs import arguments
 from ..engine.tensor import Tensor
-from .checks import check_at_least_zero, check_betas, check_lr, check_tensor_lr, fused_or_not
-from .rules import Rule, pulled, shrinking
+from .argument_table import ARGUMENTS
+from .checks import check, check_tensor_lr, fused_or_not
+from .per_parameter import COMMON, Rule, pulled, shrinking
 
 __all__ = ["Adam", "AdamW"]
 
 
+@arguments(
+    ARGUMENTS,
+    betas="how much of the running averages of the gradient and of its square is kept at each step.",
+    amsgrad="use the greatest average of squares so far (Reddi et al., 2018).",
+)
 class Adam(Rule):
     """Steps of a size that the recent gradients of each element decide (Kingma and Ba, 2014).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        betas: how much of the running averages of the gradient and of its square is kept at each step.
-        eps: added to the denominator.
-        weight_decay: pull towards zero, added to the gradient.
-        amsgrad: use the greatest average of squares so far (Reddi et al., 2018).
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
-        capturable: accepted.
-        differentiable: record the step itself.
-        fused: accepted; there is one implementation.
-        decoupled_weight_decay: shrink the parameter itself, as AdamW does.
 
     Example:
         >>> import vistorch
@@ -41,11 +34,9 @@ class Adam(Rule):
     """
 
     options: ClassVar[dict[str, Any]] = {
+        **COMMON,
         "amsgrad": False,
-        "maximize": False,
-        "foreach": None,
         "capturable": False,
-        "differentiable": False,
         "decoupled_weight_decay": False,
         "fused": None,
     }
@@ -67,10 +58,7 @@ class Adam(Rule):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_tensor_lr(lr, foreach, capturable)
-        check_lr(lr)
-        check_at_least_zero(epsilon=eps)
-        check_betas(betas)
-        check_at_least_zero(weight_decay=weight_decay)
+        check(lr=lr, epsilon=eps, betas=betas, weight_decay=weight_decay)
         if (
             len({float if isinstance(b, float) else Tensor if isinstance(b, Tensor) else None for b in betas})
             > 1
@@ -121,21 +109,14 @@ class Adam(Rule):
         F.addcdiv_(p, mean, F.shift(F.div(F.sqrt(square), correction), eps), -step_size)
 
 
+@arguments(
+    ARGUMENTS,
+    betas="how much of the running averages of the gradient and of its square is kept at each step.",
+    weight_decay="by how much of the learning rate the parameters shrink at each step.",
+    amsgrad="use the greatest average of squares so far.",
+)
 class AdamW(Adam):
     """Adam with weight decay that shrinks the parameters themselves (Loshchilov and Hutter, 2017).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        betas: how much of the running averages of the gradient and of its square is kept at each step.
-        eps: added to the denominator.
-        weight_decay: by how much of the learning rate the parameters shrink at each step.
-        amsgrad: use the greatest average of squares so far.
-        maximize: climb instead of descend.
-        foreach: accepted; there is one implementation.
-        capturable: accepted.
-        differentiable: record the step itself.
-        fused: accepted; there is one implementation.
 
     Example:
         >>> import vistorch

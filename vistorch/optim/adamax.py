@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .checks import check_at_least_zero, check_betas, check_lr
-from .rules import Rule, pulled
+from ..engine.argument_docs import arguments
+from .argument_table import ARGUMENTS
+from .checks import check
+from .per_parameter import COMMON, Rule, pulled
 
 __all__ = ["Adamax"]
 
 
+@arguments(ARGUMENTS)
 class Adamax(Rule):
     """Adam with the infinity norm of past gradients (Kingma and Ba, 2014).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        betas: how much of the running averages is kept at each step.
-        eps: added to the denominator.
-        weight_decay: pull towards zero, added to the gradient.
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
-        differentiable: record the step itself.
-        capturable: accepted.
 
     Example:
         >>> import vistorch
@@ -36,12 +28,7 @@ class Adamax(Rule):
         tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    options: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "capturable": False}
 
     def __init__(
         self,
@@ -56,10 +43,7 @@ class Adamax(Rule):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_at_least_zero(epsilon=eps)
-        check_betas(betas)
-        check_at_least_zero(weight_decay=weight_decay)
+        check(lr=lr, epsilon=eps, betas=betas, weight_decay=weight_decay)
         defaults = {
             "lr": lr,
             "betas": betas,

@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..engine.argument_docs import arguments
 from ..engine.tensor import Tensor
-from .checks import check_at_least_zero, check_lr
-from .rules import Rule, pulled, step_count
+from .argument_table import ARGUMENTS
+from .checks import check
+from .per_parameter import COMMON, Rule, pulled, step_count
 
 __all__ = ["ASGD"]
 
 
+@arguments(
+    ARGUMENTS,
+    lambd="pull towards zero beside the step.",
+    alpha="the power with which the step falls.",
+    t0="the step at which averaging begins.",
+)
 class ASGD(Rule):
     """Averaged gradient descent (Polyak and Juditsky, 1992): the average is in the state, under "ax".
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        lambd: pull towards zero beside the step.
-        alpha: the power with which the step falls.
-        t0: the step at which averaging begins.
-        weight_decay: pull towards zero, added to the gradient.
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
-        differentiable: record the step itself.
-        capturable: accepted.
 
     Example:
         >>> import vistorch
@@ -39,12 +35,7 @@ class ASGD(Rule):
     """
 
     by_count = False  # the size of the step is in each parameter's state
-    options: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "capturable": False}
 
     def __init__(
         self,
@@ -59,8 +50,7 @@ class ASGD(Rule):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_at_least_zero(weight_decay=weight_decay)
+        check(lr=lr, weight_decay=weight_decay)
         defaults = {
             "lr": lr,
             "lambd": lambd,

@@ -21,18 +21,21 @@ def check_tensor_lr(lr: Any, foreach: bool | None, capturable: bool) -> None:
         raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
 
 
-def check_at_least_zero(**options: Any) -> None:
-    """Refuse a negative option; the underscores of its name are blanks in the sentence."""
+def check(**options: Any) -> None:
+    """Refuse options out of range, in the order given; the name is the one in the sentence.
+
+    Args:
+        **options: a learning rate, a pair of betas in [0, 1), or numbers of at least zero.
+    """
     for name, value in options.items():
-        if not 0.0 <= value:
+        if name == "lr":
+            check_lr(value)
+        elif name == "betas":
+            for i, beta in enumerate(value):
+                if not 0.0 <= beta < 1.0:
+                    raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        elif not 0.0 <= value:
             raise ValueError(f"Invalid {name} value: {value}")
-
-
-def check_betas(betas: Any) -> None:
-    """Refuse betas outside [0, 1)."""
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
 def fused_or_not(optimizer: Any, fused: bool | None, foreach: bool | None, differentiable: bool) -> None:

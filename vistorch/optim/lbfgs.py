@@ -9,9 +9,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.argument_docs import arguments
 from ..engine.face import FUNCTIONS
 from ..engine.modes import enable_grad, no_grad
 from ..engine.tensor import Tensor
+from .argument_table import ARGUMENTS
 from .checks import check_lr
 from .line_search import strong_wolfe
 from .optimizer import Optimizer
@@ -28,20 +30,21 @@ def _number(loss: Any) -> float:
 KEPT = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
 
 
+@arguments(
+    ARGUMENTS,
+    params="parameters.",
+    lr="learning rate; with a line search, where it begins.",
+    max_iter="how many directions a step tries at most.",
+    max_eval="how often a step calls the closure at most; 1.25 times `max_iter` if None.",
+    tolerance_grad="the greatest gradient at which a step ends.",
+    tolerance_change="the least change of the parameters or the loss at which a step goes on.",
+    history_size="how many steps are remembered.",
+    line_search_fn='"strong_wolfe" or None.',
+)
 class LBFGS(Optimizer):
     """Quasi-Newton steps from the gradients of the last ones (Liu and Nocedal, 1989).
 
     The closure is called several times in a step. All parameters are one vector: there is one group.
-
-    Args:
-        params: parameters.
-        lr: learning rate; with a line search, where it begins.
-        max_iter: how many directions a step tries at most.
-        max_eval: how often a step calls the closure at most; 1.25 times `max_iter` if None.
-        tolerance_grad: the greatest gradient at which a step ends.
-        tolerance_change: the least change of the parameters or the loss at which a step goes on.
-        history_size: how many steps are remembered.
-        line_search_fn: "strong_wolfe" or None.
 
     Example:
         >>> import vistorch

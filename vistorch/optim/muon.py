@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.argument_docs import arguments
 from ..engine.face import FUNCTIONS
 from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
+from .argument_table import ARGUMENTS
 from .optimizer import Optimizer, with_loss
 
 __all__ = ["Muon"]
@@ -17,19 +19,19 @@ addmm, zeros_like = FUNCTIONS["addmm"], FUNCTIONS["zeros_like"]
 QUINTIC = (3.4445, -4.7750, 2.0315)
 
 
+@arguments(
+    ARGUMENTS,
+    params="parameters of two dims, or dicts of parameters with options of their own.",
+    weight_decay="by how much of the learning rate the parameters shrink at each step.",
+    momentum="how much of the running average of the gradient is kept at each step.",
+    nesterov="look one step ahead.",
+    ns_coefficients="of the polynomial that brings the singular values closer to one.",
+    eps="the least norm that the average is divided by.",
+    ns_steps="how often the polynomial is applied.",
+    adjust_lr_fn='"original" or "match_rms_adamw": how the step\'s size follows the shape.',
+)
 class Muon(Optimizer):
     """Steps whose singular values are all about the same (Jordan et al., 2024); for matrices only.
-
-    Args:
-        params: parameters of two dims, or dicts of parameters with options of their own.
-        lr: learning rate.
-        weight_decay: by how much of the learning rate the parameters shrink at each step.
-        momentum: how much of the running average of the gradient is kept at each step.
-        nesterov: look one step ahead.
-        ns_coefficients: of the polynomial that brings the singular values closer to one.
-        eps: the least norm that the average is divided by.
-        ns_steps: how often the polynomial is applied.
-        adjust_lr_fn: "original" or "match_rms_adamw": how the step's size follows the shape.
 
     Example:
         >>> import vistorch

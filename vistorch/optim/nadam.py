@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..engine.argument_docs import arguments
 from ..engine.tensor import Tensor
-from .checks import check_at_least_zero, check_betas, check_lr
-from .rules import Rule, pulled, shrinking, step_count
+from .argument_table import ARGUMENTS
+from .checks import check
+from .per_parameter import COMMON, Rule, pulled, shrinking, step_count
 
 __all__ = ["NAdam"]
 
 
+@arguments(ARGUMENTS, momentum_decay="how fast the momentum grows to its full size.")
 class NAdam(Rule):
     """Adam that looks ahead by its momentum (Dozat, 2016).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        betas: how much of the running averages is kept at each step.
-        eps: added to the denominator.
-        weight_decay: pull towards zero, added to the gradient.
-        momentum_decay: how fast the momentum grows to its full size.
-        decoupled_weight_decay: shrink the parameter itself, as AdamW does.
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
-        capturable: accepted.
-        differentiable: record the step itself.
 
     Example:
         >>> import vistorch
@@ -40,13 +30,7 @@ class NAdam(Rule):
     """
 
     by_count = False  # the product of momenta is each parameter's own
-    options: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-        "decoupled_weight_decay": False,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "capturable": False, "decoupled_weight_decay": False}
 
     def __init__(
         self,
@@ -63,11 +47,7 @@ class NAdam(Rule):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_at_least_zero(epsilon=eps)
-        check_betas(betas)
-        check_at_least_zero(weight_decay=weight_decay)
-        check_at_least_zero(momentum_decay=momentum_decay)
+        check(lr=lr, epsilon=eps, betas=betas, weight_decay=weight_decay, momentum_decay=momentum_decay)
         defaults = {
             "lr": lr,
             "betas": betas,

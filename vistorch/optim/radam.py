@@ -5,26 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .checks import check_at_least_zero, check_betas, check_lr
-from .rules import Rule, pulled, shrinking
+from ..engine.argument_docs import arguments
+from .argument_table import ARGUMENTS
+from .checks import check
+from .per_parameter import COMMON, Rule, pulled, shrinking
 
 __all__ = ["RAdam"]
 
 
+@arguments(ARGUMENTS)
 class RAdam(Rule):
     """Adam with a rectified step while the average of squares is young (Liu et al., 2019).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        betas: how much of the running averages is kept at each step.
-        eps: added to the denominator.
-        weight_decay: pull towards zero, added to the gradient.
-        decoupled_weight_decay: shrink the parameter itself, as AdamW does.
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
-        capturable: accepted.
-        differentiable: record the step itself.
 
     Example:
         >>> import vistorch
@@ -37,13 +28,7 @@ class RAdam(Rule):
         tensor([0.8000, 1.6000], requires_grad=True)
     """
 
-    options: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-        "decoupled_weight_decay": False,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "capturable": False, "decoupled_weight_decay": False}
 
     def __init__(
         self,
@@ -59,10 +44,7 @@ class RAdam(Rule):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_at_least_zero(epsilon=eps)
-        check_betas(betas)
-        check_at_least_zero(weight_decay=weight_decay)
+        check(lr=lr, epsilon=eps, betas=betas, weight_decay=weight_decay)
         defaults = {
             "lr": lr,
             "betas": betas,

@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .checks import check_at_least_zero, check_lr
-from .rules import Rule, pulled
+from ..engine.argument_docs import arguments
+from .argument_table import ARGUMENTS
+from .checks import check
+from .per_parameter import COMMON, Rule, pulled
 
 __all__ = ["RMSprop"]
 
 
+@arguments(
+    ARGUMENTS,
+    alpha="how much of the running averages is kept at each step.",
+    centered="divide by the deviation from the average gradient.",
+)
 class RMSprop(Rule):
     """Steps divided by the root of the average of squared gradients (Tieleman and Hinton, 2012).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        alpha: how much of the running averages is kept at each step.
-        eps: added to the denominator.
-        weight_decay: pull towards zero, added to the gradient.
-        momentum: how much of the last step is kept.
-        centered: divide by the deviation from the average gradient.
-        capturable: accepted.
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
-        differentiable: record the step itself.
 
     Example:
         >>> import vistorch
@@ -38,14 +32,7 @@ class RMSprop(Rule):
         tensor([0.5000, 1.5000], requires_grad=True)
     """
 
-    options: ClassVar[dict[str, Any]] = {
-        "momentum": 0,
-        "centered": False,
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "momentum": 0, "centered": False, "capturable": False}
 
     def __init__(
         self,
@@ -61,9 +48,7 @@ class RMSprop(Rule):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_at_least_zero(epsilon=eps)
-        check_at_least_zero(momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        check(lr=lr, epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
             "lr": lr,
             "momentum": momentum,

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..engine.argument_docs import arguments
 from ..engine.face import FUNCTIONS
 from ..engine.tensor import Tensor
-from .checks import check_lr
-from .rules import Rule, step_count
+from .argument_table import ARGUMENTS
+from .checks import check
+from .per_parameter import COMMON, Rule, step_count
 
 __all__ = ["Rprop"]
 
 
+@arguments(
+    ARGUMENTS,
+    etas="by which a step shrinks, and by which it grows.",
+    step_sizes="the least and the greatest step.",
+)
 class Rprop(Rule):
     """Steps that grow while a gradient keeps its sign and shrink where it turns (Riedmiller and Braun, 1993).
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        etas: by which a step shrinks, and by which it grows.
-        step_sizes: the least and the greatest step.
-        capturable: accepted.
-        foreach: accepted; there is one implementation.
-        maximize: climb instead of descend.
-        differentiable: record the step itself.
 
     Example:
         >>> import vistorch
@@ -37,12 +34,7 @@ class Rprop(Rule):
         tensor([0.9000, 1.9000], requires_grad=True)
     """
 
-    options: ClassVar[dict[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "capturable": False}
 
     def __init__(
         self,
@@ -56,7 +48,7 @@ class Rprop(Rule):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
+        check(lr=lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         defaults = {

@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .checks import check_lr, fused_or_not
-from .rules import Rule, pulled
+from ..engine.argument_docs import arguments
+from .argument_table import ARGUMENTS
+from .checks import check, fused_or_not
+from .per_parameter import COMMON, Rule, pulled
 
 __all__ = ["SGD"]
 
 
+@arguments(
+    ARGUMENTS,
+    dampening="how much less the gradient counts beside the momentum.",
+    nesterov="look ahead by the momentum.",
+)
 class SGD(Rule):
     """Gradient descent, optionally with momentum.
-
-    Args:
-        params: parameters, or dicts of parameters with options of their own.
-        lr: learning rate.
-        momentum: how much of the last step is kept.
-        dampening: how much less the gradient counts beside the momentum.
-        weight_decay: pull towards zero, added to the gradient.
-        nesterov: look ahead by the momentum.
-        maximize: climb instead of descend.
-        foreach: accepted; there is one implementation.
-        differentiable: record the step itself.
-        fused: accepted; there is one implementation.
 
     Example:
         >>> import vistorch
@@ -39,13 +34,7 @@ class SGD(Rule):
 
     counts = False
     as_real = False
-    options: ClassVar[dict[str, Any]] = {
-        "nesterov": False,
-        "maximize": False,
-        "foreach": None,
-        "differentiable": False,
-        "fused": False,
-    }
+    options: ClassVar[dict[str, Any]] = {**COMMON, "nesterov": False, "fused": False}
 
     def __init__(
         self,
@@ -61,7 +50,7 @@ class SGD(Rule):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_lr(lr)
+        check(lr=lr)
         if momentum < 0.0:
             raise ValueError(f"Invalid momentum value: {momentum}")
         if weight_decay < 0.0:

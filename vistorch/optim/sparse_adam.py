@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.argument_docs import arguments
+from .argument_table import ARGUMENTS
 from .optimizer import Optimizer
 
 __all__ = ["SparseAdam"]
 
 
+@arguments(ARGUMENTS, params="parameters.")
 class SparseAdam(Optimizer):
     """Refused: all gradients here are dense, and `Adam` is for those.
-
-    Args:
-        params: parameters.
-        lr: learning rate.
-        betas: how much of the running averages is kept at each step.
-        eps: added to the denominator.
-        maximize: climb instead of descend.
 
     Example:
         >>> import vistorch

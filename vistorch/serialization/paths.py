@@ -12,12 +12,8 @@ from typing import Any
 Name = tuple[str, str]
 
 _FILES = {
-    "activation": ("multihead", "smooth", "soft", "straight"),
+    "activation": ("multihead",),
     "container": ("parameters",),
-    "conv": ("conv_lazy", "conv_transpose"),
-    "loss": ("loss_margins", "loss_values"),
-    "padding": ("padding_own",),
-    "pooling": ("pooling_max", "pooling_means"),
     "rnn": ("rnn_base", "rnn_cells"),
     "transformer": ("transformer_layers",),
 }
@@ -47,7 +43,7 @@ _ELSEWHERE: dict[Name, Name] = {
     ("vistorch.optim.adafactor", "Adafactor"): ("torch.optim", "Adafactor"),
     ("vistorch.optim.muon", "Muon"): ("torch.optim", "Muon"),
     ("vistorch.engine.handles", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
-    ("vistorch.nn.modules.calls", "BoundHook"): ("torch.nn.modules.module", "_WrappedHook"),
+    ("vistorch.nn.modules.module_call", "BoundHook"): ("torch.nn.modules.module", "_WrappedHook"),
 }
 BACK = {theirs: ours for ours, theirs in _ELSEWHERE.items()}
 """By PyTorch's name, where the thing is here, if not at the same path."""

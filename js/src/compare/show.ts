@@ -4,7 +4,7 @@ import { el } from "../shared/dom";
 import { count, num } from "../shared/format";
 import type { Frame } from "../shared/frame";
 import { real } from "../shared/payload";
-import { card, foot, listing, only, sentence, sign, within } from "../shared/report";
+import { called, card, foot, listing, only, sentence, sign, within } from "../shared/report";
 import { maps } from "./maps";
 import type { First, Leaf, Row, Side, State } from "./types";
 
@@ -62,7 +62,7 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
       {
         name: "op",
         width: "minmax(100px, 1fr)",
-        fill: (row) => [el("b", { text: row.op }), ...(row.module ? [el("em", { text: within(row.module) })] : [])],
+        fill: (row) => called(row, row.op),
       },
       { name: "forward ↓", width: "minmax(110px, 1fr)", fill: (row) => mark(row.forward, row, state.names) },
       {
@@ -95,7 +95,7 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
         "div.vt-rp-line",
         {},
         el("b", { text: row.op }),
-        el("span", { text: `number ${row.id + 1} ${within(row.module)}${wide}` }),
+        el("span", { text: [`number ${row.id + 1}`, within(row.module), row.layer].filter(Boolean).join(" ") + wide }),
       ),
       ...(row.line ? [el("div.vt-cm-code", { text: row.line })] : []),
       ...line("forward", row.forward),

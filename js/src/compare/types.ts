@@ -35,6 +35,8 @@ export interface Row {
   b: number | null;
   op: string;
   module: string;
+  /** Class and size of the module. */
+  layer: string;
   line: string;
   forward: Side | null;
   backward: Side | null;

@@ -22,13 +22,14 @@ export function dress(element: SVGGElement, stand: Stand, chosen: boolean, hit: 
   element.setAttribute("aria-pressed", String(chosen));
 }
 
-/** The mark of what a trace found in a box, of a closed group the worst within, at the corner at x and y. */
-export function found(worst: number, x: number, y: number): SVGGElement[] {
+/** The mark of what a trace found in a box, of a closed group the worst within, on its left side: edges and what is
+ * written on them come in from above, to the right of their line. */
+export function found(worst: number, x: number, middle: number): SVGGElement[] {
   const name = MARKS[worst];
   if (!name) return [];
   const mark = sign(name, 16);
-  mark.setAttribute("x", String(x - 9));
-  mark.setAttribute("y", String(y - 7));
-  const ground = svg("circle", { cx: x - 1, cy: y + 1, r: 8.5 });
+  mark.setAttribute("x", String(x - 11));
+  mark.setAttribute("y", String(middle - 8));
+  const ground = svg("circle", { cx: x - 3, cy: middle, r: 8.5 });
   return [svg("g", { class: `vt-found vt-found-${name}` }, svg("title", { text: name }), ground, mark)];
 }

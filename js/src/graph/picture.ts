@@ -236,7 +236,7 @@ export class Picture {
         svg("text", { class: "vt-small vt-faint", x: x + w - 8, y: middle + 4, "text-anchor": "end", text: right }),
         sign,
         diamond,
-        ...found(Math.max(0, ...members.map((node) => this.#graph.number(node, "mark") || 0)), x + w, y),
+        ...found(Math.max(0, ...members.map((node) => this.#graph.number(node, "mark") || 0)), x, middle),
       );
     } else {
       const text = cut(`${bold}  ${plain}`, Math.floor((w - 16) / SMALL));

@@ -4,7 +4,7 @@ import { Linked } from "../graph/linked";
 import { button, el } from "../shared/dom";
 import { count, percent, shapeText } from "../shared/format";
 import type { Frame } from "../shared/frame";
-import { card, foot, listing, sentence, sign, within } from "../shared/report";
+import { called, card, foot, listing, sentence, sign } from "../shared/report";
 import { chart } from "./chart";
 import { alive, type Order, ordered, size } from "./ticks";
 import type { Row, State } from "./types";
@@ -68,11 +68,8 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
       {
         name: "node",
         width: "minmax(140px, 1fr)",
-        fill: (row) => [
-          el("b", { text: row.name }),
-          ...(row.module ? [el("em", { text: within(row.module) })] : []),
-          ...(row.where ? [el("em.vt-me-where", { text: row.where, title: row.where })] : []),
-        ],
+        fill: (row) =>
+          called(row, row.name, ...(row.where ? [el("em.vt-me-where", { text: row.where, title: row.where })] : [])),
       },
       {
         name: "saved",

@@ -18,6 +18,7 @@ export interface Row {
   name: string;
   where: string;
   module: string;
+  layer: string;
   device: string;
   bytes: number;
   shared: number;
@@ -57,6 +58,7 @@ export const checkRow: Check<Row> = record<Row>({
   name: text,
   where: text,
   module: text,
+  layer: text,
   device: text,
   bytes: num,
   shared: num,

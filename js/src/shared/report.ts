@@ -86,9 +86,19 @@ export function sentence(text: string, bold: string[] = []): (Node | string)[] {
 /** Infinities with a real minus sign, which also keeps them in one line. */
 export const typeset = (text: string): string => text.replace(/-inf\b/g, "−inf");
 
-/** A module's path where a name is expected: "in layer1.0", "in module 0". */
+/** A layer's name after "in", where an index alone needs a noun: "in head[5]", "in layer [0]". */
 export const within = (module: string): string =>
-  module ? `in ${/^[\d.]+$/.test(module) ? "module " : ""}${module}` : "";
+  module ? `in ${module.startsWith("[") ? "layer " : ""}${module}` : "";
+
+/** What a row is called: its layer as in a graph, with class and size, and the op second; an op outside of all layers alone. */
+export function called(row: { module: string; layer: string }, op: string, ...more: Node[]): Node[] {
+  if (!row.module) return [el("b", { text: op }), ...more];
+  return [
+    el("b", { text: row.module }),
+    ...(row.layer ? [el("span.vt-rp-layer", { text: row.layer })] : []),
+    el("span.vt-rp-second", {}, el("span.vt-rp-op", { text: op }), ...more),
+  ];
+}
 
 export interface Column<Row> {
   name: string;
@@ -162,10 +172,19 @@ export function listing<Row>(
       line.setAttribute("aria-selected", String(i === index));
       line.tabIndex = i === index ? 0 : -1;
     });
-  // Only the table's own box scrolls: the page stays where it is.
+  // Only the table's own box scrolls: the page stays where it is. No row is left cut below the head: where the rows that
+  // follow do not fill the box, there is room below them.
   const reveal = painter(() => {
     const line = lines.find((one) => one.isConnected && one.getAttribute("aria-selected") === "true");
-    if (line && root.scrollHeight > root.clientHeight) root.scrollTop = line.offsetTop - root.clientHeight / 2;
+    root.style.paddingBottom = "";
+    if (!line || root.scrollHeight <= root.clientHeight) return;
+    const seen = [...body.children] as HTMLElement[];
+    const [top, high] = [head.offsetHeight, root.clientHeight];
+    const end = root.scrollHeight;
+    const first = seen.find((one) => one.offsetTop >= Math.min(line.offsetTop - high / 2, end - high) + top) ?? line;
+    const to = first.offsetTop - top;
+    root.style.paddingBottom = `${Math.max(0, to + high - end)}px`;
+    root.scrollTop = to;
   }, signal);
   function pick(index: number): void {
     mark(index);

@@ -4,7 +4,7 @@ import { Linked } from "../graph/linked";
 import { button, el, on } from "../shared/dom";
 import { count } from "../shared/format";
 import type { Frame } from "../shared/frame";
-import { card, foot, type Listing, listing, only, sentence, sign, typeset, within } from "../shared/report";
+import { called, card, foot, type Listing, listing, only, sentence, sign, typeset } from "../shared/report";
 import { close, code } from "./close";
 import { lineOf } from "./places";
 import { lines } from "./source";
@@ -77,11 +77,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
       {
         name: "op",
         width: "minmax(110px, 1.2fr)",
-        fill: (row) => [
-          el("b", { text: row.op }),
-          el("em.vt-tr-written", { text: row.code, title: row.code }),
-          ...(row.module ? [el("em.vt-tr-module", { text: within(row.module) })] : []),
-        ],
+        fill: (row) => called(row, row.op, el("em.vt-tr-written", { text: row.code, title: row.code })),
       },
       { name: "forward ↓", width: "minmax(110px, 1fr)", fill: (row) => mark(row.forward) },
       { name: "backward ↑", width: "minmax(110px, 1fr)", fill: (row) => mark(row.backward) },

@@ -22,6 +22,8 @@ export interface Row {
   op: string;
   code: string;
   module: string;
+  /** Class and size of the module. */
+  layer: string;
   forward: Mark | null;
   backward: Mark | null;
 }

@@ -1,7 +1,10 @@
-// Accuracy class by class, the worst first. Rows glide to their places, and the order changes at most once a second.
+// Accuracy class by class, the worst first. The order is made anew at most once a second, and rows glide to their
+// places one at a time (glide.ts).
 
 import { atEnd, el, on } from "../shared/dom";
 import { count } from "../shared/format";
+import { still } from "../shared/theme";
+import { nextOrder } from "./glide";
 import { brief, one, whole } from "./numbers";
 import { tabs } from "./tabs";
 import { nameOf, type Of, type Part, put, set, tally, unchanged, type View } from "./view";
@@ -10,6 +13,7 @@ export const FEW = 20; // samples below which a share says little
 const PATIENCE = 1000;
 const MOST = 100; // rows
 const HIGH = 25;
+const LONGEST = 600; // ms: a glide whose end was not reported, as in a page that is not shown, is over
 const NOTHING = "No class is known yet: labels are seen in cross_entropy, nll_loss and BCE, or told by run.observe.";
 
 interface Row {
@@ -112,10 +116,20 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   legend.setAttribute("role", "columnheader");
   let byName = false;
   let sorted = -PATIENCE;
-  let late: ReturnType<typeof setTimeout> | undefined;
+  let wanted: number[] = [];
+  let gliding: HTMLElement | null = null;
+  let [late, over]: (ReturnType<typeof setTimeout> | undefined)[] = [];
   let hovered = false;
   on(room, "pointerenter", () => void (hovered = true), signal);
-  on(room, "pointerleave", () => void (hovered = false), signal);
+  on(
+    room,
+    "pointerleave",
+    () => {
+      hovered = false;
+      view.again();
+    },
+    signal,
+  );
   on(
     worst,
     "click",
@@ -126,7 +140,11 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     },
     signal,
   );
-  atEnd(signal, () => clearTimeout(late));
+  on(list, "transitionend", (e) => void (e.target === gliding && e.propertyName === "transform" && arrived()), signal);
+  atEnd(signal, () => {
+    clearTimeout(late);
+    clearTimeout(over);
+  });
   const sameCounts = unchanged();
 
   function row(c: number): Row {
@@ -176,20 +194,52 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     return made;
   }
 
-  /** The order, where a second has passed since it changed; else it comes when that has. */
+  /** The order to come: it changes when a second has passed since it last did, and not under the pointer. */
   function sort(fresh: number[]): void {
     const now = performance.now();
-    const differs = fresh.length !== view.order.length || fresh.some((c, i) => c !== view.order[i]);
+    const differs = fresh.length !== wanted.length || fresh.some((c, i) => c !== wanted[i]);
     if (!differs) return;
     const wait = sorted + PATIENCE - now;
     const running = view.state.head.status === "running";
-    if (view.order.length === fresh.length && running && (wait > 0 || hovered)) {
+    if (wanted.length === fresh.length && running && (wait > 0 || hovered)) {
       clearTimeout(late);
       late = setTimeout(view.again, Math.max(wait, 50) + (hovered ? PATIENCE : 0));
       return;
     }
+    const asked = sorted < 0; // by a click: it is answered at once
     sorted = now;
-    view.order = fresh;
+    wanted = fresh;
+    if (asked || still() || view.order.length !== fresh.length) settle();
+  }
+
+  /** The row on its way, if there is one, is at its place. */
+  function landed(): void {
+    clearTimeout(over);
+    gliding?.classList.remove("vt-w-lifted");
+    gliding = null;
+  }
+
+  /** All rows at their places, with nothing on the way. */
+  function settle(): void {
+    landed();
+    view.order = wanted;
+  }
+
+  /** Take one more row to its place, above those that it crosses, when the one before has arrived. */
+  function advance(): void {
+    if (gliding || view.order === wanted || (hovered && view.state.head.status === "running")) return;
+    const { order, mover } = nextOrder(view.order, wanted);
+    if (mover === null || !order.slice(0, MOST).every((c) => rows.get(c)?.root.isConnected)) return settle();
+    view.order = order.every((c, i) => c === wanted[i]) ? wanted : order;
+    gliding = row(mover).root;
+    gliding.classList.add("vt-w-lifted");
+    over = setTimeout(arrived, LONGEST);
+  }
+
+  /** The next row may go. */
+  function arrived(): void {
+    landed();
+    view.again();
   }
 
   function paint(): void {
@@ -214,7 +264,8 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     root.classList.toggle("vt-w-stale", stale);
     root.classList.toggle("vt-w-lost", lost > 0);
     const running = state.head.status === "running";
-    sort(byName ? Array.from({ length: n }, (_, c) => c) : running ? steady(view.order, right, seen) : worstFirst(right, seen));
+    sort(byName ? Array.from({ length: n }, (_, c) => c) : running ? steady(wanted, right, seen) : worstFirst(right, seen));
+    advance();
     if (sameCounts(t?.counts.seen, t?.before?.seen, view.order, view.cell?.[0], state.classes, byName)) return;
     put(worst, byName ? "by number" : "worst first");
     worst.title = byName
@@ -233,6 +284,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       focus?.root.focus();
     }
     list.style.height = `${shown.length * HIGH}px`;
+    list.classList.toggle("vt-w-still", !gliding);
     shown.forEach((c, place) => {
       const r = row(c);
       const [k, of] = [right[c] as number, seen[c] as number];
@@ -242,7 +294,6 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       if (r.place !== place) {
         r.root.style.transform = `translateY(${place * HIGH}px)`;
         r.root.setAttribute("aria-rowindex", String(place + 1));
-        r.root.style.zIndex = place < r.place ? "1" : "0";
         r.place = place;
         r.root.tabIndex = place ? -1 : 0;
       }

@@ -157,7 +157,7 @@ def test_the_log_keeps_no_module_alive_and_is_bounded():
     import gc
     import weakref
 
-    from vistorch.debug.graph import calls
+    from vistorch.debug.graph import module_calls
 
     net = nn.Linear(2, 2)
     gone = weakref.ref(net)
@@ -168,7 +168,7 @@ def test_the_log_keeps_no_module_alive_and_is_bounded():
     del loss
     gc.collect()
     assert gone() is None
-    assert calls._log.events.maxlen == calls.KEPT
+    assert module_calls._log.events.maxlen == module_calls.KEPT
 
 
 def test_an_exception_in_forward_ends_the_call():

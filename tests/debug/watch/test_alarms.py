@@ -49,7 +49,7 @@ def test_a_loss_that_becomes_nan_is_said_with_the_last_good_snapshot():
     assert text.splitlines()[0] == "Ended after step 30" and "Finished" not in text
     assert "✹ Loss is NaN since step 17." in text and "loss NaN" in text and math.isnan(run.loss)
     assert [e.what for e in run.log.entries] == ["alarm: loss NaN"] and run.log.entries[0].step == 17
-    assert max(run.shelf.steps) == 16  # none is taken of what is spoilt
+    assert max(run.snapshots.steps) == 16  # none is taken of what is spoilt
     head = run.state()["head"]
     assert head["status"] == "ended" and head["alarm"]["say"] == alarm.say()
     drawn = paint(run.record()).decode()
@@ -76,7 +76,7 @@ def test_a_loss_that_is_finite_again_is_told_of_as_past():
         and run.alarm.rest().startswith("All weights are finite.")
     )
     assert "✹ Loss was NaN in 2 steps" in run.text() and run.loss < 3
-    assert run.shelf.steps[-1] == 11  # snapshots go on
+    assert run.snapshots.steps[-1] == 11  # snapshots go on
 
 
 def test_a_gradient_that_is_not_finite_is_named_where_the_loss_is_finite():
@@ -208,7 +208,7 @@ def holding(run, act):
     held = []
 
     def poll():
-        if run.status == "paused" and not run.desk.waiting:
+        if run.status == "paused" and not run.commands.waiting:
             held.append(run.step)
             act()
 
@@ -291,7 +291,7 @@ def test_a_terminal_is_told_at_once():
     net = small_net()
     opt = optim.SGD(net.parameters(), lr=0.1)
     run = watch(net, opt, tell=Line(out))
-    run.next_refresh = 0
+    run.refresher.next_refresh = 0
     train(run, net, opt, spoil=lambda i, loss: loss * NAN if i == 17 else loss, after=lambda i: run.refresh())
     told = out.getvalue()
     assert told.count("✹ Loss is NaN since step 17.") == 2  # when it comes, and in the table
@@ -336,7 +336,7 @@ def test_columns_that_were_merged_travel_whole():
                 page[name] = new
             page["version"] = delta["version"]
         whole = run.state()
-    assert run.book.flow.width > 1
+    assert run.metrics.flow.width > 1
     for name, key in (("loss", "curve"), ("flow", "columns")):
         assert page[name]["from"] == 0 and page[name]["width"] == whole[name][key]["width"]
         assert np.array_equal(page[name]["mean"], whole[name][key]["mean"], equal_nan=True)

@@ -10,7 +10,7 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, small_training
 from vistorch import optim
 from vistorch.debug.watch import StopTraining, watch
-from vistorch.debug.watch.controls import checked
+from vistorch.debug.watch.commands import checked
 
 
 def said(run):
@@ -220,7 +220,7 @@ def test_a_click_read_by_poll_acts_at_the_same_boundary():
     def poll():
         if run.step >= 1 and not run.log.entries:
             run.command({"do": "pause"})
-        elif run.desk.paused:
+        elif run.commands.paused:
             run.command({"do": "resume"})
 
     with watch(net, opt, poll=poll) as run:
@@ -244,7 +244,7 @@ def test_the_next_backward_pass_may_be_looked_into():
     net, opt, loop = small_training()
     seen = []
     with watch(net, opt) as run:
-        run.at_backward = lambda which, run_, outputs: seen.append((which.step, outputs[0].item()))
+        run.controls.at_backward = lambda run_, outputs: seen.append((run.step, outputs[0].item()))
         losses = loop(3)
     assert seen == [(0, losses[0])]
 

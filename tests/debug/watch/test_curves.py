@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vistorch.debug.watch.book import Book
 from vistorch.debug.watch.curves import Curve
+from vistorch.debug.watch.metrics import Metrics
 
 
 @given(
@@ -66,7 +66,7 @@ def test_a_copy_is_restored_and_what_came_after_is_cut():
 
 
 def test_a_million_steps_of_losses_rates_and_norms_stay_small():
-    book = Book()
+    metrics = Metrics()
     rng = np.random.default_rng(0)
     losses = rng.random(1_000_000) + 1
     losses[[7, 654_321]] = 99.0, -5.0
@@ -74,15 +74,15 @@ def test_a_million_steps_of_losses_rates_and_norms_stay_small():
     sizes = []
     for i in range(0, len(losses), 1000):
         steps = np.arange(i + 1, i + 1001)
-        book.add_losses(steps, losses[i : i + 1000].tolist())
-        book.add_rates([(i + 1, [1.0 / (1 + i // 100_000)])], i + 1000)
-        book.add_norms([i + 500], [[1.0, 1e9 if i == 123_000 else 2.0]])
-        sizes.append(book.loss.nbytes + book.lr.nbytes + book.flow.nbytes)
-    assert sizes[0] == sizes[-1] < 250_000 and book.nbytes < 250_000
-    loss, lr, flow = book.loss.wire(), book.lr.wire(), book.flow.wire()
-    assert loss["mean"].shape[1] <= 2048 and loss["width"] == 512 and len(book.recent) == 20
+        metrics.add_losses(steps, losses[i : i + 1000].tolist())
+        metrics.add_rates([(i + 1, [1.0 / (1 + i // 100_000)])], i + 1000)
+        metrics.add_norms([i + 500], [[1.0, 1e9 if i == 123_000 else 2.0]])
+        sizes.append(metrics.loss.nbytes + metrics.lr.nbytes + metrics.flow.nbytes)
+    assert sizes[0] == sizes[-1] < 250_000 and metrics.nbytes < 250_000
+    loss, lr, flow = metrics.loss.wire(), metrics.lr.wire(), metrics.flow.wire()
+    assert loss["mean"].shape[1] <= 2048 and loss["width"] == 512 and len(metrics.recent) == 20
     assert np.flatnonzero(loss["high"][0] == 99).tolist() == [8 // 512]
     assert np.flatnonzero(loss["low"][0] == -5).tolist() == [654_322 // 512] and loss["bad"].sum() == 1
-    assert book.loss.count.sum() == 999_999 and book.lr.count.sum() == 1_000_000
+    assert metrics.loss.count.sum() == 999_999 and metrics.lr.count.sum() == 1_000_000
     assert lr["high"].max() == 1.0 and lr["low"][0, -1] == np.float32(0.1)
     assert flow["high"].max() == 1e9 and np.argmax(flow["high"][1]) == 123_500 // flow["width"]

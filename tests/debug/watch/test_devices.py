@@ -8,7 +8,7 @@ from tests.debug.watch.loops import F, conv_net, pictures
 from tests.debug.watch.test_measures import always
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.debug.watch.freight import Freight
+from vistorch.debug.watch.transfer import Transfer
 
 
 @pytest.fixture
@@ -23,16 +23,16 @@ def train(place, steps=6):
     x, y = x.to(place), y.to(place)
     opt = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
     with always(watch(net, opt)) as run:
-        run.next_refresh = float("inf")
+        run.refresher.next_refresh = float("inf")
         for i in range(steps):
             part = slice(8 * (i % 3), 8 * (i % 3) + 8)
             opt.zero_grad()
             F.cross_entropy(net(x[part]), y[part]).backward()
             opt.step()
-            run.next_refresh = float("inf")
-        before = run.freight.crossings
+            run.refresher.next_refresh = float("inf")
+        before = run.transfer.crossings
         run.refresh()
-        once = run.freight.crossings - before
+        once = run.transfer.crossings - before
         with vistorch.no_grad():
             F.cross_entropy(net(x), y)
     assert run.says == []
@@ -65,25 +65,25 @@ def test_steps_alone_cross_nothing(device):
     with always(watch(net, opt, snapshot_every=0)) as run:
         counts = []
         for _ in range(5):
-            run.next_refresh = float("inf")
+            run.refresher.next_refresh = float("inf")
             F.cross_entropy(net(x), y).backward()
             opt.step()
-            counts.append(run.freight.crossings)
+            counts.append(run.transfer.crossings)
         run.refresh()
-        assert counts == [0] * 5 and run.freight.crossings == 1
-        assert len(run.book.recent) == 5 and run.tally().samples == 120
+        assert counts == [0] * 5 and run.transfer.crossings == 1
+        assert len(run.metrics.recent) == 5 and run.tally().samples == 120
 
 
 def test_two_devices_cross_once_each(device):
-    freight = Freight()
+    transfer = Transfer()
     a, b = vistorch.arange(3, device="cuda:0"), vistorch.ones(2, 2, device="cuda:1")
-    tickets = [freight.put(t._data, t._place) for t in (a, b, a * 2)]
+    tickets = [transfer.put(t._data, t._place) for t in (a, b, a * 2)]
     assert tickets[0].value is None
-    freight.send()
-    assert freight.crossings == 2 and tickets[2].value.tolist() == [0, 2, 4]
+    transfer.send()
+    assert transfer.crossings == 2 and tickets[2].value.tolist() == [0, 2, 4]
     assert tickets[0].value.dtype == np.int64 and tickets[1].value.shape == (2, 2)
-    freight.send()
-    assert freight.crossings == 2
+    transfer.send()
+    assert transfer.crossings == 2
 
 
 def values_and_tokens(place):
@@ -101,13 +101,13 @@ def values_and_tokens(place):
         opt = optim.SGD(net.parameters(), lr=0.1)
         with always(watch(net, opt, snapshot_every=0)) as run:
             for _ in range(4):
-                run.next_refresh = float("inf")
+                run.refresher.next_refresh = float("inf")
                 opt.zero_grad()
                 loss().backward()
                 opt.step()
-            before = run.freight.crossings
+            before = run.transfer.crossings
             run.refresh()
-            assert run.freight.crossings - before <= 1
+            assert run.transfer.crossings - before <= 1
             with vistorch.no_grad():
                 loss()
         assert run.says == []
@@ -143,21 +143,21 @@ def test_each_refresh_of_a_whole_training_crosses_once(device, monkeypatch):
     x, y = x.to(device), y.to(device)
     opt = optim.Adam(net.parameters(), lr=0.01)
     with always(watch(net, opt, snapshot_every=0)) as run:
-        crossed, sent = [], run.freight.send
+        crossed, sent = [], run.transfer.send
 
         def send():
-            before, waiting = run.freight.crossings, bool(run.freight.waiting)
+            before, waiting = run.transfer.crossings, bool(run.transfer.waiting)
             sent()
-            crossed.append((run.freight.crossings - before, waiting))
+            crossed.append((run.transfer.crossings - before, waiting))
 
-        monkeypatch.setattr(run.freight, "send", send)
+        monkeypatch.setattr(run.transfer, "send", send)
         for i in range(1, 19):
-            run.next_refresh = 0.0 if i % 3 == 0 else float("inf")
+            run.refresher.next_refresh = 0.0 if i % 3 == 0 else float("inf")
             opt.zero_grad()
             F.cross_entropy(net(x), y).backward()
             opt.step()
-            run.next_refresh = float("inf")
+            run.refresher.next_refresh = float("inf")
         assert run.says == [] and crossed == [(1, True)] * 6
     # pictures of the samples chosen at the last refresh came with one more
-    assert sum(n for n, _ in crossed) <= 8 and run.book.mistakes.number and run.step == 18
-    assert run.state()["flow"]["columns"]["mean"].shape[1] == 19 and len(run.book.recent) == 18
+    assert sum(n for n, _ in crossed) <= 8 and run.metrics.mistakes.number and run.step == 18
+    assert run.state()["flow"]["columns"]["mean"].shape[1] == 19 and len(run.metrics.recent) == 18

@@ -12,7 +12,7 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.debug.watch.showing import memory_of
+from vistorch.debug.watch.build import memory_of
 from vistorch.engine.events import Listener, hear
 from vistorch.engine.places import CPU
 from vistorch.widgets._frame.wire import pack
@@ -39,7 +39,7 @@ def test_an_exception_leaves_the_last_state():
     )
     assert head["say"].startswith("Step 8 did not finish: RuntimeError in 0, test_ends.py, line ")
     assert head["say"].endswith("Shown: the last whole step, 7; the model holds its weights.")
-    assert len(run.book.window.rows) == 70 and "Error after step 7" in run.text() and silent()
+    assert len(run.metrics.window.rows) == 70 and "Error after step 7" in run.text() and silent()
 
 
 def test_an_interrupt_leaves_the_last_state():
@@ -76,8 +76,8 @@ def test_nested_and_side_by_side():
         loop(4)
         other_loop(6)
     assert (a.step, b.step, c.step) == (4, 6, 4)
-    assert (len(a.book.window.rows), len(b.book.window.rows)) == (40, 60) and silent()
-    assert a.book.loss.wire()["mean"].tolist()[0][1:] == c.book.loss.wire()["mean"].tolist()[0][1:]
+    assert (len(a.metrics.window.rows), len(b.metrics.window.rows)) == (40, 60) and silent()
+    assert a.metrics.loss.wire()["mean"].tolist()[0][1:] == c.metrics.loss.wire()["mean"].tolist()[0][1:]
 
 
 def test_inner_modules_are_silent_only_where_nobody_else_listens():
@@ -130,11 +130,11 @@ def test_an_error_of_the_watching_is_not_the_loops():
     net, opt, loop = small_training()
     with watch(net, opt) as run:
         loop(2)
-        run.book.add_losses = None
+        run.metrics.add_losses = None
         loop(2)
         run.refresh = None
-        run.next_refresh = 0
-        run._after_step = None
+        run.refresher.next_refresh = 0
+        run.loop.after_step = None
         loop(3)
     assert run.step == 4 and run.says and "Watching stopped: TypeError" in run.text()
     assert silent()
@@ -150,7 +150,7 @@ def test_nothing_of_the_graph_or_of_batches_is_kept():
         opt.step()
         del loss
         assert node() is None
-    assert run.ear.sights == [] and run.queued == [] and run.ear.inputs is None
+    assert run.pending.batches == [] and run.pending.predictions == [] and run.listener.inputs is None
 
 
 def test_a_run_that_is_dropped_is_freed():
@@ -199,7 +199,7 @@ def test_a_soak_keeps_its_memory_and_its_peak():
     curve = run.state()["loss"]["curve"]
     assert run.says == [] and run.step == STEPS and curve["width"] == 16
     assert curve["high"][0, PEAK // 16] == np.float32(run.peak) == np.nanmax(curve["high"]) > 50
-    assert run.book.loss.count.sum() == STEPS and len(pack("watch", run.record().wire())) < 160_000
+    assert run.metrics.loss.count.sum() == STEPS and len(pack("watch", run.record().wire())) < 160_000
 
 
 def test_it_imports_nothing_heavy():

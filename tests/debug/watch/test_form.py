@@ -10,8 +10,8 @@ import pytest
 
 from vistorch.debug.watch import load
 from vistorch.debug.watch.form import check
-from vistorch.debug.watch.keeping import save
 from vistorch.debug.watch.record import WatchRecord
+from vistorch.debug.watch.record_file import save
 from vistorch.debug.watch.tables import columns_of, figure
 from vistorch.debug.watch.tensorboard import scalars
 

@@ -8,10 +8,10 @@ import vistorch
 from tests.debug.watch.test_measures import always
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.debug.watch.freight import Freight
 from vistorch.debug.watch.language import CONTEXT, RARE, WINDOW, Form, Tokens, ask, name_of
-from vistorch.debug.watch.reading import CLASSES, Sight
+from vistorch.debug.watch.loss_inputs import CLASSES, LossInputs
 from vistorch.debug.watch.tasks import form_of
+from vistorch.debug.watch.transfer import Transfer
 from vistorch.debug.watch.words import table_text
 from vistorch.engine.places import CPU
 
@@ -33,12 +33,12 @@ def taken(
     scores = torch.log_softmax(torch.tensor(logits), -1).numpy() if logs else logits
     order = (1, 0, 2) if first else (0, 1, 2)
     flat = np.ascontiguousarray(scores.transpose(order)).reshape(-1, vocabulary)
-    sight = Sight(
+    sight = LossInputs(
         CLASSES, flat, np.ascontiguousarray(target.transpose(order[:2])).reshape(-1), CPU, logs=logs
     )
     sight.step, sight.tokens = step, tokens
     found = tokens_of or Tokens()
-    found.add([ask(sight, Form(rows, length, first, shifted), Freight(), whole)])
+    found.add([ask(sight, Form(rows, length, first, shifted), Transfer(), whole)])
     return found, each.numpy().reshape(rows, length)
 
 
@@ -158,7 +158,7 @@ def test_the_form_is_not_guessed():
     """Whole numbers that are no words of the classes' vocabulary make no language model."""
     net = nn.Sequential(nn.Embedding(30, 4), nn.Linear(4, 5))
     ids = np.random.default_rng(0).integers(0, 30, (3, 4))
-    sight = Sight(CLASSES, np.zeros((12, 5), np.float32), ids.reshape(-1) % 5, CPU)
+    sight = LossInputs(CLASSES, np.zeros((12, 5), np.float32), ids.reshape(-1) % 5, CPU)
     sight.tokens, sight.sequence = ids, (3, 4)
     assert form_of(sight, net) is None
     same = nn.Sequential(nn.Embedding(5, 4), nn.Linear(4, 5))

@@ -7,8 +7,8 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import flow, watch
+from vistorch.debug.watch.advice import CURES, Layer, state_of
 from vistorch.debug.watch.budget import Budget
-from vistorch.debug.watch.cures import CURES, Layer, state_of
 from vistorch.debug.watch.filters import coded
 from vistorch.debug.watch.units import Activity
 
@@ -132,8 +132,8 @@ def test_units_of_a_convolution_are_its_channels():
         for _ in range(64):
             F.cross_entropy(net(x), y).backward()
             opt.step()
-    assert run.says == [] and set(run.book.units.layers) == {"norm"}
-    assert run.book.units.layers["norm"].dead().tolist() == [False, True, False, False]
+    assert run.says == [] and set(run.metrics.units.layers) == {"norm"}
+    assert run.metrics.units.layers["norm"].dead().tolist() == [False, True, False, False]
 
 
 def test_a_unit_that_wakes_is_dead_no_more_and_one_that_dies_is_dead_later():

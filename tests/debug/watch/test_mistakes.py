@@ -12,7 +12,7 @@ from vistorch.debug.watch.mistakes import Batches
 def run_of(batches):
     """A run that was told of batches of (label, read), and refreshed after each."""
     with watch(vistorch.nn.Linear(2, 3), share=1.0) as run:
-        run._fill = lambda *_: None  # what the loop takes as it goes on
+        run.reader.fill = lambda *_: None  # what the loop takes as it goes on
         for batch in batches:
             labels, read = np.array(batch).T
             run.observe(np.eye(3, dtype=np.float32)[read], labels)
@@ -25,7 +25,7 @@ def run_of(batches):
 
 def test_rare_cells_come_before_those_that_have_samples():
     batch = [(2, 0)] + [(1, 2)] * 2 + [(0, 1)] * 40  # the rare ones are the oldest of their batch
-    cells = run_of([batch]).book.mistakes.cells
+    cells = run_of([batch]).metrics.mistakes.cells
     assert {cell: len(kept) for cell, kept in cells.items()} == {
         (2, 0, "training"): 1,
         (1, 2, "training"): 1,
@@ -34,13 +34,13 @@ def test_rare_cells_come_before_those_that_have_samples():
 
 
 def test_cells_that_hold_as_much_take_turns():
-    cells = run_of([[(0, 1)] * 20, [(0, 1)] * 20 + [(1, 0)] * 2 + [(0, 1)] * 20]).book.mistakes.cells
+    cells = run_of([[(0, 1)] * 20, [(0, 1)] * 20 + [(1, 0)] * 2 + [(0, 1)] * 20]).metrics.mistakes.cells
     assert len(cells[1, 0, "training"]) == 2
     assert len(cells[0, 1, "training"]) == 6
 
 
 def test_the_newest_of_a_cell_are_taken():
-    found = run_of([[(0, 1)] * 10, [(0, 1)] * 10, [(0, 1)] * 10]).book.mistakes.cells[0, 1, "training"]
+    found = run_of([[(0, 1)] * 10, [(0, 1)] * 10, [(0, 1)] * 10]).metrics.mistakes.cells[0, 1, "training"]
     assert len(found) == 8
     assert [m.number for m in found] == list(range(5, 13))
 
@@ -57,7 +57,7 @@ def misread(net, x, y):
 
 
 def kept(run, where):
-    return {key[:2]: len(cell) for key, cell in run.book.mistakes.cells.items() if key[2] == where}
+    return {key[:2]: len(cell) for key, cell in run.metrics.mistakes.cells.items() if key[2] == where}
 
 
 def training(run, net, opt, x, y, steps=6, at=lambda i: None):
@@ -76,16 +76,16 @@ def test_a_pause_fills_every_cell_with_its_newest_eight():
     with watch(net, opt, share=1e-9) as run:
 
         def poll():
-            if run.status == "paused" and not run.desk.waiting:
+            if run.status == "paused" and not run.commands.waiting:
                 seen.append(kept(run, "training"))
-                assert all(m.image is not None for cell in run.book.mistakes.cells.values() for m in cell)
+                assert all(m.image is not None for cell in run.metrics.mistakes.cells.values() for m in cell)
                 run.resume()
 
         run.poll = poll
         training(run, net, opt, x, y, at=lambda i: run.pause() if i == 4 else None)
     assert seen == [want] and want and kept(run, "training") == want
-    assert {m.step for cell in run.book.mistakes.cells.values() for m in cell} <= {5, 6}
-    assert not run.batches.reads  # nothing is held when it is over
+    assert {m.step for cell in run.metrics.mistakes.cells.values() for m in cell} <= {5, 6}
+    assert not run.reader.newest.reads  # nothing is held when it is over
 
 
 def test_a_validation_fills_its_cells():
@@ -98,14 +98,14 @@ def test_a_validation_fills_its_cells():
             for i in range(0, 90, 15):
                 F.cross_entropy(net(x[i : i + 15]), y[i : i + 15])
         net.train()
-        run.ear.check.began -= 1e3  # as if it had taken long: then there is time for all
+        run.listener.check.began -= 1e3  # as if it had taken long: then there is time for all
         training(run, net, opt, x, y, 1)
         found = kept(run, "validation")
     assert found == {cell: min(8, n) for cell, n in misread(net, x, y).items()}
 
 
 def test_what_is_held_is_bounded():
-    class Sight:
+    class LossInputs:
         kind, nbytes = "classes", 3 << 20
 
         def __init__(self, rows):
@@ -116,7 +116,7 @@ def test_what_is_held_is_bounded():
     def read(batches, rows):
         n = batches * rows
         return Read(
-            [Sight(rows) for _ in range(batches)], [rows] * batches, np.zeros(n), np.zeros(n), None, None
+            [LossInputs(rows) for _ in range(batches)], [rows] * batches, np.zeros(n), np.zeros(n), None, None
         )
 
     held = Batches()
@@ -124,7 +124,7 @@ def test_what_is_held_is_bounded():
         held.add([read(1, 100)])
         assert held.bytes <= 16 << 20 and sum(len(r.sights) for r in held.reads) == held.bytes // (3 << 20)
     held.clear()
-    Sight.nbytes = 1
+    LossInputs.nbytes = 1
     for _ in range(9):
         held.add([read(400, 10)])  # a refresh of many small batches
         assert 1024 <= held.samples < 1034
@@ -137,8 +137,8 @@ def test_a_rewind_keeps_the_batches_before_it():
     with watch(net, opt, share=1e-9, snapshot_every=4) as run:
 
         def poll():
-            if run.status == "paused" and not run.desk.waiting:
-                said.append((run.say, {m.step for cell in run.book.mistakes.cells.values() for m in cell}))
+            if run.status == "paused" and not run.commands.waiting:
+                said.append((run.say, {m.step for cell in run.metrics.mistakes.cells.values() for m in cell}))
                 run.rewind(5) if len(said) == 1 else run.resume()
 
         run.poll = poll

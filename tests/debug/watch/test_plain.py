@@ -40,7 +40,7 @@ def test_two_optimizers_over_plain_tensors():
             ((a - 2) ** 2 + (b + 1) ** 2).sum().backward()
             first.step(), second.step()
     assert run.step == 4 and run.state()["flow"]["names"] == ["tensor 0", "tensor 1"]
-    assert [ours for _, ours in run.ear.ours.values()] == [True, True] and run.says == []
+    assert [ours for _, ours in run.optimizers.known.values()] == [True, True] and run.says == []
 
 
 def test_a_module_that_is_never_called():
@@ -86,7 +86,7 @@ def test_the_stepper_answers_while_the_loop_waits():
         run.stepper = lambda *_: None
 
         def poll():
-            if run.status == "paused" and not run.desk.waiting:
+            if run.status == "paused" and not run.commands.waiting:
                 said.append(run.say)
                 run.command({"do": "stepper" if len(said) == 1 else "resume"})
 
@@ -101,8 +101,8 @@ def test_head_and_curve_are_told_of_however_dear_a_refresh_is(monkeypatch):
     """Whatever a whole refresh costs, where the run is comes at least four times a second."""
     import importlib
 
-    refreshing = importlib.import_module("vistorch.debug.watch.refreshing")
-    monkeypatch.setattr(refreshing, "GLANCE", 0.02)
+    refresher = importlib.import_module("vistorch.debug.watch.refresher")
+    monkeypatch.setattr(refresher, "GLANCE", 0.02)
     net, opt, _ = small_training()
     x, y = blobs(30)
     told = []
@@ -115,7 +115,7 @@ def test_head_and_curve_are_told_of_however_dear_a_refresh_is(monkeypatch):
             opt.zero_grad()
             F.cross_entropy(net(x), y).backward()
             opt.step()
-            run.next_refresh = float("inf")  # as if it were too dear to come at all
+            run.refresher.next_refresh = float("inf")  # as if it were too dear to come at all
             time.sleep(0.03)
     assert len(told) >= 10 and all(columns == step + 1 for step, columns in told[1:-1])
 

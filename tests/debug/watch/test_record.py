@@ -124,7 +124,7 @@ def test_mistakes_come_once():
 
 def test_mistakes_are_bounded():
     run = trained()
-    cells = run.book.mistakes.cells
+    cells = run.metrics.mistakes.cells
     assert all(len(cell) <= 8 for cell in cells.values())
     assert len(run.record().wire()["mistakes"]["items"]) <= 32 <= 8 * 9 * 2
 

@@ -9,9 +9,9 @@ import vistorch
 from tests.debug.watch.test_measures import always
 from vistorch import nn, optim
 from vistorch.debug.watch import load, watch
-from vistorch.debug.watch.freight import Freight
-from vistorch.debug.watch.reading import values_of
+from vistorch.debug.watch.loss_inputs import values_of
 from vistorch.debug.watch.regression import BINS, CAP, OUTPUTS, WINDOW, Values, reads, trim
+from vistorch.debug.watch.transfer import Transfer
 from vistorch.debug.watch.words import table_text
 from vistorch.engine.places import CPU
 from vistorch.utils.data import DataLoader, TensorDataset
@@ -24,7 +24,7 @@ def taken(p, t, step=1, name="mse_loss", values=None, indices=None, form=""):
     sight.step, sight.indices, sight.form = step, indices, form
     trim(sight)
     values = Values() if values is None else values
-    values.add(reads([sight], Freight()))
+    values.add(reads([sight], Transfer()))
     return values
 
 
@@ -162,7 +162,7 @@ def test_a_large_batch_is_cut_before_it_is_copied():
     assert sight.scores.size <= 2 * CAP and sight.scores.base is None
     values = Values()
     sight.step = 1
-    values.add(reads([sight], Freight()))
+    values.add(reads([sight], Transfer()))
     assert values.given == 5000 and values.scores()[0]["mae"] == 1
 
 

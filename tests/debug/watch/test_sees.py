@@ -82,7 +82,7 @@ def test_losses_that_know_classes(loss):
         loss(out, y).backward()
         read = out.argmax(1).tolist()
         opt.step()
-    rows = fine(run).book.window.rows
+    rows = fine(run).metrics.window.rows
     assert rows[:, 1].tolist() == y.tolist() and rows[:, 2].tolist() == read
 
 
@@ -93,7 +93,7 @@ def test_targets_that_do_not_count_are_left_out():
     with watch(net, opt) as run:
         F.cross_entropy(net(x), y).backward()
         opt.step()
-    assert fine(run).book.window.rows[:, 1].tolist() == [c for c in y.tolist() if c >= 0]
+    assert fine(run).metrics.window.rows[:, 1].tolist() == [c for c in y.tolist() if c >= 0]
 
 
 def test_a_picture_has_a_label_for_each_pixel():
@@ -104,7 +104,7 @@ def test_a_picture_has_a_label_for_each_pixel():
         out = net(x)
         F.cross_entropy(out, y).backward()
         opt.step()
-    rows = fine(run).book.window.rows
+    rows = fine(run).metrics.window.rows
     assert rows[:, 1].tolist() == y.reshape(-1).tolist()
     assert rows[:, 2].tolist() == out.argmax(1).reshape(-1).tolist()
 
@@ -123,8 +123,8 @@ def test_yes_or_no(logits):
         else:
             F.binary_cross_entropy(out.sigmoid(), y).backward()
         opt.step()
-    rows = fine(run).book.window.rows
-    assert run.book.classes == 2 and rows[:, 1].tolist() == y.reshape(-1).int().tolist()
+    rows = fine(run).metrics.window.rows
+    assert run.metrics.classes == 2 and rows[:, 1].tolist() == y.reshape(-1).int().tolist()
     assert rows[:, 2].tolist() == (out > 0).reshape(-1).int().tolist()
 
 
@@ -140,7 +140,7 @@ def test_several_decisions_a_sample():
         opt.step()
     right = ((out > 0) == (y > 0.5)).sum(0).tolist()
     assert fine(run).accuracy()["right"].tolist() == right and run.accuracy()["seen"].tolist() == [20] * 3
-    assert run.book.several and run.confusion().sum() == sum(right)
+    assert run.metrics.several and run.confusion().sum() == sum(right)
 
 
 def test_a_loss_of_ones_own_is_observed():
@@ -151,7 +151,7 @@ def test_a_loss_of_ones_own_is_observed():
         ((out - F.one_hot(y, 3)) ** 2).mean().backward()
         run.observe(out, y)
         opt.step()
-    assert fine(run).book.window.rows[:, 2].tolist() == out.argmax(1).tolist()
+    assert fine(run).metrics.window.rows[:, 2].tolist() == out.argmax(1).tolist()
     with pytest.raises(ValueError, match="observe takes scores"):
         run.observe(out, y[:3])
 
@@ -169,7 +169,7 @@ def test_several_passes_are_one_step_and_only_the_models_count():
         F.cross_entropy(other(x), y).backward()
         opt.step()
     assert fine(run).step == 1 and run.loss == pytest.approx(np.mean(losses))
-    assert len(run.book.window.rows) == 20
+    assert len(run.metrics.window.rows) == 20
 
 
 def test_two_optimizers_the_first_that_steps_counts():
@@ -193,7 +193,7 @@ def test_the_model_is_found_by_itself():
             opt.zero_grad()
             loss(net(x), y).backward()
             opt.step()
-    assert fine(run).model is net and run.step == 5 and len(run.book.window.rows) >= 80
+    assert fine(run).model is net and run.step == 5 and len(run.metrics.window.rows) >= 80
     assert run.state()["flow"]["names"][0] == "0.weight"
 
 
@@ -211,7 +211,7 @@ def test_a_closure_is_part_of_its_step():
     with watch(net, opt) as run:
         for _ in range(3):
             opt.step(closure)
-    assert fine(run).step == 3 and len(run.book.recent) == 3
+    assert fine(run).step == 3 and len(run.metrics.recent) == 3
 
 
 # ---- loaders -------------------------------------------------------------------------------------------------------
@@ -240,9 +240,11 @@ def test_epochs_and_indices(options):
         12,
         8,
     )
-    assert [e["epoch"] for e in run.book.epochs] == [1, 2, 3]
-    assert [int(e["seen"].sum()) for e in run.book.epochs] == [26] * 3 and run.book.epochs[0]["step"] == 4
-    found = run.book.mistakes.wire()
+    assert [e["epoch"] for e in run.metrics.epochs] == [1, 2, 3]
+    assert [int(e["seen"].sum()) for e in run.metrics.epochs] == [26] * 3 and run.metrics.epochs[0][
+        "step"
+    ] == 4
+    found = run.metrics.mistakes.wire()
     assert found
     for m in found:
         assert m["label"] == y[m["index"]].item() != m["read"]
@@ -282,7 +284,7 @@ def test_inputs_that_were_overwritten_are_not_shown():
         F.cross_entropy(net(x), y).backward()
         x.zero_()
         opt.step()
-    found = fine(run).book.mistakes.wire()
+    found = fine(run).metrics.mistakes.wire()
     assert found and all(m["image"] is None and len(m["top"]) == 3 for m in found)
 
 
@@ -295,7 +297,7 @@ def test_scores_of_a_mistake():
         opt.step()
     chances = out.softmax(1).detach().numpy()
     wrong = [i for i in range(8) if chances[i].argmax() != y[i].item()]
-    found = fine(run).book.mistakes.wire()
+    found = fine(run).metrics.mistakes.wire()
     assert len(found) == len(wrong)
     for m in found:
         scores = [p for _, p in m["top"]]

@@ -9,7 +9,7 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.debug.watch.snapshots import Shelf, Snapshot
+from vistorch.debug.watch.snapshots import Snapshot, Snapshots
 from vistorch.utils.data import DataLoader, TensorDataset
 
 
@@ -55,7 +55,7 @@ def test_rewinding_and_going_on_gives_the_same_bits(kind):
             if i == 5:
                 run.snapshot()
             one_step(net, opt, scheduler)
-        assert run.shelf.steps == [5] and run.step == 15
+        assert run.snapshots.steps == [5] and run.step == 15
         run.rewind(5)
         one_step(net, opt, scheduler)  # its end is the boundary that goes back to the end of step 5
         assert run.step == 5 and opt.param_groups[0]["lr"] == scheduler.get_last_lr()[0]
@@ -111,7 +111,7 @@ def test_rewinding_after_the_end():
     net, opt, loop = small_training()
     with watch(net, opt, snapshot_every=0) as run:
         loop(6, lambda i: run.snapshot() if i == 2 else None)
-    kept = [c.clone() for _, c in run.shelf.kept[0].tensors]
+    kept = [c.clone() for _, c in run.snapshots.kept[0].tensors]
     run.rewind()
     assert all((a == b).all() for a, b in zip(kept, net.parameters(), strict=True))
     assert run.state()["head"]["say"] == "The model holds the weights of step 3." and run.step == 3
@@ -136,7 +136,7 @@ def test_a_snapshot_is_untouched_by_going_on_from_it():
     net, opt, loop = small_training()
     with watch(net, opt, snapshot_every=0) as run:
         loop(3, lambda i: run.snapshot() if i == 2 else None)
-        kept = run.shelf.kept[0]
+        kept = run.snapshots.kept[0]
         values = [c.clone() for _, c in kept.tensors]
         buffers = [s["momentum_buffer"].clone() for s in kept.optimizers[0][1]["state"].values()]
         run.rewind(3)
@@ -152,16 +152,16 @@ class Weight:
 
 
 def test_the_shelf_keeps_its_budget_and_spreads_what_it_keeps():
-    shelf = Shelf(50)
+    snapshots = Snapshots(50)
     for step in range(10, 210, 10):
-        assert shelf.add(Weight(step, asked=step == 70))
-        assert shelf.nbytes <= 50 and shelf.steps[-1] == step
-    assert 70 in shelf.steps and len(shelf.steps) == 5
-    gaps = np.diff([0, *shelf.steps])
+        assert snapshots.add(Weight(step, asked=step == 70))
+        assert snapshots.nbytes <= 50 and snapshots.steps[-1] == step
+    assert 70 in snapshots.steps and len(snapshots.steps) == 5
+    gaps = np.diff([0, *snapshots.steps])
     assert gaps.max() <= 100
-    assert not shelf.add(Weight(300, nbytes=51)) and "more than the budget" in shelf.refused
+    assert not snapshots.add(Weight(300, nbytes=51)) and "more than the budget" in snapshots.refused
     with pytest.raises(ValueError, match="there is no snapshot of step 1"):
-        shelf.of(1)
+        snapshots.of(1)
 
 
 def test_by_itself_it_takes_some_within_the_budget():
@@ -170,11 +170,11 @@ def test_by_itself_it_takes_some_within_the_budget():
         run.budget.jobs["snapshots"].share = 1e9
         run.budget.share = 1e9
         loop(200)
-    assert len(run.shelf.kept) > 2 and run.shelf.nbytes <= 200_000
-    assert isinstance(run.shelf.kept[0], Snapshot)
+    assert len(run.snapshots.kept) > 2 and run.snapshots.nbytes <= 200_000
+    assert isinstance(run.snapshots.kept[0], Snapshot)
     with watch(net, opt, snapshot_bytes=10) as run:
         loop(5, lambda i: run.snapshot() if i == 2 else None)
-    assert run.shelf.kept == [] and "more than the budget" in run.why_not("rewind")
+    assert run.snapshots.kept == [] and "more than the budget" in run.why_not("rewind")
     assert run.log.entries[-1].what == "snapshot refused"
 
 
@@ -213,7 +213,7 @@ def test_an_epoch_of_a_shuffling_loader_is_done_again_bit_by_bit(own):
         assert run.step == 4  # back at the end of the first epoch, before its scheduler's step
         again = epoch(*parts)
         third = epoch(*parts)
-    assert run.says == [] and run.shelf.steps == [4]
+    assert run.says == [] and run.snapshots.steps == [4]
     assert second[0] == again[0] and [first, again, third] == plain
     assert (
         run.state()["loss"]["curve"]["mean"][0, 1:].tolist()
@@ -268,4 +268,4 @@ def test_snapshots_that_were_asked_for_are_taken():
     net, opt, loop = small_training()
     with watch(net, opt, snapshot_every=3) as run:
         loop(30)
-    assert run.shelf.steps == list(range(1, 31, 3))
+    assert run.snapshots.steps == list(range(1, 31, 3))

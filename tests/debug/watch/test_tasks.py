@@ -248,7 +248,7 @@ def test_one_logit_for_each_pixel_has_two_classes():
     with vistorch.no_grad():
         read = (net(IMAGES) > 0).long().reshape(-1)
     run = trained(net, lambda n: F.binary_cross_entropy_with_logits(n(IMAGES), PIXELS), 1, validate=False)
-    real, rows = PIXELS.reshape(-1).long().numpy(), run.book.window.rows
+    real, rows = PIXELS.reshape(-1).long().numpy(), run.metrics.window.rows
     assert rows[:, 1].tolist() == real[-1024:].tolist() and rows[:, 2].tolist() == read.tolist()[-1024:]
 
 
@@ -325,7 +325,7 @@ def test_the_layout_follows_the_loop():
                 loss().backward()
                 opt.step()
             run.refresh()
-            run.tasks.queue(run.freight)
+            run.tasks.queue(run.transfer)
             run.refresh()
             assert run.tasks.kind == ("regression" if run.tasks.values.rows is not None else "classification")
     assert run.tasks.kind == "regression"
@@ -382,7 +382,7 @@ def test_a_rewind_forgets_what_came_after():
             if i == 1:
                 run.snapshot()
         run.refresh()
-        run.tasks.queue(run.freight)
+        run.tasks.queue(run.transfer)
         run.refresh()
         steps = run.tasks.values.rows[:, 0]
         assert steps.max() == 6

@@ -60,7 +60,7 @@ def test_validation_is_kept_apart(look):
     assert [(c["step"], c["samples"]) for c in checks] == [(6, 50), (12, 50)]
     assert checks[1]["accuracy"] == pytest.approx((out.argmax(1) == y).float().mean().item())
     assert checks[1]["loss"] == pytest.approx(F.cross_entropy(out, y).item(), rel=1e-6)
-    assert len(run.book.window.rows) == 120  # of training
+    assert len(run.metrics.window.rows) == 120  # of training
     expected = np.zeros((3, 3), int)
     np.add.at(expected, (y.numpy(), out.argmax(1).numpy()), 1)
     assert (run.confusion("validation") == expected).all()
@@ -71,7 +71,7 @@ def test_a_model_that_trains_in_eval_mode_trains():
     net.eval()
     with watch(net, opt) as run:
         loop(6)
-    assert fine(run).state()["validation"] == [] and len(run.book.window.rows) == 60
+    assert fine(run).state()["validation"] == [] and len(run.metrics.window.rows) == 60
     assert hear.op is None
 
 
@@ -95,7 +95,7 @@ def test_validation_of_yes_or_no(logits):
     check = fine(run).state()["validation"][0]
     assert check["samples"] == 10 and check["loss"] == pytest.approx(total / 10, rel=1e-5)
     assert check["accuracy"] == pytest.approx(((out > 0) == (y[20:] > 0.5)).float().mean().item())
-    assert len(run.book.window.rows) == 60 and run.tally("validation").samples == 10
+    assert len(run.metrics.window.rows) == 60 and run.tally("validation").samples == 10
 
 
 def test_what_is_observed_while_validating_is_validation():
@@ -108,7 +108,7 @@ def test_what_is_observed_while_validating_is_validation():
             out = net(x)
             run.observe(out, y)
     found = fine(run).state()["validation"]
-    assert [c["samples"] for c in found] == [20] and len(run.book.window.rows) == 60
+    assert [c["samples"] for c in found] == [20] and len(run.metrics.window.rows) == 60
     assert found[0]["accuracy"] == pytest.approx((out.argmax(1) == y).float().mean().item())
 
 
@@ -147,7 +147,7 @@ def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are
         net.train()
         one_step(net, opt, x, y)
     check = fine(run).state()["validation"][0]
-    assert check["samples"] == 60 and run.step == 2 and len(run.book.window.rows) == 120
+    assert check["samples"] == 60 and run.step == 2 and len(run.metrics.window.rows) == 120
     inside = heard[:6]
     assert inside == ([True] + [False] * 5 if how == "outside" else [True] * 6) and hear.op is None
 
@@ -266,10 +266,10 @@ def test_inputs_of_a_validation_that_were_overwritten_are_not_shown():
     with watch(net, opt) as run:
         one_step(net, opt, x, y)
         run.refresh()
-        known = run.book.mistakes.number
+        known = run.metrics.mistakes.number
         net.eval()
         with vistorch.no_grad():
             F.cross_entropy(net(x), y)
             x.zero_()
-    newer = [m for m in fine(run).book.mistakes.wire(known) if m["where"] == "validation"]
+    newer = [m for m in fine(run).metrics.mistakes.wire(known) if m["where"] == "validation"]
     assert newer and all(m["image"] is None for m in newer)

@@ -5,6 +5,7 @@ Invariant: torch runs the same lines; values are compared with float64 sums or w
 
 import doctest
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -347,3 +348,19 @@ def test_a_refused_out_is_untouched():
     with pytest.raises(RuntimeError, match="Expected out tensor to have dtype long int, but got int instead"):
         vistorch.max(x, 1, out=(values, indices))
     assert values.tolist() == [0.0, 0.0] and values._version == 0
+
+
+@pytest.mark.parametrize("name", ["std", "var"])
+@pytest.mark.parametrize("dim", [None, 0, (0, 1)])
+@pytest.mark.parametrize("correction", [2, 4, 6])
+def test_the_gradient_of_a_variance_without_freedom(name, dim, correction):
+    def gradients(lib):
+        x = lib.tensor([[1.0, -2.5], [4.0, -2.5]], dtype=lib.float64, requires_grad=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            y = getattr(x, name)(dim, correction=correction)
+        (g,) = lib.autograd.grad(y, [x], lib.ones_like(y), create_graph=True)
+        return y.detach().numpy(), g.detach().numpy(), g.requires_grad
+
+    for mine, theirs in zip(gradients(vistorch), gradients(torch), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)

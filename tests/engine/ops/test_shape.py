@@ -347,3 +347,11 @@ def test_gradients_through_the_pieces_of_one_node():
     ours, theirs = run(vistorch), run(torch)
     np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-12)
     np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("change", ["clone()", "float()", "to(L.int64)", "bool()"])
+@pytest.mark.parametrize("sizes", [(2, 3), (4, 3, 3), (2, 4, 3)])
+def test_a_copy_of_an_expanded_tensor_lies_row_by_row(change, sizes):
+    for L in (vistorch, torch):
+        x = L.ones(sizes[-1], dtype=L.float64).expand(sizes)
+        assert eval(f"x.{change}", {"L": L, "x": x}).is_contiguous()

@@ -4,7 +4,7 @@ import numpy as np
 
 import vistorch
 from vistorch import nn
-from vistorch.debug.namespace import survey
+from vistorch.debug.variables import survey
 
 
 def several():

@@ -10,9 +10,9 @@ from typing import Any
 
 from ...engine.graph import Leaf, Out
 from ...engine.quiet import quiet
+from ..line_lookup import line_of
 from ..lines import note_of
 from ..numbers import finite, norm_of, np_of, plain
-from ..source import line_of
 from .modules import path_of
 
 
@@ -133,7 +133,7 @@ class Whereabouts:
     def _logged(self, node: Any) -> str | None:
         """By the log of module calls, where one was kept."""
         if self._log is None:
-            from ..graph.calls import Found
+            from ..graph.module_calls import Found
 
             self._log = Found()
         call = self._log.call(node.seq)

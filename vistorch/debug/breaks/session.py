@@ -14,7 +14,7 @@ from typing import Any
 
 from ...engine.events import Listener
 from ...engine.modes import mode
-from ..driving import watched, watching
+from ..backward_driver import watched, watching
 from ..lines import Lines
 from .modules import Modules
 from .points import Breakpoint, Stop

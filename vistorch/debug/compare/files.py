@@ -42,6 +42,8 @@ def save(recording: Any, path: Any) -> None:
         {
             "name": op.name,
             "module": op.module,
+            "called": op.called,
+            "layer": op.layer,
             "line": op.line,
             "outs": [ref(a) for a in op.outs],
             "ins": [
@@ -130,6 +132,8 @@ def _parts(head: dict, arrays: list[np.ndarray]) -> tuple[str, list[tuple], dict
                 [None if i is None else get(i) for i in _typed(told["given"], list)],
                 [(_whole(i, MOST_INPUTS), get(a)) for i, a in _typed(told["sent"], list)],
                 None if told["order"] is None else _whole(told["order"], 1 << 40),
+                _typed(told.get("called", ""), str),  # not in the oldest files
+                _typed(told.get("layer", ""), str),
             )
         )
         outputs.append(len(ops[-1][3]))

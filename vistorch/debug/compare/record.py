@@ -6,7 +6,8 @@ The state that travels:
   "rtol", "atol": numbers or null (by type),
   "sentence": the first difference, in one sentence,
   "ops": how many there are, "differing": how many differ, "rows": at most 400 of them, those that differ first
-      [ {"id", "a": number of the op in a or null, "b": the same, "op", "module", "line": text,
+      [ {"id", "a": number of the op in a or null, "b": the same, "op", "module", "layer": its class and size,
+      "line": text,
       "forward": null or Side, "backward": null or Side} ],
   "first": null or {"row": id, "pass": "forward"|"backward", "output": which output or input, "at": [...],
       "values": [text of a's entry there, of b's], "a": Value, "b": Value, "difference": Value (b - a) or null},
@@ -24,7 +25,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..steps.words import count, number
+from ..layers import layer
+from ..steps.words import columns, count, number
 
 SHOWN = 40
 ROWS = 400  # that travel
@@ -48,9 +50,9 @@ class CompareRecord:
         >>> [row["op"] for row in record.rows], record.first["values"]
         (['mul', 'sum_all'], ['3', '4'])
         >>> print(*record.text().splitlines()[-4:], sep="\n")
-           op       module  forward                backward
-        1  mul              own 1 in 2 of 2        own 1 in 2 of 2
-        2  sum_all          inherited 2 in 1 of 1  same
+           op       forward                backward
+        1  mul      own 1 in 2 of 2        own 1 in 2 of 2
+        2  sum_all  inherited 2 in 1 of 1  same
         x.grad differs by 1
         >>> told = record.wire()  # dicts, lists, numbers and text: what a page shows
         >>> told["differing"], told["ops"], told["leaves"][0]["largest"]
@@ -80,19 +82,16 @@ class CompareRecord:
     def text(self) -> str:
         """The sentence, and the ops that differ."""
         out = [f"{self.title}: {count(len(self.rows), 'op')}", self.sentence]
-        table: list[tuple[str, ...]] = [("", "op", "module", "forward", "backward")]
+        table: list[tuple[str, ...]] = [("", "layer", "op", "forward", "backward")]
         for r in self.rows:
             sides = [_side(r["forward"]), _side(r["backward"])]
             if r["a"] is None or r["b"] is None:
                 sides[0] = f"only in {self.names[r['a'] is None]}"
             elif not any(s and s["state"] != "same" for s in (r["forward"], r["backward"])):
                 continue
-            table.append((str(r["id"] + 1), r["op"], r["module"], *sides))
+            table.append((str(r["id"] + 1), layer(r["module"], r["layer"]), r["op"], *sides))
         if len(table) > 1:
-            wide = [max(len(row[i]) for row in table) for i in range(5)]
-            out.append("")
-            for row in table[: SHOWN + 1]:
-                out.append("  ".join(f"{c:<{w}}" for c, w in zip(row, wide, strict=True)).rstrip())
+            out += ["", *columns(table, head=True)[: SHOWN + 1]]
             if len(table) > SHOWN + 1:
                 out.append(f"… and {len(table) - SHOWN - 1} more")
         for leaf in self.leaves[:SHOWN]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..line_lookup import line_of
 from ..numbers import host
-from ..source import line_of
 from ..steps.words import count
 from ..timeline import size
 from ..trace.recorder import Recorder, Row
@@ -24,7 +24,8 @@ from . import files
 class Op:
     """One op. `ins` are ("row", op, output), ("array", array) or ("number", value); `sent` pairs (input, gradient).
 
-    `consts` are its constants, None where they do not travel; `order` says when its backward ran.
+    `consts` are its constants, None where they do not travel; `order` says when its backward ran; `called` is how code
+    names the module, `layer` its class and size.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Op:
     given: list[np.ndarray | None] = field(default_factory=list)
     sent: list[tuple[int, np.ndarray]] = field(default_factory=list)
     order: int | None = None
+    called: str = ""
+    layer: str = ""
 
 
 @dataclass
@@ -177,4 +180,6 @@ class Record(Recorder):
             [None if g is None else host(g) for g in row.given or ()],
             [(i, host(g)) for i, g in row.sent or ()],
             order,
+            row.called,
+            row.layer,
         )

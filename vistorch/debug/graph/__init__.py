@@ -1,9 +1,9 @@
 """The backward graph as a record, and what listens so that it knows modules and norms."""
 
 from .build import Builder
-from .calls import Calls
 from .capture import capture
-from .last import capture_last
+from .failed_forward import capture_last
+from .module_calls import Calls
 from .norms import Norms
 from .record import GraphEdge, GraphGroup, GraphNode, GraphRecord, Kept
 from .state import layout

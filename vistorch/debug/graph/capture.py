@@ -18,8 +18,8 @@ from ..formula import formulas_of
 from ..lines import note_of
 from ..meaning import short
 from .build import Builder
-from .calls import Call, Found
 from .groups import Groups
+from .module_calls import Call, Found
 from .names import Names, line_text
 from .norms import noted_of
 from .record import GraphRecord

@@ -13,7 +13,7 @@ from typing import Any
 from ...engine.graph import Leaf, Out
 from ..layers import below, size_of
 from .build import Builder
-from .calls import Call
+from .module_calls import Call
 from .names import Names
 
 
@@ -139,16 +139,26 @@ class Groups:
                 self.found[n] = self._path_group(mine, 1 if one_root else 0)
 
     def _owner(self, n: Any) -> tuple[str, ...] | None:
-        """The path of the module whose parameter an op uses, itself or through a view of it."""
+        """The path of the module whose parameter an op uses, itself or through a view of it.
+
+        Of an op that uses parameters of several modules it is what is around them all.
+        """
+        owner: tuple[str, ...] | None = None
         for first in n.edges:
             e: Any = first
-            while e is not None and e.__class__ not in (Leaf, Out) and len(e.edges) == 1 and e is not n:
-                e = e.edges[0]
-            if e is not None and e.__class__ is Leaf:
-                found = self.names.owner.get(id(e.variable))
-                if found is not None:
-                    return (found[0], *[part for part in found[1].split(".") if part])
-        return None
+            while e is not None and e.__class__ is not Leaf:
+                e = (
+                    _copied(e)
+                    if e.__class__ is Out
+                    else e.edges[0]
+                    if len(e.edges) == 1 and e is not n
+                    else None
+                )
+            found = None if e is None else self.names.owner.get(id(e.variable))
+            if found is not None:
+                mine = (found[0], *[part for part in found[1].split(".") if part])
+                owner = mine if owner is None else _common(owner, mine)
+        return owner
 
     def _path_group(self, place: tuple[str, ...], start: int) -> int:
         """The group of a root and the parts of a path below it; the root is one itself if `start` is 0."""
@@ -166,6 +176,15 @@ class Groups:
             parent = self.made[key]
             around = self.names.spoken(root, path) if path else ""
         return parent
+
+
+def _copied(out: Out) -> Any:
+    """The parameter that a replica of a network, on one of several devices, has a copy of; None for other outputs."""
+    node = out.node
+    if type(node).__name__ != "BroadcastBackward":
+        return None
+    sources = [e for e in node.edges if e is not None]
+    return sources[out.nr % len(sources)] if sources else None
 
 
 def _kind(call: Call) -> str:

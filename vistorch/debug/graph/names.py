@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ..layers import size_of, spoken
-from ..source import line_of
+from ..line_lookup import line_of
 
 MOST = 200  # entries of a list or dict in the namespace
 HIDDEN = ("In", "Out", "_", "__", "___", "exit", "quit", "get_ipython")

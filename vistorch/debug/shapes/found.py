@@ -13,8 +13,8 @@ from types import FrameType
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ..graph.last import VARARGS, _calls_ops, _frames, _is_ours, _module, _name
-from ..source import Line, line_of
+from ..graph.failed_forward import VARARGS, _calls_ops, _frames, _is_ours, _module, _name
+from ..line_lookup import Line, line_of
 from . import sentences  # noqa: F401 (adds its rules)
 from .names import described, module_of, names_of
 from .record import Operand, ShapeRecord

@@ -10,8 +10,8 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ..graph.last import VARARGS, _is_ours, _module
-from ..source import line_of, segment_of
+from ..graph.failed_forward import VARARGS, _is_ours, _module
+from ..line_lookup import line_of, segment_of
 
 OPERATORS = {
     "Add": "+", "Sub": "−", "Mult": "*", "MatMult": "@", "Div": "/", "Pow": "**", "FloorDiv": "//", "Mod": "%",

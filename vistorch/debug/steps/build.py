@@ -14,10 +14,10 @@ from ...engine.quiet import quiet
 from ..breaks.kinds import short
 from ..formula import formulas_of
 from ..layers import spoken
+from ..line_lookup import Line, line_of
 from ..lines import note_of
 from ..memory import root_of
 from ..numbers import host, norm_of
-from ..source import Line, line_of
 from ..values import Values
 from .forward import Forward, saved_of
 from .record import StepsRecord

@@ -40,3 +40,19 @@ def index(at: Any) -> str:
 def count(n: int, what: str, plural: str = "") -> str:
     """A number of things: "1 op", "3 ops"."""
     return f"{n:,} {what if n == 1 else plural or what + 's'}"
+
+
+def columns(table: list[tuple[str, ...]], head: bool = False) -> list[str]:
+    """Rows of text as lines, each column as wide as it must be; one that is empty in every row is left out.
+
+    Args:
+        table: the rows, all of one length.
+        head: the first row names the columns.
+
+    Example:
+        >>> columns([("op", "layer", "bytes"), ("mul", "", "8 B"), ("softmax", "", "16 B")], head=True)
+        ['op       bytes', 'mul      8 B', 'softmax  16 B']
+    """
+    kept = [i for i in range(len(table[0]) if table else 0) if any(row[i] for row in table[head:])]
+    wide = [max(len(row[i]) for row in table) for i in kept]
+    return ["  ".join(f"{row[i]:<{w}}" for i, w in zip(kept, wide, strict=True)).rstrip() for row in table]

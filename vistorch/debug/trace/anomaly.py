@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from ..line_lookup import Line, cell_of
 from ..lines import add_note, note_of
 from ..numbers import host
-from ..source import Line, cell_of
 from ..steps.words import count, index
+from .advice import cure_of
+from .bad_value import BadValue, bad_mask, largest, matching, places, table
 from .build import place_of
-from .cures import cure_of
-from .facts import Facts, bad_mask, largest, matching, places, table
 
 
 def explain(exc: BaseException, node: Any, g: Any, results: list, which: int) -> None:
@@ -54,14 +54,14 @@ def _line(note: dict) -> Line | None:
     return Line(last.filename, last.lineno or 0, last.name, last.line or "", cell_of(last.filename))
 
 
-def _facts(node: Any, g: Any, result: Any, which: int) -> Facts:
+def _facts(node: Any, g: Any, result: Any, which: int) -> BadValue:
     from ..steps.forward import Forward
     from ..steps.numbers import numbers_of
 
     d = host(result)
     at, kinds = places(d, None)
     first = tuple(int(i) for i in at[0])
-    facts = Facts(at, kinds, int(bad_mask(d, None).sum()), int(d.size))
+    facts = BadValue(at, kinds, int(bad_mask(d, None).sum()), int(d.size))
     rule = node.rule
     sources = [("incoming gradient", x) for x in (g if isinstance(g, list) else [g]) if x is not None]
     told = ""

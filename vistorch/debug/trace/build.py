@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..layers import spoken
+from ..line_lookup import Line, line_of, segment_of
 from ..numbers import host, plain
-from ..source import Line, line_of, segment_of
 from ..steps.words import count, index, number, shape
+from .advice import cure_of, leaves_domain
+from .bad_value import BadValue, counts
 from .course import Growth
-from .cures import cure_of, leaves_domain
-from .facts import Facts, counts
 from .names import inputs_of
 from .record import TraceRecord
 from .recorder import Row
@@ -73,7 +73,7 @@ def build(trace: Trace) -> TraceRecord:
     return made
 
 
-def _births(trace: Trace) -> Iterator[tuple[Row, str, Facts]]:
+def _births(trace: Trace) -> Iterator[tuple[Row, str, BadValue]]:
     """Births in the order they happened, of which values are kept."""
     for row in trace.rows:
         if row.state == "birth" and row.facts is not None:
@@ -100,7 +100,7 @@ def place_of(line: Line | None) -> str:
     )
 
 
-def _sentence(row: Row, which: str, facts: Facts) -> str:
+def _sentence(row: Row, which: str, facts: BadValue) -> str:
     where = place_of(line_of(row.place))
     if which == "forward":
         how = facts.how
@@ -116,7 +116,7 @@ def _a(dims: tuple) -> str:
     return f" of a {shape(dims)} tensor" if len(dims) > 1 else ""
 
 
-def _told(row: Row, which: str, facts: Facts, diverged: bool = False) -> dict[str, Any]:
+def _told(row: Row, which: str, facts: BadValue, diverged: bool = False) -> dict[str, Any]:
     names = inputs_of(
         segment_of(row.place),
         getattr(row.rule, "inputs", ()),
@@ -164,7 +164,7 @@ def _more(trace: Trace, first: tuple, births: list, leaves: list) -> str:
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
-def _is_growth(growth: Growth | None, row: Row, which: str, facts: Facts) -> bool:
+def _is_growth(growth: Growth | None, row: Row, which: str, facts: BadValue) -> bool:
     """Whether a bad value is what a loss that grew ends in, so that the op has no cure.
 
     Then large numbers went in, or the loss had grown beyond all measure, and the op did not leave its domain.
@@ -231,14 +231,15 @@ def _rows(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _row(trace: Trace, row: Row) -> dict[str, Any]:
-    line = line_of(row.place)
+    line, path = line_of(row.place), row.module
     return {
         "id": row.index,
         "line": None if line is None else line.line,
         "where": place_of(line),
         "op": op_of(row),
         "code": segment_of(row.place) or (line.text if line is not None else ""),
-        "module": spoken(row.module or ""),
+        "module": spoken(path) if path and not row.called else row.called,
+        "layer": row.layer,
         "forward": _mark(row.state, row.bad, row) if row.state else None,
         "backward": _mark(row.back, row.back_bad, None, row.back_facts) if row.back else None,
     }
@@ -246,7 +247,7 @@ def _row(trace: Trace, row: Row) -> dict[str, Any]:
 
 def _mark(state: str, bad: Any, row: Row | None, facts: Any = None) -> dict[str, Any]:
     nan, plus, minus, beyond, size = bad or (0, 0, 0, 0, 0)
-    if state == "birth" and isinstance(facts, Facts):
+    if state == "birth" and isinstance(facts, BadValue):
         text = facts.how
     elif state == "clean":
         text = _scalar(row)

@@ -9,6 +9,7 @@ The state that travels:
   "source": null or {"where": "In [8]" or a file's name, "lines": [{"number", "text",
       "marks": [[words, state or "failed"], ...]}]},
   "rows": [ {"id", "line": number or null, "where": text, "op", "code": the op as written, "module": its layer or "",
+      "layer": class and size of that or "",
       "forward": null or Mark, "backward": null or Mark} ],
   "first": null or {"row": id, "pass": "forward"|"backward", "op", "where", "cure",
       "how": "log of p[1, 0] = 0 gives -inf",
@@ -31,7 +32,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..graph.linked import travelling
-from ..steps.words import count, number, shape
+from ..layers import layer
+from ..steps.words import columns, count, number, shape
 
 SHOWN, BEFORE = 60, 20  # ops in the text, and those of them before the first bad value
 STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "healed": "healed", "": "-"}
@@ -113,7 +115,7 @@ class TraceRecord:
         return out
 
     def _rows(self) -> list[str]:
-        table: list[tuple[str, ...]] = [("line", "op", "forward", "backward")]
+        table: list[tuple[str, ...]] = [("line", "layer", "op", "forward", "backward")]
         first = (
             0
             if self.first is None
@@ -126,9 +128,8 @@ class TraceRecord:
                 "-" if m is None else f"{STATES[m['state']]} {m['text']}".rstrip()
                 for m in (r["forward"], r["backward"])
             ]
-            table.append((str(r["line"] or ""), r["op"], *marks))
-        wide = [max(len(row[i]) for row in table) for i in range(4)]
-        out = ["  ".join(f"{c:<{w}}" for c, w in zip(row, wide, strict=True)).rstrip() for row in table]
+            table.append((str(r["line"] or ""), layer(r["module"], r["layer"]), r["op"], *marks))
+        out = columns(table, head=True)
         if start:
             out.insert(1, f"… {count(start, 'op')} before")
         if (after := len(self.rows) - start - len(shown)) > 0:

@@ -19,7 +19,7 @@ from ...engine.events import _listeners, where
 from ...engine.graph import NUMBERS, Leaf, Out
 from ...engine.modes import mode
 from ...engine.tensor import Tensor
-from ..driving import Driven
+from ..backward_driver import BackwardDriver
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain
 from .reads import MOVES, NAMES, PASS_ON, needs_nan, read, retains
@@ -36,7 +36,7 @@ class Inside(threading.local):
         self.stack: list = []
 
 
-class Recorder(Driven):
+class Recorder(BackwardDriver):
     """Listens to all that runs and writes a row for each op.
 
     `numbers` says whether results that are one number are kept.

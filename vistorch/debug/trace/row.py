@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..breaks.modules import path_of
+from ..layers import about, spoken
 
 
 class Row:
@@ -34,6 +35,7 @@ class Row:
     sent: Any = None
 
     path: str | None = None
+    called = layer = ""  # the module with that path: as code names it, and its class and size
 
     def __init__(self, index: int, rule: Any, name: str, place: Any, inside: Any) -> None:
         self.index, self.rule, self.name, self.place, self.inside = index, rule, name, place, inside
@@ -42,5 +44,8 @@ class Row:
     def module(self) -> str | None:
         """The path of the module the op ran in; found when somebody asks, because names take longer than small ops."""
         if self.inside is not None:
-            self.path, self.inside = path_of(*self.inside), None
+            root, module = self.inside
+            self.path, self.inside = path_of(root, module), None
+            if self.path:
+                self.called, self.layer = spoken(self.path, root), about(module)
         return self.path

@@ -21,16 +21,16 @@ from ...engine.backward import order_of
 from ...engine.events import where
 from ...engine.modes import mode
 from ...engine.tensor import Tensor
-from ..graph.last import capture_last
+from ..graph.failed_forward import capture_last
 from ..graph.linked import linked
 from ..graph.record import GraphRecord
+from ..line_lookup import segment_of
 from ..numbers import host, plain
-from ..source import segment_of
 from ..steps.forward import Forward
 from ..steps.numbers import numbers_of
 from ..steps.words import index, number, shape
+from .bad_value import BadValue, bad_mask, counts, largest, matching, places, table
 from .course import Course, Growth
-from .facts import Facts, bad_mask, counts, largest, matching, places, table
 from .names import entry, inputs_of
 from .record import TraceRecord
 from .recorder import Recorder, Row
@@ -193,7 +193,7 @@ class Trace(Recorder):
         out = next(t._data for t in outs if bad_mask(t._data, self.bound).any())
         at, which = places(out, self.bound)
         first = tuple(int(i) for i in at[0])
-        facts = Facts(at, which, int(bad_mask(out, self.bound).sum()), int(out.size))
+        facts = BadValue(at, which, int(bad_mask(out, self.bound).sum()), int(out.size))
         names = inputs_of(segment_of(row.place), getattr(row.rule, "inputs", ()), len(ins), row.name)
         told = []
         entries = not _reduces(row.rule, ins, out)
@@ -281,10 +281,10 @@ class Trace(Recorder):
             if self.births <= BIRTHS:
                 row.back_facts = self._back_facts(row, n, g, *sent[worst])
 
-    def _back_facts(self, row: Row, n: Any, g: Any, e: Any, d: Any) -> Facts:
+    def _back_facts(self, row: Row, n: Any, g: Any, e: Any, d: Any) -> BadValue:
         at, which = places(d, self.bound)
         first = tuple(int(i) for i in at[0])
-        facts = Facts(at, which, int(bad_mask(d, self.bound).sum()), int(d.size))
+        facts = BadValue(at, which, int(bad_mask(d, self.bound).sum()), int(d.size))
         names = inputs_of(segment_of(row.place), getattr(n.rule, "inputs", ()), len(n.edges), row.name)
         i = self._input_of(n, e)
         some = [x for x in (g if g.__class__ is list else [g]) if x is not None]

@@ -12,8 +12,14 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from ..numbers import bad_counts, finite
+from ..numbers import bad_counts
 from ..steps.words import count
+from .changes import Changes
+from .log import Log
+from .model_probe import ModelProbe
+from .pending import Pending
+from .progress import Progress
+from .snapshots import Snapshots
 
 NAMED = 3  # parameters that a sentence names
 PATIENCE = 2.0  # seconds for a page to answer
@@ -137,21 +143,22 @@ class Alarm:
         }
 
 
+@dataclass(eq=False)
 class Alarms:
-    """Looks for what is not finite, for a run.
+    """Looks for what is not finite."""
 
-    Args:
-        run: the run.
-    """
-
-    def __init__(self, run: Any) -> None:
-        self.run = run
-        self.newest: Alarm | None = None
-        self.raised = False  # to be told of at the next step boundary
-        self.pauses = False  # whether it holds the loop; a live panel sets it
-        self.ask: Any = None  # asks whoever could let a held loop go on whether it is there
-        self.answered = 0  # how often it was
-        self.cause = ""  # of the pass that is under way
+    progress: Progress  # where the loop is
+    probe: ModelProbe  # the model
+    pending: Pending  # the losses of the step at hand, and where norms wait
+    snapshots: Snapshots  # those to go back to
+    log: Log  # an alarm is a line of it
+    changes: Changes  # learns what changed
+    newest: Alarm | None = None
+    raised: bool = False  # a new alarm waits for the next step boundary
+    pauses: bool = False  # whether it holds the loop; a live panel sets it
+    ask: Any = None  # asks what could let a held loop go on whether it is there
+    answered: int = 0  # how often it was
+    cause: str = ""  # of the pass that is under way
 
     # ---- what was seen -----------------------------------------------------------------------------------------
     def in_pass(self, fed: Any) -> None:
@@ -162,12 +169,12 @@ class Alarms:
         """
         if self.newest is not None and not self.newest.over:
             return
-        bad = self._weights()
+        bad = self.probe.not_finite()
         if bad:
             self.cause = "The weights were not finite before that step."
         elif fed is not None and (kind := kind_in(fed)):
             self.cause = f"The model was given a batch that holds {kind}."
-        elif self.run.model is not None:
+        elif self.probe.model is not None:
             what = "Weights and batch" if fed is not None else "The weights"
             self.cause = f"{what} were finite: it came about in that forward pass."
 
@@ -188,7 +195,7 @@ class Alarms:
             newest.times += step > newest.last
             newest.last = max(step, newest.last)
         elif not lasts:
-            self._raise("loss", kind_of(bad), step, self.run.epoch)
+            self._raise("loss", kind_of(bad), step, self.progress.epoch)
 
     def gradients(self, step: int, norms: list) -> None:
         """The norms of a step, of which at least one is not finite.
@@ -198,11 +205,12 @@ class Alarms:
             norms: by parameter; None where there is no gradient.
         """
         lasts = self.newest is not None and self.newest.now
-        if lasts or any(isinstance(x, float) and not math.isfinite(x) for x in self.run.ear.losses):
+        if lasts or any(isinstance(x, float) and not math.isfinite(x) for x in self.pending.passes):
             return  # the loss of this step is told of
-        for name, norm in zip(self.run.sizes.names, norms, strict=False):
+        names = () if self.probe.sizes is None else self.probe.sizes.names
+        for name, norm in zip(names, norms, strict=False):
             if norm is not None and not math.isfinite(norm):
-                self._raise("gradient", kind_of(norm), step, self.run.epoch, name)
+                self._raise("gradient", kind_of(norm), step, self.progress.epoch, name)
                 return
 
     def check(self, check: Any, loss: float) -> None:
@@ -229,35 +237,35 @@ class Alarms:
     # ---- what is done about it ---------------------------------------------------------------------------------
     def act(self) -> bool:
         """Tell of a new alarm at a step boundary; whether the loop is to be held."""
-        self.raised, alarm, run = False, self.newest, self.run
+        self.raised, alarm, step, sizes = False, self.newest, self.progress.step, self.probe.sizes
         assert alarm is not None
-        alarm.at = run.step
+        alarm.at = step
         self.look()
-        if run.sizes is not None:  # the gradients of this step, which nobody may have looked at
-            run.pending_norms.append((run.step, run.sizes.norms(run.freight)))
+        if sizes is not None:  # the gradients of this step, which nobody may have looked at
+            self.pending.norms.append((step, sizes.norms(self.pending.transfer)))
         what = f"alarm: {alarm.subject[0].lower()}{alarm.subject[1:]} {alarm.kind}"
-        run.log.write(alarm.step, what, f"{alarm.cause} {alarm.rest()}".strip())
-        run._touch("log", "head", "snapshots")
-        holds = self.pauses and run.open
+        self.log.write(alarm.step, what, f"{alarm.cause} {alarm.rest()}".strip())
+        self.changes.touch("log", "head", "snapshots")
+        holds = self.pauses and self.progress.open
         alarm.how = "paused" if holds else ""
         return holds
 
-    def is_answered(self, poll: Any, desk: Any) -> bool:
+    def is_answered(self, poll: Any, commands: Any) -> bool:
         """Whether a page is there that can let a held loop go on; a loop that nobody could is not held.
 
         Args:
             poll: looks for messages.
-            desk: where commands wait.
+            commands: where commands wait.
         """
         if self.ask is None:
             return True  # a program that asked for pauses lets it go on by itself
         before, until = self.answered, perf_counter() + PATIENCE
         self.ask()
-        while self.answered == before and not desk.waiting:
+        while self.answered == before and not commands.waiting:
             if perf_counter() > until:
                 return False
             poll(perf_counter())
-            desk.wait()
+            commands.wait()
         return True
 
     def goes_on(self, step: int) -> bool:
@@ -272,48 +280,42 @@ class Alarms:
         alarm.how, alarm.at = "on", step
         return True
 
+    def unanswered(self) -> None:
+        """No page answered, so the loop was not held."""
+        if self.newest is not None:
+            self.newest.how = "unanswered"
+
     def look(self) -> None:
         """See which weights are finite, and which snapshot is."""
-        alarm, run = self.newest, self.run
+        alarm = self.newest
         if alarm is None:
             return
-        alarm.weights = self._weights()
+        alarm.weights = self.probe.not_finite()
         if alarm.what == "gradient" and not alarm.weights:
             alarm.over = alarm.step  # that step changed nothing for good
-        alarm.of = 0 if run.model is None else sum(1 for _ in run.model.parameters())
-        good = [s for s in run.shelf.kept if s.step < alarm.step]
+        alarm.of = self.probe.count()
+        good = [s for s in self.snapshots.kept if s.step < alarm.step]
         whole = next((s for s in reversed(good) if s.finite()), None)
         alarm.snapshot = None if whole is None else whole.step
         if whole is not None:
             whole.asked = True  # it is not dropped for want of room
-        elif run.shelf.refused:
-            alarm.none = f"No snapshot: {run.shelf.refused}."
+        elif self.snapshots.refused:
+            alarm.none = f"No snapshot: {self.snapshots.refused}."
         elif good:
             alarm.none = "No snapshot from before it is finite."
 
-    def _weights(self) -> list[str]:
-        model = self.run.model
-        if model is None:
-            return []
-        out = []
-        for name, p in model.named_parameters():
-            with p._place:
-                if not finite(p._data):
-                    out.append(name)
-        return out
-
     def end(self) -> None:
         """The run is over: see what the weights are in the end."""
-        run = self.run
         if self.newest is not None and self.newest.now:
             self.look()
             return
-        bad = self._weights() if run.step else []
+        step = self.progress.step
+        bad = self.probe.not_finite() if step else []
         if bad:
-            p = dict(run.model.named_parameters())[bad[0]]
+            p = dict(self.probe.model.named_parameters())[bad[0]]
             with p._place:
                 kind = kind_in(p._data)
-            self._raise("weight", kind, run.step, run.epoch, bad[0])
+            self._raise("weight", kind, step, self.progress.epoch, bad[0])
         if self.raised:
             self.act()
 

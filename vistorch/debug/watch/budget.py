@@ -21,6 +21,8 @@ CALL = 0.35e-6  # seconds to be told of an event that needs nothing done
 UNSEEN = 2.0
 SHARE = 0.02  # what cannot be measured (caches that work elsewhere has filled) costs about as much again
 BRAKE = 1.25  # all together: so much of `share` before everything optional waits
+LOOK = 0.01  # seconds between two steps that are looked at more closely, at least
+NEVER = -(1 << 60)  # the step of the newest look, before there was one
 LEAST = 10  # but never longer than at a tenth of its own share: something is seen of the fastest loop
 
 JOBS = (  # kinds of looking: name, part of the share, steps apart at least
@@ -44,7 +46,7 @@ class Job:
 
     def __init__(self, share: float, every: int) -> None:
         self.share, self.every = share, every
-        self.cost, self.spent, self.last = 0.0, 0.0, -(1 << 60)
+        self.cost, self.spent, self.last = 0.0, 0.0, NEVER
         self.until = 0.0  # seconds of the loop before which there is nothing left of its share
 
 
@@ -81,6 +83,9 @@ class Budget:
         self.heard = self.each = 0.0  # what the hooks of all steps took, and those of one of late
         self.apart = 0.0  # those of one batch of a validation
         self.jobs: dict[str, Job] = {}
+        self.looks = True  # whether the step at hand may be looked at more closely
+        self.next_look = 0.0
+        self.final: tuple[float, float] | None = None  # seconds and share when the run ended
 
     def job(self, name: str, part: float, every: int = 1) -> None:
         """Name a kind of looking.
@@ -152,6 +157,25 @@ class Budget:
                 return False
         j.last = step
         return True
+
+    def due(self, name: str) -> None:
+        """Have a kind look at the next step, as if it had never looked."""
+        self.jobs[name].last = NEVER
+
+    def rewound(self, step: int) -> None:
+        """The run goes back to a step: what was looked at later may be looked at again."""
+        for job in self.jobs.values():
+            job.last = min(job.last, step)
+
+    def look(self, now: float) -> None:
+        """A step begins: decide whether it may be looked at more closely."""
+        self.looks = now >= self.next_look
+        if self.looks:
+            self.next_look = now + LOOK
+
+    def close(self) -> None:
+        """The run is over: keep what it took, which goes on being measured."""
+        self.final = self.elapsed(), self.overhead()
 
     def charge(self, name: str, seconds: float) -> None:
         """Write down what it cost."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from ...engine.graph import Leaf
 from ...engine.places import CPU
+from .loss_inputs import CLASSES, NEAR, LossInputs, by_hand, values_of
 from .ops import same_memory
-from .reading import CLASSES, NEAR, Sight, by_hand, values_of
 
 WORDS = 1 << 16  # whole numbers of a batch, at most, that are kept as what the model was given
 
@@ -42,35 +42,31 @@ class Compared:
         """The root has returned what a node made; None without history."""
         self.by = None if node is None else weakref.ref(node)
 
-    def told(self, ear: Any, name: str, prediction: Any, target: Any, form: str, loss: Any) -> None:
-        """A loss function says what it compared.
+    def by_loss(self, name: str, prediction: Any, target: Any, form: str) -> LossInputs | None:
+        """A loss function says what it compared; None where that is no comparison of values.
 
         Args:
-            ear: who listens.
             name: of the function.
             prediction: a tensor.
             target: a tensor.
             form: "exp" where the prediction is a logarithm.
-            loss: what it came to, a tensor.
         """
         if target._rg != prediction._rg:
             self.swapped = target._rg
         if self.swapped:
             prediction, target = target, prediction
         if prediction._place is not target._place:
-            return
+            return None
         sight = values_of(name, prediction._data, target._data, prediction._place)
-        if sight is None:
-            return
-        sight.form, sight.swapped = form, self.swapped
-        if ear.check is not None and ear.apart:
-            if ear.ops.current is None:
-                sight.value = loss._data
-                ear.ops._take(sight, ear.ops.LOSS)
-        elif loss._node is not None:
-            self.newest = sight, weakref.ref(loss._node)
+        if sight is not None:
+            sight.form, sight.swapped = form, self.swapped
+        return sight
 
-    def of(self, order: list, last: Any) -> Sight | None:
+    def await_pass(self, sight: LossInputs, node: Any) -> None:
+        """Keep what a loss function compared until a backward pass begins from its node."""
+        self.newest = sight, weakref.ref(node)
+
+    def of(self, order: list, last: Any) -> LossInputs | None:
         """A distance in a pass that no op names.
 
         Args:
@@ -89,7 +85,7 @@ class Compared:
             self.mean = root.__class__ is not Leaf and root.rule is not None and root.rule.name == "mean_all"
         return sight
 
-    def dress(self, sight: Sight) -> None:
+    def dress(self, sight: LossInputs) -> None:
         """Note of a batch what the model was given, where that tells what the loop is about.
 
         Args:

@@ -1,174 +1,242 @@
-"""Commands: asked for from any thread, checked at once, acted on by the loop at its next step boundary.
+"""The controls of a run: what may be asked for, and what the loop does about it at its next step boundary.
 
-What is asked for is refused with a ValueError that says why; what was done is written into the log with its step.
-Invariant: nothing but the loop's own thread changes the model, the optimizer or a generator while the loop runs.
+Invariant: each thing that was done is a line of the log, with the step it was done at.
 """
 
 from __future__ import annotations
 
-import math
-import threading
-from collections import deque
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-MOST_LOG = 1000
-WAIT = 0.01  # seconds between two looks while the loop is held
-
-WORDS = {
-    "pause": (),
-    "step": (),
-    "resume": (),
-    "stop": (),
-    "lr": ("value", "group"),
-    "snapshot": (),
-    "rewind": ("step",),
-    "filters": ("name",),
-    "stepper": (),
-    "autopause": ("on",),
-}
+from ...engine.tensor import Tensor
+from .alarms import Alarms
+from .budget import Budget
+from .changes import Changes
+from .commands import CommandQueue, checked, positive
+from .history import History
+from .log import Log
+from .model_probe import ModelProbe
+from .optimizers import Optimizers
+from .progress import Progress
+from .reader import Reader
+from .refresher import Refresher
+from .words import rate_text
 
 
-class StopTraining(BaseException):
-    """Ends a loop whose run was told to stop; the run's `with` block keeps it to itself.
+@dataclass(eq=False)
+class Controls:
+    """Takes commands from any thread, and acts on them in the loop's."""
 
-    It is no Exception, so that a loop which catches those ends all the same.
+    progress: Progress  # where the loop is
+    commands: CommandQueue  # those that wait
+    log: Log  # what was done
+    history: History  # snapshots and the way back
+    probe: ModelProbe  # the model
+    optimizers: Optimizers  # what changes it
+    alarms: Alarms  # may hold the loop
+    reader: Reader  # fills the cells of misread samples while the loop is held
+    refresher: Refresher  # reads and shows
+    budget: Budget  # does not count the time the loop is held
+    changes: Changes  # learns what changed
+    stop: Callable[[], Any]  # ends the loop by raising
+    stepper: Callable[[Any, tuple], Any] | None = None  # opens a stepper on a backward pass
+    at_backward: Callable[[Any, tuple], Any] | None = None  # called once, with the next backward pass
 
-    Example:
-        >>> import vistorch
-        >>> from vistorch.debug.watch import watch
-        >>> net = vistorch.nn.Linear(1, 1)
-        >>> optimizer = vistorch.optim.SGD(net.parameters(), lr=0.1)
-        >>> with watch(net, optimizer) as run:
-        ...     for step in range(100):
-        ...         net(vistorch.ones(1, 1)).sum().backward()
-        ...         optimizer.step()
-        ...         if step == 2:
-        ...             run.stop()
-        >>> run.status, run.step
-        ('stopped', 4)
-    """
+    # ---- asking ------------------------------------------------------------------------------------------------
+    def why_not(self, word: str) -> str:
+        """Why a command cannot act now; "" where it can.
 
-    def __init__(self, run: Any) -> None:
-        super().__init__("the training was stopped; the model is kept")
-        self.run = run
+        Args:
+            word: one of `commands.WORDS`.
+        """
+        filters, snapshots = self.probe.filters, self.history.snapshots
+        if word == "filters":
+            return "" if filters is not None and filters.choices else "The model has no convolution."
+        if word == "rewind":
+            if snapshots.kept:
+                return ""
+            return f"No: {snapshots.refused}." if snapshots.refused else "There is no snapshot yet."
+        if not self.progress.open:
+            return "The run has not begun." if self.progress.status == "waiting" else "The run is over."
+        if self.optimizers.main is None and word in ("lr", "snapshot"):
+            return "No optimizer has made a step yet."
+        if word == "step" and not self.commands.paused:
+            return "Only when paused."
+        if word == "resume" and not self.commands.paused:
+            return "It is running."
+        if word == "pause" and self.commands.paused:
+            return "It is paused."
+        if word == "stepper" and self.stepper is None:
+            return "Nothing here shows a stepper."
+        if word == "autopause" and self.alarms.ask is None:
+            return "Nothing here answers while the loop is held."
+        return ""
 
+    def command(self, message: Any) -> dict[str, Any]:
+        """Queue a command for the next step boundary, or act at once where the run is over; ValueError says why not.
 
-@dataclass
-class Entry:
-    """One line of the log."""
+        Args:
+            message: {"do": word, ...}.
 
-    number: int
-    step: int
-    what: str
-    effect: str = ""
-    before: Any = None
-    after: Any = None
-    at: float = 0.0
-    undone: bool = field(default=False)
+        Returns:
+            The command as it was understood.
+        """
+        command = checked(message)
+        word = command["do"]
+        if why := self.why_not(word):
+            raise ValueError(f"{word}: {why}")
+        if word == "rewind":
+            command["step"] = self.history.snapshots.of(command["step"]).step
+        if word == "filters" and self.probe.filters is not None:
+            self.probe.filters.require(command["name"])
+        if word == "lr" and command["group"] is not None:
+            groups = len(self.optimizers.main.param_groups)
+            if command["group"] >= groups:
+                raise ValueError(f"there are {groups} parameter groups, the last is number {groups - 1}")
+        if self.progress.open:
+            self.commands.ask(command)
+        else:
+            self._act(command, perf_counter())
+        return command
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels."""
-        return {
-            "number": self.number,
-            "step": self.step,
-            "what": self.what,
-            "from": self.before,
-            "to": self.after,
-            "effect": self.effect,
-            "undone": self.undone,
-        }
+    # ---- the step boundary -------------------------------------------------------------------------------------
+    def at_boundary(self) -> None:
+        """Do what was asked for, and hold the loop while it is paused."""
+        commands = self.commands
+        if self.alarms.raised and self.alarms.act():
+            self._hold_at_alarm()
+        if commands.once:
+            commands.once = False
+            self._hold()
+        if not commands.waiting and not commands.paused:
+            return
+        with self.budget.holding():
+            while True:
+                asked = commands.take()
+                if asked is not None:
+                    self._act(*asked)
+                elif not commands.paused:
+                    break
+                else:
+                    self.refresher.look_for_clicks(perf_counter())
+                    commands.wait()
 
+    def _hold_at_alarm(self) -> None:
+        """Hold the loop, where a page answers."""
+        self.commands.once = False
+        self._hold()
+        with self.budget.holding():
+            answered = self.alarms.is_answered(self.refresher.look_for_clicks, self.commands)
+        if answered:
+            self.log.write(self.progress.step, "paused", "by itself, at the alarm")
+        else:
+            self.commands.paused = False
+            self.progress.set("running")
+            self.alarms.unanswered()
+            self.log.write(self.progress.step, "not paused at the alarm", "no page answered")
+        self.changes.touch("log", "head")
+        self.refresher.show_now()
 
-class Log:
-    """What was done to the run, oldest first; the first lines go when there are more than `MOST_LOG`."""
+    def _hold(self, late: str = "") -> None:
+        self.commands.paused = True
+        say = f"Paused after step {self.progress.step}{late}. The loop waits at the step boundary."
+        self.progress.set("paused", say)
+        self.changes.touch("log")
+        self.refresher.refresh(show=False)
+        self.reader.fill_from_training()  # the loop waits: there is time
+        self.refresher.refresh()
 
-    def __init__(self) -> None:
-        self.entries: deque[Entry] = deque(maxlen=MOST_LOG)
-        self.number = 0
+    # ---- acting ------------------------------------------------------------------------------------------------
+    def _act(self, command: dict[str, Any], asked: float) -> None:
+        """Do one thing; refuse in the log what became impossible meanwhile."""
+        word = command["do"]
+        self.refresher.refresh(show=False)
+        try:
+            getattr(self, f"_do_{word}")(command, asked)
+        except (ValueError, RuntimeError) as error:
+            self.log.write(self.progress.step, f"{word} refused", str(error))
+        self.changes.touch("log", "head", "snapshots")
+        self.refresher.show_now()
 
-    def write(self, step: int, what: str, effect: str = "", before: Any = None, after: Any = None) -> Entry:
-        """Add a line."""
-        self.number += 1
-        self.entries.append(Entry(self.number, step, what, effect, before, after))
-        return self.entries[-1]
+    def _do_pause(self, command: dict, asked: float) -> None:
+        if not self.commands.paused:
+            late = f"{(perf_counter() - asked) * 1000:.0f} ms after the click"
+            self.log.write(self.progress.step, "paused", late)
+            self._hold(f", {late}")
 
+    def _do_resume(self, command: dict, asked: float) -> None:
+        if self.commands.paused:
+            self.commands.paused = False
+            at_alarm = self.alarms.goes_on(self.progress.step)
+            self.log.write(self.progress.step, "went on anyway" if at_alarm else "resumed")
+            self.progress.set("running")
 
-def checked(message: Any) -> dict[str, Any]:
-    """A command as it may come from a page: known words, plain values; ValueError says what is wrong.
+    def _do_step(self, command: dict, asked: float) -> None:
+        self.commands.paused, self.commands.once = False, True
+        self.log.write(self.progress.step, "one step")
+        self.progress.set("running")
 
-    Args:
-        message: {"do": word, ...}.
+    def _do_stop(self, command: dict, asked: float) -> None:
+        self.log.write(self.progress.step, "stopped", "the model is kept")
+        self.commands.paused = False
+        self.stop()
 
-    Example:
-        >>> from vistorch.debug.watch.controls import checked
-        >>> checked({"do": "lr", "value": 0.1})
-        {'do': 'lr', 'value': 0.1, 'group': None}
-        >>> checked({"do": "lr", "value": -1})
-        Traceback (most recent call last):
-        ValueError: the learning rate must be a positive number, got -1
-    """
-    if not isinstance(message, dict) or not isinstance(message.get("do"), str):
-        raise ValueError('a command is {"do": word, ...}')
-    word = message["do"]
-    if word not in WORDS:
-        raise ValueError(f"unknown command {word[:40]!r}; known are: {', '.join(WORDS)}")
-    found: dict[str, Any] = {"do": word, **{name: message.get(name) for name in WORDS[word]}}
-    if word == "lr":
-        found["value"] = positive(found["value"])
-        group = found["group"]
-        if group is not None and (type(group) is not int or not 0 <= group < 2**53):
-            raise ValueError(f"a parameter group is a number from 0 on, got {_short(group)}")
-    if word == "rewind" and found["step"] is not None:
-        step = found["step"]
-        if type(step) is not int or not 0 <= step < 2**53:
-            raise ValueError(f"a step is a number from 0 on, got {_short(step)}")
-    if word == "autopause" and type(found["on"]) is not bool:
-        raise ValueError(f"pausing at an alarm is on or off, got {_short(found['on'])}")
-    if word == "filters" and not isinstance(found["name"], str):
-        raise ValueError("filters are chosen by the name of a parameter")
-    return found
+    def _do_lr(self, command: dict, asked: float) -> None:
+        value, only = positive(command["value"]), command["group"]
+        groups = self.optimizers.main.param_groups
+        before = float(groups[only or 0]["lr"])
+        for i, group in enumerate(groups):
+            if only is None or only == i:
+                old = group["lr"]
+                if isinstance(old, Tensor):
+                    old.fill_(value)
+                else:
+                    group["lr"] = value
+        what = f"learning rate {rate_text(before)} → {rate_text(value)}"
+        if only is not None:
+            what += f" of group {only}"
+        effect = "from the next step on"
+        if self.optimizers.schedulers:
+            effect += "; the scheduler goes on from there or sets its own"
+        self.log.write(self.progress.step, what, effect, before, value)
 
+    def _do_autopause(self, command: dict, asked: float) -> None:
+        self.alarms.pauses = command["on"]
+        self.log.write(self.progress.step, "pause at an alarm", "on" if command["on"] else "off")
 
-def positive(value: Any) -> float:
-    """A learning rate: a positive, finite number."""
-    with suppress(OverflowError):  # a whole number that is larger than any float
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < float(value) < math.inf:
-            return float(value)
-    raise ValueError(f"the learning rate must be a positive number, got {_short(value)}")
+    def _do_filters(self, command: dict, asked: float) -> None:
+        filters, transfer = self.probe.filters, self.reader.pending.transfer
+        if filters is None:
+            return
+        filters.choose(command["name"])
+        self.budget.due("filters")
+        if not self.progress.open:
+            filters.look(self.progress.step, transfer)
+            transfer.send()
+            filters.arrive()
+        self.changes.touch("filters")
 
+    def _do_stepper(self, command: dict, asked: float) -> None:
+        self.at_backward = self.stepper
+        self.log.write(self.progress.step, "stepper", "opens on the next backward pass")
+        if self.commands.paused:
+            opens = "The stepper opens at the next backward pass: Resume, or one step."
+            self.progress.say = f"Paused after step {self.progress.step}. {opens}"
 
-def _short(value: Any) -> str:
-    """A value in a sentence; Python writes no number of thousands of digits out."""
-    if type(value) is int and abs(value) >= 2**53:
-        return f"a number of {value.bit_length():,} bits"
-    return repr(value)[:60]
+    def _do_snapshot(self, command: dict, asked: float) -> None:
+        if self.history.take(asked=True):
+            what = "snapshot", f"{self.history.snapshots.kept[-1].nbytes / 2**20:.2f} MiB"
+        else:
+            what = "snapshot refused", self.history.snapshots.refused
+        self.log.write(self.progress.step, *what)
 
-
-class Desk:
-    """Where commands wait for the loop."""
-
-    def __init__(self) -> None:
-        self.waiting: deque[tuple[dict[str, Any], float]] = deque()
-        self.woken = threading.Condition()
-        self.paused = False
-        self.once = False  # one step, then hold again
-
-    def ask(self, command: dict[str, Any]) -> None:
-        """Queue a command; wakes a loop that is held."""
-        with self.woken:
-            self.waiting.append((command, perf_counter()))
-            self.woken.notify_all()
-
-    def take(self) -> tuple[dict[str, Any], float] | None:
-        """The next command, oldest first."""
-        with self.woken:
-            return self.waiting.popleft() if self.waiting else None
-
-    def wait(self) -> None:
-        """Wait for a command, or until it is time to look for clicks."""
-        with self.woken:
-            if not self.waiting:
-                self.woken.wait(WAIT)
+    def _do_rewind(self, command: dict, asked: float) -> None:
+        step = self.history.rewind(command["step"])
+        if not self.progress.open:
+            self.progress.say = f"The model holds the weights of step {step}."
+        elif self.commands.paused:
+            wait = "The loop waits at the step boundary."
+            self.progress.say = f"Paused at step {step}, where the rewind went. {wait}"
+            self.reader.fill_from_training()

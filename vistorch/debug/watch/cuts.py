@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...engine.events import Listener, where
 from ...engine.graph import Leaf
-from ..source import line_of
-from .layers import owner_of
+from ..line_lookup import line_of
+from .layers import LayerSizes, owner_of
 
 STEPS = 2  # one that may be under way, and a whole one
 MOST = 64  # cuts that are followed
@@ -22,18 +24,17 @@ class Cuts(Listener):
     """Follows what is cut off back to the parameters that it came from.
 
     Args:
-        run: the run.
+        sizes: the parameters.
+        reached: whether each of them ever had a gradient.
     """
 
-    def __init__(self, run: Any) -> None:
-        self.run, self.left, self.followed = run, STEPS, 0
+    def __init__(self, sizes: LayerSizes, reached: np.ndarray) -> None:
+        self.left, self.followed = STEPS, 0
         self.places: dict[str, str] = {}  # by layer: "detach() in line 7 of cell [3]"
         self.open = False
-        sizes = run.sizes
         self.layers = {id(p): owner_of(n) for n, p in sizes.parameters}
-        book = run.book
-        self.wanted = {owner_of(n) for n, there in zip(sizes.names, book.reached, strict=True) if not there}
-        self.wanted -= {owner_of(n) for n, there in zip(sizes.names, book.reached, strict=True) if there}
+        self.wanted = {owner_of(n) for n, there in zip(sizes.names, reached, strict=True) if not there}
+        self.wanted -= {owner_of(n) for n, there in zip(sizes.names, reached, strict=True) if there}
 
     def of(self, layer: str) -> str:
         """Where a layer is cut off; "" where that was not seen.

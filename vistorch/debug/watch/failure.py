@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..source import cell_of
+from ..line_lookup import cell_of
 
 _HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
-def told(error: BaseException, model: Any, step: int) -> dict[str, Any]:
+def describe(error: BaseException, model: Any, step: int) -> dict[str, Any]:
     """Describe the exception that ended a loop.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight, Ticket
+from .transfer import Ticket, Transfer
 
 MOST = 64  # filters that are shown
 DEEP = 16  # of their input channels
@@ -40,23 +40,27 @@ class Filters:
         self.gradient: Ticket | None = None
         self.shown: dict[str, Any] | None = None
 
+    def require(self, name: str) -> None:
+        """Refuse a name that no filters have; ValueError names those there are."""
+        known = [n for n, _ in self.choices]
+        if name not in known:
+            raise ValueError(f"no filters are called {name[:80]!r}; there are: {', '.join(known) or 'none'}")
+
     def choose(self, name: str) -> None:
         """Look at another parameter from now on."""
-        if name not in [n for n, _ in self.choices]:
-            known = ", ".join(n for n, _ in self.choices) or "none"
-            raise ValueError(f"no filters are called {name!r}; there are: {known}")
+        self.require(name)
         self.chosen, self.shown, self.weight, self.gradient = name, None, None, None
 
-    def look(self, step: int, freight: Freight) -> None:
+    def look(self, step: int, transfer: Transfer) -> None:
         """Copy the weights and their gradients, before the optimizer changes them."""
         p = dict(self.choices).get(self.chosen)
         if p is None or p._data.ndim != 4:
             return
         deep = p._data.shape[1] if p._data.shape[1] <= 4 else min(DEEP, p._data.shape[1])
         with p._place:
-            self.weight = freight.put(p._data[:MOST, :deep].copy(), p._place)
+            self.weight = transfer.put(p._data[:MOST, :deep].copy(), p._place)
             g = p._grad
-            self.gradient = None if g is None else freight.put(g._data[:MOST, :deep].copy(), p._place)
+            self.gradient = None if g is None else transfer.put(g._data[:MOST, :deep].copy(), p._place)
         self.step = step
 
     def arrive(self) -> bool:

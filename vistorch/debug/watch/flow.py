@@ -15,7 +15,7 @@ import numpy as np
 from ..numbers import host, norm_of, plain
 from ..steps.words import count, number, shape
 from ..wire_types import Finite
-from .cures import CURES, bounds_of
+from .advice import CURES, bounds_of
 from .layers import owner_of
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .controls import WORDS
+from .commands import WORDS
 from .value_checks import (
     EXACT,
     array,

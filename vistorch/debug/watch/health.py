@@ -11,48 +11,56 @@ from typing import Any
 
 import numpy as np
 
-from .cures import WARM, Layer, bounds_of, state_of
+from .advice import WARM, Layer, bounds_of, state_of
 from .layers import owner_of
+from .metrics import Metrics
+from .model_probe import ModelProbe
+from .optimizers import Optimizers
 
 MEAN = 20  # looks that the mean is of
 ENOUGH = 2  # looks at gradients before a missing one is told of
 
 
-def layers_of(run: Any) -> list[dict[str, Any]]:
-    """The health of each layer of a run.
+def layers_of(metrics: Metrics, probe: ModelProbe, optimizers: Optimizers, step: int) -> list[dict[str, Any]]:
+    """The health of each layer of a model; nothing where the model is not known.
 
     Args:
-        run: a run that knows its model.
+        metrics: what was measured.
+        probe: the model.
+        optimizers: what changes it.
+        step: whole steps so far.
     """
-    book, sizes, out = run.book, run.sizes, []
-    steps = np.array([step for step, _ in book.ratios])
-    history = np.array([row for _, row in book.ratios]) if len(steps) else np.zeros((0, len(sizes.layers)))
+    sizes, out = probe.sizes, []
+    if sizes is None:
+        return out
+    steps = np.array([step for step, _ in metrics.ratios])
+    history = np.array([row for _, row in metrics.ratios]) if len(steps) else np.zeros((0, len(sizes.layers)))
     warm = steps > WARM
-    norms = None if book.norms is None else np.where(book.has_norm, book.norms, np.nan)
+    norms = metrics.known_norms()
     bounds = bounds_of([] if norms is None else norms.tolist())
-    course = book.course.word()
-    held = _held(run)
+    course = metrics.course.word()
+    held = optimizers.parameter_ids()
     for i, name in enumerate(sizes.layers):
         own = [j for j, n in enumerate(sizes.names) if owner_of(n) == name]
         column = history[:, i]
         judged = column[warm]
         known, judged = column[~np.isnan(column)], judged[~np.isnan(judged)]
-        activity = book.units.layers.get(name)
+        activity = metrics.units.layers.get(name)
         mean = float(known[-MEAN:].mean()) if len(known) else None
         state, cure = state_of(
             Layer(
                 ratio=float(judged[-MEAN:].mean()) if len(judged) else None,
                 norm=_largest(norms, own),
-                bad=_bad(book, own, known),
+                bad=_bad(metrics, own, known),
                 activity=activity,
                 course=course,
                 bounds=bounds,
-                peak=_largest(book.peak, own) if book.looks > WARM else None,
+                peak=_largest(metrics.peak, own) if metrics.looks > WARM else None,
                 relative=_relative(norms, sizes.weights, own),
                 still=len(known) >= ENOUGH and not known.any(),
-                held=not run.step or any(id(sizes.parameters[j][1]) in held for j in own),
-                reached=_reached(book, own),
-                cut=run.cuts.of(name) if run.cuts is not None else "",
+                held=not step or any(id(sizes.parameters[j][1]) in held for j in own),
+                reached=_reached(metrics, own),
+                cut=probe.cuts.of(name) if probe.cuts is not None else "",
             )
         )
         out.append(
@@ -76,20 +84,18 @@ def layers_of(run: Any) -> list[dict[str, Any]]:
     return out
 
 
-def _held(run: Any) -> set[int]:
-    """The parameters of all optimizers that have made a step."""
-    return {id(p) for o, _ in list(run.ear.ours.values()) for g in o.param_groups for p in g["params"]}
-
-
 def _largest(norms: Any, own: list[int]) -> float | None:
     known = [] if norms is None else [float(norms[j]) for j in own if np.isfinite(norms[j])]
     return max(known) if known else None
 
 
-def _bad(book: Any, own: list[int], ratios: Any) -> bool:
+def _bad(metrics: Metrics, own: list[int], ratios: Any) -> bool:
     if len(ratios) and not math.isfinite(ratios[-1]):
         return True
-    return book.norms is not None and any(book.has_norm[j] and not math.isfinite(book.norms[j]) for j in own)
+    norms, there = metrics.norms, metrics.has_norm
+    return (
+        norms is not None and there is not None and any(there[j] and not math.isfinite(norms[j]) for j in own)
+    )
 
 
 def _relative(norms: Any, weights: list[float], own: list[int]) -> float | None:
@@ -100,7 +106,7 @@ def _relative(norms: Any, weights: list[float], own: list[int]) -> float | None:
     return g / w if w else None
 
 
-def _reached(book: Any, own: list[int]) -> bool | None:
-    if book.reached is None or book.looks < ENOUGH:
+def _reached(metrics: Metrics, own: list[int]) -> bool | None:
+    if metrics.reached is None or metrics.looks < ENOUGH:
         return None
-    return any(bool(book.reached[j]) for j in own)
+    return any(bool(metrics.reached[j]) for j in own)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight
-from .reading import Sight
+from .loss_inputs import LossInputs
+from .transfer import Transfer
 
 WINDOW = 8192  # the newest tokens
 TOKENS = 4096  # of a batch
@@ -45,13 +45,13 @@ class Form:
         return sequences[:, None] * self.length + np.arange(self.length)[None]
 
 
-def ask(sight: Sight, form: Form, freight: Freight, whole: bool = False) -> tuple:
+def ask(sight: LossInputs, form: Form, transfer: Transfer, whole: bool = False) -> tuple:
     """Have of one batch brought: targets, losses, the likeliest tokens, what the model was given.
 
     Args:
         sight: the batch.
         form: how its rows are sequences.
-        freight: what brings them.
+        transfer: what brings them.
         whole: the sum of the losses of all rows too.
     """
     xp, scores, target = sight.place.xp, sight.scores, sight.target
@@ -74,8 +74,8 @@ def ask(sight: Sight, form: Form, freight: Freight, whole: bool = False) -> tupl
             everywhere = _losses(xp, scores, xp.arange(len(target)), target, True)
             counts = (target != sight.ignore) & (target >= 0) & xp.isfinite(everywhere)
             total = xp.stack([xp.where(counts, everywhere, 0).sum(), counts.sum()]).astype(np.float64)
-        given = None if sight.tokens is None else freight.put(sight.tokens, sight.place)
-    put = freight.put
+        given = None if sight.tokens is None else transfer.put(sight.tokens, sight.place)
+    put = transfer.put
     return (
         sight,
         form,
@@ -149,7 +149,7 @@ class Tokens:
             self.loss_sum += float(sums[0])
             self.loss_count += int(sums[1])
 
-    def _hard(self, sight: Sight, form: Form, chosen: Any, made: Any, fine: Any, given: Any) -> None:
+    def _hard(self, sight: LossInputs, form: Form, chosen: Any, made: Any, fine: Any, given: Any) -> None:
         """Note the hardest places of a batch with what stands before them."""
         losses = np.where(fine, made[:, LOSS], -np.inf)
         targets = made[:, TARGET].astype(np.int64).reshape(len(chosen), form.length)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...engine.places import CPU
 from ..numbers import norm_of
-from .freight import Freight, Ticket
+from .transfer import Ticket, Transfer
 
 MOST = 256  # parameters that are looked at
 
@@ -21,7 +21,7 @@ def owner_of(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-class Sizes:
+class LayerSizes:
     """The parameters of a model, by name, and what is measured of them."""
 
     def __init__(self, model: Any) -> None:
@@ -33,9 +33,9 @@ class Sizes:
         self.before: list | None = None
         self.weights: list[float] = []  # the newest norms of the parameters
 
-    def norms(self, freight: Freight) -> list:
+    def norms(self, transfer: Transfer) -> list:
         """The norm of each gradient now, as numbers or tickets; None where there is none."""
-        return [None if p._grad is None else _norm(p._grad, freight) for _, p in self.parameters]
+        return [None if p._grad is None else _norm(p._grad, transfer) for _, p in self.parameters]
 
     def keep(self) -> None:
         """Copy the weights before a step."""
@@ -44,7 +44,7 @@ class Sizes:
             with p._place:
                 self.before.append(p._data.copy())
 
-    def ratios(self, freight: Freight) -> list:
+    def ratios(self, transfer: Transfer) -> list:
         """By parameter, the norms of what the step added and of the weights, as numbers or tickets."""
         before, self.before = self.before or [], None
         out = []
@@ -54,7 +54,7 @@ class Sizes:
                 out.append((np.nan, np.nan))
                 continue
             with p._place, np.errstate(all="ignore"):  # inf less inf is for the alarm, not for a warning
-                out.append((_size(d - old, p._place, freight), _size(old, p._place, freight)))
+                out.append((_size(d - old, p._place, transfer), _size(old, p._place, transfer)))
         return out
 
     def by_layer(self, pairs: list[tuple[float, float]]) -> np.ndarray:
@@ -70,17 +70,17 @@ class Sizes:
         return ratios
 
 
-def _norm(g: Any, freight: Freight) -> float | Ticket | None:
+def _norm(g: Any, transfer: Transfer) -> float | Ticket | None:
     d = getattr(g, "_data", None)
-    return None if d is None else _size(d, g._place, freight)
+    return None if d is None else _size(d, g._place, transfer)
 
 
-def _size(d: Any, place: Any, freight: Freight) -> float | Ticket:
+def _size(d: Any, place: Any, transfer: Transfer) -> float | Ticket:
     if place is CPU:
         return norm_of(d)
     with place:
         wide = d.astype(np.float32) if d.dtype.itemsize < 4 else d
-        return freight.put((abs(wide) ** 2).sum() ** 0.5, place)
+        return transfer.put((abs(wide) ** 2).sum() ** 0.5, place)
 
 
 def number(found: Any) -> float:

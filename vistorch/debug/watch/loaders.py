@@ -1,7 +1,7 @@
 """Which samples of the dataset are in the batch at hand, and which epoch it is.
 
-A loader's iterator takes indices from its sampler in the order it yields batches; an ear put between the two notes
-them. Invariant: the order, the generators and what the iterator yields are what they are without the ear.
+A loader's iterator takes indices from its sampler in the order it yields batches; a wrapper between the two records
+them. Invariant: the order, the generators and what the iterator yields are what they are without the wrapper.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 AHEAD = 4096  # batches that workers may be ahead
 
 
-class _Ear:
+class _RecordedIndices:
     """Passes a sampler's indices on and notes the newest."""
 
     def __init__(self, indices: Any) -> None:
@@ -21,7 +21,7 @@ class _Ear:
         self.noted: deque = deque(maxlen=AHEAD)
         self.taken = 0
 
-    def __iter__(self) -> _Ear:
+    def __iter__(self) -> _RecordedIndices:
         return self
 
     def __next__(self) -> Any:
@@ -58,7 +58,7 @@ class Iteration:
         self.key = id(loader)
         self.over = False
         self.iterator = weakref.ref(iterator) if iterator is not None else lambda: None
-        self.ear: _Ear | None = None
+        self.recorded: _RecordedIndices | None = None
         self.length: int | None = None
         self.size = getattr(loader, "batch_size", None)
         self.names = names_of(getattr(loader, "dataset", None))
@@ -66,7 +66,7 @@ class Iteration:
             return
         streams = getattr(loader, "_dataset_kind", 0) != 0
         if not streams and getattr(iterator, "_in_order", True):
-            self.ear = iterator._sampler_iter = _Ear(iterator._sampler_iter)
+            self.recorded = iterator._sampler_iter = _RecordedIndices(iterator._sampler_iter)
         if not streams:
             try:
                 self.length = len(loader)
@@ -76,9 +76,9 @@ class Iteration:
     def batch(self, rows: int) -> list | None:
         """The dataset's indices of the batch yielded last, if that has so many rows; None if they are not known."""
         iterator = self.iterator()
-        if self.ear is None or iterator is None or not iterator._num_yielded:
+        if self.recorded is None or iterator is None or not iterator._num_yielded:
             return None
-        found = self.ear.of(iterator._num_yielded - 1)
+        found = self.recorded.of(iterator._num_yielded - 1)
         if isinstance(found, int):
             found = [found]
         if not isinstance(found, (list, tuple)) or len(found) != rows:
@@ -105,6 +105,13 @@ class Loaders:
         for one in self.going:
             if loader is not None and one.key == id(loader):
                 one.over = True
+
+    def generators(self) -> list:
+        """The generators that the loaders and their samplers draw from."""
+        own = [
+            g for one in list(self.known) for g in (one.generator, getattr(one.sampler, "generator", None))
+        ]
+        return [g for g in own if g is not None]
 
     @property
     def now(self) -> Iteration | None:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.places import CPU
-from .freight import Freight, Ticket
+from .loss_inputs import CLASSES
 from .predictions import Read
-from .reading import CLASSES
+from .transfer import Ticket, Transfer
 
 EACH = 8
 MOST = 512
@@ -125,12 +125,12 @@ class Mistakes:
         self.marks: deque[tuple[int, int]] = deque(maxlen=64)  # (version, number) of what was sent
         self.coming: list[tuple[list[Mistake], Ticket | None, Ticket | None]] = []
 
-    def choose(self, reads: list[Read], freight: Freight, where: str) -> None:
+    def choose(self, reads: list[Read], transfer: Transfer, where: str) -> None:
         """Take new misread samples of some batches.
 
         Args:
             reads: the batches, the newest last.
-            freight: brings pictures and scores.
+            transfer: brings pictures and scores.
             where: "training" or "validation".
         """
         room = AT_ONCE
@@ -149,14 +149,14 @@ class Mistakes:
             rows = wrong if r.rows is None else r.rows[wrong]
             for batch in dict.fromkeys(own[wrong].tolist()):
                 mine = own[wrong] == batch
-                self._ask(r, r.sights[batch], wrong[mine], rows[mine] - starts[batch], freight, where)
+                self._ask(r, r.sights[batch], wrong[mine], rows[mine] - starts[batch], transfer, where)
 
-    def fill(self, batches: Batches, freight: Freight, where: str, until: float = math.inf) -> None:
+    def fill(self, batches: Batches, transfer: Transfer, where: str, until: float = math.inf) -> None:
         """Fill each cell from batches that are held, the newest first.
 
         Args:
             batches: those.
-            freight: brings pictures and scores.
+            transfer: brings pictures and scores.
             where: "training" or "validation".
             until: the time to stop at.
         """
@@ -178,7 +178,7 @@ class Mistakes:
                     left -= 1
             for batch, pairs in chosen.items():
                 wrong, rows = (np.array(part) for part in zip(*pairs, strict=True))
-                self._ask(r, r.sights[batch], wrong, rows, freight, where)
+                self._ask(r, r.sights[batch], wrong, rows, transfer, where)
                 if perf_counter() > until:
                     return
             if not left:
@@ -195,7 +195,7 @@ class Mistakes:
             turn[k] = held[cell] = held.get(cell, len(self.cells.get((*cell, where), ())) - 1) + 1
         return np.sort(wrong[np.lexsort((-wrong, turn))[:room]])
 
-    def _ask(self, r: Read, s: Any, wrong: Any, rows: np.ndarray, freight: Freight, where: str) -> None:
+    def _ask(self, r: Read, s: Any, wrong: Any, rows: np.ndarray, transfer: Transfer, where: str) -> None:
         """Ask for scores and pictures of some rows of a batch."""
         made = [
             Mistake(
@@ -205,11 +205,11 @@ class Mistakes:
         ]
         with s.place:
             at = s.place.xp.asarray(rows)
-            scores = freight.put(s.scores[at], s.place)
+            scores = transfer.put(s.scores[at], s.place)
             given = s.inputs if s.untouched() else None
             if given is not None and (len(given) != len(s.scores) or not picture_of(given.shape)):
                 given = None
-            pictures = None if given is None else freight.put(given[at], s.place)
+            pictures = None if given is None else transfer.put(given[at], s.place)
         self.coming.append((made, scores, pictures))
         if s.place is CPU:
             self.arrive()

@@ -11,7 +11,7 @@ from threading import get_ident
 from typing import Any
 
 from ...engine.events import Listener, hear
-from .reading import CLASSES, DISTANCES, VALUES, Sight, sight_of_op, values_of
+from .loss_inputs import CLASSES, DISTANCES, VALUES, LossInputs, sight_of_op, values_of
 
 LOSS, COMPARED = "loss", "compared"
 PATIENCE = 32  # batches that nothing tells of, before nobody listens until another loader begins
@@ -31,11 +31,9 @@ def _look_of(name: str) -> str:
 class Ops(Listener):
     """Hears ops while the model is called apart from training: a loss, or a comparison of an argmax with labels."""
 
-    LOSS = LOSS
-
-    def __init__(self, ear: Any) -> None:
-        self.ear = ear
-        self.current: Sight | None = None
+    def __init__(self, listener: Any) -> None:
+        self.listener = listener
+        self.current: LossInputs | None = None
         self.chosen: list[tuple[Any, Any]] = []  # (scores, indices) of the newest argmax
         self.inside = self.chosen_inside = False  # whether the root is being called; and was, at that argmax
         self.outside = False  # whether all that told of the newest batch was heard outside the root
@@ -49,7 +47,7 @@ class Ops(Listener):
         self.by, self.before, self.missed, self.muted = "", "", 0, False
         return super().__enter__()
 
-    def next(self) -> Sight | None:
+    def next(self) -> LossInputs | None:
         """Another batch begins: give what is known of the last."""
         sight, self.current = self.current, None
         self.before, self.by = self.by, ""
@@ -87,24 +85,24 @@ class Ops(Listener):
         if look is None:
             look = _looks[name] = _look_of(name)
         if not look:
-            self.ear.budget.calls += 1
-        elif get_ident() == self.ear.thread:
-            self.ear._guarded(getattr(self, look), name, ins, consts, outs)
+            self.listener.budget.calls += 1
+        elif get_ident() == self.listener.thread:
+            self.listener.guarded(getattr(self, look), name, ins, consts, outs)
 
     def _loss(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         sight = sight_of_op(name, ins)
         if sight is not None:
-            if sight.kind == VALUES and self.ear.compared.swapped:
+            if sight.kind == VALUES and self.listener.compared.swapped:
                 sight.scores, sight.target = sight.target, sight.scores
             if sight.kind == CLASSES and consts and isinstance(consts[0], int):
                 sight.ignore = consts[0]
             sight.value = outs[0]._data
-            self._take(sight, LOSS)
+            self.take(sight, LOSS)
 
     def _difference(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
         """The root's output less a target, where that is what training does by hand."""
-        hand = self.ear.compared.hand
-        last = self.ear.last if hand and self.current is None and not self.inside else None
+        hand = self.listener.compared.hand
+        last = self.listener.last if hand and self.current is None and not self.inside else None
         if last is None or len(ins) < 2:
             return
         for one, other in (ins[:2], ins[1::-1]):
@@ -113,7 +111,7 @@ class Ops(Listener):
             if one._data.size == last.size and same_memory(one._data, last):
                 sight = values_of(hand, one._data, other._data, one._place)
                 if sight is not None:
-                    self._take(sight, LOSS)
+                    self.take(sight, LOSS)
                 return
 
     def _argmax(self, name: str, ins: tuple, consts: tuple, outs: tuple) -> None:
@@ -131,15 +129,23 @@ class Ops(Listener):
             if _same_memory(one, index) and other._data.size == index._data.size:
                 target = other._data.reshape(-1)
                 if target.dtype.kind in "iu":
-                    sight = Sight(CLASSES, scores._data, target, scores._place)
-                    self._take(sight, COMPARED, self.chosen_inside)
+                    sight = LossInputs(CLASSES, scores._data, target, scores._place)
+                    self.take(sight, COMPARED, self.chosen_inside)
                 return
 
-    def _take(self, sight: Sight, by: str, chosen_inside: bool = False) -> None:
-        sight.step, sight.epoch = self.ear.run.step, self.ear.run.epoch
+    def take(self, sight: LossInputs, by: str, chosen_inside: bool = False) -> None:
+        """Count this as what is known of the batch at hand.
+
+        Args:
+            sight: the batch.
+            by: what it is known by: LOSS or COMPARED.
+            chosen_inside: whether its argmax was taken inside the root.
+        """
+        progress = self.listener.progress
+        sight.step, sight.epoch = progress.step, progress.epoch
         if sight.logs:  # what the loop computed for itself, it may overwrite
             sight.scores = sight.scores.copy()
-        self.ear._dress(sight)
+        self.listener.dress(sight)
         self.current, self.by = sight, by
         self.outside = not self.inside and not chosen_inside
         if by == self.before and not self.inside and hear.op == self.op:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from time import perf_counter
-from typing import Any
+
+from .budget import Budget
+from .progress import Progress
 
 SPAN = 5.0  # seconds that the speed is taken from
 EPOCHS = 256  # beginnings of epochs that are kept
@@ -19,13 +21,15 @@ class Pace:
     """The course of a run.
 
     Args:
-        run: the run.
+        progress: where the loop is.
+        budget: knows how long it was held.
         steps: how many there will be, if that was given.
         epochs: how many, if that was given.
     """
 
-    def __init__(self, run: Any, steps: int | None, epochs: int | None) -> None:
-        self.run, self.total, self.epochs = run, steps, epochs
+    def __init__(self, progress: Progress, budget: Budget, steps: int | None, epochs: int | None) -> None:
+        self.progress, self.budget = progress, budget
+        self.total, self.epochs = steps, epochs
         self.guessed = False
         self.points: deque[tuple[float, int]] = deque(
             maxlen=64
@@ -48,7 +52,7 @@ class Pace:
 
     def mark(self) -> None:
         """Note where the loop is."""
-        now = perf_counter() - self.run.budget.held
+        now = perf_counter() - self.budget.held
         if len(self.points) > 1 and self.points[-1][1] == self.made:
             self.points.pop()  # what is told while no step is made leaves the steps before in sight
         self.points.append((now, self.made))
@@ -64,26 +68,26 @@ class Pace:
         """
         self.begins.append([epoch, step, 1])
 
-    def rewound(self, before: int, step: int, going: bool) -> None:
+    def rewound(self, before: int, step: int) -> None:
         """The run goes back.
 
         Args:
             before: the step it was at.
             step: the step it goes back to.
-            going: whether the loop goes on from there.
         """
+        going = self.progress.open  # whether the loop goes on from there
         if going:
             self.undone += before - step
             self.tries += 1
         while self.begins and self.begins[-1][1] > step:
             self.begins.pop()
-        if self.begins and self.begins[-1][0] != self.run.epoch and going:
-            self.begins.append([self.run.epoch, step, 0])  # the loader is not wound back
+        if self.begins and self.begins[-1][0] != self.progress.epoch and going:
+            self.begins.append([self.progress.epoch, step, 0])  # the loader is not wound back
 
     @property
     def made(self) -> int:
         """Steps that the loop made, with those that were undone."""
-        return self.run.step + self.undone
+        return self.progress.step + self.undone
 
     @property
     def speed(self) -> float | None:
@@ -97,15 +101,17 @@ class Pace:
     def epochs_known(self) -> int | None:
         """How many epochs there will be, where that is known."""
         return (
-            None if self.guessed and self.epochs is not None and self.run.epoch > self.epochs else self.epochs
+            None
+            if self.guessed and self.epochs is not None and self.progress.epoch > self.epochs
+            else self.epochs
         )
 
     @property
     def steps(self) -> int | None:
         """The step the model will stand at when the loop ends, where that is known."""
         total, epochs = self.total, self.epochs_known
-        if total is None and epochs is not None and self.run.epoch_steps:
-            total = epochs * self.run.epoch_steps
+        if total is None and epochs is not None and self.progress.epoch_steps:
+            total = epochs * self.progress.epoch_steps
         if total is not None and self.guessed and self.made > total:
             return None
         return None if total is None else max(total - self.undone, 0) or None
@@ -113,7 +119,7 @@ class Pace:
     @property
     def left(self) -> float | None:
         """Seconds that are left, where that is known."""
-        if not self.run.open:
+        if not self.progress.open:
             return 0.0
         total, speed = self.steps, self.speed
-        return None if total is None or not speed else max(0.0, (total - self.run.step) / speed)
+        return None if total is None or not speed else max(0.0, (total - self.progress.step) / speed)

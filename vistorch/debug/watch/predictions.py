@@ -1,6 +1,6 @@
 """From scores and targets to labels and predictions, many batches at once.
 
-Work on the arrays happens where they are; only labels, predictions and losses cross (see freight.py).
+Work on the arrays happens where they are; only labels, predictions and losses cross (see transfer.py).
 Invariant: labels are class numbers from 0 to classes - 1; samples whose target does not count are left out.
 """
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight
-from .reading import CHANCES, CLASSES, Sight
+from .loss_inputs import CHANCES, CLASSES, LossInputs
+from .transfer import Transfer
 
 WITHOUT = -2  # read as: nothing, because the scores are not finite
 MOST_ROWS = 65_536  # of one batch: a picture has a label for each pixel
@@ -76,14 +76,14 @@ class Read:
         return [(s.step, int(n)) for s, n in zip(self.sights, counts, strict=True) if n]
 
 
-def classes_of(sight: Sight) -> int:
+def classes_of(sight: LossInputs) -> int:
     """How many classes the scores have."""
     if sight.kind == CLASSES:
         return int(sight.scores.shape[1])
     return _decisions(sight.scores.shape) if is_several(sight) else 2
 
 
-def is_several(sight: Sight) -> bool:
+def is_several(sight: LossInputs) -> bool:
     """Whether each sample has several yes-or-no decisions."""
     return sight.kind != CLASSES and _decisions(sight.scores.shape) > 1
 
@@ -93,7 +93,7 @@ def _decisions(shape: tuple) -> int:
     return shape[1] if len(shape) == 2 or len(shape) > 3 else 1
 
 
-def _queued(sight: Sight, with_loss: bool) -> tuple:
+def _queued(sight: LossInputs, with_loss: bool) -> tuple:
     """Labels, predictions and losses as arrays where the scores are."""
     xp = sight.place.xp
     scores, target = sight.scores, sight.target
@@ -148,12 +148,12 @@ def _binary(xp: Any, scores: Any, target: Any, kind: str) -> Any:
     return xp.maximum(scores, 0) - scores * target + xp.log1p(xp.exp(-abs(scores)))
 
 
-def queue(sights: list[Sight], freight: Freight, with_loss: bool = False) -> list[tuple]:
+def queue(sights: list[LossInputs], transfer: Transfer, with_loss: bool = False) -> list[tuple]:
     """Have labels and predictions of some batches computed where they are, and brought.
 
     Args:
         sights: the batches.
-        freight: what brings them.
+        transfer: what brings them.
         with_loss: the loss of each sample too.
     """
     out = []
@@ -161,7 +161,7 @@ def queue(sights: list[Sight], freight: Freight, with_loss: bool = False) -> lis
         if len(group) > 1:
             xp, first = group[0].place.xp, group[0]
             with first.place:
-                joined = Sight(
+                joined = LossInputs(
                     first.kind,
                     xp.concatenate([s.scores for s in group]),
                     xp.concatenate([s.target for s in group]),
@@ -173,14 +173,14 @@ def queue(sights: list[Sight], freight: Freight, with_loss: bool = False) -> lis
             joined = group[0]
         with joined.place:
             arrays = _queued(joined, with_loss)
-        tickets = [None if a is None else freight.put(a, joined.place) for a in arrays]
+        tickets = [None if a is None else transfer.put(a, joined.place) for a in arrays]
         out.append((group, tickets))
     return out
 
 
-def _groups(sights: list[Sight]) -> list[list[Sight]]:
+def _groups(sights: list[LossInputs]) -> list[list[LossInputs]]:
     """Batches that can be read together: neighbours of one form."""
-    groups: list[list[Sight]] = []
+    groups: list[list[LossInputs]] = []
     before = None
     for s in sights:
         if before is not None and _alike(s, before):
@@ -191,7 +191,7 @@ def _groups(sights: list[Sight]) -> list[list[Sight]]:
     return groups
 
 
-def _alike(a: Sight, b: Sight) -> bool:
+def _alike(a: LossInputs, b: LossInputs) -> bool:
     x, y = a.scores, b.scores
     return (
         a.place is b.place

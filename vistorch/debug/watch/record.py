@@ -60,7 +60,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .keeping import read, save
+from .record_file import read, save
 
 
 @dataclass

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight
-from .reading import Sight
+from .loss_inputs import LossInputs
+from .transfer import Transfer
 
 WINDOW = 1024  # the newest values, and the newest samples
 OUTPUTS = 32
@@ -25,7 +25,7 @@ WORST = 8
 FIRST = 4  # values of a sample that are shown
 
 
-def trim(sight: Sight) -> None:
+def trim(sight: LossInputs) -> None:
     """Copy of a batch what is kept of it: all, or a part at regular distances.
 
     Args:
@@ -58,7 +58,7 @@ def _outputs(shape: tuple) -> int:
     return 1 if len(shape) == 1 else shape[1] if len(shape) > 3 else shape[len(shape) - 1]
 
 
-def rows_of(sight: Sight) -> int:
+def rows_of(sight: LossInputs) -> int:
     """How many values of each output are kept of a batch; at least one, so that an empty one counts."""
     return max(1, sight.scores.size // _form(sight.sequence[0])[1])
 
@@ -70,12 +70,12 @@ def _shaped(x: Any, outputs: int, pooled: bool, inner: int, every: int = 1) -> A
     return x.reshape(len(x), inner, outputs)[:, ::every]
 
 
-def reads(sights: list[Sight], freight: Freight) -> list[tuple]:
+def reads(sights: list[LossInputs], transfer: Transfer) -> list[tuple]:
     """Have some batches brought as (samples, values of each, outputs), with what they were.
 
     Args:
         sights: the batches.
-        freight: what brings them.
+        transfer: what brings them.
     """
     found = []
     for s in sights:
@@ -89,11 +89,11 @@ def reads(sights: list[Sight], freight: Freight) -> list[tuple]:
         if each > 1 and s.indices is not None:
             s.indices = s.indices[::each]
         s.scores, s.target = both
-        found.append((s, freight.put(both[0], s.place), freight.put(both[1], s.place)))
+        found.append((s, transfer.put(both[0], s.place), transfer.put(both[1], s.place)))
     return found
 
 
-def _plain(sight: Sight, scores: Any, target: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _plain(sight: LossInputs, scores: Any, target: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Predictions, targets and which of them count."""
     p, t = np.asarray(scores, np.float64), np.asarray(target, np.float64)
     with np.errstate(all="ignore"):
@@ -162,7 +162,7 @@ class Values:
                 self.loss_sum += value * len(p)
                 self.loss_count += len(p)
 
-    def _samples(self, sight: Sight, p: np.ndarray, t: np.ndarray, fine: np.ndarray) -> None:
+    def _samples(self, sight: LossInputs, p: np.ndarray, t: np.ndarray, fine: np.ndarray) -> None:
         n = len(p)
         flat = fine.reshape(n, -1)
         known = flat.any(1)

@@ -75,12 +75,12 @@ class Chance:
 
 
 class Snapshot:
-    """One step's state; `book` is what the run itself knew then."""
+    """One step's state; `metrics` is what the run itself knew then."""
 
     def __init__(
-        self, step: int, model: Any, optimizers: list, schedulers: list, more: list, book: Any, asked: bool
+        self, step: int, model: Any, optimizers: list, schedulers: list, more: list, metrics: Any, asked: bool
     ) -> None:
-        self.step, self.asked, self.book = step, asked, book
+        self.step, self.asked, self.metrics = step, asked, metrics
         self.tensors = [(t, cloned(t)) for t in (*model.parameters(), *model.buffers())]
         self.training = [(m, m.training) for m in model.modules()]
         self.optimizers = [(o, cloned(o.state_dict())) for o in optimizers]
@@ -89,7 +89,7 @@ class Snapshot:
         self.nbytes = (
             sum(_size(c) for _, c in self.tensors)
             + sum(_size(state["state"]) for _, state in self.optimizers)
-            + getattr(book, "nbytes", 0)
+            + getattr(metrics, "nbytes", 0)
             + 8192
         )
 
@@ -125,7 +125,7 @@ class Snapshot:
         self.chance.restore()
 
 
-class Shelf:
+class Snapshots:
     """The snapshots that are kept, within a number of bytes: the newest, and the others spread over the run.
 
     Args:

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .freight import Freight
 from .language import TOKENS as AT_ONCE
 from .language import WINDOW as TOKENS
 from .language import Form, Tokens, ask
-from .reading import CLASSES, LOGITS, VALUES, Sight
+from .loss_inputs import CLASSES, LOGITS, VALUES, LossInputs
 from .regression import WINDOW, Values, reads, rows_of, trim
+from .transfer import Transfer
 
 CLASSIFICATION, REGRESSION, LANGUAGE, LOSS = "classification", "regression", "language", "loss"
 NEWEST = 24  # passes that decide
@@ -46,12 +46,12 @@ class Tasks:
         self.forms: dict[tuple, Form | None] = {}
         self.answers: set[float] = set()  # of batches of yes or no that hold one answer each
         self.decided = False  # yes or no: both answers were seen in one batch
-        self.waiting: list[Sight] = []
+        self.waiting: list[LossInputs] = []
         self.batches: tuple[list, list] = [], []  # values and tokens that were just sorted out
         self.kept: tuple[list, list] = [], []  # those that wait to be looked at
 
     # ---- sorting -----------------------------------------------------------------------------------------------
-    def sort(self, sights: list[Sight], model: Any, training: bool = True) -> list[Sight]:
+    def sort(self, sights: list[LossInputs], model: Any, training: bool = True) -> list[LossInputs]:
         """Take out what is no classification, and give the rest.
 
         Args:
@@ -80,7 +80,7 @@ class Tasks:
         self.batches = values, tokens
         return classes
 
-    def _graded(self, s: Sight) -> bool:
+    def _graded(self, s: LossInputs) -> bool:
         """Whether a binary cross entropy has targets between yes and no, or the model's own input: then it measures."""
         if s.echo:
             graded = True
@@ -97,7 +97,7 @@ class Tasks:
             trim(s)
         return graded
 
-    def _answered(self, s: Sight, classes: list[Sight], training: bool) -> str:
+    def _answered(self, s: LossInputs, classes: list[LossInputs], training: bool) -> str:
         """Yes or no: batches that each hold one answer only may be of a loop that judges its own inventions."""
         if not self.decided:
             t = s.target.reshape(-1)
@@ -118,7 +118,7 @@ class Tasks:
         classes.append(s)
         return CLASSIFICATION
 
-    def _form(self, s: Sight, model: Any) -> Form | None:
+    def _form(self, s: LossInputs, model: Any) -> Form | None:
         """How the rows of these logits are sequences of tokens; None where they are classes of something else."""
         key = (s.scores.shape, None if s.tokens is None else s.tokens.shape, s.sequence)
         if key not in self.forms:
@@ -146,17 +146,17 @@ class Tasks:
             asked.append((s, form))
         self.kept = kept, asked[::-1]
 
-    def queue(self, freight: Freight) -> None:
+    def queue(self, transfer: Transfer) -> None:
         """Have brought what is kept.
 
         Args:
-            freight: what brings it.
+            transfer: what brings it.
         """
         (values, tokens), self.kept = self.kept, ([], [])
         if values:
-            self.coming.append((REGRESSION, reads(values, freight)))
+            self.coming.append((REGRESSION, reads(values, transfer)))
         if tokens:
-            self.coming.append((LANGUAGE, [ask(s, form, freight) for s, form in tokens]))
+            self.coming.append((LANGUAGE, [ask(s, form, transfer) for s, form in tokens]))
 
     def drop_tokens(self) -> None:
         """Let go of scores that are too large to wait."""
@@ -172,20 +172,20 @@ class Tasks:
                 self.tokens.add(found)
         return bool(coming)
 
-    def check(self, check: Any, freight: Freight, hand_mean: bool = False) -> None:
+    def check(self, check: Any, transfer: Transfer, hand_mean: bool = False) -> None:
         """Read the batches of a validation that are no classification.
 
         Args:
             check: the validation.
-            freight: what brings them.
+            transfer: what brings them.
             hand_mean: whether a difference by hand is a loss by its mean.
         """
         (values, tokens), self.batches = self.batches, ([], [])
         if not values and not tokens:
             return
-        found = reads(values, freight)
-        asked = [ask(s, form, freight, whole=True) for s, form in tokens]
-        freight.send()
+        found = reads(values, transfer)
+        asked = [ask(s, form, transfer, whole=True) for s, form in tokens]
+        transfer.send()
         if found:
             for s, p, t in found:
                 if s.value is None and hand_mean and s.name.endswith("difference"):
@@ -257,7 +257,7 @@ class Tasks:
         }
 
 
-def form_of(s: Sight, model: Any) -> Form | None:
+def form_of(s: LossInputs, model: Any) -> Form | None:
     """How the rows of logits are sequences of tokens; None where they are classes of something else.
 
     Tokens are predicted where the model was given whole numbers and the classes are its vocabulary: the target is what

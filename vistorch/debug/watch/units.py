@@ -16,7 +16,7 @@ import numpy as np
 
 from ...engine.events import Listener
 from ...engine.tensor import Tensor
-from .freight import Freight
+from .transfer import Transfer
 
 WINDOW = 1024
 MOST = 4096  # units of a layer
@@ -44,11 +44,11 @@ class Looking(Listener):
 
     Args:
         paths: the path of each module with parameters and whether its units are channels, by its id.
-        freight: brings the sums.
+        transfer: brings the sums.
     """
 
-    def __init__(self, paths: dict[int, tuple[str, bool]], freight: Freight) -> None:
-        self.paths, self.freight = paths, freight
+    def __init__(self, paths: dict[int, tuple[str, bool]], transfer: Transfer) -> None:
+        self.paths, self.transfer = paths, transfer
         self.thread = threading.get_ident()
         self.origin: dict[int, tuple] = {}  # by tensor: (it, path, whether its units are channels)
         self.found: dict[str, tuple] = {}  # by path: (kind, samples, values a unit, ticket)
@@ -104,7 +104,7 @@ class Looking(Listener):
                 kind, hits, alive = "rectifier", (part > 0).sum(axes), d.max(axes)
             each = part.size // d.shape[axis]
             found = place.xp.stack((hits.astype(np.float32), (alive > 0).astype(np.float32)))
-            self.found[path] = kind, len(d), each, self.freight.put(found, place)
+            self.found[path] = kind, len(d), each, self.transfer.put(found, place)
 
 
 def _part(d: Any, axis: int) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .tally import Tally
+from .confusion import ClassCounts
 from .taskwords import check_text, headline, lines_of, number_text
 
 
@@ -19,6 +19,22 @@ def loss_text(value: float | None) -> str:
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else str(value)
     return f"{value:.3f}" if abs(value) < 10 and abs(value) >= 0.001 else f"{value:.3g}"
+
+
+def rate_text(value: float) -> str:
+    """A learning rate as people write it: 0.001, 3e-4.
+
+    Example:
+        >>> from vistorch.debug.watch.words import rate_text
+        >>> rate_text(3e-4), rate_text(0.1), rate_text(1e-3)
+        ('3e-4', '0.1', '1e-3')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0 or 0.01 <= abs(value) < 10000:
+        return f"{value:.4g}"
+    mantissa, _, exponent = f"{value:.3e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def share_text(value: float | None) -> str:
@@ -41,7 +57,7 @@ def line_of(run: Any) -> str:
         parts.append(f"{name} {number_text(value)}")
     elif tally is not None:
         parts.append(f"accuracy {share_text(tally.accuracy)}")
-    if run.book.checks and (said := check_text(run.book.checks[-1])):
+    if run.metrics.checks and (said := check_text(run.metrics.checks[-1])):
         parts.append(f"validation {said.removeprefix('accuracy ')}")
     if run.speed:
         parts.append(f"{run.speed:.3g} steps/s")
@@ -66,11 +82,11 @@ def table_text(run: Any) -> str:
         out += alarm_lines(run.alarm)
     if run.say and run.status in ("error", "interrupted"):
         out.append(run.say)
-    rates = [] if run.book.lr is None else run.book.lr.mean()
+    rates = [] if run.metrics.lr is None else run.metrics.lr.mean()
     if run.loss is not None:
         line = f"loss {loss_text(run.loss)}"
         if math.isfinite(run.loss):
-            line += f" (mean of {sum(map(math.isfinite, run.book.recent))})"
+            line += f" (mean of {sum(map(math.isfinite, run.metrics.recent))})"
         if len(rates):
             line += ", learning rate " + ", ".join(f"{x:.4g}" for x in rates[-1] if x == x)
         out.append(line)
@@ -80,10 +96,10 @@ def table_text(run: Any) -> str:
     window = None if task["kind"] in ("regression", "language") else run.tally()
     if window is not None:
         out.append(f"accuracy {share_text(window.accuracy)} of the last {window.samples}")
-    if without := sum(n for _, n in run.book.without):
-        out.append(f"{without:,} outputs not finite, no predictions: since step {run.book.without_from}")
-    if run.book.checks:
-        newest = run.book.checks[-1]
+    if without := sum(n for _, n in run.metrics.without):
+        out.append(f"{without:,} outputs not finite, no predictions: since step {run.metrics.without_from}")
+    if run.metrics.checks:
+        newest = run.metrics.checks[-1]
         said = [check_text(newest)] if check_text(newest) else []
         if newest["loss"] is not None:
             said.append(f"loss {loss_text(newest['loss'])}")
@@ -96,7 +112,7 @@ def table_text(run: Any) -> str:
         out += ["", *lines]
     tally = None if lines else run.tally("validation") or window
     if tally is not None:
-        out += ["", *class_table(run.book.class_names, tally)]
+        out += ["", *class_table(run.metrics.class_names, tally)]
     return "\n".join(out)
 
 
@@ -122,7 +138,7 @@ def health_text(run: Any) -> str:
     return "\n".join(f"{h['name']}: {h['state']}. {h['cure']}" for h in found)
 
 
-def class_table(names: list[str], tally: Tally, most: int = 100) -> list[str]:
+def class_table(names: list[str], tally: ClassCounts, most: int = 100) -> list[str]:
     """The classes that were seen, the worst first.
 
     Args:
@@ -145,7 +161,7 @@ def class_table(names: list[str], tally: Tally, most: int = 100) -> list[str]:
     return lines
 
 
-def _mistaken(names: list[str], tally: Tally, c: int) -> str:
+def _mistaken(names: list[str], tally: ClassCounts, c: int) -> str:
     if tally.confusion is None:
         return ""
     row = tally.confusion[c].copy()

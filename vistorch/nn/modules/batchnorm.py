@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.argument_docs import arguments
 from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
 from .. import functional as F
 from .module import Module
-from .norm_base import _LazyNormBase, _NormBase
+from .norm_base import ARGUMENTS, _LazyNormBase, _NormBase
 
 __all__ = [
     "BatchNorm1d",
@@ -23,9 +24,24 @@ __all__ = [
     "SyncBatchNorm",
 ]
 
+BATCH = {
+    **ARGUMENTS,
+    "momentum": "how far the running statistics move with each batch; None for the mean of all batches.",
+    "process_group": "the processes.",
+}
+
 
 class _BatchNorm(_NormBase):
     """Normalisation of each channel over the batch and all places."""
+
+    _dims: tuple[int, ...] = ()  # how many dims an input may have
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if not self._dims:
+            super()._check_input_dim(input)  # a class that names none defines this method
+        if input.dim() not in self._dims:
+            wanted = " or ".join(f"{n}D" for n in self._dims)
+            raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise a batch.
@@ -52,18 +68,9 @@ class _BatchNorm(_NormBase):
         )
 
 
+@arguments(BATCH)
 class BatchNorm1d(_BatchNorm):
     """Each channel of (batch, channels) or (batch, channels, length) brought to mean zero and variance one.
-
-    Args:
-        num_features: how many channels there are.
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch; None for the mean of all batches.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Shape:
         (batch, channels) or (batch, channels, length), and the same.
@@ -78,23 +85,12 @@ class BatchNorm1d(_BatchNorm):
         tensor([0.2000])
     """
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() not in (2, 3):
-            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+    _dims = (2, 3)
 
 
+@arguments(BATCH)
 class BatchNorm2d(_BatchNorm):
     """Each channel of images brought to mean zero and variance one over the batch and all places.
-
-    Args:
-        num_features: how many channels there are.
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch; None for the mean of all batches.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Shape:
         (batch, channels, height, width), and the same.
@@ -106,23 +102,12 @@ class BatchNorm2d(_BatchNorm):
         tensor(True)
     """
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() != 4:
-            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
+    _dims = (4,)
 
 
+@arguments(BATCH)
 class BatchNorm3d(_BatchNorm):
     """Each channel of volumes brought to mean zero and variance one over the batch and all places.
-
-    Args:
-        num_features: how many channels there are.
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch; None for the mean of all batches.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Shape:
         (batch, channels, depth, height, width), and the same.
@@ -133,22 +118,12 @@ class BatchNorm3d(_BatchNorm):
         vistorch.Size([2, 3, 4, 4, 4])
     """
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() != 5:
-            raise ValueError(f"expected 5D input (got {input.dim()}D input)")
+    _dims = (5,)
 
 
+@arguments(ARGUMENTS)
 class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
     """A BatchNorm1d that learns from its first input how many channels there are.
-
-    Args:
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Example:
         >>> import vistorch
@@ -158,20 +133,12 @@ class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
     """
 
     cls_to_become = BatchNorm1d
-    _check_input_dim = BatchNorm1d._check_input_dim
+    _dims = BatchNorm1d._dims
 
 
+@arguments(ARGUMENTS)
 class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
     """A BatchNorm2d that learns from its first input how many channels there are.
-
-    Args:
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Example:
         >>> import vistorch
@@ -181,20 +148,12 @@ class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
     """
 
     cls_to_become = BatchNorm2d
-    _check_input_dim = BatchNorm2d._check_input_dim
+    _dims = BatchNorm2d._dims
 
 
+@arguments(ARGUMENTS)
 class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
     """A BatchNorm3d that learns from its first input how many channels there are.
-
-    Args:
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Example:
         >>> import vistorch
@@ -204,7 +163,7 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
     """
 
     cls_to_become = BatchNorm3d
-    _check_input_dim = BatchNorm3d._check_input_dim
+    _dims = BatchNorm3d._dims
 
 
 def _processes(group: Any) -> int:
@@ -218,19 +177,9 @@ def _processes(group: Any) -> int:
     return distributed.get_world_size(group)
 
 
+@arguments(BATCH)
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation that would share its statistics between processes; in one process, a BatchNorm.
-
-    Args:
-        num_features: how many channels there are.
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch; None for the mean of all batches.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        process_group: the processes.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Example:
         >>> import vistorch

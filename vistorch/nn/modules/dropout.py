@@ -5,11 +5,17 @@ Invariant: outside of training the input itself comes back.
 
 from __future__ import annotations
 
+from ...engine.argument_docs import arguments
 from ...engine.tensor import Tensor
 from .. import functional as F
 from .module import Module
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
+
+ARGUMENTS = {
+    "p": "the probability of an element to be dropped.",
+    "inplace": "change the input itself.",
+}
 
 
 class _DropoutNd(Module):
@@ -18,6 +24,7 @@ class _DropoutNd(Module):
     __constants__ = ("p", "inplace")
     p: float
     inplace: bool
+    _function: str  # of nn.functional
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -25,17 +32,18 @@ class _DropoutNd(Module):
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it."""
+        return getattr(F, self._function)(input, self.p, self.training, self.inplace)
+
     def extra_repr(self) -> str:
         """The settings, for the module's text."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
+@arguments(ARGUMENTS)
 class Dropout(_DropoutNd):
     """Replaces elements by 0 at random in training, and divides the others by the probability to stay.
-
-    Args:
-        p: the probability of an element to be dropped.
-        inplace: change the input itself.
 
     Example:
         >>> import vistorch
@@ -43,17 +51,12 @@ class Dropout(_DropoutNd):
         tensor([1., 1.])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply it."""
-        return F.dropout(input, self.p, self.training, self.inplace)
+    _function = "dropout"
 
 
+@arguments(ARGUMENTS, p="the probability of a channel to be dropped.")
 class Dropout1d(_DropoutNd):
     """Replaces whole channels of one spatial dim by 0 at random in training.
-
-    Args:
-        p: the probability of a channel to be dropped.
-        inplace: change the input itself.
 
     Example:
         >>> import vistorch
@@ -61,17 +64,12 @@ class Dropout1d(_DropoutNd):
         tensor([1., 1.])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply it."""
-        return F.dropout1d(input, self.p, self.training, self.inplace)
+    _function = "dropout1d"
 
 
+@arguments(ARGUMENTS, p="the probability of a channel to be dropped.")
 class Dropout2d(_DropoutNd):
     """Replaces whole channels of two spatial dims by 0 at random in training.
-
-    Args:
-        p: the probability of a channel to be dropped.
-        inplace: change the input itself.
 
     Example:
         >>> import vistorch
@@ -79,17 +77,12 @@ class Dropout2d(_DropoutNd):
         tensor([1., 1.])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply it."""
-        return F.dropout2d(input, self.p, self.training, self.inplace)
+    _function = "dropout2d"
 
 
+@arguments(ARGUMENTS, p="the probability of a channel to be dropped.")
 class Dropout3d(_DropoutNd):
     """Replaces whole channels of three spatial dims by 0 at random in training.
-
-    Args:
-        p: the probability of a channel to be dropped.
-        inplace: change the input itself.
 
     Example:
         >>> import vistorch
@@ -97,17 +90,12 @@ class Dropout3d(_DropoutNd):
         tensor([1., 1.])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply it."""
-        return F.dropout3d(input, self.p, self.training, self.inplace)
+    _function = "dropout3d"
 
 
+@arguments(ARGUMENTS)
 class AlphaDropout(_DropoutNd):
     """Replaces elements at random in training by the value selu saturates at, and keeps mean and variance.
-
-    Args:
-        p: the probability of an element to be dropped.
-        inplace: change the input itself.
 
     Example:
         >>> import vistorch
@@ -115,17 +103,12 @@ class AlphaDropout(_DropoutNd):
         tensor([1., 1.])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply it."""
-        return F.alpha_dropout(input, self.p, self.training, self.inplace)
+    _function = "alpha_dropout"
 
 
+@arguments(ARGUMENTS, p="the probability of a channel to be dropped.")
 class FeatureAlphaDropout(_DropoutNd):
     """Replaces whole channels at random in training by the value selu saturates at.
-
-    Args:
-        p: the probability of a channel to be dropped.
-        inplace: change the input itself.
 
     Example:
         >>> import vistorch
@@ -133,6 +116,4 @@ class FeatureAlphaDropout(_DropoutNd):
         tensor([1., 1.])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply it."""
-        return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)
+    _function = "feature_alpha_dropout"

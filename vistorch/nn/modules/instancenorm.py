@@ -8,9 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...engine.argument_docs import arguments
 from ...engine.tensor import Tensor
 from .. import functional as F
-from .norm_base import _LazyNormBase, _NormBase
+from .norm_base import ARGUMENTS, _LazyNormBase, _NormBase
 
 __all__ = [
     "InstanceNorm1d",
@@ -113,18 +114,9 @@ class _InstanceNorm(_NormBase):
         return self._apply_instance_norm(input)
 
 
+@arguments(ARGUMENTS)
 class InstanceNorm1d(_InstanceNorm):
     """Each channel of each sample of (batch, channels, length) brought to mean zero and variance one.
-
-    Args:
-        num_features: how many channels there are.
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Shape:
         (batch, channels, length) or (channels, length), and the same.
@@ -138,18 +130,9 @@ class InstanceNorm1d(_InstanceNorm):
     _places = 1
 
 
+@arguments(ARGUMENTS)
 class InstanceNorm2d(_InstanceNorm):
     """Each channel of each image brought to mean zero and variance one.
-
-    Args:
-        num_features: how many channels there are.
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Shape:
         (batch, channels, height, width) or (channels, height, width), and the same.
@@ -163,18 +146,9 @@ class InstanceNorm2d(_InstanceNorm):
     _places = 2
 
 
+@arguments(ARGUMENTS)
 class InstanceNorm3d(_InstanceNorm):
     """Each channel of each volume brought to mean zero and variance one.
-
-    Args:
-        num_features: how many channels there are.
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Shape:
         (batch, channels, depth, height, width) or (channels, depth, height, width), and the same.
@@ -188,17 +162,9 @@ class InstanceNorm3d(_InstanceNorm):
     _places = 3
 
 
+@arguments(ARGUMENTS)
 class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
     """A InstanceNorm1d that learns from its first input how many channels there are.
-
-    Args:
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Example:
         >>> import vistorch
@@ -211,17 +177,9 @@ class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
     _places = 1
 
 
+@arguments(ARGUMENTS)
 class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
     """A InstanceNorm2d that learns from its first input how many channels there are.
-
-    Args:
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Example:
         >>> import vistorch
@@ -234,17 +192,9 @@ class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
     _places = 2
 
 
+@arguments(ARGUMENTS)
 class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
     """A InstanceNorm3d that learns from its first input how many channels there are.
-
-    Args:
-        eps: added to the variance.
-        momentum: how far the running statistics move with each batch.
-        affine: whether each channel has a learned factor and offset.
-        track_running_stats: whether to keep running statistics, which are used in evaluation.
-        device: where parameters and buffers are.
-        dtype: their type.
-        bias: whether there is an offset beside the factor.
 
     Example:
         >>> import vistorch

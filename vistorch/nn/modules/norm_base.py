@@ -19,6 +19,17 @@ __all__: list[str] = []
 
 empty, zeros, ones, tensor = (FUNCTIONS[n] for n in ("empty", "zeros", "ones", "tensor"))
 
+ARGUMENTS = {
+    "num_features": "how many channels there are.",
+    "eps": "added to the variance.",
+    "momentum": "how far the running statistics move with each batch.",
+    "affine": "whether each channel has a learned factor and offset.",
+    "track_running_stats": "whether to keep running statistics, which are used in evaluation.",
+    "device": "where parameters and buffers are.",
+    "dtype": "their type.",
+    "bias": "whether there is an offset beside the factor.",
+}
+
 
 class _NormBase(Module):
     """What batch and instance normalisation have in common: parameters, running statistics, saving."""

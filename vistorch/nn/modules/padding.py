@@ -1,28 +1,18 @@
-"""Borders as modules: those of one value here, those of the tensor's own elements next door.
+"""Borders as modules: of one value, or of the tensor's own elements; written once for all ranks.
 
 Invariant: `padding` is a tuple, (before, after) of the last dim first, as `nn.functional.pad` takes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from ...engine.argument_docs import arguments
 from ...engine.tensor import Tensor
 from .. import functional as F
+from .family import named_init
 from .module import Module
-from .padding_own import (
-    CircularPad1d,
-    CircularPad2d,
-    CircularPad3d,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
-)
-from .tuples import _ntuple, _pair, _quadruple
+from .tuples import _tuple
 
 __all__ = [
     "CircularPad1d",
@@ -42,13 +32,20 @@ __all__ = [
     "ZeroPad3d",
 ]
 
+ONE = {
+    "padding": "one int for all sides, or two: (left, right).",
+    "value": "what the borders are filled with.",
+}
+TWO = {**ONE, "padding": "one int for all sides, or four: (left, right, top, bottom)."}
+THREE = {**ONE, "padding": "one int for all sides, or six: (left, right, top, bottom, front, back)."}
+
 
 class _ConstantPadNd(Module):
     """Borders of one value."""
 
     __constants__ = ("padding", "value")
     value: float
-    padding: Sequence[int]
+    padding: tuple[int, ...]
 
     def __init__(self, value: float) -> None:
         super().__init__()
@@ -63,12 +60,20 @@ class _ConstantPadNd(Module):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPadNd):
-    """Puts one value around the last dim.
+class _ConstantPad(_ConstantPadNd):
+    """Borders of one value in any rank, with the constructor of the public classes."""
 
-    Args:
-        padding: one int for all sides, or two: (left, right).
-        value: what the borders are filled with.
+    _rank: int
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(value)
+        self.padding = _tuple(padding, 2 * self._rank)
+
+
+@arguments(ONE)
+@named_init
+class ConstantPad1d(_ConstantPad):
+    """Puts one value around the last dim.
 
     Shape:
         (C, W), with or without a batch dim in front; each padded dim grows by its two pads.
@@ -79,19 +84,13 @@ class ConstantPad1d(_ConstantPadNd):
         tensor([[9., 1., 2., 3., 9.]])
     """
 
-    padding: tuple[int, int]
-
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(value)
-        self.padding = _pair(padding)
+    _rank = 1
 
 
-class ConstantPad2d(_ConstantPadNd):
+@arguments(TWO)
+@named_init
+class ConstantPad2d(_ConstantPad):
     """Puts one value around the last two dims.
-
-    Args:
-        padding: one int for all sides, or four: (left, right, top, bottom).
-        value: what the borders are filled with.
 
     Shape:
         (C, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
@@ -102,20 +101,13 @@ class ConstantPad2d(_ConstantPadNd):
         vistorch.Size([1, 4, 5])
     """
 
-    __constants__ = ("padding", "value")
-    padding: tuple[int, int, int, int]
-
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(value)
-        self.padding = _quadruple(padding)
+    _rank = 2
 
 
-class ConstantPad3d(_ConstantPadNd):
+@arguments(THREE)
+@named_init
+class ConstantPad3d(_ConstantPad):
     """Puts one value around the last three dims.
-
-    Args:
-        padding: one int for all sides, or six: (left, right, top, bottom, front, back).
-        value: what the borders are filled with.
 
     Shape:
         (C, D, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
@@ -126,18 +118,24 @@ class ConstantPad3d(_ConstantPadNd):
         vistorch.Size([1, 4, 5, 6])
     """
 
-    padding: tuple[int, int, int, int, int, int]
-
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(value)
-        self.padding = _ntuple(6)(padding)
+    _rank = 3
 
 
-class ZeroPad1d(ConstantPad1d):
+class _ZeroPad(_ConstantPad):
+    """Borders of zeros."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """The pads."""
+        return f"{self.padding}"
+
+
+@arguments(ONE)
+@named_init
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Puts zeros around the last dim.
-
-    Args:
-        padding: one int for all sides, or two: (left, right).
 
     Shape:
         (C, W), with or without a batch dim in front; each padded dim grows by its two pads.
@@ -148,21 +146,11 @@ class ZeroPad1d(ConstantPad1d):
         tensor([[0., 1., 2., 3., 0.]])
     """
 
-    padding: tuple[int, int]
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        """The pads."""
-        return f"{self.padding}"
-
-
-class ZeroPad2d(ConstantPad2d):
+@arguments(TWO)
+@named_init
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Puts zeros around the last two dims.
-
-    Args:
-        padding: one int for all sides, or four: (left, right, top, bottom).
 
     Shape:
         (C, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
@@ -173,21 +161,11 @@ class ZeroPad2d(ConstantPad2d):
         vistorch.Size([1, 4, 5])
     """
 
-    padding: tuple[int, int, int, int]
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        """The pads."""
-        return f"{self.padding}"
-
-
-class ZeroPad3d(ConstantPad3d):
+@arguments(THREE)
+@named_init
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Puts zeros around the last three dims.
-
-    Args:
-        padding: one int for all sides, or six: (left, right, top, bottom, front, back).
 
     Shape:
         (C, D, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
@@ -198,11 +176,211 @@ class ZeroPad3d(ConstantPad3d):
         vistorch.Size([1, 4, 5, 6])
     """
 
-    padding: tuple[int, int, int, int, int, int]
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
+class _OwnPadNd(Module):
+    """Borders of the tensor's own elements."""
+
+    __constants__ = ("padding",)
+    padding: tuple[int, ...]
+    _mode: str  # of nn.functional.pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with its borders."""
+        return F.pad(input, self.padding, self._mode)
 
     def extra_repr(self) -> str:
         """The pads."""
         return f"{self.padding}"
+
+
+class _Sides(Module):
+    """The constructor of these borders: one int for all sides, or two for each dim."""
+
+    padding: tuple[int, ...]
+    _rank: int
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        self.padding = _tuple(padding, 2 * self._rank)
+
+
+class _CircularPadNd(_OwnPadNd):
+    """Borders from the other end."""
+
+    _mode = "circular"
+    _rank: int
+
+    def _check_input_dim(self, input: Any) -> None:
+        few, many = self._rank + 1, self._rank + 2
+        if input.dim() not in (few, many):
+            raise ValueError(f"expected {few}D or {many}D input (got {input.dim()}D input)")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with its borders."""
+        self._check_input_dim(input)
+        return super().forward(input)
+
+
+class _ReflectionPadNd(_OwnPadNd):
+    """Borders that mirror the inside."""
+
+    _mode = "reflect"
+
+
+class _ReplicationPadNd(_OwnPadNd):
+    """Borders that repeat the edge."""
+
+    _mode = "replicate"
+
+
+@arguments(ONE)
+@named_init
+class CircularPad1d(_Sides, _CircularPadNd):
+    """Puts elements from the other end around the last dim.
+
+    Shape:
+        (C, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.CircularPad1d(1)(vistorch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[3., 1., 2., 3., 1.]])
+    """
+
+    _rank = 1
+
+
+@arguments(TWO)
+@named_init
+class CircularPad2d(_Sides, _CircularPadNd):
+    """Puts elements from the other end around the last two dims.
+
+    Shape:
+        (C, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.CircularPad2d(1)(vistorch.ones(1, 2, 3)).shape
+        vistorch.Size([1, 4, 5])
+    """
+
+    _rank = 2
+
+
+@arguments(THREE)
+@named_init
+class CircularPad3d(_Sides, _CircularPadNd):
+    """Puts elements from the other end around the last three dims.
+
+    Shape:
+        (C, D, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.CircularPad3d(1)(vistorch.ones(1, 2, 3, 4)).shape
+        vistorch.Size([1, 4, 5, 6])
+    """
+
+    _rank = 3
+
+
+@arguments(ONE)
+@named_init
+class ReflectionPad1d(_Sides, _ReflectionPadNd):
+    """Puts the mirrored inside around the last dim.
+
+    Shape:
+        (C, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.ReflectionPad1d(1)(vistorch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[2., 1., 2., 3., 2.]])
+    """
+
+    _rank = 1
+
+
+@arguments(TWO)
+@named_init
+class ReflectionPad2d(_Sides, _ReflectionPadNd):
+    """Puts the mirrored inside around the last two dims.
+
+    Shape:
+        (C, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.ReflectionPad2d(1)(vistorch.ones(1, 2, 3)).shape
+        vistorch.Size([1, 4, 5])
+    """
+
+    _rank = 2
+
+
+@arguments(THREE)
+@named_init
+class ReflectionPad3d(_Sides, _ReflectionPadNd):
+    """Puts the mirrored inside around the last three dims.
+
+    Shape:
+        (C, D, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.ReflectionPad3d(1)(vistorch.ones(1, 2, 3, 4)).shape
+        vistorch.Size([1, 4, 5, 6])
+    """
+
+    _rank = 3
+
+
+@arguments(ONE)
+@named_init
+class ReplicationPad1d(_Sides, _ReplicationPadNd):
+    """Puts the repeated edge around the last dim.
+
+    Shape:
+        (C, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.ReplicationPad1d(1)(vistorch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[1., 1., 2., 3., 3.]])
+    """
+
+    _rank = 1
+
+
+@arguments(TWO)
+@named_init
+class ReplicationPad2d(_Sides, _ReplicationPadNd):
+    """Puts the repeated edge around the last two dims.
+
+    Shape:
+        (C, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.ReplicationPad2d(1)(vistorch.ones(1, 2, 3)).shape
+        vistorch.Size([1, 4, 5])
+    """
+
+    _rank = 2
+
+
+@arguments(THREE)
+@named_init
+class ReplicationPad3d(_Sides, _ReplicationPadNd):
+    """Puts the repeated edge around the last three dims.
+
+    Shape:
+        (C, D, H, W), with or without a batch dim in front; each padded dim grows by its two pads.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.nn.ReplicationPad3d(1)(vistorch.ones(1, 2, 3, 4)).shape
+        vistorch.Size([1, 4, 5, 6])
+    """
+
+    _rank = 3

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import repeat
 from typing import Any
 
 
+def _tuple(x: Any, n: int) -> tuple:
+    """A tuple of `n` from a single value, and a tuple of whatever else it is given."""
+    return tuple(x) if isinstance(x, Iterable) else (x,) * n
+
+
 def _ntuple(n: int) -> Callable[[Any], tuple]:
-    """A function that makes a tuple of `n` from a single value, and a tuple of whatever else it is given."""
+    """The same as a function of the value alone, under PyTorch's name."""
 
     def parse(x: Any) -> tuple:
-        return tuple(x) if isinstance(x, Iterable) else tuple(repeat(x, n))
+        return _tuple(x, n)
 
     return parse
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...settings import get_num_threads, set_num_threads
+from ...torch_api.settings import get_num_threads, set_num_threads
 
 __all__ = ["Measurement", "Timer", "select_unit"]
 

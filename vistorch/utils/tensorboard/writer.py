@@ -12,7 +12,8 @@ import time
 from datetime import datetime
 from typing import Any
 
-from ...compat.said import once, refusal
+from ...engine.errors import not_built
+from ...engine.warn_once import once
 from . import summaries
 
 __all__ = ["FileWriter", "SummaryWriter"]
@@ -317,7 +318,7 @@ class SummaryWriter:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("add_"):
-            raise refusal(f"SummaryWriter.{name}", "write scalars, histograms, images, figures or text.")
+            raise not_built(f"SummaryWriter.{name}", "write scalars, histograms, images, figures or text.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def flush(self) -> None:

@@ -297,7 +297,7 @@ def _trust(shell: Any) -> list[Finding]:
 
 
 def _alias(shell: Any) -> list[Finding]:
-    from ...compat import is_aliased
+    from ...torch_api.compat import is_aliased
 
     own = sys.modules.get("torch")
     real = own is not None and getattr(own, "__name__", "") == "torch"

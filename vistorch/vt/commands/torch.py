@@ -5,7 +5,7 @@ Invariant: a name that is already bound (`torch` in the notebook) stays what it 
 
 from __future__ import annotations
 
-from ...compat import alias_torch, is_aliased, unalias_torch
+from ...torch_api.compat import alias_torch, is_aliased, unalias_torch
 from ...widgets._frame.command import Command, Parser
 from ...widgets._frame.note import Note
 from ...widgets._frame.user_error import Refusal, one_line, perhaps

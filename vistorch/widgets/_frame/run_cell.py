@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from ...debug.source import cell_of
+from ...debug.line_lookup import cell_of
 from .output import show
 from .user_error import Refusal
 

@@ -97,6 +97,16 @@ class Sheet:
         text = "\u00a0" * (len(text) - len(inner)) + inner  # a drawing leaves out spaces at the beginning
         self.add(words(x, y, cut(text, max(1, int(room / (SMALL if small else LETTER)))), **look))
 
+    def called(self, x: float, y: float, row: dict[str, Any], op: str, room: float, *more: str) -> None:
+        """What a row is called: its layer with class and size, and the op second; an op outside of all layers alone."""
+        name = row["module"] or op
+        wide = min(room, cells(name) * LETTER + 1)
+        self.code(x, y, name, wide, font_weight=600)
+        rest = " · ".join(part for part in ((row["layer"], op) if row["module"] else ()) if part)
+        rest = " ".join(part for part in (rest, *more) if part)
+        if room - wide > 30:
+            self.code(x + wide + 8, y, rest, room - wide - 8, font_size=11, fill=self.colour["ink2"])
+
     def done(self, about: str) -> bytes:
         """The drawing."""
         wide, tall, c = self.width, self.y, self.colour

@@ -57,6 +57,7 @@ def show(
     """
     from ...debug.array.codes import EXACT_BYTES
     from .._frame.display import Display
+    from .followed import follow
     from .record_of import Wish, make
 
     live = _one_of("live", defaults.live if live is None else live, SWITCH)
@@ -79,6 +80,7 @@ def show(
         budget=EXACT_BYTES if defaults.budget is None else defaults.budget,
     )
     made = make(x, wish)
+    follow(wish.index or "", x, _around())
     display = Display(made.record, wish.name)
     pooled = any(item.pooled for item in made.record.items)
     if live == "on" or (live == "auto" and pooled):
@@ -109,9 +111,11 @@ def opened(x: Any, name: str) -> tuple[Any, list[Any]]:
         name: its name.
     """
     from .._frame.display import Display
+    from .followed import follow
     from .record_of import make
 
     made = make(x, _plain_wish(name, dims=find(x, _around())[1]))
+    follow(name, x, _around())
     return Display(made.record, name), made.sources
 
 

@@ -170,15 +170,27 @@ def _part(part: Any, role: str) -> Any:
     return part if role != "update" else None if update is None else update._data
 
 
-def _remember(module: Any) -> str:
-    """Keep what the next steps add to a module's parameters, where that costs little; return what to say until then."""
-    parameters = list(module.parameters())
+def updated(x: Any) -> list[Any]:
+    """Return the parameters that show their last update where a thing is shown: none where to keep it costs much."""
+    if is_parameter(x):
+        return [x]
+    if not hasattr(x, "named_parameters"):
+        return []
+    parameters = list(x.parameters())
     sizes = [getattr(p, "_data", None) for p in parameters]
     if len(parameters) > MOST or sum(getattr(d, "nbytes", 0) for d in sizes) > KEPT:
+        return []
+    return parameters
+
+
+def _remember(module: Any) -> str:
+    """Keep what the next steps add to a module's parameters, where that costs little; return what to say until then."""
+    parameters = updated(module)
+    if not parameters:
         return "updates are kept for a parameter that is shown by itself, not for so many"
     for p in parameters:
         remember(p)
-    return why_none(parameters[0]) if parameters else ""
+    return why_none(parameters[0])
 
 
 def _grad_or_none(x: Any) -> Any:

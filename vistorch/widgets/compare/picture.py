@@ -10,7 +10,7 @@ from typing import Any
 from ...debug.compare.record import differs
 from ...debug.steps.words import count, number
 from .._frame.ink import SANS, tag, words
-from .._frame.sheet import LETTER, PAD, Sheet
+from .._frame.sheet import PAD, Sheet
 
 MIME = "image/svg+xml"
 ROWS = 24
@@ -64,10 +64,8 @@ def _rows(
         sheet.add(tag("path", d=f"M{PAD} {y:g}H{sheet.width - PAD}", stroke=c["line"]))
         look = {"fill": c["ink2"], "font_size": 11}
         sheet.add(words(COLUMNS[1] - 8, y + 17, str(row["id"] + 1), text_anchor="end", **look))
-        sheet.code(COLUMNS[1] + 4, y + 17, row["op"], 140, font_weight=600)
-        left = COLUMNS[1] + 12 + min(140, len(row["op"]) * LETTER)
-        if row["module"]:
-            sheet.code(left, y + 17, f"in {row['module']}", COLUMNS[2] - left - 8, **look)
+        left = COLUMNS[1] + 4
+        sheet.called(left, y + 17, row, row["op"], COLUMNS[2] - left - 8)
         if row["a"] is None or row["b"] is None:
             sheet.sign("only", COLUMNS[2] + 4, y + 6)
             only = f"only in {names[row['a'] is None]}"

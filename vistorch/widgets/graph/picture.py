@@ -191,7 +191,7 @@ class _Drawing:
         parts.append(words(r.right - 8, line, label.right, fill=c["ink2"], font_size=11, text_anchor="end"))
         found = self.found.get((shown.what, shown.number))
         if found:
-            parts.append(sign(found, r.right - 1, r.y + 1, self.theme))
+            parts.append(sign(found, r.x - 3, r.y + r.height / 2, self.theme))
         self.boxes.append(tag("g", self._about(shown) + "".join(parts)))
 
     def _leaf(self, shown: Any, node: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ...debug.steps.words import count
 from ...debug.timeline import MemoryRecord, State, size
 from .._frame.ink import SANS, number, tag, words
-from .._frame.sheet import LETTER, PAD, Sheet
+from .._frame.sheet import PAD, Sheet
 
 MIME = "image/svg+xml"
 ROWS = 16
@@ -85,16 +85,14 @@ def _rows(sheet: Sheet, state: State) -> None:
         sheet.add(tag("path", d=f"M{PAD} {y:g}H{sheet.width - PAD}", stroke=c["line"]))
         told = size(row["bytes"]) if row["bytes"] or not row["shared"] else f"shares {size(row['shared'])}"
         weight = 600 if row["bytes"] else None
-        small = {"font_size": 11, "fill": c["ink2"]}
         sheet.add(words(COLUMNS[0], y + 16, told, text_anchor="end", font_weight=weight, font_size=11))
         bar = 90 * row["bytes"] / most
         if bar:
             sheet.add(tag("rect", x=COLUMNS[1], y=y + 8, width=max(1, bar), height=8, rx=2, fill=c["value"]))
-        sheet.code(COLUMNS[2], y + 16, row["name"], 220, font_weight=600)
-        left = COLUMNS[2] + 8 + min(220, len(row["name"]) * LETTER)
         shapes = ", ".join(" × ".join(map(str, s)) or "a number" for s in row["shapes"])
-        about = " · ".join([part for part in (row["module"], shapes) if part])
-        sheet.code(left, y + 16, about, COLUMNS[3] - left - 8, **small)
+        sheet.called(
+            COLUMNS[2], y + 16, row, row["name"], COLUMNS[3] - COLUMNS[2] - 8, shapes and f"· {shapes}"
+        )
         wide = sheet.width - PAD - COLUMNS[3]
         end = ticks if row["freed"] is None else row["freed"]
         life = {"y": y + 10, "height": 5, "rx": 2}

@@ -64,8 +64,8 @@ def step(
         4 of 4  AddBackward0   4.5
                 -> x.grad: 0 + 4.5
     """
-    from ...debug.breaks.nowhere import nowhere
     from ...debug.breaks.points import breakpoints_of
+    from ...debug.breaks.unmatched import unmatched
 
     listening.start()
     around = _around(namespace, sys._getframe(1))
@@ -77,7 +77,7 @@ def step(
             stepper.undo()
             raise Refusal(GONE)
         points = breakpoints_of(break_ or ())
-        return shown(stepper, around, points, live, [*undone, *nowhere(points, stepper)])
+        return shown(stepper, around, points, live, [*undone, *unmatched(points, stepper)])
     except ConditionError as error:
         raise Refusal(str(error)) from None
     except Refusal:

@@ -45,9 +45,9 @@ def open_stepper(run: Any, going: Any, outputs: tuple) -> None:
                 going.pending.clear()
                 going.pending.update(start)
                 going.at, going.journal, going.free = 0, None, free
-            run.status, run.say = "running", ""
-            run._touch("log", "head")
-            run._call(run.tell)
+            run.progress.set("running")
+            run.changes.touch("log", "head")
+            run.refresher.show_now()
 
 
 def _names(run: Any, shell: Any) -> dict[Any, str]:
@@ -71,15 +71,13 @@ def _walk(run: Any, stepper: Stepper, shell: Any) -> list[str]:
         walker, how = view.driver, []
         told = walker.on_close
         walker.on_close = lambda word: (how.append(word), told(word))
-        run.status = "paused"
-        run.say = (
-            f"The stepper is open below, in the backward pass of step {run.step + 1}: leave it to go on."
-        )
-        run._touch("head")
-        run._call(run.tell)
+        where = f"in the backward pass of step {run.step + 1}"
+        run.progress.set("paused", f"The stepper is open below, {where}: leave it to go on.")
+        run.changes.touch("head")
+        run.refresher.show_now()
         while not stepper.closed and view.comm is not None:
-            run._poll(time.perf_counter())
-            if any(command["do"] == "stop" for command, _ in list(run.desk.waiting)):
+            run.refresher.look_for_clicks(time.perf_counter())
+            if any(command["do"] == "stop" for command, _ in list(run.commands.waiting)):
                 walker.leave("finish")
             time.sleep(WAIT)
         if not stepper.closed:

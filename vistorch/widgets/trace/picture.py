@@ -11,7 +11,7 @@ import numpy as np
 
 from ...debug.steps.words import count, index, number, shape
 from .._frame.ink import SANS, tag, words
-from .._frame.sheet import LETTER, PAD, SMALL, Sheet
+from .._frame.sheet import PAD, SMALL, Sheet
 
 MIME = "image/svg+xml"
 ROWS = 16
@@ -97,9 +97,8 @@ def _rows(sheet: Sheet, rows: list[dict[str, Any]], first: dict[str, Any] | None
             sheet.add(tag("rect", x=PAD, y=y, width=sheet.width - 2 * PAD, height=26, fill=c["chosen"]))
         sheet.add(tag("path", d=f"M{PAD} {y:g}H{sheet.width - PAD}", stroke=c["line"]))
         sheet.add(words(COLUMNS[0] + 4, y + 17, str(row["line"] or ""), fill=c["ink2"], font_size=11))
-        sheet.code(COLUMNS[1] + 4, y + 17, row["op"], 150, font_weight=600)
-        left = COLUMNS[1] + 12 + min(150, len(row["op"]) * LETTER)
-        sheet.code(left, y + 17, row["code"], COLUMNS[2] - left - 8, font_size=11, fill=c["ink2"])
+        left = COLUMNS[1] + 4
+        sheet.called(left, y + 17, row, row["op"], COLUMNS[2] - left - 8, row["code"])
         for x, end, mark in (
             (COLUMNS[2], COLUMNS[3], row["forward"]),
             (COLUMNS[3], sheet.width - PAD, row["backward"]),

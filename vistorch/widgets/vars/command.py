@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ...debug.namespace import KINDS, ORDERS, survey
+from ...debug.variables import KINDS, ORDERS, survey
 from .._frame.command import Asked, Command, Parser
 from .._frame.defaults import defaults
 from .._frame.shell import has_front_end, shell_of_user

@@ -11,7 +11,7 @@ from collections import deque
 from time import perf_counter
 from typing import Any, ClassVar
 
-from ...debug.watch.controls import WORDS
+from ...debug.watch.commands import WORDS
 from .._frame import pump, wire
 from .._frame.display import Display
 from .._frame.live import Live, Refused, whole
@@ -195,7 +195,7 @@ def _hindered(head: dict[str, Any], why: str) -> None:
 def _said(word: str, run: Any, was_open: bool) -> str:
     if not was_open:
         return "Done."
-    return "Asked; the waiting loop acts now." if run.desk.paused else "Asked; acts at the next step."
+    return "Asked; the waiting loop acts now." if run.commands.paused else "Asked; acts at the next step."
 
 
 def _short(text: str, word: str) -> str:

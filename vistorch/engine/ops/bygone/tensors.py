@@ -9,9 +9,9 @@ import warnings
 from typing import Any
 
 from ... import errors
-from ...bygone import user_level
 from ...face import METHODS, public
 from ...tensor import Tensor
+from ...warn_once import user_level
 
 
 def _volatile(self: Tensor) -> bool:

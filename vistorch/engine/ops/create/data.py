@@ -220,7 +220,8 @@ def detach(self: Tensor) -> Tensor:
         o = wrap(self._data, self._place)
     except AttributeError:
         raise errors.must_be_tensor("detach", "input", 1, self) from None
-    o._ver = graph.version(self)
+    v = graph.version(self)
+    o._ver = v if v is not graph.UNTRACKED else graph.loose(o)
     if (told := hear.cut) is not None:
         told("detach", self)
     return views.expanded(o) if self._view is not None and 0 in o._data.strides else o

@@ -112,7 +112,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         v, t = number(_plain(self, value), a.dtype), None
     if index is False:
         return
-    records = mode.on and (sync_rg(self) or (t is not None and sync_rg(t)))
+    records = mode.on and (sync_rg(self) | (t is not None and sync_rg(t)))  # both: each may be an older view
     if records or self._ver is UNTRACKED or hear.op is not None:
         _slowly(self, index, wrap(np.asarray(v, a.dtype)) if t is None else t, bool(records))
         return
@@ -226,7 +226,7 @@ def assign(region: Tensor, value: Tensor, records: bool) -> None:
         if value._rg:
             src._node, src._rg = edge(value), True
         o = src
-        if region._view is None:
+        if region._view is None or region._view.hidden:
             o = wrap(d, region._place)
             old = wrap(d, region._place)
             old._node, old._rg = region._node, region._rg

@@ -6,6 +6,7 @@ Invariant: two passes, the mean first: what is squared is centred.
 from __future__ import annotations
 
 import warnings
+from math import inf
 from typing import Any
 
 from ... import outs
@@ -18,7 +19,7 @@ from ...tensor import Tensor
 from .frame import MISSING, axes_of, back, missing, numpy_names, size_of, tensor
 
 
-def _moments(xp, input, dims, correction, keepdim):
+def _moments(xp, input, dims, correction, keepdim, whole):
     n = size_of(input.shape, dims)
     mean = totals.total(xp, input, dims, True) / input.dtype.type(n)
     away = input - mean
@@ -47,12 +48,12 @@ centred = op(
 op("no_freedom", _no_freedom)
 
 
-def _var_vjp(F: Any, g: Any, input: Any, dims: tuple, correction: Any) -> Any:
+def _var_vjp(F: Any, g: Any, input: Any, dims: tuple, correction: Any, whole: bool) -> Any:
     ways = size_of(input.shape, dims) - correction
     g = back(F, g, dims, input.shape)
-    if ways <= 0:
+    if whole and ways <= 0:
         return g * F.no_freedom(input, dims)
-    return g * (2.0 / ways) * F.centred(input, dims)
+    return g * (2.0 / ways if ways else inf) * F.centred(input, dims)
 
 
 def _halved(F: Any, g: Any, out: Any) -> Any:
@@ -69,17 +70,23 @@ _VAR = r"\bar x = \bar y\, \frac{2}{n - c} (x - \bar\mu)"
 _STD = r"\bar x = \bar y\, \frac{x - \mu}{(n - c)\, y}"
 var_dims = op(
     "var_dims",
-    lambda xp, input, dims, correction, keepdim: _moments(xp, input, dims, correction, keepdim)[0],
+    lambda xp, input, dims, correction, keepdim, whole: _moments(xp, input, dims, correction, keepdim, whole)[
+        0
+    ],
     name_in_graph="VarBackward0",
     formula=_VAR,
     input=_var_vjp,
 )
 std_dims = op(
     "std_dims",
-    lambda xp, input, dims, correction, keepdim: xp.sqrt(_moments(xp, input, dims, correction, keepdim)[0]),
+    lambda xp, input, dims, correction, keepdim, whole: xp.sqrt(
+        _moments(xp, input, dims, correction, keepdim, whole)[0]
+    ),
     name_in_graph="StdBackward0",
     formula=_STD,
-    input=lambda F, g, input, out, dims, correction: _var_vjp(F, _halved(F, g, out), input, dims, correction),
+    input=lambda F, g, input, out, dims, correction, whole: _var_vjp(
+        F, _halved(F, g, out), input, dims, correction, whole
+    ),
 )
 
 
@@ -97,15 +104,15 @@ var_mean_dims = op(
     outs=2,
     name_in_graph="VarMeanBackward0",
     formula=_VAR,
-    input=lambda F, g, input, dims, correction: _sum_of(
-        None if g[0] is None else _var_vjp(F, g[0], input, dims, correction),
+    input=lambda F, g, input, dims, correction, whole: _sum_of(
+        None if g[0] is None else _var_vjp(F, g[0], input, dims, correction, whole),
         None if g[1] is None else _mean_part(F, g[1], dims, input.shape),
     ),
 )
 
 
-def _std_mean(xp, input, dims, correction, keepdim):
-    var, mean = _moments(xp, input, dims, correction, keepdim)
+def _std_mean(xp, input, dims, correction, keepdim, whole):
+    var, mean = _moments(xp, input, dims, correction, keepdim, whole)
     return xp.sqrt(var), mean
 
 
@@ -115,8 +122,8 @@ std_mean_dims = op(
     outs=2,
     name_in_graph="StdMeanBackward0",
     formula=_STD,
-    input=lambda F, g, input, out, dims, correction: _sum_of(
-        None if g[0] is None else _var_vjp(F, _halved(F, g[0], out), input, dims, correction),
+    input=lambda F, g, input, out, dims, correction, whole: _sum_of(
+        None if g[0] is None else _var_vjp(F, _halved(F, g[0], out), input, dims, correction, whole),
         None if g[1] is None else _mean_part(F, g[1], dims, input.shape),
     ),
 )
@@ -126,7 +133,7 @@ std_mean_dims = op(
 def _asked(
     name: str, input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: Any, more: dict
 ) -> tuple:
-    """(dims, correction, keepdim), whichever of the three ways to call was taken."""
+    """(dims, correction, keepdim, whether no dims were named), whichever of the three ways to call was taken."""
     a = tensor(name, input)
     if more:
         dim, keepdim = numpy_names(name, more, dim, keepdim)
@@ -147,7 +154,7 @@ def _asked(
             UserWarning,
             stacklevel=3,
         )
-    return dims, correction, flag(keepdim, name, "keepdim")
+    return dims, correction, flag(keepdim, name, "keepdim"), dim is MISSING or dim is None or not a.ndim
 
 
 def _outputs(shape: tuple, dims: tuple) -> bool:

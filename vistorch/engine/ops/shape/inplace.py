@@ -39,8 +39,8 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
     views.before_write(x, records)
     old = wrap(x._data, x._place)
     old._ver, old._view, old._node, old._rg = x._ver, x._view, x._node, x._rg
-    if x._node is None and x._rg:
-        let_go(x)
+    if x._node is None:
+        let_go(x)  # of a leaf that was detached too: its older graphs end where nothing is added
     with_views = x._ver is not None and x._ver is not UNTRACKED
     o = fn(old, *args, **named)
     if o is old:

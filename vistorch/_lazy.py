@@ -1,0 +1,204 @@
+"""What `import vistorch` does not load: where each module and name is, or that it is not built.
+
+`vistorch.nn` works after `import vistorch` alone, as `torch.nn` does, and is imported when it is first asked for. Some
+modules have their file in another folder than their name says, and some have no file: they are made from the table of
+what is not built (`torch_api/unbuilt.py`). Both are found by two finders, one before and one behind Python's own.
+
+Invariant: one file is one module, by whichever name it is imported; its `__name__` is the public one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+_torch_api = """
+    __config__ __future__ accelerator backends compat compiler cpu functional hub jit overrides profiler return_types
+    settings signal testing types version
+""".split()
+MODULES = (
+    """
+    amp distributed distributions func multiprocessing nn optim serialization special storage utils vision vt
+""".split()
+    + _torch_api
+)
+# Public name -> the folder that has its file, for those that are not in `vistorch/` itself.
+ELSEWHERE = dict.fromkeys([*_torch_api, "files", "lowrank"], "torch_api")
+# A second name -> the public name.
+_PUBLIC = {f"{folder}.{name}": name for name, folder in ELSEWHERE.items()}
+
+_settings = """
+    are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_deterministic_debug_mode get_device_module
+    get_float32_matmul_precision get_num_interop_threads get_num_threads
+    is_deterministic_algorithms_warn_only_enabled is_storage is_vulkan_available is_warn_always_enabled
+    set_anomaly_enabled set_deterministic_debug_mode
+    set_float32_matmul_precision set_flush_denormal set_num_interop_threads set_num_threads set_warn_always
+    use_deterministic_algorithms
+"""
+_autocast = """
+    autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype
+    get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled
+    is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled
+    set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype
+"""
+_kinds = "Half BFloat16 Float Double Char Short Int Long Byte ComplexFloat ComplexDouble Bool".split()
+# A name of `vistorch` -> the module that has it.
+NAMES = {
+    "GradScaler": "amp",
+    "autocast": "amp",
+    "compile": "compiler",
+    "fork": "jit",
+    "load": "serialization",
+    "load_ipython_extension": "magics",
+    "save": "serialization",
+    "unload_ipython_extension": "magics",
+    "wait": "jit",
+    "TypedStorage": "storage",
+    "UntypedStorage": "storage",
+    "AcceleratorError": "engine.errors",
+    "OutOfMemoryError": "engine.errors",
+    "Stream": "cuda",
+    "from_file": "files",
+    "pca_lowrank": "lowrank",
+    "svd_lowrank": "lowrank",
+    "thread_safe_generator": "random",
+    "vmap": "func",
+    **dict.fromkeys(_settings.split(), "settings"),
+    **dict.fromkeys(_autocast.split(), "amp.state"),
+    **{f"{kind}Storage": "storage" for kind in _kinds},
+}
+_ROOT = os.path.dirname(os.path.abspath(__file__))
+
+
+def __getattr__(name: str) -> Any:
+    """What `vistorch` says of a name that it has not yet."""
+    if name in MODULES:
+        return importlib.import_module(f"vistorch.{name}")
+    if name in NAMES:
+        found = getattr(importlib.import_module(f"vistorch.{NAMES[name]}"), name)
+    elif name.startswith("_"):  # asked for by copy, inspect and such: no reason to load the table
+        raise _no_attribute(name)
+    elif name in _table().MODULES:
+        return importlib.import_module(f"vistorch.{name}")
+    elif (found := unbuilt("").get(name)) is None:
+        raise _no_attribute(name)
+    setattr(sys.modules["vistorch"], name, found)
+    return found
+
+
+def _no_attribute(name: str) -> AttributeError:
+    return AttributeError(f"module 'vistorch' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    unbuilt_modules = [name for name in _table().MODULES if "." not in name]
+    return sorted({*vars(sys.modules["vistorch"]), *MODULES, *NAMES, *unbuilt_modules, *unbuilt("")})
+
+
+def unbuilt(module: str) -> dict[str, Any]:
+    """Return the names of a module that are not built: each says so when it is used.
+
+    Args:
+        module: its name without `vistorch.`; empty for `vistorch` itself.
+    """
+    return _table().names(module)
+
+
+def _table() -> Any:
+    return importlib.import_module("vistorch.torch_api.unbuilt")
+
+
+class Files(MetaPathFinder):
+    """Finds the modules whose files are in another folder than their names say, by both names."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """By the public name, the file; by that of the folder, the module of the public name."""
+        root, _, name = fullname.partition(".")
+        if root != "vistorch":
+            return None
+        if name in ELSEWHERE:
+            return PathFinder.find_spec(fullname, [os.path.join(_ROOT, *ELSEWHERE[name].split("."))])
+        if (public := public_name(name)) != name:
+            return importlib.import_module("vistorch.compat.alias").second_name(
+                fullname, f"vistorch.{public}"
+            )
+        return None
+
+
+def public_name(name: str) -> str:
+    """Return the public name of a module.
+
+    Args:
+        name: one of its names, without `vistorch.`.
+    """
+    for second in sorted(_PUBLIC, key=len, reverse=True):
+        if name == second or name.startswith(f"{second}."):
+            return public_name(_PUBLIC[second] + name[len(second) :])
+    return name
+
+
+class Unbuilt(MetaPathFinder, Loader):
+    """Makes the modules that are nothing but rows of the table; asked when no file has been found."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Where such a module comes from."""
+        root, _, name = fullname.partition(".")
+        if root != "vistorch" or name not in _table().MODULES:
+            return None
+        return ModuleSpec(fullname, self, origin="not built", is_package=bool(_inside(name)))
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave that to Python."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fill in what the table says."""
+        name = module.__name__.partition(".")[2]
+        table = _table()
+        module.__doc__ = table.MODULES[name]
+        vars(module).update(unbuilt(table.SAME.get(name, name)))
+        if inside := _inside(name):
+            module.__all__ = inside  # type: ignore[attr-defined]
+        for child in inside:
+            importlib.import_module(f"{module.__name__}.{child}")
+
+
+def _inside(name: str) -> list[str]:
+    """Return the modules inside of one that the table makes."""
+    return [other[len(name) + 1 :] for other in _table().MODULES if other.startswith(f"{name}.")]
+
+
+class Listing:
+    """Lists for pkgutil the modules whose files are elsewhere, or that have none; it finds none itself."""
+
+    def __init__(self, path: str) -> None:
+        if path != __file__:
+            raise ImportError(path)
+
+    def find_spec(self, fullname: str, target: Any = None) -> None:
+        """Leave that to the finders of `sys.meta_path`."""
+
+    def iter_modules(self, prefix: str = "") -> Iterator[tuple[str, bool]]:
+        """Yield each module's name, and whether it is a package."""
+        for name in sorted({*ELSEWHERE, *(name for name in _table().MODULES if "." not in name)}):
+            spec = importlib.util.find_spec(f"vistorch.{name}")
+            yield prefix + name, spec is not None and spec.submodule_search_locations is not None
+
+
+def _begin(package: ModuleType) -> None:
+    """Set the finders to work."""
+    everyone: tuple[Any, Any] = (sys.meta_path, sys.path_hooks)
+    for finders in everyone:  # those of an import that failed, or was undone
+        finders[:] = [one for one in finders if getattr(one, "__module__", None) != __name__]
+    sys.meta_path[:] = [Files(), *sys.meta_path, Unbuilt()]
+    sys.path_hooks.append(Listing)
+    package.__path__.append(__file__)  # type: ignore[attr-defined]
+
+
+_begin(sys.modules["vistorch"])

@@ -1,0 +1,97 @@
+"""The model of a run and what is measured of it: sizes by parameter, filters, layers, where gradients are cut off.
+
+Invariant: measuring reads the model and its gradients, and changes neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..numbers import finite
+from .cuts import Cuts
+from .filters import Filters
+from .layers import LayerSizes
+from .metrics import Metrics
+from .plain import Plain
+from .units import has_channels
+
+
+class ModelProbe:
+    """Knows one model; `meet` gives it another."""
+
+    def __init__(self) -> None:
+        self.model: Any = None
+        self.sizes: LayerSizes | None = None
+        self.filters: Filters | None = None
+        self.parameter_ids: set[int] = set()
+        self.layer_paths: dict[
+            int, tuple[str, bool]
+        ] = {}  # by id of a module: its path, whether units are channels
+        self.cuts: Cuts | None = None
+        self.candidates: dict[int, Any] = {}  # modules that were called while the model is not known
+        self.names: Callable[[], Any] | None = None  # gives names of tensors that are in no module
+
+    def meet(self, model: Any) -> None:
+        """Measure this model from now on.
+
+        Args:
+            model: a module, or a `Plain` list of tensors.
+        """
+        self.model = model
+        self.sizes, self.filters = LayerSizes(model), Filters(model)
+        self.parameter_ids = {id(p) for p in model.parameters()}
+        self.layer_paths = {}
+        for path, m in model.named_modules():
+            own = [p for p in m._parameters.values() if p is not None]
+            if own:
+                self.layer_paths[id(m)] = path, has_channels(m, max(p.ndim for p in own))
+
+    def find(self, tensors: list) -> Any:
+        """The module that was called and holds most of what an optimizer changes; without one, the tensors themselves.
+
+        Args:
+            tensors: what the optimizer changes.
+
+        Returns:
+            The module, or a `Plain` of the tensors, or None where the model is known already.
+        """
+        held = {id(t) for t in tensors}
+        found, most = None, 0
+        for m in self.candidates.values():
+            own = sum(id(p) in held for p in m.parameters())
+            if own > most:
+                found, most = m, own
+        if found is not None:
+            self.candidates.clear()
+            return found
+        if self.model is not None and not isinstance(self.model, Plain):
+            return None
+        before = [] if self.model is None else list(self.model.parameters())
+        return Plain([*before, *tensors], self.names() if self.names is not None else None)
+
+    def look_for_cuts(self, metrics: Metrics) -> None:
+        """Follow, in one of the next steps, where history ends before a layer that never got a gradient."""
+        reached = metrics.reached
+        if self.cuts is None and self.sizes is not None and reached is not None:
+            if metrics.looks > 1 and not reached.all():
+                self.cuts = Cuts(self.sizes, reached)
+
+    def count(self) -> int:
+        """How many parameters there are."""
+        return 0 if self.model is None else sum(1 for _ in self.model.parameters())
+
+    def not_finite(self) -> list[str]:
+        """The names of the parameters that are not finite."""
+        out = []
+        for name, p in () if self.model is None else self.model.named_parameters():
+            with p._place:
+                if not finite(p._data):
+                    out.append(name)
+        return out
+
+    def release(self) -> None:
+        """Stop listening, and let go of modules that were not the model."""
+        self.candidates.clear()
+        if self.cuts is not None:
+            self.cuts.close()

@@ -1,0 +1,222 @@
+"""Optimizers whose step is the same rule for every parameter by itself: the loop around the rule.
+
+A subclass says which tensors it keeps (`_keeps`), which numbers the rule needs (`_numbers`), and the rule (`_update`).
+
+Invariant: after the first step nothing is allocated per parameter; a parameter's version counts each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..engine import dtypes
+from ..engine.events import hear
+from ..engine.face import FUNCTIONS
+from ..engine.graph import version
+from ..engine.modes import set_grad_enabled
+from ..engine.quiet import quiet
+from ..engine.tensor import Tensor
+from .checks import is_on
+from .executors import BLOCK, Arrays, arrays_of, tensors
+from .loading import check_entries
+from .optimizer import Optimizer, with_loss
+
+F4, F8 = np.dtype("f4"), np.dtype("f8")
+PLAIN = frozenset((F4, F8))
+zeros_like, make, view_as_real = FUNCTIONS["zeros_like"], FUNCTIONS["tensor"], FUNCTIONS["view_as_real"]
+
+
+NOTHING: dict = {}
+# Options that state dicts of older versions lack, for most optimizers.
+COMMON: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}
+
+
+def step_count() -> Tensor:
+    """The count of steps in a parameter's state: a number in a tensor, as PyTorch keeps it."""
+    return make(0.0, dtype=dtypes.float64 if dtypes.get_default_dtype() is dtypes.float64 else dtypes.float32)
+
+
+class Rule(Optimizer):
+    """Base of the optimizers of this package that work on each parameter by itself."""
+
+    counts = True  # whether the state has a "step"
+    as_real = True  # whether complex parameters are worked on as pairs of real numbers
+    by_count = True  # whether the numbers are the same for all parameters of a group at the same step
+    options: ClassVar[dict[str, Any]] = {}  # of state dicts that older versions saved without them
+    _update: ClassVar[Callable]  # (F, p, g, *kept, *numbers)
+
+    def _keeps(self, group: dict) -> tuple[str, ...]:
+        """The names of the tensors in a parameter's state, in the order the rule takes them."""
+        return ()
+
+    def _begin(self, p: Tensor, state: dict, group: dict) -> None:
+        """Fill in what is missing in the state of a parameter."""
+        if self.counts:
+            state.setdefault("step", step_count())
+        for name in self._keeps(group):
+            if state.get(name) is None:
+                state[name] = zeros_like(p)
+
+    def _settle_state(self, p: Tensor, entries: dict, group: dict, number: Any) -> None:
+        begun: dict = {}
+        self._begin(p, begun, group)
+        check_entries(entries, begun, number)
+        if entries and self.counts:
+            self._begin(p, entries, group)
+
+    def _numbers(self, get: Callable[[str], Any], state: dict, count: Any) -> tuple:
+        """The numbers of the rule at this step.
+
+        Args:
+            get: reads an option of the group.
+            state: the parameter's.
+            count: the number of this step; for a rule that does not count, whether it is the first.
+        """
+        raise NotImplementedError
+
+    def step(self, closure: Callable | None = None) -> Any:
+        """Change the parameters by their gradients.
+
+        Args:
+            closure: computes the loss anew and returns it.
+        """
+        loss = with_loss(closure)
+        with quiet():
+            for group in self.param_groups:
+                with set_grad_enabled(bool(group.get("differentiable"))):
+                    self._step_group(group)
+        return loss
+
+    def _step_group(self, group: dict) -> None:
+        names = self._keeps(group)
+        entries = len(names) + self.counts
+        recorded = group.get("differentiable")
+        update = self._update
+        place: Any = None
+        F: Any = tensors
+        last: Any = None
+        numbers: tuple = ()
+
+        def get(name: str) -> Any:
+            value = group[name]
+            return value.item() if isinstance(value, Tensor) and not recorded else value
+
+        for p in group["params"]:
+            g = p._grad
+            if g is None:
+                continue
+            state = self.state[p] if entries else NOTHING
+            first = len(state) < entries
+            if first:
+                self._begin(p, state, group)
+            if self.counts:
+                steps = state["step"]._data
+                steps += 1
+                count = steps.item()
+            else:
+                count = first
+            if count != last or not self.by_count:
+                numbers, last = self._numbers(get, state, count), count
+            if recorded:
+                operands = [p, g, *[state[name] for name in names]]
+                if self.as_real and p.is_complex():
+                    operands = [view_as_real(t) for t in operands]
+                update(tensors, *operands, *numbers)
+                continue
+            if p._place is not place:
+                place = p._place
+                F = arrays_of(place)
+            a = p._data
+            operands = [a, g._data, *[state[name]._data for name in names]]
+            if place.kind:
+                with place:
+                    _run(update, F, operands, numbers, self.as_real)
+            elif a.size <= BLOCK and a.dtype in PLAIN:
+                F.begin(a)
+                update(F, *operands, *numbers)
+            else:
+                _run(update, F, operands, numbers, self.as_real)
+            (p._ver or version(p)).n += 1
+            if (told := hear.write) is not None:
+                told(p, None)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, default in self.options.items():
+                group.setdefault(name, default)
+            for p in group["params"]:
+                old = self.state.get(p, {})
+                if self.counts and old and not isinstance(old.get("step", None), Tensor):
+                    old["step"] = step_count() + float(old["step"])
+
+
+def pulled(F: Any, p: Any, g: Any, decay: Any, shrink: Any, maximize: bool) -> Any:
+    """The gradient as most rules take it: turned round to climb, and with the pull towards zero in it.
+
+    Args:
+        F: the executor.
+        p: the parameter; with `shrink` it is pulled itself.
+        g: its gradient.
+        decay: weight decay.
+        shrink: the factor of decoupled weight decay, or None.
+        maximize: whether to climb.
+    """
+    if maximize:
+        g = F.neg(g)
+    if is_on(decay):
+        if shrink is None:
+            return F.added(g, p, decay)
+        F.mul_(p, shrink)
+    return g
+
+
+def shrinking(get: Callable[[str], Any]) -> Any:
+    """The factor of decoupled weight decay, or None where it is not decoupled."""
+    return 1 - get("lr") * get("weight_decay") if get("decoupled_weight_decay") else None
+
+
+def _run(update: Callable, F: Arrays, operands: list, numbers: tuple, as_real: bool) -> None:
+    """A rule on the arrays of one parameter: blocks of flat memory where they allow it."""
+    p = operands[0]
+    dt = p.dtype
+    if dt.kind == "c" and as_real:
+        part = F4 if dt.itemsize == 8 else F8
+        if all(a.flags.c_contiguous for a in operands):
+            operands = [a.reshape(-1).view(part) for a in operands]
+        else:
+            _run_apart(update, F, operands, numbers)
+            return
+    elif dt not in PLAIN and dt.kind != "c":
+        _run_wide(update, F, operands, numbers)
+        return
+    size = operands[0].size
+    if size <= BLOCK or F.xp is not np or not all(a.flags.c_contiguous for a in operands):
+        F.begin(operands[0])
+        update(F, *operands, *numbers)
+        return
+    flat = [a.reshape(-1) for a in operands]
+    for start in range(0, size, BLOCK):
+        cut = [a[start : start + BLOCK] for a in flat]
+        F.begin(cut[0])
+        update(F, *cut, *numbers)
+
+
+def _run_wide(update: Callable, F: Arrays, operands: list, numbers: tuple) -> None:
+    """Half-precision parameters: computed in float32, rounded once."""
+    wide = [a.astype(F4) for a in operands]
+    _run(update, F, wide, numbers, True)
+    for i, a in enumerate(operands):
+        if i != 1:  # the gradient is only read
+            a[...] = wide[i]
+
+
+def _run_apart(update: Callable, F: Arrays, operands: list, numbers: tuple) -> None:
+    """Complex parameters that do not lie flat in memory: their real and imaginary parts are views."""
+    for part in ("real", "imag"):
+        views = [getattr(a, part) for a in operands]
+        F.begin(views[0])
+        update(F, *views, *numbers)

@@ -1,0 +1,304 @@
+"""The names of PyTorch that are not built, and why: one table, and what is made from a row of it.
+
+A Python literal, because it needs no parser at run time (Python 3.10 has none for TOML) and is compiled once.
+
+Invariant: importing such a name is allowed; using it raises NotImplementedError with one sentence that says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from vistorch.engine.errors import not_built
+
+
+class Row(NamedTuple):
+    """Names of one module that are not built for one reason."""
+
+    module: str
+    why: str
+    functions: str = ""
+    classes: str = ""
+
+
+# Modules that have nothing but rows of this table and answers: made from them when they are first imported.
+MODULES = {
+    "ao": "Quantization and sparsity under PyTorch's name.",
+    "ao.quantization": "Quantization: named, not built.",
+    "autograd.forward_ad": "Forward mode: named, not built.",
+    "cuda.graphs": "Recordings of what a CUDA device does, to be played again: named, not built.",
+    "export": "Ahead-of-time export: named, not built.",
+    "fx": "Graphs of modules as programs: named, not built.",
+    "library": "Custom operators of a dispatcher: named, not built.",
+    "masked": "Masked tensors: named, not built.",
+    "mps": "Apple's GPUs: there are none here.",
+    "nested": "Nested tensors: named, not built.",
+    "onnx": "Export to ONNX: named, not built.",
+    "quantization": "PyTorch's older name of `ao.quantization`.",
+    "sparse": "Sparse tensors: named, not built.",
+    "utils.model_zoo": "PyTorch's older name of `hub.load_state_dict_from_url`; vistorch fetches nothing.",
+    "xpu": "Intel's GPUs: there are none here.",
+}
+# Modules that offer the names of another one.
+SAME = {"cuda.graphs": "cuda", "quantization": "ao.quantization"}
+
+_DENSE = "vistorch's tensors are dense."
+_DEVICES = "vistorch has CPU and CUDA devices."
+_NETWORK = "vistorch fetches nothing from the network; load a file that is there with vistorch.load."
+_PLAIN = "vistorch has no quantized tensors; train and run in float32, float16 or bfloat16."
+
+ROWS = (
+    Row(
+        "",
+        _DENSE,
+        """dsmm hsmm hspmm resize_as_sparse_ saddmm smm sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor
+        sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor spmm sspaddmm""",
+    ),
+    Row(
+        "",
+        _PLAIN,
+        """choose_qparams_optimized empty_quantized fake_quantize_per_channel_affine fake_quantize_per_tensor_affine
+        fused_moving_avg_obs_fake_quant int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points
+        q_scale q_zero_point quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic quantized_batch_norm
+        quantized_gru quantized_gru_cell quantized_lstm quantized_lstm_cell quantized_max_pool1d quantized_max_pool2d
+        quantized_max_pool3d quantized_rnn_relu_cell quantized_rnn_tanh_cell""",
+    ),
+    Row(
+        "",
+        "vistorch has no compiler and no TorchScript; write it in plain Python.",
+        "cond while_loop import_ir_module import_ir_module_from_buffer parse_ir parse_schema",
+    ),
+    Row("", "vistorch has no unsigned integers of 64 bits.", "hash_tensor"),
+    Row("", "use linalg.eigh, and take the first or last of what it gives.", "lobpcg"),
+    Row("", "use scatter_reduce, with the number of each element's segment.", "segment_reduce"),
+    Row(
+        "ao.quantization",
+        "train and run in float32, float16 or bfloat16.",
+        """quantize quantize_dynamic quantize_qat prepare convert prepare_qat quantize_jit quantize_dynamic_jit
+        fuse_modules fuse_modules_qat get_default_qconfig get_default_qat_qconfig get_default_qconfig_mapping
+        get_default_qat_qconfig_mapping propagate_qconfig_ add_quant_dequant swap_module default_eval_fn""",
+        """QuantWrapper QuantStub DeQuantStub QuantType ObserverBase HistogramObserver MinMaxObserver
+        MovingAverageMinMaxObserver FakeQuantize QConfig QConfigMapping""",
+    ),
+    Row(
+        "autograd.forward_ad",
+        "vistorch differentiates backwards; `autograd.functional.jvp` and `func.jvp` give the same numbers.",
+        "enter_dual_level exit_dual_level make_dual unpack_dual",
+        "UnpackedDualTensor dual_level",
+    ),
+    Row(
+        "compiler",
+        "vistorch has no compiler and keeps no compiled code.",
+        "save_cache_artifacts load_cache_artifacts keep_portable_guards_unsafe",
+    ),
+    Row(
+        "cuda",
+        "vistorch records no CUDA graphs; run the steps as they are.",
+        "graph_pool_handle make_graphed_callables",
+        "CUDAGraph graph",
+    ),
+    Row(
+        "distributed",
+        "vistorch runs in one process; see `multiprocessing` for several on one machine.",
+        """all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier
+        batch_isend_irecv broadcast broadcast_object_list gather gather_object init_device_mesh init_process_group irecv
+        isend monitored_barrier new_group recv recv_object_list reduce reduce_scatter reduce_scatter_tensor scatter
+        scatter_object_list send send_object_list get_backend""",
+        "Backend DeviceMesh FileStore HashStore ProcessGroup Store TCPStore Work P2POp",
+    ),
+    Row(
+        "export",
+        "vistorch does not trace modules; save the state_dict.",
+        "default_decompositions dims draft_export export load register_dataclass save unflatten",
+        """AdditionalInputs Constraint CustomDecompTable Dim ExportBackwardSignature ExportedProgram
+        ExportGraphSignature FlatArgsAdapter ModuleCallEntry ModuleCallSignature ShapesCollection UnflattenedModule""",
+    ),
+    Row(
+        "fx",
+        "vistorch does not trace modules; look at `named_modules()` and at forward hooks.",
+        "symbolic_trace replace_pattern has_side_effect map_arg",
+        "Tracer Graph GraphModule Interpreter Transformer Node Proxy",
+    ),
+    Row("hub", _NETWORK, "download_url_to_file help list load load_state_dict_from_url"),
+    Row(
+        "jit",
+        "vistorch has no TorchScript; save the state_dict.",
+        "save load export_opnames",
+        "CompilationUnit ScriptFunction ScriptModule Attribute Future",
+    ),
+    Row(
+        "library",
+        "vistorch has no dispatcher; write an `autograd.Function`.",
+        """impl define fallthrough_kernel impl_abstract register_autocast register_fake register_torch_dispatch
+        register_vmap get_ctx get_kernel custom_op triton_op wrap_triton infer_schema register_autograd register_kernel
+        opcheck""",
+        "Library",
+    ),
+    Row(
+        "masked",
+        "use a mask with `where` or `masked_fill`.",
+        """amax amin argmax argmin as_masked_tensor cumprod cumsum log_softmax logaddexp logsumexp masked_tensor mean
+        median norm normalize prod softmax softmin std sum var""",
+        "MaskedTensor",
+    ),
+    Row(
+        "mps",
+        _DEVICES,
+        """compile_shader current_allocated_memory driver_allocated_memory empty_cache get_rng_state manual_seed
+        profiler recommended_max_memory seed set_per_process_memory_fraction set_rng_state synchronize""",
+        "Event",
+    ),
+    Row(
+        "nested",
+        "pad to one length (`nn.utils.rnn.pad_sequence`).",
+        "to_padded_tensor as_nested_tensor nested_tensor nested_tensor_from_jagged narrow masked_select",
+    ),
+    Row(
+        "onnx",
+        "save the state_dict, load it in PyTorch and export it there.",
+        "export",
+        "OnnxExporterError ONNXProgram ExportableModule InputObserver",
+    ),
+    Row(
+        "overrides",
+        "vistorch does not ask `__torch_function__`.",
+        """get_ignored_functions get_overridable_functions get_testing_overrides resolve_name enable_reentrant_dispatch
+        redispatch_function handle_torch_function""",
+        "TorchFunctionMode BaseTorchFunctionMode",
+    ),
+    Row(
+        "sparse",
+        "vistorch's tensors are dense; `to_dense()` in PyTorch first.",
+        "addmm mm sum softmax solve log_softmax to_sparse_semi_structured as_sparse_gradcheck",
+        """check_sparse_tensor_invariants SparseSemiStructuredTensor SparseSemiStructuredTensorCUTLASS
+        SparseSemiStructuredTensorCUSPARSELT""",
+    ),
+    Row("utils.model_zoo", _NETWORK, "load_url"),
+    Row(
+        "vision.datasets",
+        "extract it, one folder for each class, and read that by ImageFolder.",
+        classes="""Caltech101 Caltech256 DTD EuroSAT FER2013 FGVCAircraft Flowers102 Food101 GTSRB ImageNet Imagenette
+        INaturalist OxfordIIITPet Places365 RenderedSST2 StanfordCars SUN397 Country211""",
+    ),
+    Row(
+        "vision.datasets",
+        "read its files by a Dataset of your own.",
+        classes="""CLEVRClassification CREStereo CarlaStereo CelebA Cityscapes CocoCaptions CocoDetection ETH3DStereo
+        EMNIST FallingThingsStereo Flickr30k Flickr8k FlyingChairs FlyingThings3D HD1K HMDB51 InStereo2k Kinetics Kitti
+        KittiFlow Kitti2012Stereo Kitti2015Stereo LFWPairs LFWPeople LSUN LSUNClass Middlebury2014Stereo MovingMNIST
+        Omniglot PCAM PhotoTour QMNIST SBDataset SBU SceneFlowStereo SEMEION Sintel SintelStereo STL10 SVHN UCF101 USPS
+        VOCDetection VOCSegmentation WIDERFace""",
+    ),
+    Row(
+        "xpu",
+        _DEVICES,
+        """current_device current_stream device empty_cache get_device_name get_device_properties init manual_seed
+        max_memory_allocated memory_allocated memory_reserved set_device stream synchronize""",
+        "Event Stream",
+    ),
+)
+
+
+def is_masked_tensor(obj: Any, /) -> bool:
+    """False: there are none.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.masked.is_masked_tensor(vistorch.ones(2))
+        False
+    """
+    return False
+
+
+def wrap(fn_or_name: Any) -> Any:
+    """Gives the function itself: nothing is traced.
+
+    Example:
+        >>> import vistorch
+        >>> @vistorch.fx.wrap
+        ... def double(x):
+        ...     return x * 2
+        >>> double(vistorch.ones(2))
+        tensor([2., 2.])
+    """
+    return fn_or_name
+
+
+# What a program asks before it decides is answered: a value for a function without arguments, or the function.
+ANSWERS: dict[str, dict[str, Any]] = {
+    "fx": {"wrap": wrap},
+    "masked": {"is_masked_tensor": is_masked_tensor},
+    "mps": {"is_available": False, "device_count": 0},
+    "onnx": {"is_in_onnx_export": False},
+    "xpu": {"is_available": False, "is_initialized": False, "device_count": 0},
+}
+
+
+@cache
+def names(module: str) -> dict[str, Any]:
+    """Return what the table has of a module: functions and classes that refuse, and answers; made once.
+
+    Args:
+        module: its name without `vistorch.`; empty for `vistorch` itself.
+    """
+    path = f"vistorch.{module}" if module else "vistorch"
+    made: dict[str, Any] = {}
+    for row in ROWS:
+        if row.module == module:
+            made.update({name: _function(path, name, row.why) for name in row.functions.split()})
+            made.update({name: _class(path, name, row.why) for name in row.classes.split()})
+    for name, value in ANSWERS.get(module, {}).items():
+        made[name] = _named(value if callable(value) else _answer(path, name, value), path, name)
+    return made
+
+
+_DOC = """Not built: {why}
+
+Example:
+    >>> import {room}
+    >>> {room}.{name}()
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: {room}.{name} is not built: {why}
+"""
+_ANSWER = """{value}.
+
+Example:
+    >>> import {room}
+    >>> {room}.{name}()
+    {value}
+"""
+
+
+def _function(room: str, name: str, why: str) -> Callable:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        raise not_built(f"{room}.{name}", why)
+
+    call.__doc__ = _DOC.format(room=room, name=name, why=why)
+    return _named(call, room, name)
+
+
+def _class(room: str, name: str, why: str) -> type:
+    def start(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise not_built(f"{room}.{name}", why)
+
+    doc = _DOC.format(room=room, name=name, why=why)
+    return type(name, (), {"__init__": start, "__module__": room, "__doc__": doc})
+
+
+def _answer(room: str, name: str, value: Any) -> Callable:
+    def call() -> Any:
+        return value
+
+    call.__doc__ = _ANSWER.format(room=room, name=name, value=value)
+    call.__annotations__["return"] = type(value)
+    return call
+
+
+def _named(function: Callable, room: str, name: str) -> Callable:
+    """Let a function say that it is of a module."""
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = room
+    return function

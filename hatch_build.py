@@ -38,7 +38,7 @@ class FrontEnd(BuildHookInterface):
             raise RuntimeError("The front end could not be built; the lines above say why.")
         if self.target_name == "wheel" and version != "editable":
             for path in sorted(Path(self.root, "notebooks").glob("[0-9]*.ipynb")):
-                build_data["force_include"][str(path)] = f"vistorch/tutorials/notebooks/{path.name}"
+                build_data["force_include"][str(path)] = f"vistorch/vt/cli/tutorials/notebooks/{path.name}"
 
 
 def for_an_index(text):

@@ -2,7 +2,7 @@
 
 import sys
 
-from .cli import main
+from vistorch.cli import main  # pyright: ignore[reportMissingImports]  (vt/cli/, without the rest of vt)
 
 if __name__ == "__main__":
     sys.exit(main())

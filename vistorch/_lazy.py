@@ -14,7 +14,6 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
@@ -30,9 +29,14 @@ MODULES = (
     + _torch_api
 )
 # Public name -> the folder that has its file, for those that are not in `vistorch/` itself.
-ELSEWHERE = dict.fromkeys([*_torch_api, "files", "lowrank"], "torch_api")
-# A second name -> the public name.
-_PUBLIC = {f"{folder}.{name}": name for name, folder in ELSEWHERE.items()}
+ELSEWHERE = {
+    **dict.fromkeys([*_torch_api, "files", "lowrank"], "torch_api"),
+    "cli": "vt",
+    "tutorials": "vt.cli",
+}
+# A second name -> the public name; what lies in another folder of the table comes before that folder.
+_PUBLIC = {f"{folder}.{name}": name for name, folder in reversed(ELSEWHERE.items())}
+_PUBLIC["cli.tutorials"] = "tutorials"  # by a relative import in `cli`
 
 _settings = """
     are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_deterministic_debug_mode get_device_module
@@ -115,7 +119,7 @@ def _table() -> Any:
     return importlib.import_module("vistorch.torch_api.unbuilt")
 
 
-class Files(MetaPathFinder):
+class Files:
     """Finds the modules whose files are in another folder than their names say, by both names."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -137,14 +141,18 @@ def public_name(name: str) -> str:
 
     Args:
         name: one of its names, without `vistorch.`.
+
+    Example:
+        >>> public_name("torch_api.backends.cudnn"), public_name("nn.functional")
+        ('backends.cudnn', 'nn.functional')
     """
-    for second in sorted(_PUBLIC, key=len, reverse=True):
+    for second, public in _PUBLIC.items():
         if name == second or name.startswith(f"{second}."):
-            return public_name(_PUBLIC[second] + name[len(second) :])
+            return public + name[len(second) :]
     return name
 
 
-class Unbuilt(MetaPathFinder, Loader):
+class Unbuilt:
     """Makes the modules that are nothing but rows of the table; asked when no file has been found."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -152,7 +160,8 @@ class Unbuilt(MetaPathFinder, Loader):
         root, _, name = fullname.partition(".")
         if root != "vistorch" or name not in _table().MODULES:
             return None
-        return ModuleSpec(fullname, self, origin="not built", is_package=bool(_inside(name)))
+        loader: Any = self
+        return ModuleSpec(fullname, loader, origin="not built", is_package=bool(_inside(name)))
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave that to Python."""

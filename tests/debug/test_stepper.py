@@ -223,16 +223,29 @@ def test_an_exception_leaves_the_state_before_the_step(kind):
     assert (bits(x.grad), bits(y.grad)) == mine
 
 
-def test_a_hook_that_refuses_the_last_plumbing_takes_its_step_back():
+def test_a_hook_that_refuses_at_an_input_that_is_no_leaf():
     x = L.ones(2, requires_grad=True)
     y = x * 2
     y.retain_grad()
     y.register_hook(lambda g: 1 / 0)
     stepper = Stepper((y * y).sum(), inputs=[y])
     stepper.step()
+    stepper.step()
     with pytest.raises(ZeroDivisionError):
-        stepper.step()
-    assert stepper.position == 1 and y.grad is None
+        stepper.step()  # the node of `y` itself: it runs, and sends nothing on
+    assert stepper.position == 2 and y.grad is None
+
+
+def test_a_hook_that_refuses_the_last_plumbing_takes_its_step_back():
+    x, w = L.ones(2, requires_grad=True), L.ones(2, requires_grad=True)
+    y = (x * 2).sum()
+    y.register_hook(lambda g: 1 / 0)
+    stepper = Stepper((y, w.sum()), inputs=[w])
+    stepper.step()
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            stepper.step()
+        assert stepper.position == 1 and w.grad is None
 
 
 def test_context_manager_finishes_or_undoes():

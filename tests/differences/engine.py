@@ -196,14 +196,33 @@ def leaf_reshaped():
     assert message(run, torch).startswith("RuntimeError") and "leaf" not in message(run, torch)
 
 
-@claims("`out=` that requires grad is refused by comparisons too, which PyTorch lets overwrite a leaf.")
-def out_that_requires_grad():
-    def run(L):
+@claims("`out=` that has a history is refused by comparisons too, where PyTorch keeps the old history.")
+def out_that_has_a_history():
+    def run(L, history):
         out = L.zeros(2, requires_grad=True)
+        out = out * 1 if history else out
         return L.eq(L.ones(2), L.ones(2), out=out).tolist()
 
-    assert "don't support automatic differentiation" in message(run, vistorch)
-    assert run(torch) == [1, 1]
+    assert "don't support automatic differentiation" in message(lambda: run(vistorch, True))
+    assert run(torch, True) == run(torch, False) == run(vistorch, False) == [1, 1]
+
+
+@claims("Resized `out=`.")
+@claims(
+    "An empty slice as `out=` gets memory of its own, and so does an `out=` that its storage is too short for: other "
+    "views of that storage see nothing of the result."
+)
+def resized_out():
+    seen = []
+    for L in (vistorch, torch):
+        base, short = L.zeros(9), L.zeros(2)
+        view = short[:]
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            L.add(L.ones(2), 1, out=base[3:3])
+            L.add(L.ones(3), 1, out=short)
+        seen.append((base.tolist()[3:5], view.tolist(), short.tolist()))
+    assert seen == [([0, 0], [0, 0], [2, 2, 2]), ([2, 2], [2, 2], [2, 2, 2])]
 
 
 @claims("Empty slices.")

@@ -5,6 +5,7 @@ promises what had been accumulated by then.
 """
 
 import contextlib
+import functools
 import random
 import re
 import warnings
@@ -30,7 +31,13 @@ class Run:
 
 def compiled(lines: list[str]) -> Code:
     """The lines as code, and whether an error ends the program there."""
-    return [(compile(line, "<program>", "exec"), bool(ENDING.search(line))) for line in lines]
+    return [of_line(line) for line in lines]
+
+
+@functools.lru_cache(1000)
+def of_line(line: str) -> tuple[CodeType, bool]:
+    """One line of it: a program is run several times, and programs have lines in common."""
+    return compile(line, "<program>", "exec"), bool(ENDING.search(line))
 
 
 def array(tensor: Any) -> np.ndarray:

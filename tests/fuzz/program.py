@@ -11,6 +11,7 @@ from collections.abc import Callable
 import torch
 
 from tests.fuzz import edges
+from tests.fuzz.machine import of_line
 
 Line = str | None
 UNARY = (
@@ -199,7 +200,7 @@ class Writer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                exec(line, self.scope)
+                exec(of_line(line)[0], self.scope)
             except Exception:
                 # an error is a program's outcome like any other
                 pass

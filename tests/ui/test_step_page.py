@@ -228,3 +228,69 @@ def test_a_step_is_painted_at_once(standalone):
     )
     expect(page.locator(".vt-pos")).to_have_text("step 1 of 5")
     assert took < 250  # 50 where the machine is not shared
+
+
+# The middle of each travelling picture, frame by frame, beside the boxes it travels between.
+TRAVELS = """async (key) => {
+  const card = document.querySelector(".vt-stepper"), frames = [], start = performance.now();
+  card.focus();
+  card.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  while (performance.now() - start < 900) {
+    await new Promise(requestAnimationFrame);
+    const found = [...document.querySelectorAll(".vt-travels")].map(one => one.getBoundingClientRect());
+    frames.push([performance.now() - start, found.map(box => box.top + box.height / 2)]);
+  }
+  return frames;
+}"""
+
+
+def test_the_gradient_travels_along_its_edge_and_back(standalone, page):
+    standalone(network().document())
+    expect(page.locator(".vt-pos")).to_have_text("step 0 of 5")
+    page.emulate_media(reduced_motion="no-preference")
+    try:
+        for step in (1, 2, 3):
+            there, back, again = (
+                page.evaluate(TRAVELS, key) for key in ("ArrowRight", "ArrowLeft", "ArrowRight")
+            )
+            for frames, way in ((there, 1), (back, -1), (again, 1)):
+                moving = [[at, tops] for at, tops in frames if tops]
+                assert len(moving) >= 2 and not frames[-1][1]
+                assert moving[-1][0] - moving[0][0] < 600  # 250 ms, on a busy machine
+                first, last = moving[0][1], moving[-1][1]
+                assert len(first) == len(last) >= 1
+                assert sum(way * (b - a) for a, b in zip(first, last, strict=True)) > 0, step
+        page.locator(".vt-stepper").press("End")  # several steps at once: nothing travels
+        assert page.locator(".vt-travels").count() == 0
+    finally:
+        page.emulate_media(reduced_motion="reduce")
+
+
+def test_nothing_travels_for_whom_asked_for_no_motion(standalone, page):
+    standalone(network().document())
+    expect(page.locator(".vt-pos")).to_have_text("step 0 of 5")
+    assert not any(tops for _, tops in page.evaluate(TRAVELS, "ArrowRight"))
+    expect(page.locator(".vt-pos")).to_have_text("step 1 of 5")
+
+
+def test_it_plays_by_itself_until_it_is_stopped_or_a_breakpoint_stands_there(standalone, page, shoot):
+    standalone(network("ReluBackward0").document())
+    position, play = page.locator(".vt-pos"), page.locator(".vt-play")
+    page.get_by_label("steps a second").select_option("250")
+    page.locator(".vt-stepper").press("Home")
+    play.click()
+    expect(play).to_have_text("Stop")
+    expect(position).to_have_text("before step 4 of 5")
+    expect(play).to_have_text("Play")
+    expect(page.locator(".vt-stop")).to_contain_text("Stopped before step 4")
+    shoot("playing", page.locator(".vt-stepper"))
+    play.click()
+    expect(position).to_have_text("step 5 of 5")
+    expect(play).to_be_disabled()
+    page.locator(".vt-stepper").press("Home")
+    page.locator(".vt-stepper").press("p")
+    expect(position).to_have_text("step 1 of 5")
+    page.locator(".vt-stepper").press("ArrowLeft")  # a hand on it ends it
+    expect(play).to_have_text("Play")
+    page.wait_for_timeout(600)
+    expect(position).to_have_text("step 0 of 5")

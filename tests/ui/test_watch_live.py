@@ -330,3 +330,37 @@ print(first.step, second.step)"""
     expect(output.locator(".vt-watch:visible .vt-status")).to_have_text([re.compile("finished", re.I)] * 2)
     flow = made.output(made.execute("%vt flow net"))
     expect(flow.locator(".vt-rp-flow .vt-fl-bar")).to_have_count(10)
+
+
+KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+
+
+@pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
+@pytest.mark.parametrize("stood", ["running", "paused"])
+@pytest.mark.parametrize("end", ["restarted", "killed"])
+def test_a_kernel_that_ends_while_it_trains_leaves_no_panel_that_says_it_runs(book, page, shoot, end, stood):
+    kill = "import os, threading; threading.Timer(6, os._exit, [1]).start()\n"
+    made = book(TRAIN.replace("for epoch", f"{kill}for epoch", 1) if end == "killed" else TRAIN)
+    page.console.allow("kernel|Kernel|Cannot send|WebSocket|Canceled|disposed")
+    panel = panel_of(made)
+    expect(panel.locator(".vt-status")).to_have_text("running", timeout=20_000)
+    if stood == "paused":
+        press(panel, "pause")
+        expect(panel.locator(".vt-status")).to_have_text("paused", timeout=5_000)
+    page.evaluate(
+        f"() => {{ window.went = []; {KERNEL}.statusChanged.connect((_, now) => went.push(now)); }}"
+    )
+    if end == "restarted":
+        page.evaluate(f"() => void {KERNEL}.restart()")
+    else:  # it takes the application a moment to notice
+        page.wait_for_function("() => window.went.some(now => now.includes('restarting'))", timeout=30_000)
+    expect(panel.locator(".vt-status")).to_have_text("cut off", timeout=1_500)
+    step = number_of(panel)
+    expect(panel.locator(".vt-said")).to_have_text(
+        f"The training ended with its kernel, after step {step:,}."
+    )
+    expect(made.output(1).locator(".vt-lost")).to_contain_text("The kernel was restarted")
+    for name in ("pause", "resume", "one step", "stop and keep", "snapshot", "rewind"):
+        for button in panel.get_by_role("button", name=name, exact=True).all():
+            assert button.is_disabled() or button.get_attribute("aria-disabled") == "true", name
+    shoot(f"{end}-{stood}", panel)

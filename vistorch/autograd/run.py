@@ -313,13 +313,14 @@ def _caught(
     """The gradients of one pass, None where none arrived."""
     run, targets = _pass(outs, given, retain_graph, create_graph, ins, False)
     _drain(run, outs)
-    results = []
+    made: dict = {}  # an input given twice gets one gradient twice
     for i, e in enumerate(targets):
-        g = run.caught.get(e)
-        if g is None and not allow_unused:
-            raise RuntimeError(UNUSED.format(i))
-        results.append(g if create_graph or g is None else _result(g, e.place))
-    return results
+        if e not in made:
+            g = run.caught.get(e)
+            if g is None and not allow_unused:
+                raise RuntimeError(UNUSED.format(i))
+            made[e] = g if create_graph or g is None else _result(g, e.place)
+    return [made[e] for e in targets]
 
 
 def _result(g: Any, place: Any) -> Tensor:

@@ -61,7 +61,10 @@ def order_of(roots: list) -> list:
             if e is not None:
                 if e.__class__ is Leaf:
                     feeder = last.get(e)
-                    if feeder is None or n.seq < feeder.seq:
+                    if feeder is None:
+                        last[e] = n
+                    elif n.seq < feeder.seq:
+                        del last[e]  # so that a node's leaves stand in the order of its edges
                         last[e] = n
                 elif e not in seen:
                     add(e)
@@ -99,6 +102,7 @@ class Pass:
         "create_graph",
         "free",
         "journal",
+        "makers",
         "needed",
         "order",
         "owned",
@@ -138,7 +142,7 @@ class Pass:
         self.journal: list | None = [] if journal else None
         self.at = 0
         if targets is None:
-            self.targets = self.needed = self.roots = self.wanted = None
+            self.targets = self.needed = self.roots = self.wanted = self.makers = None
         else:
             self.targets, self.roots = set(targets), frozenset(roots)
             self.needed = self._needed()
@@ -150,11 +154,18 @@ class Pass:
             pending[root] = g if held is None else held + g
 
     def _needed(self) -> set:
-        """The nodes that must run for the targets' sake."""
-        targets, needed = self.targets, set()
+        """The nodes that must run for the targets' sake.
+
+        As in PyTorch, a target of `backward` that is no leaf counts itself: its node runs, with its hooks and its
+        refusals, and sends nothing on. Beside a target the other outputs of its node are reached too.
+        """
+        needed: set = set()
+        self.makers = makers = {t.node if t.__class__ is Out else t for t in self.targets or ()}
+        if self.accumulate:
+            needed.update([n for n in makers if n.__class__ is not Leaf])
         for n in reversed(self.order):
             for e in n.edges:
-                if e is not None and (e in needed or e in targets):
+                if e is not None and (e in needed or e in makers):
                     needed.add(n)
                     break
         return needed
@@ -191,8 +202,12 @@ class Pass:
                 continue
             hooks = n.hooks
             if targets is not None:
-                if n not in needed:
-                    if hooks is not None and (n in targets or n in self.roots):  # a root is always heard
+                if n not in needed or (cls is Out and n.node not in needed):
+                    if hooks is not None and (
+                        n in targets
+                        or n in self.roots  # the hooks of a root are always called
+                        or (cls is Out and n.node in self.makers)
+                    ):
                         g = self._of_tensor(n, hooks, g, undo)
                     if n in targets:
                         self._catch(n, g, undo)
@@ -219,7 +234,7 @@ class Pass:
             if create_graph and rule is not None and hooks is None and not anomaly:
                 self._recorded(n, rule, g, wanted, undo)
             elif rule is None or hooks is not None or anomaly or rule.together is not None:
-                results = self._careful(n, rule, g, hooks)
+                results = self._careful(n, rule, g, hooks, wanted)
                 for e, gi in zip(n.edges, results, strict=True):
                     if e is not None and gi is not None:
                         self._send(e, gi, undo)
@@ -344,7 +359,7 @@ class Pass:
     def _retain(self, t: Tensor, g: Any, undo: list | None) -> None:
         if undo is not None:
             undo.append((t, "_grad", t._grad))
-        new = g if self.create_graph else wrap(g.copy(), t._place)
+        new = REC.clone(g) if self.create_graph else wrap(g.copy(), t._place)
         t._grad = new if t._grad is None else total(t._grad, new, self.create_graph)
 
     def _catch(self, n: Any, g: Any, undo: list | None) -> None:
@@ -428,14 +443,14 @@ class Pass:
         back = [x if self.create_graph or x is None else x._data for x in given]
         return back if many else back[0]
 
-    def _careful(self, n: Any, rule: Any, g: Any, hooks: Any) -> list:
+    def _careful(self, n: Any, rule: Any, g: Any, hooks: Any, wanted: Any) -> list:
         """One node off the fast path: recorded, hooked, custom or watched by anomaly mode."""
         before, mode.node = mode.node, n
         try:
             if rule is None:
                 results = n.run(g, self.create_graph)
             else:
-                results = vjps_of(n, g, self.create_graph)
+                results = vjps_of(n, g, self.create_graph, wanted)
         except Exception as exc:
             if mode.anomaly:
                 blame(n, exc)
@@ -449,11 +464,19 @@ class Pass:
         return results
 
     def _posthooks(self, n: Any, hooks: Any, g: Any, results: list) -> list:
+        """Hooks see a gradient for each of the node's `next_functions`, fitted to it."""
         given = tuple([tensor_of(x, n.place) for x in (g if g.__class__ is list else [g])])
-        got = tuple([tensor_of(x, n.place) for x in results])
+        at = n.gradient_slots()
+        results = [
+            gi if e is None or gi is None else fit(gi, e, self.create_graph)
+            for e, gi in zip(n.edges, results, strict=True)
+        ]
+        got = tuple([tensor_of(results[i], n.place) for i in at])
         for hook in list(hooks.after.values()):
             got = run_node_hook(hook, (got, given), got)
-        return [x if self.create_graph or x is None else x._data for x in got]
+        for i, x in zip(at, got, strict=True):
+            results[i] = x if self.create_graph or x is None else x._data
+        return results
 
 
 def drain(run: Pass) -> None:

@@ -1,7 +1,7 @@
 """From a row to something one can call: factories specialised by arity.
 
-A generic `apply(rule, *args)` costs three times what `add` itself does, so each factory closes over its rule and
-unrolls what `record.record` does in general. Invariant: a fast path and the general path give the same graph.
+A generic `apply(rule, *args)` costs three times what `add` itself does, so each factory closes over its rule; nodes are
+made by `rule.make`. Invariant: a fast path and the general path give the same graph.
 
 Pointwise callables are the public functions themselves (PyTorch's argument names, `out=`); every other op is called by
 its family's public function as `op(*tensors, *constants)`, the same way its kernel and `F.name` are.
@@ -16,10 +16,10 @@ import numpy as np
 
 from . import dtypes, errors
 from .events import hear
-from .graph import CONST, IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of
+from .graph import UNTRACKED, Version
 from .modes import inferring, mode
 from .quiet import aside, hushed, silently
-from .record import record, save_input
+from .record import record
 from .rules import REC, Rule, define
 from .tensor import Tensor, asarray, ndarray, new, wrap
 from .views import View
@@ -152,10 +152,8 @@ def _general(rule: Rule) -> Callable:
 
 def _one(rule: Rule) -> Callable:
     """One tensor, constants, one output."""
-    kernels, cls = rule.kernels, rule.node_class
+    kernels = rule.kernels
     differentiable = rule.vjps[0] is not None
-    wanted = [(kind, i) for kind, i, _ in rule.saves]
-    keeps_input, keeps_out = any(k == IN for k, _ in wanted), rule.saves_out
     widen = rule.widen
 
     def call(input, *consts):
@@ -184,34 +182,7 @@ def _one(rule: Rule) -> Callable:
             input._view.sync(input)
         if differentiable and input._rg and mode.on:
             if mode.on is True:
-                n = new(cls)
-                e = input._node
-                n.edges = (e if e is not None else leaf_of(input),)
-                given = made = None
-                if keeps_input:
-                    v = input._ver
-                    given = save_input(input) if v is UNTRACKED else (input, 0 if v is None else v.n)
-                if keeps_out:
-                    o._ver = v = Version()
-                    made = (d, v, 0)
-                n.saved = tuple(
-                    [
-                        consts[i]
-                        if k == CONST
-                        else given
-                        if k == IN
-                        else made
-                        if k == OUT
-                        else a.shape
-                        if k == SHAPE
-                        else a.dtype
-                        for k, i in wanted
-                    ]
-                )
-                n.consts = consts
-                n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
-                n.seq = draw()
-                o._node, o._rg = n, True
+                rule.make(o, input, consts)
             else:
                 record(rule, (input,), consts, (o,))
         else:
@@ -242,23 +213,17 @@ def _view(rule: Rule) -> Callable:
 
     The callable's `of(input, array, consts)` does the same for an array that the caller has made already.
     """
-    kernels, cls = rule.kernels, rule.node_class
+    kernels = rule.kernels
     if rule.differentiable_outs != 1:
         raise TypeError(
             f"the view {rule.name!r} has several outputs: make it of single views, as ops/shape/split.py does"
         )
-    light = all(kind >= CONST for kind, _, _ in rule.saves)
-    wanted = [(kind, i) for kind, i, _ in rule.saves]
-    keeps_shape = wanted[:1] == [(SHAPE, 0)]
-    rest = wanted[keeps_shape:]
-    keeps_all = bool(rest) and rest == [(CONST, i) for i in range(len(rule.consts))]
-    regular = keeps_all or not rest  # then `saved` is made of whole tuples
     differentiable = rule.vjps[0] is not None
 
     def of(input, d, consts):
         o = new(Tensor)
         o._data = d
-        o._place = place = input._place
+        o._place = input._place
         o._grad = o._more = None
         origin = input._view
         if origin is not None:
@@ -279,26 +244,8 @@ def _view(rule: Rule) -> Callable:
             if v.meta is None:
                 v.meta = origin.meta
         if differentiable and input._rg and on:
-            if light and on is True:
-                n = new(cls)
-                e = input._node
-                n.edges = (e if e is not None else leaf_of(input),)
-                if regular:
-                    if not keeps_shape:
-                        n.saved = consts if keeps_all else ()
-                    elif keeps_all:
-                        n.saved = (input._data.shape, *consts)
-                    else:
-                        n.saved = (input._data.shape,)
-                else:
-                    a = input._data
-                    n.saved = tuple(
-                        [consts[i] if k == CONST else a.shape if k == SHAPE else a.dtype for k, i in wanted]
-                    )
-                n.consts = consts
-                n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
-                n.seq = draw()
-                o._node, o._rg = n, True
+            if on is True:
+                rule.make(o, input, consts)
             else:
                 record(rule, (input,), consts, (o,))
         else:

@@ -42,13 +42,14 @@ def one(dim: Any, ndim: int, func: str = "", name: str = "dim", position: int = 
     raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
 
 
-def flag(given: Any, func: str, name: str) -> bool:
+def flag(given: Any, func: str, name: str, position: int = 0) -> bool:
     """A flag; only a bool is one, so that a second dim or a list is not taken for "yes"."""
     if given is True or given is False:
         return given
     if isinstance(given, np.bool_):
         return bool(given)
-    raise TypeError(f"{func}(): argument '{name}' must be bool, not {errors.type_name(given)}")
+    where = f" (position {position})" if position else ""
+    raise TypeError(f"{func}(): argument '{name}'{where} must be bool, not {errors.type_name(given)}")
 
 
 def fits(value: int) -> int:
@@ -85,6 +86,12 @@ def whole(value: Any, func: str = "", name: str = "dim", position: int = 1) -> i
         except TypeError:
             pass
     raise no_int(value, func, name, position)
+
+
+def scalar(value: Any) -> Any:
+    """A tensor without dims as the number it holds, where a function takes it for one; anything else as it is."""
+    array = getattr(value, "_data", None)
+    return value if array is None or array.ndim else value.item()
 
 
 def no_int(value: Any, func: str, name: str, position: int) -> TypeError:

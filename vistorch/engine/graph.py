@@ -111,11 +111,15 @@ class Base:
 
         One per input, except those that never have a gradient, such as indices: PyTorch leaves them out.
         """
-        edges = self.edges
+        edges = [self.edges[i] for i in self.gradient_slots()]
+        return tuple((None, 0) if e is None else e.endpoint() for e in edges)
+
+    def gradient_slots(self) -> Any:
+        """The positions in `edges` of the inputs that can have a gradient."""
         vjps = None if self.rule is None else self.rule.vjps
         if vjps is not None and None in vjps:
-            edges = [e for e, vjp in zip(edges, vjps, strict=False) if vjp is not None]
-        return tuple((None, 0) if e is None else e.endpoint() for e in edges)
+            return [i for i, (_, vjp) in enumerate(zip(self.edges, vjps, strict=False)) if vjp is not None]
+        return range(len(self.edges))
 
     def endpoint(self) -> tuple:
         """This node as an entry of `next_functions`."""
@@ -188,7 +192,21 @@ class Out:
         self.hooks = None
         self.seq = draw()
 
-    _hooks = Base._hooks
+    def _hooks(self) -> Hooks:
+        if self.hooks is None:
+            self.hooks = Hooks()
+            self._in_turn()
+        return self.hooks
+
+    def _in_turn(self) -> None:
+        """Let the outputs of one node come in the order in which they got their hooks, as in PyTorch."""
+        held = [out for ref in self.node.live.values() if (out := ref()) is not None]
+        held.sort(key=attrgetter("seq"), reverse=True)
+        seqs = [out.seq for out in held]
+        hooked = [out for out in held if out.hooks is not None and out is not self]
+        rest = [out for out in held if out.hooks is None]
+        for out, seq in zip([*hooked, self, *rest], seqs, strict=True):
+            out.seq = seq
 
     def endpoint(self) -> tuple:
         """This output as an entry of `next_functions`."""
@@ -232,7 +250,7 @@ REPLACED: Any = object()
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("former", "hooks", "kept_by", "leaf", "loose", "own", "retains", "shown")
+    __slots__ = ("former", "hooks", "kept_by", "leaf", "loose", "moved", "own", "retains", "shown")
 
     def __init__(self) -> None:
         self.leaf: Any = None
@@ -242,6 +260,7 @@ class More:
         self.kept_by: Any = None  # the node's hooks that keep the retained gradient
         self.own = False  # a view whose requires_grad was set on itself
         self.loose = False  # an inference tensor that may be written outside inference mode
+        self.moved = False  # a base that got data that lies otherwise: the steps to its views no longer hold
         self.shown: Any = None  # for a hidden base, the tensor it stands behind (weakly)
 
 

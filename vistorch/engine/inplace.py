@@ -70,7 +70,7 @@ def replace(
         raise RuntimeError(errors.WRITE_ALIASED)
     r = o._data
     if r.shape != d.shape:
-        raise RuntimeError(_outgrown(d.shape, r.shape))
+        raise RuntimeError(outs.outgrown(d.shape, r.shape))
     if r.dtype != d.dtype:
         outs.check_cast(r.dtype, d.dtype)
         if o._rg:
@@ -103,10 +103,6 @@ def replace(
     return x
 
 
-def _outgrown(shape: tuple, result: tuple) -> str:
-    return f"output with shape {errors.sizes(shape)} doesn't match the broadcast shape {errors.sizes(result)}"
-
-
 def _sooner(x: Tensor, args: tuple, casts: bool) -> str | None:
     """What PyTorch notices before a missing kernel or a zero divisor: operands that do not fit into `x`."""
     tensors = [t for t in args if isinstance(t, Tensor)]
@@ -115,7 +111,7 @@ def _sooner(x: Tensor, args: tuple, casts: bool) -> str | None:
     except ValueError:
         return None
     if shape != x._data.shape:
-        return _outgrown(x._data.shape, shape)
+        return outs.outgrown(x._data.shape, shape)
     try:
         if casts:
             outs.check_cast(promote.result_type(x, *tensors), x._data.dtype)

@@ -169,7 +169,7 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 
 def _dim(dim: Any, shape: tuple, name: str) -> int:
     """A dimension that exists, counted from the front."""
-    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+    if isinstance(dim, bool) or not hasattr(dim, "__index__") or getattr(dim, "ndim", 0):
         raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")

@@ -5,12 +5,19 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from . import dtypes, errors
 from .events import hear
 from .graph import version
 from .modes import mode
 from .tensor import Tensor
 from .views import aliased, overlaps
+
+
+def resize(out: Tensor, like: Any) -> None:
+    """Give `out` the sizes of an array within its storage; `ops/shape/writes.py`, which stands above, says how."""
+    raise NotImplementedError
 
 
 def refuse_grad(name: str, tensors: tuple) -> None:
@@ -24,11 +31,16 @@ def refuse_grad(name: str, tensors: tuple) -> None:
                 )
 
 
-def check_out(name: str, out: Any, operands: tuple = ()) -> None:
-    """Refuse an `out` that is no Tensor, or operands whose gradient would be lost."""
+def check_out(name: str, out: Any, operands: tuple = (), overwrites: bool = False) -> None:
+    """Refuse an `out` that is no Tensor, or operands whose gradient would be lost.
+
+    `overwrites`: the op has no gradient, and PyTorch lets it overwrite a leaf.
+    """
     if not isinstance(out, Tensor):
-        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    refuse_grad(name, (*operands, out))
+        raise TypeError(
+            f"{name.removeprefix('aten::')}(): argument 'out' must be Tensor, not {type(out).__name__}"
+        )
+    refuse_grad(name, operands if overwrites and out.is_leaf else (*operands, out))
 
 
 def refuse_overlap(out: Tensor, operands: tuple) -> None:
@@ -36,6 +48,28 @@ def refuse_overlap(out: Tensor, operands: tuple) -> None:
     for t in operands:
         if isinstance(t, Tensor) and overlaps(out, t):
             raise RuntimeError(errors.WRITE_OVERLAP)
+
+
+def outgrown(shape: tuple, result: tuple) -> str:
+    """The sentence for a result that is larger than what it shall be written to."""
+    return f"output with shape {errors.sizes(shape)} doesn't match the broadcast shape {errors.sizes(result)}"
+
+
+def check_memory(out: Tensor, operands: tuple) -> None:
+    """What a pointwise op asks of `out` before it looks at types: memory that may be written, and an operand's shape.
+
+    An `out` that is an operand itself is never resized.
+    """
+    if aliased(out._data):
+        raise RuntimeError(errors.WRITE_ALIASED)
+    refuse_overlap(out, operands)
+    if any(t is out for t in operands):
+        try:
+            shape = np.broadcast_shapes(*[t._data.shape for t in operands if isinstance(t, Tensor)])
+        except ValueError:
+            return  # the op itself says what does not fit
+        if shape != out._data.shape:
+            raise RuntimeError(outgrown(out._data.shape, shape))
 
 
 def check_outs(name: str, out: Any, operands: tuple = (), count: int = 2) -> None:
@@ -56,6 +90,14 @@ def check_cast(given: Any, target: Any) -> None:
         dtypes.check_cast(given, target)
 
 
+def put(out: Tensor, d: Any) -> None:
+    """Write an array into an `out` of another shape, which takes this one in its own storage."""
+    before = version(out).n
+    resize(out, d)
+    version(out).n = before
+    out._data[...] = d
+
+
 def deliver(out: Tensor, result: Tensor) -> Tensor:
     """Write `result` into `out`, resizing as PyTorch does (with its warning), and return `out`."""
     d, r = out._data, result._data
@@ -72,7 +114,7 @@ def deliver(out: Tensor, result: Tensor) -> Tensor:
                 UserWarning,
                 stacklevel=3,
             )
-        out._data = r.astype(d.dtype)
+        put(out, r)
     else:
         if aliased(d):
             raise RuntimeError(errors.WRITE_ALIASED)

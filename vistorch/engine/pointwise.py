@@ -1,7 +1,7 @@
 """Factories for pointwise ops of one and two operands: PyTorch's public functions themselves.
 
 The first screen of each `call` is the whole story of a float op on the CPU: kernel, wrap, and, where a gradient is
-wanted, the node that `record.record` would make, unrolled. Everything else (types to promote, numbers of the wrong
+wanted, the node. Everything else (types to promote, numbers of the wrong
 kind, other places, `out=`) leaves at once for `promote`. Invariant: both ways give the same result and graph.
 """
 
@@ -15,11 +15,11 @@ import numpy as np
 from . import errors, promote
 from .call import enter
 from .events import hear
-from .graph import UNTRACKED, Version, draw, leaf_of
+from .graph import UNTRACKED
 from .modes import inferring, mode
 from .places import CPU
 from .quiet import aside, silently
-from .record import record, save_input
+from .record import record
 from .rules import define, twin
 from .tensor import Tensor, asarray, ndarray, new
 
@@ -64,11 +64,8 @@ def unary(
         formula=formula,
         vjps={} if input is None else {"input": input},
     )
-    run, cls = rule.kernels[0], rule.node_class
+    run = rule.kernels[0]
     differentiable = input is not None
-    saves = rule.saved_names
-    fast = saves in ((), ("input",), ("out",))
-    keeps_input, keeps_out = saves == ("input",), saves == ("out",)
     f4, f8 = (F4, F8) if floats else (None, None)
 
     def call(input, *, out=None):
@@ -92,23 +89,8 @@ def unary(
         if input._view is not None:
             input._view.sync(input)
         if differentiable and input._rg and mode.on:
-            if fast and mode.on is True:
-                n = new(cls)
-                e = input._node
-                n.edges = (e if e is not None else leaf_of(input),)
-                if keeps_input:
-                    v = input._ver
-                    if v is UNTRACKED:
-                        save_input(input)
-                    n.saved = ((input, 0 if v is None else v.n),)
-                elif keeps_out:
-                    o._ver = v = Version()
-                    n.saved = ((d, v, 0),)
-                else:
-                    n.saved = ()
-                n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
-                n.seq = draw()
-                o._node, o._rg = n, True
+            if mode.on is True:
+                rule.make(o, input, ())
             else:
                 record(rule, (input,), (), (o,))
         else:
@@ -175,20 +157,9 @@ def binary(
     takes = frozenset(numbers.split())
     how = (kind, check, refuse, takes, wide_numbers)
     f4, f8 = (F4, F8) if floats else (None, None)
-    run, cls = rule.kernels[0], rule.node_class
+    run = rule.kernels[0]
     scaled_rule = rule if names is None else rule.twins[0]
-    scaled_cls = scaled_rule.node_class
     both = len(vjps) == 2
-    plain = not rule.saves
-    shared = rule.picks == ((0,), (0, 1))  # both formulas read `other`
-    cross = rule.saved_names == ("other", "input") and (shared or rule.picks == ((0,), (1,)))
-    fast = both and (plain or cross)
-    # what a node saves when the second operand is a number: what the first operand's formula reads, nothing else
-    wanted = [
-        n if 0 in readers else "" for n, (_, _, readers) in zip(rule.saved_names, rule.saves, strict=True)
-    ]
-    number_only = both and set(wanted) <= {"other", ""}
-    scaled_fast = both and set(wanted) <= {"other", "input", ""}
     numbers_too = "other" in takes and kind != "logic"
 
     def build(as_operator: bool) -> Callable:
@@ -227,31 +198,8 @@ def binary(
             if other._view is not None:
                 other._view.sync(other)
             if both and (input._rg or other._rg) and mode.on:
-                if fast and mode.on is True:
-                    n = new(cls)
-                    ex = ey = None
-                    if input._rg:
-                        ex = input._node
-                        if ex is None:
-                            ex = leaf_of(input)
-                    if other._rg:
-                        ey = other._node
-                        if ey is None:
-                            ey = leaf_of(other)
-                    n.edges = (ex, ey)
-                    if plain:
-                        n.saved = ()
-                    else:
-                        vx, vy = input._ver, other._ver
-                        if vx is UNTRACKED or vy is UNTRACKED:
-                            save_input(other if vy is UNTRACKED else input)
-                        n.saved = (
-                            (other, 0 if vy is None else vy.n) if shared or ex is not None else None,
-                            None if ey is None else (input, 0 if vx is None else vx.n),
-                        )
-                    n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, CPU, None
-                    n.seq = draw()
-                    o._node, o._rg = n, True
+                if mode.on is True:
+                    rule.make(o, input, other, ())
                 else:
                     record(rule, (input, other), (), (o,))
             else:
@@ -284,19 +232,8 @@ def binary(
             if input._view is not None:
                 input._view.sync(input)
             if both and input._rg and mode.on:
-                if scaled_fast and mode.on is True:
-                    n = new(scaled_cls)
-                    e = input._node
-                    n.edges = (e if e is not None else leaf_of(input), None)
-                    if number_only:
-                        n.saved = tuple([number if w else None for w in wanted]) if wanted else ()
-                    else:
-                        v = input._ver
-                        given = save_input(input) if v is UNTRACKED else (input, 0 if v is None else v.n)
-                        n.saved = tuple([number if w == "other" else given if w else None for w in wanted])
-                    n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, CPU, None
-                    n.seq = draw()
-                    o._node, o._rg = n, True
+                if mode.on is True:
+                    scaled_rule.make_scaled(o, input, number, ())
                 else:
                     record(scaled_rule, (input, number), (), (o,))
             else:

@@ -93,7 +93,7 @@ def finish(
 ) -> Tensor:
     """Wrap, record, tell, deliver; `common`: the type that operands of other types were promoted to."""
     if out is not None:
-        outs.refuse_overlap(out, ins)
+        outs.check_memory(out, ins)
         return outs.deliver(out, wrap(d, place))
     o = wrap(d, place)
     if mode.on:
@@ -121,9 +121,20 @@ def _promoted(s: Any, common: np.dtype) -> Any:
     return s
 
 
-def _differentiable(rule: Any, operands: tuple) -> tuple:
-    """The operands whose gradient `out=` would lose."""
-    return operands if any(rule.vjps) and rule.grad_name != "NotImplemented" else ()
+INTEGERS_ONLY = frozenset(
+    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm".split()
+)
+
+
+def _check_out(rule: Any, out: Any, operands: tuple) -> None:
+    """Refuse an `out` where a gradient would be lost, in the words PyTorch has for this kind of op."""
+    name = rule.public
+    if rule.grad_name == "NotImplemented" or rule.name in INTEGERS_ONLY:
+        outs.check_out("aten::" + name, out)
+    elif any(rule.vjps):
+        outs.check_out(name, out, operands)
+    else:
+        outs.check_out(name, out, overwrites=True)
 
 
 def check_exact(out: Tensor, common: Any) -> None:
@@ -139,7 +150,7 @@ def unary(rule: Any, ints: str, check: Any, input: Tensor, out: Any) -> Tensor:
     if check is not None:
         check(a.dtype)
     if out is not None:
-        outs.check_out(rule.public, out, _differentiable(rule, (input,)))
+        _check_out(rule, out, (input,))
     common = a.dtype
     if ints == "float" and not floating(common):
         common = default_float()
@@ -148,6 +159,7 @@ def unary(rule: Any, ints: str, check: Any, input: Tensor, out: Any) -> Tensor:
             check_exact(out, a.real.dtype if rule.name == "abs" else common)
         elif ints == "only bool" and out._data.dtype != BOOL:
             raise RuntimeError(f"{rule.public} does not support non-boolean outputs.")
+        outs.check_memory(out, (input,))
     return finish(rule, input._place, compute(rule, input._place, [a], common), (input,), out)
 
 
@@ -190,7 +202,7 @@ def _brought(t: Tensor, place: Any) -> Tensor:
 def binary(rule: Any, how: tuple, x: Tensor, y: Tensor, out: Any) -> Tensor:
     """A pointwise op of two tensors whose types, places or destination are not the plain case."""
     if out is not None:
-        outs.check_out(rule.public, out, _differentiable(rule, (x, y)))
+        _check_out(rule, out, (x, y))
     x, y = same_place(rule.name, x, y)
     return _binary(rule, how, x, y, out, x._place)
 
@@ -202,6 +214,8 @@ def _binary(rule: Any, how: tuple, x: Any, y: Any, out: Any, place: Any) -> Tens
     common = result_type(x, y)
     if kind == "float" and not floating(common):
         common = default_float()
+    if out is not None:
+        outs.check_memory(out, (x, y))
     if refuse is not None:
         refuse_last(refuse, common, (x, y))
     if out is not None and kind in ("arith", "float"):
@@ -263,7 +277,7 @@ def several(
         exact_out: `out` has to have the result's type, not one it can be cast to.
     """
     if out is not None:
-        outs.check_out(rule.public, out, _differentiable(rule, ins))
+        _check_out(rule, out, ins)
     else:
         d = plain(rule, ins, consts)
         if d is not None:
@@ -290,6 +304,8 @@ def several(
         common = result_type(*given)
     if exact_out and out is not None:
         check_exact(out, common)
+    if out is not None:
+        outs.check_memory(out, ins)
     if out is not None and same:
         outs.check_cast(common, out._data.dtype)
     arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place) for t in given]
@@ -324,7 +340,7 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
                 return _foreign(rule, how, x, y)
             raise errors.must_be_tensor(rule.public, argument, position, t)
     if out is not None:
-        outs.check_out(rule.public, out, _differentiable(rule, (x, y)))
+        _check_out(rule, out, (x, y))
     place = x._place if isinstance(x, Tensor) else y._place
     return _binary(rule, how, x, y, out, place)
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from . import errors, places
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
+from .node_maker import deferred
 from .record import unpack_recorded
 
 
@@ -65,6 +66,8 @@ class Rule:
         "inputs",
         "kernel",
         "kernels",
+        "make",
+        "make_scaled",
         "name",
         "node_class",
         "picks",
@@ -114,6 +117,12 @@ class Rule:
         kinds = [s[0] for s in self.saves]
         self.saves_out = OUT in kinds
         self.saves_tensors = OUT in kinds or IN in kinds
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Let the functions that make this row's nodes be made when they are first called."""
+        self.make = deferred(self, "make")
+        self.make_scaled = deferred(self, "make_scaled", 1)  # for a second operand that is a plain number
 
     def _where(self, name: str) -> tuple[int, int]:
         """How a formula's parameter is saved: (kind, index)."""
@@ -206,6 +215,7 @@ def define(
 def twin(rule: Rule, name_in_graph: str) -> Rule:
     """The same row under another name in the graph: PyTorch names the overloads for plain numbers apart."""
     other = copy.copy(rule)
+    other.prepare()
     other.grad_name = name_in_graph
     other.node_class = type(
         name_in_graph, (Node,), {"__slots__": (), "rule": other, "__module__": "vistorch.autograd"}

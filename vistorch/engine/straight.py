@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from .events import hear
-from .graph import CONST, IN, UNTRACKED, draw, leaf_of
+from .graph import UNTRACKED
 from .modes import inferring, mode
 from .places import CPU
 from .promote import misfit
 from .quiet import aside, silently
-from .record import record, save_input
+from .record import record
 from .tensor import Tensor, asarray, ndarray, new
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
@@ -27,9 +27,7 @@ def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor |
 
     It returns None where an operand asks for more. `free`: the first operand may be of another type.
     """
-    run, cls, k = rule.kernels[0], rule.node_class, len(rule.inputs)
-    saves = [(kind, i) for kind, i, _ in rule.saves]
-    simple = all(kind in (IN, CONST) for kind, _ in saves)
+    run, k = rule.kernels[0], len(rule.inputs)
     wx, wy, wz = [vjp is not None for vjp in (*rule.vjps, None, None)[:3]]
 
     def call(ins, consts):
@@ -67,28 +65,8 @@ def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor |
                     t._view.sync(t)
         rx, ry, rz = x._rg, y._rg, z._rg
         if ((wx and rx) or (wy and ry) or (wz and rz)) and mode.on:
-            if mode.on is True and simple and (rx or not wx) and (ry or not wy) and (rz or not wz):
-                # what `record` does where every operand that can have a gradient wants it
-                n = new(cls)
-                ex = ey = ez = None
-                if wx:
-                    ex = x._node
-                    if ex is None:
-                        ex = leaf_of(x)
-                if wy:
-                    ey = y._node
-                    if ey is None:
-                        ey = leaf_of(y)
-                if wz:
-                    ez = z._node
-                    if ez is None:
-                        ez = leaf_of(z)
-                n.edges = (ex, ey, ez)[:k]
-                n.saved = tuple([save_input(ins[i]) if kind == IN else consts[i] for kind, i in saves])
-                d = o._data
-                n.consts, n.shape, n.dtype, n.place, n.hooks = consts, d.shape, dt, CPU, None
-                n.seq = draw()
-                o._node, o._rg = n, True
+            if mode.on is True:
+                rule.make(o, *ins, consts)
             else:
                 record(rule, ins, consts, (o,))
         elif inferring.threads and mode.on is None:

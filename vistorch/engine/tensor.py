@@ -341,6 +341,8 @@ class Tensor:
         d, new = self._data, value._data
         if d.shape != new.shape or self._place is not value._place:
             graph.let_go(self)
+        if self._ver is not None and (d.shape != new.shape or d.strides != new.strides):
+            graph.more(self).moved = True
         self._data, self._place = new, value._place
         if self._view is not None and self._view.hidden and self._node is None:
             self._view: Any = None  # its former self keeps the old memory

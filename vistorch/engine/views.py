@@ -14,7 +14,7 @@ import numpy as np
 
 from . import errors, graph
 from .events import hear
-from .kernels.strides import copied, laid_out, strides_of
+from .kernels.strides import copied, extent, laid_out, owner, start, strides_of
 from .modes import mode, recording
 from .record import record
 from .rules import twin
@@ -102,9 +102,23 @@ def _meta() -> str | None:
     return None if mode.on else ("inference" if mode.on is None else "no_grad")
 
 
+def by_memory(t: Tensor, v: View) -> tuple:
+    """The steps from a base to its view; where it got data that lie otherwise, one by where the view's elements lie."""
+    base = v.base
+    if base._more is None or not base._more.moved or base._place is not t._place:
+        return v.steps
+    d, of = t._data, base._data
+    after, before = (start(a) - start(owner(a)) for a in (d, of))
+    shift = (after - before) // d.itemsize
+    strides, held = strides_of(d), extent(of.shape, strides_of(of))
+    if shift < 0 or shift + extent(d.shape, strides) > held:
+        return v.steps
+    return ((AS_STRIDED, (d.shape, strides, shift, (of.strides, of.itemsize))),)
+
+
 def rebuild(t: Tensor, v: View, base: Tensor) -> None:
     """Give a view the history `pick(base, steps)`."""
-    v.seen = t._ver.n
+    v.seen, v.steps = t._ver.n, by_memory(t, v)
     before, mode.on = mode.on, recording()
     try:
         o = wrap(t._data, t._place)
@@ -147,6 +161,7 @@ RESHAPED: Any = (
 )
 PUT: Any = None
 UNPICK: Any = None
+AS_STRIDED: Any = None
 
 
 def define(op: Any) -> None:
@@ -275,6 +290,7 @@ def origin_of(x: Tensor) -> Any:
     if v is None or v.hidden:
         return x._node
     o = wrap(x._data, x._place)
+    v.steps = by_memory(x, v)
     consts = (v.steps, layout_of(v.base._data))
     record(PICK, (v.base,), consts, (o,))
     if (told := hear.op) is not None:
@@ -326,7 +342,7 @@ def overlaps(x: Tensor, y: Any) -> bool:
     if x._ver is None or x._ver is not y._ver or x is y or x._place.kind:
         return False  # only tensors that share a version cell share memory inside the engine
     p, q = x._data, y._data
-    if not (_dense(p) and _dense(q)):
+    if not (dense(p) and dense(q)):
         return False
     if p.shape == q.shape and _start(p) == _start(q) and _lies(p) == _lies(q):
         return False
@@ -340,7 +356,7 @@ def shares(x: Tensor, y: Any) -> bool:
     if x._ver is None or x._ver is not y._ver or x._place.kind:
         return False
     p, q = x._data, y._data
-    return _dense(p) and _dense(q) and np.shares_memory(p, q)
+    return dense(p) and dense(q) and np.shares_memory(p, q)
 
 
 def expanded(o: Tensor) -> Tensor:
@@ -356,7 +372,7 @@ def _lies(d: Any) -> list:
     return [s for s, n in zip(d.strides, d.shape, strict=True) if n != 1]
 
 
-def _dense(d: Any) -> bool:
+def dense(d: Any) -> bool:
     """Whether an array covers its stretch of memory without a gap, in any order of dimensions."""
     if d.flags.c_contiguous:
         return True
@@ -380,7 +396,7 @@ def rebase(x: Tensor, o: Tensor) -> None:
     if v is None:
         x._node, x._rg = o._node, True
     else:
-        base = v.base
+        base, v.steps = v.base, by_memory(x, v)
         old = wrap(base._data, base._place)
         old._node, old._rg = base._node, base._rg
         out = wrap(base._data, base._place)

@@ -61,8 +61,8 @@ def recorded_values(n: Any, rule: Any) -> list:
     return values
 
 
-def vjps_of(n: Any, g: Any, create_graph: bool) -> list:
-    """All gradients one node sends, before they are fitted to their edges."""
+def vjps_of(n: Any, g: Any, create_graph: bool, wanted: Any = None) -> list:
+    """The gradients one node sends, before they are fitted to their edges; `wanted`: only to these edges."""
     if n.saved is FREED:
         raise RuntimeError(errors.FREED_TWICE)
     rule = n.rule
@@ -78,11 +78,15 @@ def vjps_of(n: Any, g: Any, create_graph: bool) -> list:
             g, values = softened(rule, g, values, n.dtype)
     try:
         if rule.together is not None and (not create_graph or rule.together is rule.vjps[0]):
-            wants = tuple([e is not None for e in n.edges])
+            wants = tuple([e is not None and (wanted is None or e in wanted) for e in n.edges])
+            if not any(wants):
+                return [None] * len(wants)
             xp = None if create_graph else F.xp
             return list(rule.together(xp, g, wants, *[values[i] for i in rule.together_picks]))
         return [
-            None if e is None else vjp(F, g, *[values[i] for i in pick])
+            None
+            if e is None or (wanted is not None and e not in wanted)
+            else vjp(F, g, *[values[i] for i in pick])
             for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks, strict=True)
         ]
     except (ValueError, IndexError) as exc:

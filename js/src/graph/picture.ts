@@ -98,6 +98,14 @@ export class Picture {
     return this.#marks.find((mark) => mark.members.includes(node))?.element ?? null;
   }
 
+  /** The line that an edge is part of; null where it is within a closed group. */
+  way(edge: number): SVGPathElement | null {
+    const line = this.#lines.find((one) => one.edges.includes(edge));
+    if (line) return line.path;
+    const target = this.#graph.edges[edge]?.target;
+    return this.#pins.find((one) => one.node === target)?.path ?? null;
+  }
+
   /** The closed group that hides a node, -1 if it is seen. */
   hides(node: number): number {
     return this.#marks.find((mark) => mark.group >= 0 && mark.members.includes(node))?.group ?? -1;

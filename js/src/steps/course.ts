@@ -188,6 +188,17 @@ export class Course {
     return found;
   }
 
+  /** What one step sends along edges of the graph. */
+  sent(step: number): [edge: number, value: Value][] {
+    return this.step(step).flatMap((frame) => {
+      const [place, used] = [this.state.places[frame.node] ?? -1, new Set<number>()];
+      return frame.outgoing.flatMap((out): [number, Value][] => {
+        const [edge, value] = [this.#edge(place, out, used), this.value(out.gradient)];
+        return edge >= 0 && value ? [[edge, value]] : [];
+      });
+    });
+  }
+
   #edge(place: number, out: Outgoing, used: Set<number>): number {
     const target = out.to === null ? -1 : (this.state.places[out.to] ?? -1);
     const edges = this.graph?.out(place) ?? [];

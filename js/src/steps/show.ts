@@ -6,7 +6,7 @@ import type { Frame } from "../shared/frame";
 import { Board } from "../graph/board";
 import { Closer } from "../graph/closer";
 import { Folds } from "../graph/folds";
-import { single } from "../graph/heat";
+import { single, type Value } from "../graph/heat";
 import { checkOf } from "../graph/inspect";
 import { Kernel } from "../graph/kernel";
 import { Search } from "../graph/search";
@@ -15,7 +15,9 @@ import { Cards, chain } from "./cards";
 import { Course } from "./course";
 import { Follow } from "./follow";
 import { inspectOther, inspectStep, type Pane } from "./inspect";
+import { Play } from "./play";
 import { Transport } from "./transport";
+import { Travel } from "./travel";
 import type { State } from "./types";
 
 export function show(state: State, { root, model, theme, signal }: Frame): () => void {
@@ -31,6 +33,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   const say = (text: string): void => void (note.textContent = text);
   let stood = -1; // the step before which a breakpoint stopped: to run again goes past it
   let chosen = -1; // a node of the record that is looked at, -1: the one of the step
+  const travel = new Travel(theme, signal);
   const closer = new Closer(kernel, signal);
   const follow = new Follow(kernel, (frames, why) => {
     course.at = course.stepOf(frames);
@@ -70,16 +73,36 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
 
   function go(to: number, stop = ""): void {
     const next = Math.max(0, Math.min(course.count, to));
-    const moved = next !== course.at;
+    const [moved, from] = [next !== course.at, course.at];
     course.at = next;
     chosen = -1;
     stood = stop ? next : -1;
     tell(stop);
     if (moved) follow.go(course.frames());
     paint();
+    send(from, next);
     const node = subject();
     if (board && node >= 0) board.reveal(board.picture?.shows(state.places[node] ?? -1) ?? null);
     if (!line && node >= 0) closer.look(node, course.called(node));
+  }
+
+  /** Show how the gradients of one step travel, to and fro; of more steps at once none. */
+  function send(from: number, to: number): void {
+    const sent = Math.abs(to - from) === 1 ? course.sent(Math.min(from, to)) : [];
+    const ways = sent.flatMap(([edge, value]): [SVGPathElement, Value][] => {
+      const path = board?.picture?.way(edge);
+      return path ? [[path, value]] : [];
+    });
+    travel.go(ways, to < from);
+  }
+
+  /** One step of those that follow each other by themselves: before a breakpoint they stop, as a run does. */
+  function further(): boolean {
+    if (course.at >= course.count) return false;
+    const next = course.at + 1;
+    const stops = next < course.count && (course.stops.has(next) || breaks.has(next));
+    go(next, stops ? stopped(next, course.called(course.step(next)[0]?.node ?? 0)) : "");
+    return !stops && next < course.count;
   }
 
   /** A control that is left, or disables itself, gives the focus to the node where the pass stands. */
@@ -107,6 +130,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
 
   /** A click on a node: run to it; what no step runs is looked at only. */
   function choose(place: number): void {
+    play.stop();
     const node = course.node[place] ?? -1;
     if (node < 0) {
       say(`${course.graph?.called(place) ?? "this"}: no gradient reaches it`);
@@ -148,6 +172,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   function over(how: string, why = ""): void {
     if (!how) return tell(why, true);
     follow.over = how;
+    play.stop();
     const held = exits.some((exit) => exit === document.activeElement);
     for (const exit of exits) exit.disabled = true;
     if (how === "finish") course.at = course.count;
@@ -170,8 +195,19 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   kernel.told = (message) => {
     if (message.type === "over" && !follow.over) over(String(message.how));
   };
-  const keys = el("span.vt-keys", {}, ...hints(["←", "→"], "step"), ...hints(["r"], "run"), ...(line ? [] : hints(["b"], "break")), ...(kernel.live && !line ? hints(["c"], "check") : []));
-  const transport = new Transport(course.count, () => course.at, { go: (to) => keeping(() => go(to)), run: () => keeping(run) }, keys, signal);
+  const keys = el("span.vt-keys", {}, ...hints(["←", "→"], "step"), ...hints(["p"], "play"), ...hints(["r"], "run"), ...(line ? [] : hints(["b"], "break")), ...(kernel.live && !line ? hints(["c"], "check") : []));
+  const play = new Play(further, signal);
+  const moves = {
+    go(to: number) {
+      play.stop();
+      keeping(() => go(to));
+    },
+    run() {
+      play.stop();
+      keeping(run);
+    },
+  };
+  const transport = new Transport(course.count, () => course.at, moves, play.root, keys, signal);
   if (line && !course.stops.size) transport.run.hidden = true;
   const meta = state.graph?.meta.filter((text) => !/ops?$/.test(text)) ?? [];
   const card = el(
@@ -188,7 +224,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     transport.root,
     told,
   );
-  const cards = line ? new Cards(course, line, go) : null;
+  const cards = line ? new Cards(course, line, moves.go) : null;
   if (cards) {
     const legend = el("span.vt-note", {}, el("b.vt-valuec", { text: "values" }), " forward, saved · ", el("b.vt-gradc", { text: "gradients" }), " flowing back");
     transport.root.append(legend);
@@ -208,6 +244,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   for (const text of [...state.says, ...(state.failed ? [state.failed] : [])]) root.append(el("div.vt-note", { text }));
 
   function paint(): void {
+    play.enable(course.at < course.count);
     transport.paint(course.at, stood === course.at && course.at < course.count ? `before ${course.before}` : course.place);
     cards?.paint();
     if (cards) return;
@@ -256,11 +293,12 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     signal,
   );
   const KEYS: Record<string, () => void> = {
-    Home: () => go(0),
-    End: () => go(course.count),
-    ArrowLeft: () => go(course.at - 1),
-    ArrowRight: () => go(course.at + 1),
-    r: run,
+    Home: () => moves.go(0),
+    End: () => moves.go(course.count),
+    ArrowLeft: () => moves.go(course.at - 1),
+    ArrowRight: () => moves.go(course.at + 1),
+    r: () => moves.run(),
+    p: () => keeping(() => play.toggle()),
     b: () => {
       const step = course.inStep(state.frames.findIndex((f) => f.node === subject()));
       if (step >= 0 && !breaks.delete(step)) breaks.add(step);

@@ -23,7 +23,7 @@ export class Transport {
   #place = el("span.vt-pos");
   #count: number;
 
-  constructor(count: number, at: () => number, moves: Moves, keys: HTMLElement | null, signal: AbortSignal) {
+  constructor(count: number, at: () => number, moves: Moves, play: HTMLElement, keys: HTMLElement | null, signal: AbortSignal) {
     this.#count = count;
     this.slider.max = String(count);
     const to = (name: string): number => ({ first: 0, back: at() - 1, step: at() + 1, last: count })[name] ?? at();
@@ -47,6 +47,7 @@ export class Transport {
       el("span.vt-seg", { role: "group", "aria-label": "steps" }, ...this.#buttons),
       this.#place,
       this.slider,
+      play,
       this.run,
       keys,
     );

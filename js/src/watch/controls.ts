@@ -154,6 +154,7 @@ export function controls(view: View, keys: () => void): Controls {
 
   function paint(): void {
     const { head, snapshots, log } = view.state;
+    hints.hidden = !view.live;
     if (!view.live) held = ""; // what was asked is never answered now
     const paused = head.status === "paused";
     if (paused) pause.set("resume", "Resume", "resume", why("resume"));
@@ -190,11 +191,12 @@ export function controls(view: View, keys: () => void): Controls {
     shelf.title = why("rewind") || "snapshots  r";
     // an answer stays until the loop has done something
     const last = log.items[log.items.length - 1];
-    if (heldAt === mark()) {
+    if (heldAt === mark() && !view.cut) {
       if (held) return tell(held, "wait");
       if (said.dataset["kind"] === "bad") return;
     }
     held = "";
+    if (view.cut) return tell(view.cut.sentence, "note");
     const bad = head.status === "error" || Boolean(head.alarm?.now) || /refused$/.test(last?.what ?? "");
     let text = "";
     if (head.status !== "running") text = head.say;

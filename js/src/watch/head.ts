@@ -49,9 +49,10 @@ export function head(view: View): Part {
 
   function paint(): void {
     const { head: h } = view.state;
-    if (!sameStatus(h.status, h.alarm?.kind)) {
-      sign.replaceChildren(icon(h.status));
-      word.textContent = h.status === "ended" && h.alarm ? `ended, ${h.alarm.kind}` : h.status;
+    const { cut } = view;
+    if (!sameStatus(h.status, h.alarm?.kind, cut?.word)) {
+      sign.replaceChildren(icon(cut ? "interrupted" : h.status));
+      word.textContent = cut ? cut.word : h.status === "ended" && h.alarm ? `ended, ${h.alarm.kind}` : h.status;
     }
     const over100 = h.overhead;
     name.textContent = view.state.title;
@@ -62,8 +63,8 @@ export function head(view: View): Part {
     step.root.title = nth ? "steps of the weights; a rewind took back those that were undone" : "";
     epoch.put(h.epoch ? count(h.epoch) : NONE, h.epoch && h.epochs ? ` of ${count(h.epochs)}` : "");
     pace.put(speed(h.speed), h.speed === null ? "" : " steps/s");
-    const open = h.status === "running" || h.status === "waiting";
-    if (open) left.put(h.left === null ? NONE : clock(h.left));
+    if (cut) left.put(NONE);
+    else if (h.status === "running" || h.status === "waiting") left.put(h.left === null ? NONE : clock(h.left));
     else if (h.status === "paused") left.put("paused");
     else left.put("took", ` ${clock(h.seconds)}`);
     over.put(h.step || over100 ? one(over100) : NONE);

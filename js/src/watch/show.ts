@@ -8,6 +8,7 @@ import { warning } from "./alarm";
 import { classes } from "./classes";
 import { confusion, worstCell } from "./confusion";
 import { controls } from "./controls";
+import { cutOff } from "./cut";
 import { filters } from "./filters";
 import { flow } from "./flow";
 import { head } from "./head";
@@ -74,6 +75,9 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     signal,
     get live() {
       return kernel.live;
+    },
+    get cut() {
+      return cutOff(view.state.head, kernel.live, (model as { lost?: string }).lost ?? "");
     },
     of: "window",
     cell: null,
@@ -276,7 +280,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
     const drawn = pane === "flow" || pane === "filters";
     curve.paint();
     if (drawn) panes[pane].paint();
-    card.dataset["status"] = state.head.status;
+    card.dataset["status"] = view.cut ? "interrupted" : state.head.status;
     top.paint();
     hands.paint();
     alarm.paint();

@@ -1,6 +1,7 @@
 // What the parts of the panel share: the state of the moment, what is chosen in the page, and the way to the kernel.
 
 import type { Theme } from "../shared/theme";
+import type { Cut } from "./cut";
 import type { Counts, State } from "./types";
 
 export type Of = "window" | "epoch" | "validation";
@@ -11,6 +12,8 @@ export interface View {
   readonly signal: AbortSignal;
   /** Whether a kernel answers. */
   readonly live: boolean;
+  /** What is said in place of the status, where no kernel answers for a run that was under way. */
+  readonly cut: Cut | null;
   /** Which samples are counted. */
   of: Of;
   /** The cell of the confusion matrix whose samples are shown. */

@@ -5,6 +5,7 @@ Invariant: with `inplace=True` the input itself is changed and returned.
 
 from __future__ import annotations
 
+from ...engine import dims as _dims
 from ...engine import errors
 from ...engine.face import FUNCTIONS
 from ...engine.ops.activation import exponential, gates, hard, leaky, logistic, rectify
@@ -286,6 +287,7 @@ def rrelu(
         >>> vistorch.nn.functional.rrelu(vistorch.tensor([-1.0, 2.0]), 0.25, 0.75)
         tensor([-0.5000,  2.0000])
     """
+    _dims.flag(training, "rrelu", "training", 4)
     return (rrelu_ if inplace else leaky.rrelu)(input, lower, upper, training)
 
 

@@ -53,6 +53,8 @@ def embedding(
             padding_idx += rows
     if max_norm is not None:
         _renorm_(weight.detach(), input, max_norm, norm_type)
+    _dims.flag(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
+    _dims.flag(sparse, "embedding", "sparse", 5)
     return _embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 

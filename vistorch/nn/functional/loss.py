@@ -10,6 +10,7 @@ import math
 import warnings
 from typing import Any
 
+from ...engine import dims as _dims
 from ...engine.face import FUNCTIONS
 from ...engine.ops.loss import binary
 from ...engine.ops.loss.entropy import cross_entropy_loss
@@ -136,6 +137,7 @@ def kl_div(
                 stacklevel=2,
             )
         number = _Reduction.get_enum("sum" if reduction == "batchmean" else reduction)
+    _dims.flag(log_target, "kl_div", "log_target")
     loss = FUNCTIONS["kl_div"](input, target, number, log_target=log_target)
     if reduction == "batchmean" and input.dim() != 0:
         loss = loss / input.size()[0]

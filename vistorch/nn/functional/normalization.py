@@ -62,6 +62,7 @@ def batch_norm(
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if eps < 0.0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    _dims.flag(training, "batch_norm", "training", 6)
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 
@@ -101,6 +102,7 @@ def instance_norm(
             raise ValueError(
                 f"Expected more than 1 spatial element when training, got input size {input.shape}"
             )
+    _dims.flag(use_input_stats, "instance_norm", "use_input_stats", 6)
     return _instance_norm(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
     )

@@ -9,6 +9,7 @@ import warnings
 from operator import index
 from typing import Any
 
+from ...engine import dims as _dims
 from ...engine.face import FUNCTIONS
 from ...engine.ops.image.upsample import grown
 from ...engine.ops.image.upsample import upsample as _resize
@@ -319,4 +320,5 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    _dims.flag(align_corners, "affine_grid_generator", "align_corners", 3)
     return FUNCTIONS["affine_grid_generator"](theta, size, align_corners)

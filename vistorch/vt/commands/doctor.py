@@ -232,7 +232,7 @@ def _front(shell: Any) -> list[Finding]:
 
 
 def _tutorials(shell: Any) -> list[Finding]:
-    from ...tutorials import copies
+    from vistorch.tutorials import copies  # pyright: ignore[reportMissingImports]  (vt/cli/tutorials/)
 
     try:
         number = len(copies.originals())

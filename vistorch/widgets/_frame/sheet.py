@@ -5,7 +5,7 @@ Invariant: every text is cleaned of what XML does not know and escaped, and noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...debug.graph.words import cells, cut
@@ -97,7 +97,7 @@ class Sheet:
         text = "\u00a0" * (len(text) - len(inner)) + inner  # a drawing leaves out spaces at the beginning
         self.add(words(x, y, cut(text, max(1, int(room / (SMALL if small else LETTER)))), **look))
 
-    def called(self, x: float, y: float, row: dict[str, Any], op: str, room: float, *more: str) -> None:
+    def called(self, x: float, y: float, row: Mapping[str, Any], op: str, room: float, *more: str) -> None:
         """What a row is called: its layer with class and size, and the op second; an op outside of all layers alone."""
         name = row["module"] or op
         wide = min(room, cells(name) * LETTER + 1)

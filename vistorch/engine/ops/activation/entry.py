@@ -91,4 +91,5 @@ def delivered(name: str, input: Any, out: Any, fn: Callable, *args: Any) -> Tens
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor(name, "input", 1, input)
     outs.check_out(name, out, (input,))
+    outs.check_memory(out, (input,))
     return outs.deliver(out, fn(input, *args))

@@ -57,6 +57,7 @@ def exactly(name: str, input: Any, out: Any, fn: Any, *args: Any) -> Tensor:
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor(name, "input", 1, input)
     outs.check_out(name, out, (input,))
+    outs.check_memory(out, (input,))
     result = fn(input, *args)
     promote.check_exact(out, result._data.dtype)
     return outs.deliver(out, result)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, graph, outs
+from ... import dtypes, errors, graph, outs
 from ...events import hear
 from ...face import METHODS, expose, public
 from ...modes import mode
 from ...places import CPU, place_of
 from ...tensor import Tensor, new
+from ...views import aliased
 from .arguments import (
     allocate,
     check_layout,
@@ -41,6 +42,9 @@ def bare(data: Any, place: Any) -> Tensor:
 
 
 RESIZES = frozenset(("empty", "randn"))
+FILLS = frozenset(
+    ("empty", "zeros", "ones", "full", "eye")
+)  # what is told of one element goes for its repetitions
 
 
 def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_grad: Any = False) -> Tensor:
@@ -51,8 +55,12 @@ def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_gra
         require_floating(d.dtype)
     if d.shape != shape:
         d = allocate(out._place.xp.empty, shape, d.dtype, out._place)
-    write(d)
-    out._data = d
+        write(d)
+        outs.put(out, d)
+    else:
+        if aliased(d) and name not in FILLS:
+            raise RuntimeError(errors.WRITE_ALIASED)
+        write(d)
     graph.version(out).n += 1
     if (told := hear.write) is not None:
         told(out, None)
@@ -63,7 +71,7 @@ def check_target(out: Any, dtype: Any, name: str) -> None:
     """Refuse an `out` that a creation function cannot write to."""
     if name in RESIZES and isinstance(out, Tensor) and mode.on and out.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    outs.check_out(name, out)
+    outs.check_out(name if name == "bernoulli" else f"aten::{name}", out)
     if dtype is not None and dtypes.to_dtype(dtype, name) is not out.dtype:
         given = dtypes.to_dtype(dtype, name)
         raise RuntimeError(

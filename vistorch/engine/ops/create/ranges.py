@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, outs
+from ... import dtypes, errors, outs
 from ...events import hear
 from ...face import public
 from ...graph import version
 from ...places import place_of
 from ...quiet import quiet
 from ...tensor import Tensor
+from ...views import aliased
 from .arguments import check_layout, invalid, leaf, made, require_floating
 from .data import put
 from .fills import bare, check_target, into
@@ -128,9 +129,11 @@ def refuse(name: str, dt: np.dtype, complex_too: bool) -> None:
 
 def _write_counted(out: Any, n: int, dtype: Any, name: str, values: Any) -> Tensor:
     """`out=` of arange: any shape with the right number of elements is filled."""
-    outs.check_out(name, out)
+    outs.check_out(f"aten::{name}", out)
     d = out._data
     if d.size == n and d.ndim and dtype is None:
+        if aliased(d):
+            raise RuntimeError(errors.WRITE_ALIASED)
         d[...] = put(values(d.dtype).reshape(d.shape), out._place)
         version(out).n += 1
         if (told := hear.write) is not None:
@@ -247,7 +250,7 @@ def range_(
     start, end, step = _bounds((start, end, step), {}, "range", _ARANGE)
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "range")
     if out is not None:
-        outs.check_out("range", out)
+        outs.check_out("aten::range", out)
         dt = out._data.dtype
     refuse("range", dt, True)
     _check_step(start, end, step)

@@ -86,7 +86,7 @@ def randint(
     low, high, shape = _bounds(bounds, named, "randint")
     draw = _whole_numbers(low, high)
     if out is not None:
-        outs.check_out("randint", out)
+        outs.check_out("aten::randint", out)
         source = pick(generator, out._place, "randint")
         return into(out, shape, dtype, "randint", store(draw, source, out._place))
     check_layout(layout, "randint")
@@ -173,7 +173,7 @@ def randperm(
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     if out is not None:
-        outs.check_out("randperm", out)
+        outs.check_out("aten::randperm", out)
         source = pick(generator, out._place, "randperm")
 
         def write(d: Any) -> None:

@@ -13,6 +13,7 @@ from ...events import hear
 from ...face import METHODS
 from ...graph import UNTRACKED, Version, draw, leaf_of
 from ...modes import mode
+from ...node_maker import linker
 from ...tensor import Tensor, new
 from ...views import View
 from ..shape import rows
@@ -133,9 +134,7 @@ def _nodes(x: Tensor, given: Any) -> Any:
         cls = item.__class__
         if cls is int:
             size = shape[dim]
-            made = new(SELECT)
-            made.consts = consts = (dim, item + size if item < 0 else item)
-            made.saved = (shape, *consts)
+            link, given_shape, consts = SELECT, shape, (dim, item + size if item < 0 else item)
             shape = shape[:dim] + shape[dim + 1 :]
         elif cls is slice:
             size = shape[dim]
@@ -143,14 +142,11 @@ def _nodes(x: Tensor, given: Any) -> Any:
                 dim += 1
                 continue
             start, stop, step = bounds(item, size)
-            made = new(SLICE)
-            made.consts = consts = (dim, start, stop, step)
-            made.saved = (shape, *consts)
+            link, given_shape, consts = SLICE, shape, (dim, start, stop, step)
             shape = (*shape[:dim], (stop - start + step - 1) // step, *shape[dim + 1 :])
             dim += 1
         elif item is None:
-            made = new(UNSQUEEZE)
-            made.saved = made.consts = (dim,)
+            link, given_shape, consts = UNSQUEEZE, shape, (dim,)
             shape = (*shape[:dim], 1, *shape[dim:])
             dim += 1
         else:
@@ -159,9 +155,7 @@ def _nodes(x: Tensor, given: Any) -> Any:
         if n is not None:
             n.seq = draw()
             e = n
-        made.edges = (e,)
-        made.shape, made.dtype, made.place, made.hooks = shape, dtype, place, None
-        n = made
+        n = link(e, given_shape, consts, shape, dtype, place)
     return n
 
 
@@ -193,15 +187,6 @@ def _general(self: Tensor, given: Any) -> Tensor:
     return whole(self) if o is self else o
 
 
-def _node_class(row: Any, reads: tuple) -> Any:
-    """The node of a row of the shape family, which `_nodes` fills in by hand."""
-    rule = row.rule
-    assert rule.saved_names == reads, f"{rule.name} saves {rule.saved_names}"
-    return rule.node_class
-
-
-SELECT = _node_class(rows.select, ("input_shape", "dim", "index"))
-SLICE = _node_class(rows.slice_, ("input_shape", "dim", "start", "stop", "step"))
-UNSQUEEZE = _node_class(rows.unsqueeze, ("dim",))
+SELECT, SLICE, UNSQUEEZE = linker(rows.select.rule), linker(rows.slice_.rule), linker(rows.unsqueeze.rule)
 
 METHODS["__getitem__"] = getitem

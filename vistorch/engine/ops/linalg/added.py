@@ -14,12 +14,12 @@ from ...base_ops import cast
 from ...call import op
 from ...events import hear
 from ...face import public
-from ...graph import UNTRACKED, draw, leaf_of
+from ...graph import UNTRACKED
 from ...modes import inferring, mode
 from ...places import CPU
 from ...promote import result_type
 from ...quiet import aside, silently
-from ...record import record, save_input
+from ...record import record
 from ...tensor import Tensor, new
 from . import checks
 from .into import Style, into
@@ -156,31 +156,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         mat2._view.sync(mat2)
     if (input._rg or mat1._rg or mat2._rg) and mode.on:
         if mode.on is True:
-            n = new(_NODE)
-            ex = ea = eb = None
-            if input._rg:
-                ex = input._node
-                if ex is None:
-                    ex = leaf_of(input)
-            if mat1._rg:
-                ea = mat1._node
-                if ea is None:
-                    ea = leaf_of(mat1)
-            if mat2._rg:
-                eb = mat2._node
-                if eb is None:
-                    eb = leaf_of(mat2)
-            n.edges = (ex, ea, eb)
-            n.saved = (  # in the order of _RULE.saved_names
-                1,
-                None if ea is None else save_input(mat2),
-                1,
-                None if eb is None else save_input(mat1),
-            )
-            n.consts = (1, 1)
-            n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
-            n.seq = draw()
-            o._node, o._rg = n, True
+            _RULE.make(o, input, mat1, mat2, (1, 1))
         else:
             record(_RULE, (input, mat1, mat2), (1, 1), (o,))
     else:
@@ -192,7 +168,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     return o
 
 
-_RULE, _NODE = addmm_row.rule, addmm_row.rule.node_class
+_RULE = addmm_row.rule
 
 
 def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any, out: Any) -> Tensor:

@@ -111,6 +111,7 @@ def expands(t: Tensor, target: tuple) -> None:
 
 def factor(value: Any, t: Tensor) -> Any:
     """`alpha` or `beta` as a number of the tensor's kind."""
+    value = dims.scalar(value)
     if value.__class__ is not int and value.__class__ is not float and number(value) is None:
         raise TypeError(f"arguments 'alpha' and 'beta' must be Number, not {type(value).__name__}")
     kind = t._data.dtype.kind

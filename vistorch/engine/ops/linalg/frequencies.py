@@ -17,6 +17,7 @@ from ...graph import version
 from ...places import place_of
 from ...promote import number
 from ...tensor import Tensor, wrap
+from ...views import aliased
 from . import checks
 
 
@@ -57,6 +58,8 @@ def _frequencies(
 def _fill(out: Tensor, t: Tensor) -> Tensor:
     """Write into an `out` with as many elements, whatever its shape; resize any other, with PyTorch's warning."""
     d, n = out._data, t._data.size
+    if aliased(d):
+        raise RuntimeError(errors.WRITE_ALIASED)
     if d.size == n:
         d[...] = t._data.reshape(d.shape)
     else:
@@ -68,7 +71,7 @@ def _fill(out: Tensor, t: Tensor) -> Tensor:
                 UserWarning,
                 stacklevel=4,
             )
-        out._data = t._data
+        outs.put(out, t._data)
     version(out).n += 1
     return out
 

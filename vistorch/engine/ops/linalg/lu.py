@@ -221,6 +221,7 @@ def lu_factor(A, *, pivot=True, out=None):
                 [0.2500, 1.0000]])
     """
     checks.tensors("linalg_lu_factor", A=A)
+    flag(pivot, "linalg_lu_factor", "pivot")
     if out is not None:
         outs.check_outs("linalg_lu_factor_ex", out, (A,), 2)
     LU, pivots, info = lu_factor_ex(A, pivot=pivot)

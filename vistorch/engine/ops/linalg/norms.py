@@ -63,6 +63,7 @@ def vector_norm(x, ord: float = 2, dim: Any = None, keepdim=False, *, dtype=None
     """
     if not isinstance(x, Tensor):
         raise checks.errors.must_be_tensor("linalg_vector_norm", "input", 1, x)
+    ord = _dims.scalar(ord)
     if isinstance(ord, str) or not isinstance(ord, (int, float)):
         kind = type(ord).__name__
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {kind}")

@@ -1,4 +1,4 @@
-"""The straight way to BLAS for float vectors and matrices on the CPU: kernel, wrap, and the node, unrolled.
+"""The straight way to BLAS for float vectors and matrices on the CPU: kernel, wrap, and the node.
 
 Invariant: the result and its node are those of the general path; what is not plain goes there before anything is made.
 """
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...events import hear
-from ...graph import UNTRACKED, draw, leaf_of
+from ...graph import UNTRACKED
 from ...modes import inferring, mode
 from ...places import CPU
-from ...record import record, save_input
+from ...record import record
 from ...tensor import Tensor, asarray, ndarray, new
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
@@ -29,12 +29,8 @@ def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
         mv: the rule for a matrix and a vector, where the product may be one.
         dot: the rule for two vectors, likewise.
     """
-    for rule in (
-        mm,
-        mv,
-        dot,
-    ):  # one kernel, and each formula reads the other operand: the node below fits all three
-        assert rule is None or (rule.picks == ((0,), (1,)) and rule.kernels[0] is np.dot), rule
+    for rule in (mm, mv, dot):
+        assert rule is None or rule.kernels[0] is np.dot, rule
 
     def call(input, mat2, *, out=None):
         try:
@@ -77,27 +73,7 @@ def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
             mat2._view.sync(mat2)
         if (input._rg or mat2._rg) and mode.on:
             if mode.on is True:
-                n = new(rule.node_class)
-                ex = ey = None
-                if input._rg:
-                    ex = input._node
-                    if ex is None:
-                        ex = leaf_of(input)
-                if mat2._rg:
-                    ey = mat2._node
-                    if ey is None:
-                        ey = leaf_of(mat2)
-                n.edges = (ex, ey)
-                vx, vy = input._ver, mat2._ver
-                if vx is UNTRACKED or vy is UNTRACKED:
-                    save_input(mat2 if vy is UNTRACKED else input)
-                n.saved = (
-                    None if ex is None else (mat2, 0 if vy is None else vy.n),
-                    None if ey is None else (input, 0 if vx is None else vx.n),
-                )
-                n.shape, n.dtype, n.place, n.hooks = d.shape, dt, CPU, None
-                n.seq = draw()
-                o._node, o._rg = n, True
+                rule.make(o, input, mat2, ())
             else:
                 record(rule, (input, mat2), (), (o,))
         else:

@@ -153,8 +153,8 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
     whole, along, pointwise = (
         (max_all, max_dim, "maximum") if name == "max" else (min_all, min_dim, "minimum")
     )
-    if isinstance(dim, Tensor) and (keepdim is False or dim._data.ndim or dim._data.dtype.kind not in "iu"):
-        if keepdim is not False:
+    if isinstance(dim, Tensor) and (keepdim is MISSING or dim._data.ndim or dim._data.dtype.kind not in "iu"):
+        if keepdim is not MISSING:
             raise TypeError(
                 f"{name}() received an invalid combination of arguments - got (Tensor, Tensor, "
                 f"{errors.type_name(keepdim)}): keepdim goes with a dim, not with a second tensor"
@@ -176,7 +176,9 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
         raise RuntimeError(f"{name}(): does not support complex input")
     not_empty(name, a.shape, (axis,))
     kind = return_types.max if name == "max" else return_types.min
-    return named(name, kind, input, out, along, axis, flag(keepdim, name, "keepdim"))
+    return named(
+        name, kind, input, out, along, axis, keepdim is not MISSING and flag(keepdim, name, "keepdim")
+    )
 
 
 def named(name: str, kind: Any, input: Tensor, out: Any, prim: Any, *constants: Any) -> Any:
@@ -193,7 +195,7 @@ def named(name: str, kind: Any, input: Tensor, out: Any, prim: Any, *constants: 
 
 @public()
 @whole(max_all, _max_all)
-def max(input, dim=MISSING, keepdim=False, *, out=None, **names):
+def max(input, dim=MISSING, keepdim=MISSING, *, out=None, **names):
     """The largest element; along a dim, the largest and where they are; of two tensors, the larger ones.
 
     Args:
@@ -224,7 +226,7 @@ def max(input, dim=MISSING, keepdim=False, *, out=None, **names):
 
 @public()
 @whole(min_all, _min_all)
-def min(input, dim=MISSING, keepdim=False, *, out=None, **names):
+def min(input, dim=MISSING, keepdim=MISSING, *, out=None, **names):
     """The smallest element; along a dim, the smallest and where they are; of two tensors, the smaller ones.
 
     Args:

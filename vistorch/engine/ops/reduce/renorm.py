@@ -56,6 +56,7 @@ def dist(input, other, p=2):
     if not isinstance(other, Tensor):
         raise errors.must_be_tensor("dist", "other", 2, other)
     b = other._data
+    p = dims.scalar(p)
     order = number(p)
     if order is None or isinstance(order, complex):
         raise TypeError(f"dist(): argument 'p' must be Number, not {type(p).__name__}")
@@ -125,6 +126,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
                 [0.3000, 0.4000]])
     """
     a = tensor("renorm", input)
+    p, maxnorm = dims.scalar(p), dims.scalar(maxnorm)
     for value, name, position in ((p, "p", 2), (maxnorm, "maxnorm", 4)):
         if number(value) is None:
             raise TypeError(

@@ -1,4 +1,4 @@
-"""The plain case of reducing all of a float tensor to one number: kernel, wrap, and the node, unrolled.
+"""The plain case of reducing all of a float tensor to one number: kernel, wrap, and the node.
 
 Invariant: the result and its node are those that the row itself gives; what is not plain goes to the general way.
 """
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...events import hear
-from ...graph import IN, OUT, SHAPE, UNTRACKED, Version, draw, leaf_of
+from ...graph import UNTRACKED
 from ...modes import inferring, mode
 from ...places import CPU
 from ...quiet import aside, silently
-from ...record import save_input
+from ...record import record
 from ...tensor import Tensor, asarray, new
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
@@ -30,10 +30,6 @@ def whole(row: Any, run: Callable) -> Callable:
         run: `run(array, None)` is what its kernel does to contiguous floats.
     """
     rule = row.rule
-    cls = rule.node_class
-    keeps = tuple([kind for kind, _, _ in rule.saves])
-    assert keeps in ((SHAPE,), (IN, OUT)), f"{rule.name} saves {rule.saved_names}"
-    keeps_shape = keeps == (SHAPE,)
 
     def decorate(rest: Any) -> Any:
         @functools.wraps(rest)
@@ -50,8 +46,6 @@ def whole(row: Any, run: Callable) -> Callable:
             if (dt is not _F4 and dt is not _F8) or input._place is not CPU or not a.flags.c_contiguous:
                 return rest(input)
             on = mode.on
-            if on and on is not True:
-                return rest(input)
             try:
                 d = asarray(silently(run, a, None))
             except ValueError:
@@ -67,20 +61,10 @@ def whole(row: Any, run: Callable) -> Callable:
             if input._view is not None:
                 input._view.sync(input)
             if on and input._rg:
-                n = new(cls)
-                e = input._node
-                n.edges = (e if e is not None else leaf_of(input),)
-                if keeps_shape:
-                    n.saved = (a.shape,)
+                if on is True:
+                    rule.make(o, input, ())
                 else:
-                    v = input._ver
-                    given = save_input(input) if v is UNTRACKED else (input, 0 if v is None else v.n)
-                    o._ver = v = Version()
-                    n.saved = (given, (d, v, 0))
-                n.consts = ()
-                n.shape, n.dtype, n.place, n.hooks = (), dt, CPU, None
-                n.seq = draw()
-                o._node, o._rg = n, True
+                    record(rule, (input,), (), (o,))
             else:
                 o._node, o._rg = None, False
                 if on is None and inferring.threads:

@@ -48,6 +48,11 @@ def _into(out: Tensor, o: Tensor) -> Tensor:
     return outs.deliver(out, o)
 
 
+def _check_out(name: str, out: Any, input: Tensor) -> None:
+    outs.refuse_grad(name, (input,))
+    outs.check_out(f"aten::{name}", out)
+
+
 def _named(view: Any) -> Callable:
     """The function itself; other files of this family may come later, so names are looked up late."""
     return view if callable(view) else METHODS.get(view) or FUNCTIONS[view]
@@ -59,7 +64,7 @@ def _copy_of(name: str, view: Any, arguments: str, call: str, node: str = "", me
     def copy(input, *args, out=None, **named):
         tensor(input, name)
         if out is not None:
-            outs.check_out(name, out, (input,))
+            _check_out(name, out, input)
         o = _copied(input, _named(view)(input, *args, **named), node)
         return o if out is None else _into(out, o)
 
@@ -136,7 +141,7 @@ def alias_copy(input, *, out=None):
     """
     tensor(input, "alias_copy")
     if out is not None:
-        outs.check_out("alias_copy", out, (input,))
+        _check_out("alias_copy", out, input)
     o = METHODS["clone"](input)
     return o if out is None else _into(out, o)
 
@@ -156,17 +161,40 @@ def detach_copy(input, *, out=None):
     """
     a = tensor(input, "detach_copy")
     if out is not None:
-        outs.check_out("detach_copy", out)
+        outs.check_out("aten::detach_copy", out)
     o = wrap(input._place.xp.array(a, order="C"), input._place)
     return o if out is None else _into(out, o)
+
+
+PIECES_OUT = {
+    "unbind_copy": "unbind_copy_int_out",
+    "split_copy": "split_copy_Tensor_out()",
+    "split_with_sizes_copy": "split_with_sizes_copy_out",
+}
 
 
 def _pieces(name: str, split: str, argument: str) -> Any:
     """The copying form of a function that gives several views."""
 
-    def copies(input, *args, **named):
+    def copies(input, *args, out=None, **named):
         tensor(input, name)
-        return tuple([METHODS["clone"](part) for part in _named(split)(input, *args, **named)])
+        if out is None:
+            return tuple([METHODS["clone"](part) for part in _named(split)(input, *args, **named)])
+        parts = _named(split)(input.detach(), *args, **named)
+        if (
+            isinstance(out, (tuple, list))
+            and len(out) != len(parts)
+            and all(isinstance(o, Tensor) for o in out)
+        ):
+            label, wanted = PIECES_OUT[name], len(parts)
+            raise RuntimeError(f"{label} expected an out= argument of size {wanted}, got size {len(out)}")
+        outs.check_outs(name, out, (input,), len(parts))
+        for one, part in zip(out, parts, strict=True):
+            if name == "split_copy":  # the one that does not resize
+                METHODS["copy_"](one, part)
+            else:
+                _into(one, part)
+        return None
 
     given = {"unbind_copy": "", "split_copy": ", 1"}.get(name, ", (1, 1)")
     copies.__name__ = copies.__qualname__ = name
@@ -175,6 +203,7 @@ def _pieces(name: str, split: str, argument: str) -> Any:
     Args:
         input: the tensor.
         *args: {argument}
+        out: a tuple of tensors to write the pieces into; then nothing is returned.
         **named: the same by name.
 
     Example:

@@ -11,7 +11,7 @@ from typing import Any
 from ... import dims, dtypes, errors, inplace, outs, views
 from ...base_ops import cast
 from ...call import op
-from ...dims import one, whole
+from ...dims import no_int, one, whole
 from ...events import hear
 from ...face import METHODS, public
 from ...graph import version
@@ -221,6 +221,8 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     n = tensor(input, "diag").ndim
     if n not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
+    if isinstance(diagonal, Tensor) and diagonal._data.ndim:
+        raise no_int(diagonal, "diag", "diagonal", 2)
     offset = whole(diagonal, "diag", "diagonal")
     if out is not None:
         outs.check_out("diag", out)

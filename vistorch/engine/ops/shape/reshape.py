@@ -226,7 +226,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     d = tensor(input, "flatten")
     shape = d.shape
     n = len(shape)
-    if n > 1 and start_dim == 0 and end_dim == -1 and d.flags.c_contiguous:
+    if n > 1 and start_dim.__class__ is int and start_dim == 0 and end_dim == -1 and d.flags.c_contiguous:
         return view_of(input, d.reshape(-1), ((d.size,),))
     first = dims.one(start_dim, n, "flatten", "start_dim")
     last = dims.one(end_dim, n, "flatten", "end_dim", 2)

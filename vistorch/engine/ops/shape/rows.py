@@ -6,6 +6,7 @@ can be replayed on any array of the same shape and strides.
 
 from __future__ import annotations
 
+from ... import views
 from ...call import op
 from ...kernels import strides as _strides
 from ...rules import REC
@@ -177,6 +178,7 @@ as_strided = op(
         g, input_shape, size, stride, shift, source
     ),
 )
+views.AS_STRIDED = as_strided.rule
 op(
     "as_strided_backward",
     _as_strided_backward,

@@ -6,13 +6,12 @@ Invariant: such a node has an output per piece, and a piece cannot be written in
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref as ref_to
 
 from ... import errors
 from ...dims import one, sizes, whole
 from ...events import hear
 from ...face import METHODS, public
-from ...graph import Out, draw, leaf_of, version
+from ...graph import version
 from ...modes import mode
 from ...record import record
 from ...rules import define
@@ -41,19 +40,6 @@ def pieces(rule: Any, x: Tensor, consts: tuple, steps: list, arrays: list) -> tu
     seen = ver.n
     meta = "multi" if on else "no_grad" if on is False else "inference"
     base, before = (x, ()) if origin is None or not origin.steps else (origin.base, origin.steps)
-    n = None
-    if on is True and x._rg and arrays:
-        n = new(rule.node_class)
-        e = x._node
-        n.edges = (e if e is not None else leaf_of(x),)
-        n.consts = consts
-        n.saved = (*consts, x._data.shape)
-        n.outs = len(arrays)
-        n.place, n.hooks = place, None
-        n.shape, n.dtype = arrays[0].shape, arrays[0].dtype
-        n.seq = draw()
-        n.live = live = {}
-        own = (n,)
     made = []
     for step, d in zip(steps, arrays):  # noqa: B905  hot
         o = new(Tensor)
@@ -61,20 +47,14 @@ def pieces(rule: Any, x: Tensor, consts: tuple, steps: list, arrays: list) -> tu
         o._grad = o._more = None
         o._view = v = new(View)
         v.base, v.steps, v.seen, v.meta = base, (*before, step), seen, meta
-        if n is None:
-            o._node, o._rg = None, False
-        else:
-            o._node = out = new(Out)
-            nr = len(made)
-            out.node, out.nr, out.place, out.edges = n, nr, place, own
-            out.shape, out.dtype, out.hooks = d.shape, n.dtype, None
-            out.seq = draw()
-            live[nr] = ref_to(out)
-            o._rg = True
+        o._node, o._rg = None, False
         made.append(o)
     result = tuple(made)
-    if n is None and on and x._rg and result:
-        record(rule, (x,), consts, result)
+    if on and x._rg and result:
+        if on is True:
+            rule.make(result, x, consts)
+        else:
+            record(rule, (x,), consts, result)
     if (told := hear.op) is not None:
         told(rule, (x,), consts, result)
     return result
@@ -136,8 +116,6 @@ split_rule, sizes_rule = (
     for name in ("split", "split_with_sizes")
 )
 SELECT, SLICE = rows.select.rule, rows.slice_.rule
-for _rule in (unbind_rule, split_rule, sizes_rule):
-    assert _rule.saved_names == (*_rule.consts, "input_shape"), "what `pieces` saves"
 
 
 def parted(rule: Any, x: Tensor, lengths: tuple, dim: int) -> tuple[Tensor, ...]:
@@ -194,6 +172,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     if split_size_or_sections.__class__ is not int:
+        if isinstance(split_size_or_sections, Tensor) and split_size_or_sections._data.size == 1:
+            split_size_or_sections = int(split_size_or_sections)  # as PyTorch's own Python does
         if not hasattr(split_size_or_sections, "__index__") or isinstance(split_size_or_sections, Tensor):
             return _with_sizes(tensor, split_size_or_sections, dim, 2)
         split_size_or_sections = whole(split_size_or_sections, "split", "split_size", 2)

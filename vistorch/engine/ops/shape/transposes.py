@@ -6,6 +6,7 @@ Invariant: what is not conjugated is memory of its input.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from ...base_ops import conj
 from ...face import METHODS, public
@@ -155,9 +156,14 @@ def _t_in_place(self: Tensor) -> Tensor:
     return rows.t(self)
 
 
+def _squeeze_in_place(self: Tensor, *dim: Any, **named: Any) -> Tensor:
+    """`squeeze_` takes several dims one by one too; `squeeze` does not."""
+    return squeeze(self, *((dim,) if len(dim) > 1 else dim), **named)
+
+
 METHODS["t_"] = reshaped(_t_in_place, "t_")
 for _label, _fn in (
-    ("squeeze_", squeeze),
+    ("squeeze_", _squeeze_in_place),
     ("unsqueeze_", unsqueeze),
     ("transpose_", transpose),
     ("swapdims_", transpose),

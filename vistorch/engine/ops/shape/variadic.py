@@ -11,11 +11,13 @@ from typing import Any
 from ... import errors
 from ...call import common_place
 from ...events import hear
-from ...graph import CONST, Node, draw, leaf_of
+from ...graph import CONST, Node
 from ...modes import mode
 from ...record import record
 from ...rules import REC, Rule, define
-from ...tensor import Tensor, new, wrap
+from ...tensor import Tensor, wrap
+
+MOST_MADE = 16  # tensors of a rule whose nodes get code of their own
 
 
 class _Kernels:
@@ -118,22 +120,11 @@ class Variadic:
         rule = self.rules.get(len(ins)) or self.rule(len(ins))
         if parts.__class__ is not tuple:
             parts = parts(ins, dim)
-        if needs and on is not True:
-            record(rule, ins, (dim, parts), (o,))
-        elif needs:
-            n = new(rule.node_class)
-            edges = []
-            for t in ins:
-                if t._rg:
-                    e = t._node
-                    edges.append(e if e is not None else leaf_of(t))
-                else:
-                    edges.append(None)
-            n.edges = tuple(edges)
-            n.saved = n.consts = (dim, parts)
-            n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, place, None
-            n.seq = draw()
-            o._node, o._rg = n, True
+        if needs:
+            if on is True and len(ins) <= MOST_MADE:
+                rule.make(o, *ins, (dim, parts))
+            else:
+                record(rule, tuple(ins), (dim, parts), (o,))
         if (told := hear.op) is not None:
             told(rule, tuple(ins), (dim, parts), (o,))
         return o
@@ -156,6 +147,7 @@ class Variadic:
         r.node_class = type(
             r.grad_name, (Node,), {"__slots__": (), "rule": r, "__module__": "vistorch.autograd"}
         )
+        r.prepare()
         self.rules[n] = r
         return r
 

@@ -91,6 +91,8 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     dim, length = whole(dim, "narrow", "dim", 1), whole(length, "narrow", "length", 3)
+    if isinstance(start, Tensor) and (start._data.ndim or start._data.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     at = whole(start, "narrow", "start", 2)
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
@@ -128,6 +130,10 @@ def squeeze(input: Tensor, dim: Any = ...) -> Tensor:
             dim += len(shape)
         ones = (dim,) if shape[dim] == 1 else ()
         return squeeze_dim_of(input, d.squeeze(ones), (ones,))
+    if isinstance(dim, Tensor) and dim._data.ndim:
+        raise TypeError(
+            "squeeze() received an invalid combination of arguments - got (Tensor, Tensor): a dim is an int"
+        )
     found = many(dim, len(shape), "squeeze")
     row = rows.squeeze_dims if isinstance(dim, (tuple, list)) else rows.squeeze_dim
     return row(input, tuple([i for i in found if shape and shape[i] == 1]))

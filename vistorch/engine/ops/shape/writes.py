@@ -8,13 +8,13 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import dims, errors, inplace, views
+from ... import dims, errors, inplace, outs, views
 from ...base_ops import to_place
 from ...call import op
 from ...events import hear
 from ...face import public
 from ...graph import UNTRACKED, Version, keep_tensor_hooks, sync_rg, version
-from ...kernels.strides import expand
+from ...kernels.strides import expand, strides_of
 from ...modes import mode
 from ...promote import number, type_of
 from ...tensor import Tensor, asarray, wrap
@@ -148,26 +148,52 @@ def _resized(x: Tensor, shape: tuple, form: Any) -> Tensor:
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in shape):
         raise RuntimeError("numel: integer multiplication overflow")
-    d, count = x._data, prod(shape)
     if form is not None:
         check_format(form, "resize_")
-    if d.shape == shape:
+    if x._data.shape == shape:
         return x
+    return _lay(x, shape, _row_major(shape))
+
+
+def _row_major(shape: tuple) -> tuple:
     stride, at = [], 1
     for n in reversed(shape):
         stride.insert(0, at)
         at *= max(n, 1)
-    if count <= room(d):
-        return become(x, as_strided, (shape, tuple(stride)), {})
+    return tuple(stride)
+
+
+def _lay(x: Tensor, shape: tuple, stride: tuple) -> Tensor:
+    """Lay the storage of `x` out anew, without gaps; a longer one is new."""
+    d, count = x._data, prod(shape)
+    held = room(d) if d.size or not x._is_view() else 0  # where an empty slice begins is not known
+    if count <= held:
+        return become(x, as_strided, (shape, stride), {})
     new = x._place.xp.zeros(count, d.dtype)
-    kept = as_strided(wrap(d, x._place), (room(d),), (1,))._data
+    kept = as_strided(wrap(d, x._place), (held,), (1,))._data
     new[: kept.size] = kept
-    x._data, x._view = new.reshape(shape), None
+    x._data, x._view = as_strided(wrap(new, x._place), shape, stride)._data, None
     v = Version()
     v.n = version(x).n + 1
     if x._ver is not UNTRACKED:
         x._ver = v
     return x
+
+
+def _resize_out(out: Tensor, like: Any) -> None:
+    """`out` of the sizes of a result, and, like a new tensor, of its order of dims."""
+    dense = like.size > 0 and views.dense(like)
+    before, mode.on = (
+        mode.on,
+        mode.on and not out._rg,
+    )  # a leaf that may be overwritten keeps its place in the graph
+    try:
+        _lay(out, like.shape, strides_of(like) if dense else _row_major(like.shape))
+    finally:
+        mode.on = before
+
+
+outs.resize = _resize_out
 
 
 @public(function=False)

@@ -1,6 +1,6 @@
 """Special functions under PyTorch's names."""
 
-from .. import (
+from . import (
     digamma,
     erf,
     erfc,
@@ -15,13 +15,13 @@ from .. import (
     sinc,
     xlogy,
 )
-from .. import digamma as psi
-from .. import igamma as gammainc
-from .. import igammac as gammaincc
-from .. import lgamma as gammaln
-from .. import mvlgamma as multigammaln
-from .. import sigmoid as expit
-from ..engine.ops.elementwise.polynomials import (
+from . import digamma as psi
+from . import igamma as gammainc
+from . import igammac as gammaincc
+from . import lgamma as gammaln
+from . import mvlgamma as multigammaln
+from . import sigmoid as expit
+from .engine.ops.elementwise.polynomials import (
     airy_ai,
     chebyshev_polynomial_t,
     chebyshev_polynomial_u,
@@ -36,7 +36,7 @@ from ..engine.ops.elementwise.polynomials import (
     shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
 )
-from ..engine.ops.elementwise.rarer import (
+from .engine.ops.elementwise.rarer import (
     bessel_j0,
     bessel_j1,
     bessel_y0,
@@ -58,10 +58,10 @@ from ..engine.ops.elementwise.rarer import (
     xlog1py,
     zeta,
 )
-from ..engine.ops.elementwise.rarer import special_log_softmax as log_softmax
-from ..engine.ops.elementwise.rarer import special_round as round
-from ..engine.ops.elementwise.rarer import special_softmax as softmax
-from ..engine.ops.elementwise.special import i1
+from .engine.ops.elementwise.rarer import special_log_softmax as log_softmax
+from .engine.ops.elementwise.rarer import special_round as round
+from .engine.ops.elementwise.rarer import special_softmax as softmax
+from .engine.ops.elementwise.special import i1
 
 __all__ = [
     "airy_ai",

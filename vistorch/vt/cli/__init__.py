@@ -12,8 +12,8 @@ import subprocess
 import sys
 from typing import NoReturn
 
-from ._version import __version__
-from .torch_api.compat.alias import environment
+from vistorch._version import __version__
+from vistorch.torch_api.compat.alias import environment
 
 USAGE = """\
 usage: vistorch run script.py [arguments]
@@ -153,7 +153,7 @@ def _lab(words: list[str]) -> list[str]:
 
 def _doctor(words: list[str]) -> int:
     """Print what is here and what is wrong."""
-    from .vt.commands.doctor import examine
+    from vistorch.vt.commands.doctor import examine
 
     if words:
         raise Refusal(f"`vistorch doctor` takes no {words[0]!r}: it looks at everything.")

@@ -12,12 +12,12 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..serialization.atomic import replacing
+from vistorch.serialization.atomic import replacing
 
 NOTE = ".copied.json"
 BESIDE = ".new.ipynb"
 PACKED = Path(__file__).parent / "notebooks"  # in an installed package
-CHECKOUT = Path(__file__).parents[2] / "notebooks"  # in a clone, and in an editable install of it
+CHECKOUT = Path(__file__).parents[4] / "notebooks"  # in a clone, and in an editable install of it
 
 
 class Refusal(Exception):

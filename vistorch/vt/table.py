@@ -12,7 +12,7 @@ from importlib import import_module
 from ..widgets import kinds
 from ..widgets._frame.command import Command
 from ..widgets._frame.kinds import part
-from . import commands
+from .commands import __path__ as FILES  # not `from . import`, which would ask this package for the table
 
 
 def modules() -> Iterator[str]:
@@ -20,8 +20,8 @@ def modules() -> Iterator[str]:
     for kind in kinds():
         if found := part(kind, "command"):
             yield found
-    for file in pkgutil.iter_modules(commands.__path__):
-        yield f"{commands.__name__}.{file.name}"
+    for file in pkgutil.iter_modules(FILES):
+        yield f"{__package__}.commands.{file.name}"
 
 
 def table() -> dict[str, Command]:

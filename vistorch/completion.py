@@ -16,10 +16,11 @@ from IPython.core.completer import CompletionContext, SimpleCompletion, context_
 
 from . import vt
 from .debug.variables import names_worth_looking_at
-from .vt.command import DISPLAY, EXPRESSION, PATH, PLACE, Command
-from .vt.keep import SUFFIXES, names_shown
-from .vt.place import choices as places
+from .vt.commands.device import choices as places
+from .vt.commands.export import names_shown
 from .vt.words import Word, split
+from .widgets._frame.command import DISPLAY, EXPRESSION, PATH, PLACE, Command
+from .widgets._frame.output import SUFFIXES
 
 _MAGIC = re.compile(r"^\s*(%{1,2})vt(\s+)")
 

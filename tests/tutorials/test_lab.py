@@ -8,11 +8,11 @@ import time
 import urllib.request
 
 import pytest
+from vistorch.tutorials import copies, lab
 
 from tests.compat.run import ROOT, vistorch
 from tests.ui import servers
 from vistorch import cli
-from vistorch.tutorials import copies, lab
 
 FIRST = copies.originals()[0].name
 # A program that stands where JupyterLab would, and says how it was called.
@@ -129,7 +129,7 @@ def test_a_server_answers_and_runs_in_the_folder(tmp_path):
 
 
 def test_doctor(capsys, monkeypatch):
-    from vistorch.debug import doctor
+    from vistorch.vt.commands import doctor
 
     assert cli.main(["doctor"]) in (0, 1)
     assert "jupyterlab" in capsys.readouterr().out

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NAN, NEGINF, POSINF } from "../src/shared/colour";
 import { sentence } from "../src/shared/report";
-import widget from "../src/compare";
+import widget from "../src/compare/page";
 import { cellOf, cells, code, elementOf, most, written } from "../src/compare/cells";
 import { apart } from "../src/compare/show";
 import type { Row, Value } from "../src/compare/types";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import array from "../src/array";
-import widget from "../src/vars";
+import array from "../src/array/page";
+import widget from "../src/vars/page";
 import { COLUMNS, ordered } from "../src/vars/order";
 import type { Row } from "../src/vars/types";
 import { fakeModel, item, nd, pack, state } from "./make";

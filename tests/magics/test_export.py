@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from vistorch import vt
-from vistorch.widgets.display import shown
+from vistorch.widgets._frame.display import shown
 
 
 class Fake:

@@ -16,9 +16,10 @@ from IPython.core.completer import CompletionContext, SimpleCompletion, context_
 
 from .. import vt
 from ..debug.variables import names_worth_looking_at
-from .command import DISPLAY, EXPRESSION, PATH, PLACE, Command
-from .keep import SUFFIXES, names_shown
-from .place import choices as places
+from ..widgets._frame.command import DISPLAY, EXPRESSION, PATH, PLACE, Command
+from ..widgets._frame.output import SUFFIXES
+from .commands.device import choices as places
+from .commands.export import names_shown
 from .words import Word, split
 
 _MAGIC = re.compile(r"^\s*(%{1,2})vt(\s+)")

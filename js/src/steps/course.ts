@@ -3,7 +3,7 @@
 
 import { normOf, single, type Value } from "../graph/heat";
 import type { Stand } from "../graph/dress";
-import { Graph } from "../graph/record";
+import { Graph } from "../graph/model";
 import { scaleOf } from "../graph/svg";
 import type { Outgoing, Ref, State, StepFrame, StepNode } from "./types";
 

@@ -1,7 +1,7 @@
 // The record "steps" as it arrives; vistorch/debug/steps/record.py says what is in it.
 
 import type { Value } from "../graph/heat";
-import type { State as GraphState } from "../graph/record";
+import type { State as GraphState } from "../graph/types";
 
 export type Ref = number | null;
 

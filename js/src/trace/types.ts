@@ -1,6 +1,6 @@
 // The record "trace" as it arrives; vistorch/debug/trace/record.py says what it means.
 
-import type { State as GraphState } from "../graph/record";
+import type { State as GraphState } from "../graph/types";
 import type { Nd } from "../shared/payload";
 
 export type StateName = "clean" | "birth" | "propagated" | "healed";

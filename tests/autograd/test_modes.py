@@ -256,6 +256,16 @@ def data_of_an_inference_tensor_is_saved(lib):
 
 
 @good
+def an_inference_tensor_that_no_gradient_needs_is_not_saved(lib):
+    x = lib.ones(2, 2, requires_grad=True)
+    with lib.no_grad():
+        v = x.view(2, 2)
+    with lib.inference_mode():
+        a = lib.ones(2, 2)
+    return [t.requires_grad for t in (a * v, v * a, a @ v, v @ a, v + a)]
+
+
+@good
 def inference_tensors_used(lib):
     x = leaf(lib, 1.0, 2.0)
     with lib.inference_mode():

@@ -191,3 +191,14 @@ def test_a_view_stays_where_it_lies_when_its_base_gets_other_data(change: str, w
             continue  # torch: the leaf's shape; here: the same, in words
         found.append((x.tolist(), v.tolist(), None if x.grad is None else x.grad.tolist()))
     assert len(found) < 2 or found[0] == found[1]
+
+
+def test_a_view_of_a_reshaped_leaf_that_was_detached_requires_no_grad() -> None:
+    for L in (vistorch, torch):
+        x = L.ones(2, 3, requires_grad=True)
+        with L.no_grad():
+            x.t_()
+            view = x[1:]
+        assert view.requires_grad
+        x.detach_()
+        assert not view.requires_grad

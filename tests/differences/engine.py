@@ -63,6 +63,20 @@ def older_views():
 
 
 @claims(
+    "A hook that was there before a later view of it was written does not see what flows on from the write."
+)
+def hooked_before_a_write():
+    seen = []
+    for L in (vistorch, torch):
+        x, y, _ = reshaped(L)
+        y.register_hook(lambda g: g * 10)
+        y[0].add_(1)
+        y.sum().backward()
+        seen.append(x.grad.tolist())
+    assert seen == [[[2, 2, 2], [2, 2, 2]], [[20, 20, 20], [20, 20, 20]]]
+
+
+@claims(
     "A gradient retained on the reshaped tensor, and a hook of it, do not see what flows through those views."
 )
 def retained():

@@ -173,8 +173,8 @@ def test_an_excuse_has_a_program_that_needs_it(
     assert judge(lines, library(LIBRARY))[0] in BAD
 
 
-def test_older_views_of_a_reshaped_tensor_are_named() -> None:
+def test_views_of_a_reshaped_tensor_are_named() -> None:
     lines = [MADE, "b = a * 2", "c = b[0]", "b.t_()", "b.retain_grad()", "(b.sum() + c.sum()).backward()"]
-    assert judge(lines, library(LIBRARY))[0] == "older view"
-    alone = [line.replace("c = b[0]", "c = a[0]") for line in lines]
-    assert judge(alone, library(LIBRARY))[0] == "same"
+    assert judge(lines, library(LIBRARY))[0] == "reshaped"
+    other = [line.replace("c = b[0]", "c = a[0]") for line in lines]
+    assert judge(other, library(LIBRARY))[0] == "same"

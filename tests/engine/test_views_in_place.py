@@ -115,6 +115,43 @@ def a_reshaped_tensor_that_is_written_as_a_whole(L):
     return said
 
 
+@program
+def a_hook_of_a_view_does_not_see_a_write_by_index(L):
+    said = []
+    for write in (
+        lambda v: v.__setitem__(v > 3, 0.5),
+        lambda v: v.__setitem__(L.tensor([0]), 0.5),
+        lambda v: v.__setitem__(0, 0.5),
+        lambda v: v.index_put_((L.tensor([0]),), L.tensor(0.5, dtype=L.float64)),
+        lambda v: v.index_fill_(0, L.tensor([0]), 0.5),
+        lambda v: v.mul_(3),
+    ):
+        x = leaf(L, 2, 3)
+        y = x * 2
+        v = y[1]
+        v.register_hook(lambda g: g + 10)
+        write(v)
+        y.sum().backward()
+        said.append(values(x.grad))
+    return said
+
+
+@program
+def what_no_gradient_needs_of_a_view_made_in_no_grad_may_be_written(L):
+    said = []
+    for use in (
+        lambda v: L.addcmul(v, v, v, value=0.5),
+        lambda v: v * v,
+    ):
+        x = leaf(L, 2, 2)
+        with L.no_grad():
+            v = x.view(2, 2)
+        y = use(v)
+        x.detach().mul_(2)
+        said.append((y.requires_grad, sentence(lambda y=y: y.sum().backward()), values(x.grad)))
+    return said
+
+
 OLDER_VIEWS = {
     "setitem": lambda L, a, v: a.__setitem__(0, v),
     "setitem by index": lambda L, a, v: a.__setitem__(L.tensor([0]), v),
@@ -175,6 +212,23 @@ def second_derivative_through_a_write(L):
     (g,) = L.autograd.grad(y * y, x, ones, create_graph=True)
     (h,) = L.autograd.grad(g * g, x, ones)
     return values(g), values(h)
+
+
+def test_an_expanded_tensor_that_is_copied_to_itself_keeps_its_history():
+    for L in (vistorch, torch):
+        x = leaf(L, 3)
+        y = (x * 2).expand(2, 3)
+        y.copy_(y)
+        assert (node(y), y._version, y.tolist()) == ("AsStridedBackward0", 1, [[2.0, 4.0, 6.0]] * 2)
+        if L is torch:  # whose backward pass writes to expanded memory
+            with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+                y.sum().backward()
+        else:
+            weighted(L, y)
+            assert values(x.grad) == [3.5, 4.5, 5.5]
+    x = leaf(vistorch, 1)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        (view := x.expand(3)).copy_(view)
 
 
 @pytest.mark.parametrize("run", PROGRAMS, ids=lambda f: f.__name__)

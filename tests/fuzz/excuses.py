@@ -132,9 +132,55 @@ b.unsqueeze_(0)
 b.div_(2)""",
     ),
     Excuse(
+        "torch refuses",
+        "torch saves values of a view made in no_grad that no gradient needs, frees them, and asks for their history",
+        r"through the graph a second time|A view was created in no_grad mode and its|modified by an inplace operation",
+        PASS,
+        r"with L\.no_grad\(\): .*\w = ",
+        """a = L.tensor([0.5, 1.5], dtype=L.float64, requires_grad=True)
+with L.no_grad(): b = a.view(-1)
+c = b.sin()
+c.sum().backward(retain_graph=True)
+c.sum().backward()
+c.sum().backward()""",
+    ),
+    Excuse(
+        "torch refuses",
+        "torch's accumulation looks at a leaf that became a result in the meantime",
+        r"leaf variable has been moved into the graph interior",
+        PASS,
+        r"requires_grad_\(",
+        """a = L.tensor(0.5, dtype=L.float64)
+b = a.view_as(a)
+b.requires_grad_()
+a.mul_(b)
+a.backward()""",
+    ),
+    Excuse(
+        "torch refuses",
+        "a view whose base became a result since is written after its `grad_fn` was read, as comparing it does here",
+        r"^a leaf Variable that requires grad is being used in an in-place operation",
+        r"_\(|\] = ",
+        r"",
+        """a = L.tensor([[0.5, 1.5]], dtype=L.float64)
+b = a[0]
+a[0:1] = L.tensor([[2.5, 3.5]], dtype=L.float64, requires_grad=True)
+b.masked_fill_(b < 0, 0.2)""",
+    ),
+    Excuse(
+        "torch refuses",
+        "func works on a stand-in of an inference tensor that it is given, which may be saved",
+        r"Inference tensors cannot be saved for backward",
+        r"L\.func\.",
+        r"with L\.inference_mode\(\): ",
+        """a = L.tensor([0.5, 1.5], dtype=L.float64, requires_grad=True)
+with L.inference_mode(): b = a * 2
+c = L.func.grad(lambda v: (v * v * a).sum())(b)""",
+    ),
+    Excuse(
         "refused here",
         "a function given to func records what it does, also to views that were made or written in no_grad around it",
-        r"is a view and its base or another view of its|A view was created in no_grad mode and its",
+        r"is a view and its base or|A view was created in no_grad mode and its|tensors cannot be saved for backward",
         r"L\.func\.",
         r"with L\.no_grad\(\): ",
         """a = L.tensor([[0.5, 1.5], [2.5, 3.5]], dtype=L.float64, requires_grad=True)

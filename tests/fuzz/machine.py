@@ -113,7 +113,10 @@ WRITTEN = "has been modified by an inplace operation"
 # What a tensor that was reshaped in place is asked, that its older views answer otherwise.
 ASKS = re.compile(r"retain_grad\(|register_hook\(|detach_\(|requires_grad_\(")
 HISTORY = re.compile(r"\.(requires_grad|is_leaf|grad_fn): |does not require grad")
-BLIND = re.compile(r"with L\.no_grad\(\): (?:\w+, )?(\w+)(?=, \w+ =| =)")
+ITSELF = re.compile(r"\b(\w+)\.copy_\(\1\)|\b(\w+)\[0:\d\] = \2\b")
+BLIND = re.compile(r"with L\.no_grad\(\): .*\w = ")
+# A hook that writes the gradient it is given, and one that gives another instead.
+WRITES_GRADIENT = re.compile(r"lambda g: \(?g\.(mul|add|neg)_\(([^()]*)\)(?:, None\)\[1\])?")
 RESHAPES = re.compile(r"\b(\w+)\.(?:t|swapaxes|squeeze|unsqueeze|transpose)_\(")
 # What gives a view of some layouts and a copy of others, so that a later write is seen or not.
 BY_LAYOUT = re.compile(r"\b(reshape|view|flatten|ravel|contiguous|unflatten|view_as|reshape_as)\(")
@@ -171,6 +174,7 @@ def registers(lines: list[str], mine: Run, theirs: Run, name: str) -> list[Verdi
     if set(mine.registers) != set(theirs.registers):
         lost = sorted(set(mine.registers) ^ set(theirs.registers))
         found.append(("outcome differs", f"registers {lost} are in one only"))
+    empty = any(0 in register.get("shape", ()) for register in theirs.registers.values())
     # single precision loses digits in every step, and steps multiply
     tolerance = 5e-3 if any("float32" in line or ".float()" in line for line in lines) else 1e-8
     tolerance = 0.1 if any("autocast" in line or "bfloat16" in line for line in lines) else tolerance
@@ -185,17 +189,25 @@ def registers(lines: list[str], mine: Run, theirs: Run, name: str) -> list[Verdi
             elif isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
                 found.append(("WRONG", what))
             elif a != (renamed(b, name) if isinstance(b, str) else b):
-                excused = counted(lines, key, a, b)
+                excused = recorded(lines, key, a, b, empty)
                 both = key == "error" and a is not None and b is not None
                 found.append(("sentence differs" if both else excused or "outcome differs", what))
     return found
 
 
-def counted(lines: list[str], key: str, mine: Any, theirs: Any) -> str:
-    """ "count differs" where torch counts what its own kernels write to the result of an op on inference tensors."""
+def recorded(lines: list[str], key: str, mine: Any, theirs: Any, empty: bool) -> str:
+    """ "record differs" where torch counts what its own kernels write to the result of an op on inference tensors.
+
+    An expanded tensor that is copied to itself keeps its history, and its base keeps its node: the name differs too.
+    The gradient of a view without elements, rebuilt after a write, is zeros without history in torch.
+    """
+    if key == "grad_fn" and any(ITSELF.search(line) for line in lines):
+        return "record differs"
+    if empty and key.rpartition(".")[2] in ("requires_grad", "is_leaf", "grad_fn"):
+        return "record differs"
     inference = any("inference_mode()" in line for line in lines)
     more = isinstance(mine, int) and isinstance(theirs, int) and theirs > mine
-    return "count differs" if key == "_version" and inference and more else ""
+    return "record differs" if key == "_version" and inference and more else ""
 
 
 def shown(value: Any) -> Any:
@@ -203,16 +215,17 @@ def shown(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def older_views(lines: list[str]) -> bool:
-    """Whether torch reshapes a tensor in place that has older views, or is one: documented to be otherwise here."""
+def reshaped_views(lines: list[str]) -> bool:
+    """Whether torch reshapes a tensor in place that has views, older or later: documented to be otherwise here."""
     scope: dict[str, Any] = {"L": torch}
+    reshaped: list[torch.Tensor] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for line in lines:
-            for name in RESHAPES.findall(line):
-                x = scope.get(name)
-                if isinstance(x, torch.Tensor) and family(x, scope):
-                    return True
+            if any(family(x, scope) for x in reshaped):
+                return True
+            found = [scope.get(name) for name in RESHAPES.findall(line)]
+            reshaped += [x for x in found if isinstance(x, torch.Tensor)]
             try:
                 exec(line, scope)
             except Exception:
@@ -221,10 +234,16 @@ def older_views(lines: list[str]) -> bool:
     return False
 
 
+def shares_gradient(lines: list[str], lib: Any, clones: bool) -> bool:
+    """Whether only what hooks write in place differs: torch hands the same tensor to several operands of a write."""
+    given = [WRITES_GRADIENT.sub(r"lambda g: g.\1(\2)", line) for line in lines]
+    return given != lines and all(verdict not in BAD for verdict, _ in compare(given, lib, clones)[1])
+
+
 def looked_through(lines: list[str]) -> bool:
-    """Whether func meets a view made in no_grad: torch's functions look through it to a base that requires grad."""
-    views = [name for line in lines for name in BLIND.findall(line)]
-    return any("L.func." in line and re.search(rf"\b{name}\b", line) for name in views for line in lines)
+    """Whether func may meet a view made in no_grad: torch's functions look through it to a base that requires grad."""
+    begun = next((at for at, line in enumerate(lines) if BLIND.search(line)), len(lines))
+    return any("L.func." in line for line in lines[begun:])
 
 
 def family(x: torch.Tensor, scope: dict[str, Any]) -> bool:
@@ -316,9 +335,10 @@ SEVERITY = (
     "torch refuses",
     "refused here",
     "sentence differs",
-    "count differs",
-    "older view",
+    "record differs",
+    "reshaped",
     "func looks through",
+    "shared gradient",
     "silent write",
     "layout differs",
     "knife edge",
@@ -352,8 +372,10 @@ def once(lines: list[str], lib: Any, clones: bool = False) -> tuple[Verdict, boo
         code = compiled(kept)
         if differs_by_layout(kept, code, lib):
             worst = ("layout differs", worst[1])
-        elif any(ASKS.search(line) for line in kept) and older_views(kept):
-            worst = ("older view", worst[1])
+        elif any(ASKS.search(line) for line in kept) and reshaped_views(kept):
+            worst = ("reshaped", worst[1])
+        elif worst[0] == "WRONG" and shares_gradient(kept, lib, clones):
+            worst = ("shared gradient", worst[1])
         elif HISTORY.search(worst[1]) and looked_through(kept):
             worst = ("func looks through", worst[1])
         elif worst[0] == "WRONG" and knife_edge(kept):

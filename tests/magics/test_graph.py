@@ -5,7 +5,7 @@ import pytest
 
 import vistorch
 from vistorch import nn, vt
-from vistorch.debug.breaks import Stopped, session
+from vistorch.debug.breakpoint_session import Stopped, session
 from vistorch.vt import Refusal
 from vistorch.widgets.graph import listening
 

@@ -366,3 +366,9 @@ def test_multi_dot_multiplies_in_the_cheapest_order(monkeypatch):
     parts = [vistorch.ones(*s) for s in ((10, 100), (100, 5), (5, 50))]
     assert vistorch.linalg.multi_dot(parts).tolist() == (parts[0] @ parts[1] @ parts[2]).tolist()
     assert seen == [((10, 100), (100, 5)), ((10, 5), (5, 50))]
+
+
+def test_a_vector_times_a_matrix_counts_its_squeeze():
+    for L in (vistorch, torch):
+        v, m = L.ones(3, requires_grad=True), L.ones(3, 2)
+        assert [(v @ m)._version, L.matmul(v, m)._version, L.mv(m.t(), v)._version] == [1, 1, 0]

@@ -32,9 +32,9 @@ class StepsRecord:
                 -> x.grad: 0 + 2
         >>> steps.count, steps.frames[0]["grads"][0]["sum"]
         (1, '0 + 2')
-        >>> told = steps.wire()  # dicts, lists, numbers, text and arrays: what a page shows
-        >>> after = told["frames"][0]["grads"][0]["after"]
-        >>> told["nodes"][0]["name"], told["values"][after]["data"]
+        >>> state = steps.wire()  # dicts, lists, numbers, text and arrays: what a page shows
+        >>> after = state["frames"][0]["grads"][0]["after"]
+        >>> state["nodes"][0]["name"], state["values"][after]["data"]
         ('MulBackward0', array(2., dtype=float32))
     """
 
@@ -103,6 +103,6 @@ class StepsRecord:
 
     def wire(self) -> State:
         """As it travels; `schema.py` says what is in it."""
-        told = {f.name: getattr(self, f.name) for f in fields(self)}
-        told["graph"] = None if self.graph is None else {**self.graph.wire(), "text": ""}
-        return cast("State", {**told, "count": self.count, "text": self.text()})
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        state["graph"] = None if self.graph is None else {**self.graph.wire(), "text": ""}
+        return cast("State", {**state, "count": self.count, "text": self.text()})

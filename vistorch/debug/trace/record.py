@@ -116,8 +116,8 @@ class TraceRecord:
 
     def wire(self) -> State:
         """As it travels; `schema.py` says what is in it."""
-        told = {k: v for k, v in vars(self).items() if k != "seconds"}
-        return cast("State", {**told, "graph": travelling(self.graph), "report": self.text()})
+        state = {k: v for k, v in vars(self).items() if k != "seconds"}
+        return cast("State", {**state, "graph": travelling(self.graph), "report": self.text()})
 
 
 def _table(role: str, t: dict[str, Any]) -> list[str]:

@@ -128,7 +128,7 @@ def written(fn: Callable, x: Any, args: tuple) -> Tensor:
     records = bool(mode.on) and sync_rg(x)
     views.before_write(x, records)
     if records:
-        inner._node, inner._rg = x._node, True
+        inner._node, inner._rg = views.origin_of(x), True
     result = fn(inner, *args)
     warnings.warn(
         f"Use of {fn.__name__}_ on expanded tensors is deprecated. Please clone() the tensor before performing this "

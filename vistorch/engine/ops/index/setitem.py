@@ -286,7 +286,8 @@ def index_put_at(x: Tensor, where: Where, values: Tensor, accumulate: bool, reco
     o = None
     if records:
         old = wrap(d, x._place)
-        old._node, old._rg = x._node, x._rg
+        if x._rg:
+            old._node, old._rg = views.origin_of(x), True
         src = wrap(v, x._place)
         if values._rg:
             src._node, src._rg = edge(values), True

@@ -91,11 +91,12 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
             other = rows.select(other, 0, 0)
             s = other._data
     if views.aliased(d):
-        if other is self and not (mode.on and sync_rg(self)):
-            if (ver := version(self)) is not UNTRACKED:
-                ver.n += 1
-            return self
-        raise RuntimeError(errors.WRITE_ALIASED)
+        if other is not self:
+            raise RuntimeError(errors.WRITE_ALIASED)
+        views.before_write(self, bool(mode.on) and sync_rg(self))  # no element changes, nor does the history
+        if (ver := version(self)) is not UNTRACKED:
+            ver.n += 1
+        return self
     if other._place is not self._place:
         other = to_place(other, self._place)
     if s.dtype.kind == "c" and d.dtype.kind not in "cb":
@@ -139,6 +140,9 @@ def detach_(self: Tensor) -> Tensor:
     node = self._node
     if node is not None and node.hooks is not None and node.hooks.tensor:
         keep_tensor_hooks(self, node.hooks)
+    v = self._view
+    if v is not None and v.hidden and v.steps and v.base._node is None:
+        v.base._rg = False  # what the views of a reshaped leaf ask
     self._node, self._view, self._rg = None, None, False
     return self
 

@@ -25,15 +25,7 @@ from vistorch.widgets import kinds
 ROOT = Path(__file__).parents[2]
 HEAD = '// The record "{kind}" as it arrives. Made by `make generated` from {of}: edit that.\n'
 CHECKS = "../shared/check"
-BY_HAND = (
-    "array",
-    "compare",
-    "shape",
-    "steps",
-    "trace",
-    "vars",
-    "watch",
-)  # whose types are still written by hand
+BY_HAND = ("watch",)  # whose types are still written by hand
 
 
 def state_of(kind: str) -> type:
@@ -84,6 +76,8 @@ class _Page:
         self.used: set[str] = set()
         self.types: set[str] = set()
         self.imported: dict[str, tuple[str, str]] = {}
+        self.aliases: dict[str, Any] = {}
+        self.named: dict[str, str] = {}
         self.open: list[type] = []
 
     def name(self, state: type) -> str:
@@ -97,7 +91,16 @@ class _Page:
         return f"{check}({', '.join(inside)})" if inside else check
 
     def both(self, hint: Any, path: str) -> tuple[str, str]:
-        """The TypeScript type of a hint, and the check of it."""
+        """The TypeScript type of a hint, by its name where its module gives it one, and the check of it."""
+        known = next((name for name, one in self.aliases.items() if one == hint), None)
+        name, check = self.plain(hint, path)
+        if known is None:
+            return name, check
+        self.named[known] = name
+        return known, check
+
+    def plain(self, hint: Any, path: str) -> tuple[str, str]:
+        """The same without the name of an alias."""
         if hint in (None, type(None)):
             return "null", self.call("none")
         if hint is object:
@@ -155,6 +158,7 @@ class _Page:
         if state in self.open:  # a type that holds itself
             return name, self.call("later", f"() => {check}")
         if state not in self.interfaces:
+            self.aliases |= _aliases(state.__module__)
             self.interfaces[state] = []
             self.open.append(state)
             lines, checks = [], []
@@ -193,9 +197,21 @@ class _Page:
         if from_payload:
             imports.append(f'import type {{ {", ".join(from_payload)} }} from "../shared/payload";')
         parts = [head, "\n".join(imports)]
+        parts += [f"export type {name} = {of};" for name, of in self.named.items()]
         parts += ["\n".join(lines) for lines in self.interfaces.values()]
         parts += list(self.checks.values())
         return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _aliases(module: str) -> dict[str, Any]:
+    """The names that a module gives to choices: of words, or of three types and more."""
+    found = vars(import_module(module)).items()
+    return {
+        name: one
+        for name, one in found
+        if typing.get_origin(one) is typing.Literal
+        or (typing.get_origin(one) in (typing.Union, types.UnionType) and len(typing.get_args(one)) > 2)
+    }
 
 
 def _key(name: str) -> str:

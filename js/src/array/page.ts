@@ -2,8 +2,7 @@
 
 import css from "./array.css";
 import { show } from "./show";
-import type { State } from "./types";
-import { any } from "../shared/check";
+import { check } from "./types";
 import { page } from "../shared/frame";
 
-export default page<State>(any, css, show);
+export default page(check, css, show);

@@ -2,9 +2,8 @@
 
 import css from "./compare.css";
 import { show } from "./show";
-import type { State } from "./types";
-import { any } from "../shared/check";
+import { check } from "./types";
 import { page } from "../shared/frame";
 import report from "../shared/report.css";
 
-export default page<State>(any, report + css, show);
+export default page(check, report + css, show);

@@ -3,12 +3,11 @@
 
 import { el } from "../shared/dom";
 import { answers, hear, type Model } from "../shared/model";
-import { any } from "../shared/check";
 import { type Frame, page } from "../shared/frame";
 import type { Raw } from "../shared/payload";
 import { load } from "./load";
 import { table } from "./table";
-import type { State } from "./types";
+import { check, type State } from "./types";
 import css from "./vars.css";
 
 interface Opened {
@@ -67,4 +66,4 @@ function draw(state: State, { root, model, theme, signal }: Frame): () => void {
   return repaint;
 }
 
-export default page<State>(any, css, draw);
+export default page(check, css, draw);

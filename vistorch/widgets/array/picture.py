@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...debug.array.state import ArrayRecord
 from .._frame import png
 from . import cells
 from .digits import dots, short
@@ -54,11 +55,11 @@ def one(
     )
 
 
-def paint(record: Any, theme: str = "light", small: bool = False) -> bytes:
+def paint(record: ArrayRecord, theme: str = "light", small: bool = False) -> bytes:
     """The picture of an array record.
 
     Args:
-        record: anything with `wire()` of kind "array".
+        record: what is drawn.
         theme: "light" or "dark": which end of a map is the bright one.
         small: fewer cells in fewer bytes, to stand in for a page.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...debug.compare.record import differs
+from ...debug.compare.record import CompareRecord, differs
 from ...debug.steps.words import count, number
 from .._frame.ink import SANS, tag, words
 from .._frame.sheet import PAD, Sheet
@@ -18,11 +18,11 @@ COLUMNS = (PAD, 60, 262, 508)
 WORDS = {"same": ("clean", "same"), "own": ("own", "its own"), "inherited": ("inherited", "inherited")}
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: CompareRecord, theme: str = "light") -> bytes:
     """The drawing of a comparison.
 
     Args:
-        record: anything with `wire()` of kind "compare".
+        record: what is drawn.
         theme: "light" or "dark".
     """
     state = record.wire()

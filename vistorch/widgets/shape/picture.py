@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...debug.shapes.record import ShapeRecord
 from .._frame.ink import number, tag, words
 from .._frame.sheet import PAD, Sheet
 
@@ -20,11 +21,11 @@ LINES = {"bad": 4.0, "bar": 1.6}
 VALUES = {"light": {"soft": "#e3f3ee", "value": "#14705f"}, "dark": {"soft": "#17322e", "value": "#5cc4b0"}}
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: ShapeRecord, theme: str = "light") -> bytes:
     """The drawing.
 
     Args:
-        record: anything with `wire()` of kind "shape".
+        record: what is drawn.
         theme: "light" or "dark".
     """
     state = record.wire()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...debug.graph.words import cells, cut
+from ...debug.steps.record import StepsRecord
 from .._frame.ink import COLOURS, MONO, SANS, clean, tag, words
 
 __all__ = ["MIME", "paint", "svg"]
@@ -35,7 +36,7 @@ def svg(record: Any, theme: str = "light") -> bytes:
     """The drawing of a record of steps.
 
     Args:
-        record: a record of kind "steps".
+        record: what is drawn.
         theme: "light" or "dark".
     """
     colour, rows = COLOURS[theme], _rows(record)
@@ -92,11 +93,11 @@ def svg(record: Any, theme: str = "light") -> bytes:
     ).encode()
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: StepsRecord, theme: str = "light") -> bytes:
     """The picture of a record of steps: the drawing itself.
 
     Args:
-        record: a record of kind "steps".
+        record: what is drawn.
         theme: "light" or "dark".
     """
     return svg(record, theme)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...debug.steps.words import count, index, number, shape
+from ...debug.trace.record import TraceRecord
 from .._frame.ink import SANS, tag, words
 from .._frame.sheet import PAD, SMALL, Sheet
 
@@ -19,11 +20,11 @@ LINES = 16
 COLUMNS = (PAD, 52, 300, 524)  # line, op, forward, backward
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: TraceRecord, theme: str = "light") -> bytes:
     """The drawing of a trace.
 
     Args:
-        record: anything with `wire()` of kind "trace".
+        record: what is drawn.
         theme: "light" or "dark".
     """
     state = record.wire()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...debug.variables import Vars
 from .._frame import png
 from .._frame.colours import sampled
 
@@ -71,11 +72,11 @@ def _text(x: float, y: float, text: str, fill: str, end: bool, bold: bool = Fals
     return f'<text x="{x:g}" y="{y:g}" {look}>{escape(NO_TEXT.sub(" ", text))}</text>'
 
 
-def paint(record: Any, theme: str = "light", small: bool = False) -> bytes:
+def paint(record: Vars, theme: str = "light", small: bool = False) -> bytes:
     """The drawing of a table of names.
 
     Args:
-        record: anything with `wire()` of kind "vars".
+        record: what is drawn.
         theme: "light" or "dark".
         small: fewer rows and no pictures in them, to stand in for a page.
     """

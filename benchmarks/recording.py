@@ -63,7 +63,7 @@ def memory():
 def breakpoints():
     from contextlib import contextmanager
 
-    from vistorch.debug.breaks import Breakpoints
+    from vistorch.debug import Breakpoints
 
     @contextmanager
     def listen():

@@ -37,6 +37,7 @@ ELSEWHERE = {
 # A second name -> the public name; what lies in another folder of the table comes before that folder.
 _PUBLIC = {f"{folder}.{name}": name for name, folder in reversed(ELSEWHERE.items())}
 _PUBLIC["cli.tutorials"] = "tutorials"  # by a relative import in `cli`
+_PUBLIC["compat.alias"] = "compat.import_torch"  # as it was called before
 
 _settings = """
     are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_deterministic_debug_mode get_device_module
@@ -130,7 +131,7 @@ class Files:
         if name in ELSEWHERE:
             return PathFinder.find_spec(fullname, [os.path.join(_ROOT, *ELSEWHERE[name].split("."))])
         if (public := public_name(name)) != name:
-            return importlib.import_module("vistorch.compat.alias").second_name(
+            return importlib.import_module("vistorch.compat.import_torch").second_name(
                 fullname, f"vistorch.{public}"
             )
         return None

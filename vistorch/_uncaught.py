@@ -4,7 +4,7 @@ A script's uncaught shape error gets a note, drawn in letters; a NaN in anomaly 
 shape error is looked at only when Python is about to print it and end. `VISTORCH_ERRORS=off` in the environment
 leaves it as it is.
 
-Invariant: the exception's own text is unchanged, and whoever prints uncaught exceptions still does. What explains is
+Invariant: the exception's own text is unchanged, and a hook that another program set is kept. What explains is
 imported when there is something to explain.
 """
 

@@ -140,7 +140,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def _listen(info: Any = None) -> None:
-    """Before each cell: hear its first passes."""
+    """Before each cell: record its first passes."""
     listening.start()
 
 

@@ -133,7 +133,7 @@ MODULES = (
 # The parts of a page that would be too long without: their titles, and the files whose classes stand there.
 GROUPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "vistorch.nn": (
-        ("Modules, parameters and containers", ("module", "parameter", "container", "parameters")),
+        ("Modules, parameters and containers", ("module", "parameter", "container")),
         ("Convolution", ("conv", "fold")),
         ("Pooling", ("pooling",)),
         ("Padding", ("padding",)),

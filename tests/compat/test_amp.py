@@ -1,5 +1,8 @@
 """Autocast regions and the gradient scaler: stories against torch on the CPU; on CUDA, simulated, by torch's lists."""
 
+import functools
+import inspect
+import sys
 import threading
 
 import numpy as np
@@ -7,7 +10,8 @@ import pytest
 
 import vistorch
 from tests.story import story
-from vistorch.amp import doors, lists, state
+from vistorch.amp import listed, lists, state
+from vistorch.engine.casting import casting
 
 
 @pytest.fixture
@@ -182,15 +186,80 @@ def test_fused_optimizers(L, tell):
             tell(w, scaler.get_scale())
 
 
-def test_functions_are_their_own_again():
+def test_functions_stay_what_they_are():
     matmul = vistorch.matmul
-    own = matmul.__code__
+    own, signature = matmul.__code__, inspect.signature(matmul)
     with vistorch.autocast("cpu"):
-        assert matmul.__code__ is not own
+        assert vistorch.matmul is matmul and matmul.__code__ is own and inspect.signature(matmul) == signature
         assert matmul(vistorch.ones(1, 1), vistorch.ones(1, 1)).dtype is vistorch.bfloat16
-    assert matmul.__code__ is own
-    assert all(function.__code__ is code for function, code, _ in doors._found)
-    assert state._open == [0]
+    assert state._open == [0] and casting.on is None
+
+
+def some_arguments(function):
+    """Arguments of the right number, which a function that asks first never looks at."""
+    x = vistorch.ones(1, dtype=vistorch.float16)  # the kind that leaves the fast path of a pointwise function
+    kinds = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    args = [x for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
+    return args, {p.name: x for p in kinds if p.kind is p.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("function", listed.listed(), ids=lambda function: function.__qualname__)
+def test_every_listed_function_asks_by_its_own_name(function, monkeypatch):
+    args, kwargs = some_arguments(function)
+    asked = []
+
+    def on(who, given):
+        asked.append((who, listed._arguments(who, given)))
+        return ("answer",)
+
+    monkeypatch.setattr(casting, "on", on)
+    assert function(*args, **kwargs) == "answer"
+    assert asked[0][0] is function
+    bound = inspect.signature(function).bind(*asked[0][1][0], **asked[0][1][1])
+    plain = inspect.signature(function).bind(*args, **kwargs)
+    plain.apply_defaults()
+    bound.apply_defaults()
+    assert str(bound) == str(plain)
+
+
+def test_fast_paths_that_do_not_ask_are_never_cast_on_the_cpu():
+    pointwise = [f for f in listed.listed() if f.__code__.co_filename.endswith("pointwise.py")]
+    assert len(pointwise) > 10
+    assert {device for f in pointwise for device, _ in listed.listed()[f]} == {"cuda"}
+
+
+def test_every_form_of_a_function_casts():
+    x, held = vistorch.ones(2, 2), vistorch.matmul
+    forms = [
+        lambda: held(x, x),
+        lambda: vistorch.matmul(x, other=x),
+        lambda: x.matmul(x),
+        lambda: x @ x,
+        lambda: x.__rmatmul__(x),
+        lambda: functools.partial(held, x)(x),
+        lambda: vistorch.nn.functional.linear(x, x),
+        lambda: vistorch.nn.Linear(2, 2)(x),
+    ]
+    with vistorch.autocast("cpu"):
+        assert {form().dtype for form in forms} == {vistorch.bfloat16}
+        assert vistorch.matmul(x, x, out=vistorch.empty(2, 2)).dtype is vistorch.float32
+
+
+def test_a_profiler_sees_the_functions_own_code():
+    seen = set()
+    x = vistorch.ones(2, 2)
+
+    def profile(frame, event, arg):
+        if frame.f_code.co_name == "matmul":
+            seen.add(frame.f_code)
+
+    with vistorch.autocast("cpu"):
+        sys.setprofile(profile)
+        try:
+            vistorch.matmul(x, x)
+        finally:
+            sys.setprofile(None)
+    assert seen == {vistorch.matmul.__code__}
 
 
 def test_other_threads_do_not_cast():
@@ -206,7 +275,7 @@ def test_other_threads_do_not_cast():
 
 def test_every_listed_name_is_a_function():
     assert vistorch.nn.functional  # it is opened when it is asked for
-    assert not sorted(name for name in lists.rules() if not doors._functions(name))
+    assert not sorted(name for name in lists.rules() if not listed.functions(name))
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "pow", "softmax", "sum", "cumsum", "prod", "norm"])

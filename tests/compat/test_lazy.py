@@ -21,7 +21,14 @@ ROOT = Path(__file__).parents[2]
 MOVED = [*_lazy.ELSEWHERE, *unbuilt.MODULES]
 PUBLIC = sorted({*MOVED, *_lazy.MODULES})
 # Below packages that have moved.
-BELOW = ["backends.cudnn", "backends.cuda", "cpu.amp", "compat.alias", "testing.close", "tutorials.copies"]
+BELOW = [
+    "backends.cudnn",
+    "backends.cuda",
+    "cpu.amp",
+    "compat.import_torch",
+    "testing.close",
+    "tutorials.copies",
+]
 # What a program prints that is run with a list of names, if all is well.
 WELL = "well"
 
@@ -166,6 +173,10 @@ def test_what_is_in_a_moved_module_says_so():
     )
     assert pickle.dumps(vistorch.jit.Error).find(b"vistorch.jit") > 0
     assert sys.modules["vistorch.backends.cudnn"] is vistorch.backends.cudnn
+
+
+def test_a_former_name_leads_to_the_module():
+    assert importlib.import_module("vistorch.compat.alias") is vistorch.compat.import_torch
 
 
 def test_what_is_not_there_is_not_found():

@@ -9,7 +9,7 @@ from vistorch import nn
 from vistorch.debug import Record, Recording, Stepper, Trace
 from vistorch.debug.compare import compare
 from vistorch.debug.graph import Calls, capture
-from vistorch.debug.layers import about, below, size_of, spoken
+from vistorch.debug.layers import about, below, is_module, size_of, spoken
 from vistorch.debug.steps import record
 from vistorch.debug.timeline import Timeline, memory
 
@@ -209,3 +209,18 @@ def test_an_op_on_the_parameters_of_several_layers_belongs_to_none_of_them():
         made = capture(L.cat(weights).sum(), namespace={"net": net})
         (cat,) = [node for node in made.nodes if node.op == "Cat"]
         assert (made.groups[cat.group].path if cat.group >= 0 else "") == path
+
+
+def test_a_module_is_known_by_its_class_in_every_view():
+    """Names of parameters, boxes of layers and drawings of shape errors all stand on this question."""
+    net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+    assert is_module(net) and is_module(net[0])
+    assert not any(is_module(one) for one in (nn.Linear, L.ones(2), L, None, Odd, "net"))
+    loss = net(L.ones(2, 2)).sum()
+    made = capture(loss, namespace={"net": net})
+    assert {node.label for node in made.nodes if node.kind == "parameter"} == {
+        "0.weight",
+        "0.bias",
+        "1.weight",
+        "1.bias",
+    }

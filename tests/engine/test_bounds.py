@@ -163,7 +163,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.zeros(0, dtype=L.uint8).set_(L.UntypedStorage.from_file(file(4), nbytes=4), 0, (5,), (1,))",
         ),
     ),
-    "files.py": (
+    "torch_api/files.py": (
         {"np.memmap": 1},
         (
             "L.from_file(file(4), size=8, dtype=L.uint8)",

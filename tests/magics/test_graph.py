@@ -5,7 +5,7 @@ import pytest
 
 import vistorch
 from vistorch import nn, vt
-from vistorch.debug.breaks import Stopped, session
+from vistorch.debug.breakpoint_session import Stopped, session
 from vistorch.vt import Refusal
 
 SETUP = "import vistorch as torch\nw = torch.ones(3, requires_grad=True)\nloss = (w * 2).sum()"

@@ -32,7 +32,7 @@ def test_after_an_exception(type_in):
 
 def test_one_line_each(sentence, type_in):
     type_in("import vistorch as torch\nx = torch.ones(2)")
-    assert sentence("%vt memory").startswith("say of what: type `%vt memory loss`")
+    assert sentence("%vt memory").startswith("`memory` needs a tensor or a cell: type `%vt memory loss`")
     assert (
         sentence("%vt memory x") == "it has no history: it was computed from nothing that requires a gradient"
     )
@@ -44,5 +44,5 @@ def test_one_line_each(sentence, type_in):
     assert sentence("%vt memory 3").startswith("expected a result with history, got int")
     assert sentence("%vt memory []").startswith("expected a result with history, got list")
     assert sentence("%%vt memory x\nx").startswith("`%%vt memory` watches its cell and takes nothing else")
-    with pytest.raises(vt.Refusal, match="say of what"):
+    with pytest.raises(vt.Refusal, match="needs a tensor or a cell"):
         vt.memory()

@@ -18,6 +18,7 @@ CLASSES = {
     "loss_margins": ["MultiMarginLoss"],
     "loss_values": ["HuberLoss", "MSELoss"],
     "padding_own": ["CircularPad1d", "ReplicationPad3d"],
+    "parameters": ["ParameterDict", "ParameterList"],
     "pooling_max": ["MaxPool1d", "MaxUnpool3d"],
     "pooling_means": ["AvgPool1d", "LPPool3d"],
     "smooth": ["GELU", "Tanh"],

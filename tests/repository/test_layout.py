@@ -162,8 +162,6 @@ def package_files(below="vistorch"):
 # What other changes are about to cut. A group may shrink here, and nothing may join it.
 PENDING = [
     {"vistorch.nn.modules.conv", "vistorch.nn.modules.conv_lazy"},
-    {"vistorch.debug.breaks", "vistorch.debug.breaks.points", "vistorch.debug.stepper"},
-    {"vistorch.debug.trace.build", "vistorch.debug.trace.trace"},
     {
         "vistorch.completion",
         "vistorch.magics",

@@ -1,4 +1,4 @@
-"""What a door does: which operands it casts, to what.
+"""What autocast does to the arguments of a listed function: which operands it casts, to what.
 
 Invariant: only floats of the region's kind of device are cast, and never float64; what is written to (`out=`) is not
 cast at all.
@@ -24,28 +24,6 @@ or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogi
 safe to autocast.""".replace("torch.", "vistorch.")
 
 
-def passing(function: Callable, rule: dict[str, str]) -> Callable:
-    """What stands behind a door: `call(args, kwargs)`."""
-    named = tuple((device, _RULES[name]) for device, name in rule.items())
-
-    def call(args: tuple, kwargs: dict[str, Any]) -> Any:
-        enabled = thread.enabled
-        if not enabled or kwargs.get("out") is not None:
-            return function(*args, **kwargs)
-        for device, change in named:
-            if device in enabled and _is_here(args, kwargs, device):
-                args, kwargs = change(device, args, kwargs)
-                # Inside, the operands are what they should be: nothing is cast again for this kind of device.
-                thread.enabled = tuple(other for other in enabled if other != device)
-                try:
-                    return function(*args, **kwargs)
-                finally:
-                    thread.enabled = enabled
-        return function(*args, **kwargs)
-
-    return call
-
-
 def _tensors(args: tuple, kwargs: dict[str, Any]) -> list[Tensor]:
     """The tensors of a call, those in lists too."""
     found = []
@@ -57,7 +35,8 @@ def _tensors(args: tuple, kwargs: dict[str, Any]) -> list[Tensor]:
     return found
 
 
-def _is_here(args: tuple, kwargs: dict[str, Any], device: str) -> bool:
+def is_here(args: tuple, kwargs: dict[str, Any], device: str) -> bool:
+    """Whether a tensor on this kind of device is among the arguments."""
     return any(tensor.device.type == device for tensor in _tensors(args, kwargs))
 
 
@@ -157,7 +136,7 @@ def _unsafe(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
     raise RuntimeError(_UNSAFE)
 
 
-_RULES = {
+CHANGES: dict[str, Callable[[str, tuple, dict[str, Any]], tuple]] = {
     "lower": _lower,
     "full": _full,
     "mirror": _mirror,

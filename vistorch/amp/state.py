@@ -1,7 +1,7 @@
 """Whether this thread casts, for which kind of device, and to what.
 
-Invariant: the doors (see `doors.py`) stand in front of the listed functions exactly while some thread casts; the count
-of such threads and devices is kept here and nowhere else.
+Invariant: listed functions ask (see `engine/casting.py`) exactly while some thread casts; the count of such threads and
+devices is kept here and nowhere else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..engine.device import device as _device
 from ..engine.dtypes import dtype
 from ..engine.warn_once import user_level
-from . import doors
+from . import listed
 from .thread import thread
 
 DEVICES = ("cpu", "cuda")
@@ -86,18 +86,18 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     name = kind(device_type)
     if (name in thread.enabled) == bool(enabled):
         return
-    # One side of the door at a time: another thread may open or close it meanwhile.
+    # One switch at a time: another thread may begin or end a region meanwhile.
     with _lock:
         if enabled:
             thread.enabled = (*thread.enabled, name)
             _open[0] += 1
             if _open[0] == 1:
-                doors.place()
+                listed.switch(True)
         else:
             thread.enabled = tuple(other for other in thread.enabled if other != name)
             _open[0] -= 1
             if _open[0] == 0:
-                doors.remove()
+                listed.switch(False)
 
 
 def get_autocast_dtype(device_type: str) -> dtype:

@@ -1,6 +1,7 @@
 """Plain records of what the engine did. Imports no IPython and no browser."""
 
-from .breaks import Breakpoint, Breakpoints, ConditionError, Modules, Stopped
+from .breakpoint_session import Breakpoints, Stopped
+from .breaks import Breakpoint, ConditionError, Modules
 from .check import Check, check_node
 from .compare import CompareRecord, Record, Recording
 from .formula import Formula, formulas_of

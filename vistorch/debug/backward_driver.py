@@ -1,4 +1,4 @@
-"""Run a pass that is about to start, and let whoever watches look at each step when it has run.
+"""Run a pass that is about to start, and let its watchers look at each step when it has run.
 
 Several may watch one pass: the first of them runs it for all, unless breakpoints of a session do.
 
@@ -55,7 +55,7 @@ class BackwardDriver(Listener):
         """The pass is over, or was stopped."""
 
     def backward(self, run: Any, outputs: tuple) -> None:
-        """Run a pass in the place of whoever prepared it."""
+        """Run a pass in the place of what prepared it."""
         if run.journal is not None or run.at or mode.run is not None:
             return  # a stepper drives it, or it is a pass within one
         watchers = watching()
@@ -95,11 +95,11 @@ def watched(run: Any, watchers: list[BackwardDriver]) -> Iterator[Callable[[Any,
 
 
 def drive(run: Any, visit: Callable[[Any, Any, dict], None]) -> None:
-    """Run a pass to its end; whoever prepared it then finds nothing left to run.
+    """Run a pass to its end; its caller then finds nothing left to run.
 
     Args:
         run: the pass.
-        visit: told each node that ran, its entry in the journal, and what waits after it; what it saved is still there.
+        visit: called with each node that ran, its journal entry and what waits after it; saved values are still there.
     """
     free, create_graph = run.free, run.create_graph
     run.free = False
@@ -138,7 +138,7 @@ def release(n: Any) -> None:
 
 
 def settle(undo: list, create_graph: bool) -> None:
-    """A plain pass adds to an existing `.grad` in place: whoever holds that tensor must see the sum."""
+    """A plain pass adds to an existing `.grad` in place: other references to that tensor must see the sum."""
     for t, _, before, *after in undo:
         if after and before is not None and not create_graph and t._grad is after[0]:
             before._data[...] = after[0]._data

@@ -296,11 +296,11 @@ def _along(
     best = np.inf
     for size in sizes:
         way = v * size
-        told = float(np.sum(np.real(np.conj(g) * way)))
+        claimed = float(np.sum(np.real(np.conj(g) * way)))
         floor = max(float(np.linalg.norm(np.ravel(g * size))), rounding, 1e-300)
         for h in STEPS:
             slope = _slope(subject, i, cotangents, way, h)
-            error = abs(slope - told) / max(abs(slope), abs(told), floor)
+            error = abs(slope - claimed) / max(abs(slope), abs(claimed), floor)
             if not np.isfinite(error):
                 raise NotSmooth(
                     f"{subject.node.name()} or its gradient is not finite at {subject.at}, so they cannot be compared"
@@ -308,7 +308,7 @@ def _along(
             best = min(best, error)
             if best <= tolerance:
                 return best
-    _refuse_kink(subject, i, cotangents, v * sizes[0], told)
+    _refuse_kink(subject, i, cotangents, v * sizes[0], claimed)
     return best
 
 
@@ -333,12 +333,12 @@ def _at(subject: Any, i: int, cotangents: list, up: Any, down: Any) -> float:
     )
 
 
-def _refuse_kink(subject: Any, i: int, cotangents: list, v: Any, told: float) -> None:
+def _refuse_kink(subject: Any, i: int, cotangents: list, v: Any, claimed: float) -> None:
     """Refuse to judge where the slopes to both sides differ: there is no derivative to compare with."""
     h = 1e-7
     right = _at(subject, i, cotangents, h * v, 0 * v) / h
     left = _at(subject, i, cotangents, 0 * v, -h * v) / h
-    if abs(right - left) > 1e-3 * max(abs(right), abs(left), abs(told)):
+    if abs(right - left) > 1e-3 * max(abs(right), abs(left), abs(claimed)):
         raise NotSmooth(
             f"{subject.node.name()} has a kink or a jump at {subject.at} (the slopes to both sides differ), so finite "
             "differences cannot judge its gradient there"

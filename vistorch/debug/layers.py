@@ -13,6 +13,22 @@ LISTS = frozenset(("Sequential", "ModuleList"))
 ARROW = "→"
 
 
+def is_module(value: Any) -> bool:
+    """Whether a value is a module: by its class alone, nothing is asked of a stranger's attributes.
+
+    Args:
+        value: anything.
+
+    Example:
+        >>> from vistorch import nn
+        >>> from vistorch.debug.layers import is_module
+        >>> is_module(nn.ReLU()), is_module(nn.ReLU), is_module(3)
+        (True, False, False)
+    """
+    kind = type(value)  # `_call_impl` is PyTorch's name of what a call runs, which programs rely on
+    return not isinstance(value, type) and hasattr(kind, "named_modules") and hasattr(kind, "_call_impl")
+
+
 def spoken(path: str, root: Any = None, name: str = "") -> str:
     """A path of `named_modules` as an expression: "head.5" is `head[5]`.
 

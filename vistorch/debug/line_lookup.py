@@ -19,7 +19,7 @@ _CELL = re.compile(r"<ipython-input-(\d+)-")
 
 @dataclass(frozen=True)
 class Line:
-    """One line of somebody's source: `cell` is its execution number when it stands in a notebook cell.
+    """One line of source code: `cell` is its execution number when it stands in a notebook cell.
 
     Example:
         >>> from vistorch.debug import Line

@@ -1,6 +1,6 @@
 """Which line made a node, wrote a memory, cut a history: a listener that notes it while it listens.
 
-Invariant: what is noted is raw (code and instruction) until somebody looks, because a line costs more than a small op.
+Invariant: what is noted is raw (code and instruction) until it is looked up, because a line costs more than a small op.
 """
 
 from __future__ import annotations
@@ -107,16 +107,16 @@ class Lines(Listener):
             node = node.node
         if self.values:
             versions = tuple([_version(t) for t in ins])
-            told = {"line": where(2), "rule": rule, "ins": ins, "consts": consts, "versions": versions}
+            note = {"line": where(2), "rule": rule, "ins": ins, "consts": consts, "versions": versions}
         else:
-            told = {"line": where(2)}
+            note = {"line": where(2)}
         if Lines.open == 1 and not mode.anomaly:
-            node.note = told  # fresh from its op: nobody else has noted anything
+            node.note = note  # fresh from its op: nobody else has noted anything
         else:
-            node.note = {**note_of(node), **told}
+            node.note = {**note_of(node), **note}
 
     def write(self, tensor: Any, rule: Any) -> None:
-        """Note where a memory was written; the nodes of an assignment are told by this alone.
+        """Note where a memory was written; the nodes of an assignment are known by this alone.
 
         Example:
             >>> import vistorch

@@ -70,8 +70,8 @@ class Operation:
         >>> from vistorch.debug import describe
         >>> from vistorch.engine.events import Listener
         >>> class Tell(Listener):
-        ...     def op(self, *told):
-        ...         operation = describe(*told)
+        ...     def op(self, *details):
+        ...         operation = describe(*details)
         ...         print(operation.name, operation.broadcasts)
         >>> with Tell():
         ...     _ = vistorch.ones(2, 3) * vistorch.ones(3)
@@ -94,7 +94,7 @@ class Operation:
 
 
 def describe(rule: Any, ins: tuple, consts: tuple, outs: tuple, *, finite: bool = False) -> Operation:
-    """What `hear.op` told, as a plain record.
+    """What an op event carries, as a plain record.
 
     Args:
         rule: the row.
@@ -108,8 +108,8 @@ def describe(rule: Any, ins: tuple, consts: tuple, outs: tuple, *, finite: bool 
         >>> from vistorch.debug import describe
         >>> from vistorch.engine.events import Listener
         >>> class Tell(Listener):
-        ...     def op(self, *told):
-        ...         record = describe(*told)
+        ...     def op(self, *details):
+        ...         record = describe(*details)
         ...         print(record.name, [(i.name, i.shape, i.broadcast) for i in record.ins])
         >>> with Tell():
         ...     _ = vistorch.ones(2, 3) * vistorch.ones(3)
@@ -117,7 +117,7 @@ def describe(rule: Any, ins: tuple, consts: tuple, outs: tuple, *, finite: bool 
     """
     shape = tuple(outs[0]._data.shape) if outs else ()
     names = tuple(rule.inputs) + tuple(f"input {i}" for i in range(len(rule.inputs), len(ins)))
-    told = tuple(
+    operands = tuple(
         [
             _operand(
                 name, x, finite, _repeats(tuple(x._data.shape), shape) if _broadcasts(rule, i, x) else None
@@ -132,7 +132,7 @@ def describe(rule: Any, ins: tuple, consts: tuple, outs: tuple, *, finite: bool 
         name=rule.name,
         line=line_of(where()),
         module=None,
-        ins=told,
+        ins=operands,
         outs=made,
         consts={k: _plain(v) for k, v in zip(rule.consts, values, strict=False)},
         device=str(outs[0]._place.device) if outs else "cpu",

@@ -24,7 +24,7 @@ from .step_record import Frame, as_tensor, frame_of
 
 
 class Stepper:
-    """A backward pass that stands still until it is told to move.
+    """A backward pass that stands still until it is moved.
 
     Hooks run in their step, again each time it is taken; what a hook changes besides `.grad` is not taken back.
 
@@ -85,7 +85,7 @@ class Stepper:
 
     @classmethod
     def of(cls, run: Pass, *, names: dict[Tensor, str] | None = None, outputs: tuple = ()) -> Stepper:
-        """A stepper for a pass that somebody else prepared and that has not begun; finished, it is as if run.
+        """A stepper for a pass that was prepared elsewhere and that has not begun; finished, it is as if run.
 
         Args:
             run: the pass.
@@ -312,7 +312,7 @@ class Stepper:
 
         Args:
             breakpoints: one or several of: a condition as text, a function of a Frame, a Breakpoint.
-            visit: told each node that ran, its entry in the journal, and what waits after it.
+            visit: called with each node that ran, its entry in the journal, and what waits after it.
 
         Returns:
             What stopped it; None at the end of the pass.
@@ -333,7 +333,7 @@ class Stepper:
         self._stopped = None
         while self._advance():
             entry = self._taken[-1][2]
-            if visit is not None and entry[1] is not passing:  # it was told when it was stopped at
+            if visit is not None and entry[1] is not passing:  # it was visited when it was stopped at
                 visit(entry[1], entry, self.run.pending)
             if entry[1] is passing:
                 continue

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from types import TracebackType
 
-from ..engine.events import _HOME, _INSTALLED, _LIBRARY
+from ..engine.events import _INSTALLED, _LIBRARY
+from ..engine.home import HOME
 
 NOTE = "{} inside vistorch {} hidden: type %tb to see {}."
 
@@ -45,7 +46,7 @@ def trimmed(trace: TracebackType | None) -> tuple[TracebackType | None, int]:
     at = trace
     while at is not None:
         file = at.tb_frame.f_code.co_filename
-        inside = file.startswith(_HOME) or (inside and is_library(file))
+        inside = file.startswith(HOME) or (inside and is_library(file))
         if inside:
             hidden += 1
         else:

@@ -1,4 +1,4 @@
-"""What the last step of an optimizer added to a parameter, for the parameters somebody asked about.
+"""What the last step of an optimizer added to a parameter, for the parameters that were asked about.
 
 Nobody listening costs nothing. Once `remember(p)` was called, each step keeps a copy of those parameters from before it
 and the difference after it; nothing else is copied. At most 64 parameters are remembered: asking for one more forgets

@@ -99,7 +99,7 @@ def encoded(a: np.ndarray, cells: int, name: str = "") -> dict[str, Any]:
     """
     phase = None
     size = a.size * (16 if a.dtype.kind == "c" else a.dtype.itemsize)
-    told: dict[str, Any] = {
+    state: dict[str, Any] = {
         "shape": list(a.shape),
         "dtype": name or str(a.dtype),
         "norm": _brief(norm_of(a)) if a.size else 0,
@@ -110,25 +110,25 @@ def encoded(a: np.ndarray, cells: int, name: str = "") -> dict[str, Any]:
         a = a.astype(np.uint8)
     exact = size <= (4 * cells if cells <= 256 else cells + LEVELS)
     if exact or not cells:
-        told |= _numbers(a) if a.size <= SMALL else _measured(a, (1,) * a.ndim)[0]
-        told |= {"block": [1] * a.ndim, "grid": list(a.shape), "exact": exact}
+        state |= _numbers(a) if a.size <= SMALL else _measured(a, (1,) * a.ndim)[0]
+        state |= {"block": [1] * a.ndim, "grid": list(a.shape), "exact": exact}
         if exact:
-            told["data"] = a
+            state["data"] = a
             if phase is not None:
-                told["phase"] = phase
-        return told
+                state["phase"] = phase
+        return state
     block = choose_block(a.shape, cells, tuple(range(max(0, a.ndim - 2), a.ndim)))
     numbers, pooled = _measured(a, block)
     pooled = pooled.astype(np.float32) if pooled.dtype == np.float64 else pooled
     data, codes, levels, _ = encode(pooled, 4 * min(cells, 256))
-    told |= numbers | {
+    state |= numbers | {
         "block": list(block),
         "grid": list(grid_of(a.shape, block)),
         "exact": prod(block) == 1 and codes is None,
     }
     if data is not None:
-        return told | {"data": data}
-    return told | {"codes": codes, "levels": levels}
+        return state | {"data": data}
+    return state | {"codes": codes, "levels": levels}
 
 
 def _measured(a: np.ndarray, block: tuple[int, ...]) -> tuple[dict[str, Any], np.ndarray]:

@@ -35,6 +35,8 @@ import threading
 from types import CodeType
 from typing import Any
 
+from .home import HOME
+
 KINDS = ("backward", "cut", "op", "phase", "saved", "write")
 
 
@@ -125,8 +127,7 @@ class _Several:
 
 # ---- where an op was called ------------------------------------------------------------------------------------
 _HERE = os.path.abspath(__file__)
-_HOME = os.path.dirname(os.path.dirname(_HERE)) + os.sep
-_LISTENS = os.path.join(_HOME, "debug") + os.sep
+_LISTENS = os.path.join(HOME, "debug") + os.sep
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = ("site-packages", "dist-packages")  # which may stand in the library's folder
 OUTSIDE, TELLS, BETWEEN = range(3)
@@ -134,7 +135,7 @@ _kinds: dict[str, int] = {}  # by file name: two equal code objects may stand in
 
 
 def _kind(name: str) -> int:
-    if name.startswith(_HOME):
+    if name.startswith(HOME):
         found = BETWEEN if name == _HERE or name.startswith(_LISTENS) else TELLS
     elif name.startswith(_LIBRARY) and name[len(_LIBRARY) :].split(os.sep)[0] not in _INSTALLED:
         found = BETWEEN  # Python's own: who calls `deepcopy` wants to see that line, and a thread begins in no line
@@ -145,7 +146,7 @@ def _kind(name: str) -> int:
 
 
 def where(known: int = 0) -> tuple[CodeType, int] | None:
-    """The place outside vistorch that made the event happen: (code, instruction), for `debug.source` to read.
+    """The place outside vistorch that made the event happen: (code, instruction), for `debug.line_lookup` to read.
 
     It is the innermost one above whoever tells, so a listener may ask wherever it was written itself. Kept raw because
     finding the line of an instruction takes longer than a small op. None when nobody tells.

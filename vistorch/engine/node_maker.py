@@ -18,6 +18,7 @@ from typing import Any
 from weakref import ref
 
 from .graph import CONST, DTYPE, IN, OUT, SHAPE, UNTRACKED, Out, Version, draw, leaf_of, new
+from .home import HOME
 from .record import record, save_input
 
 _NAMES = {
@@ -84,7 +85,7 @@ def build(rule, cls):
 @cache
 def _compiled(source: str) -> Callable[..., Any]:
     """The function `build` of a source, entered where tracebacks look for lines."""
-    file = f"<vistorch node {_compiled.cache_info().currsize}>"
+    file = f"{HOME}<node {_compiled.cache_info().currsize}>"  # not a line of the user's
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     space = dict(_NAMES)
     exec(compile(source, file, "exec"), space)

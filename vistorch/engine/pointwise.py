@@ -14,6 +14,7 @@ import numpy as np
 
 from . import errors, promote
 from .call import enter
+from .casting import casting
 from .events import hear
 from .graph import UNTRACKED
 from .modes import inferring, mode
@@ -75,6 +76,8 @@ def unary(
             raise errors.must_be_tensor(name, "input", 1, input) from None
         dt = a.dtype
         if (dt is not f4 and dt is not f8) or input._place is not CPU or out is not None:
+            if casting.on and (recast := casting.ask(call, locals())):
+                return recast[0]
             return promote.unary(rule, ints, check, input, out)
         try:
             d = silently(run, a)
@@ -171,6 +174,8 @@ def binary(
                 kind_of = other.__class__
                 if (kind_of is float or kind_of is int) and out is None and isinstance(input, Tensor):
                     return scaled(input, other)
+                if casting.on and (recast := casting.ask(call, locals())):
+                    return recast[0]
                 return promote.mixed(rule, how, input, other, out, as_operator)
             dt = a.dtype
             if (
@@ -180,6 +185,8 @@ def binary(
                 or other._place is not CPU
                 or out is not None
             ):
+                if casting.on and (recast := casting.ask(call, locals())):
+                    return recast[0]
                 return promote.binary(rule, how, input, other, out)
             try:
                 d = silently(run, a, b)

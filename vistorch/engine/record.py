@@ -6,7 +6,6 @@ it is; what comes back has the version it had, or an error says so.
 
 from __future__ import annotations
 
-import os
 import traceback
 from typing import Any
 from weakref import ref as ref_to
@@ -28,10 +27,9 @@ from .graph import (
     more,
     out_of,
 )
+from .home import HOME
 from .modes import mode
 from .tensor import Tensor, new, wrap
-
-HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Packed:

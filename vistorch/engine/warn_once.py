@@ -5,12 +5,12 @@ Invariant: a sentence given to `once` is a warning at most once in a process.
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import Any
 
-_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+from .home import HOME
+
 _given: set[str] = set()
 
 
@@ -18,7 +18,7 @@ def user_level() -> int:
     """The `stacklevel` of the innermost line outside vistorch, for the caller's `warnings.warn`."""
     frame: Any = sys._getframe(1)
     level = 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HOME):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(HOME):
         frame = frame.f_back
         level += 1
     return level

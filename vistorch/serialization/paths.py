@@ -13,7 +13,6 @@ Name = tuple[str, str]
 
 _FILES = {
     "activation": ("multihead",),
-    "container": ("parameters",),
     "rnn": ("rnn_base", "rnn_cells"),
     "transformer": ("transformer_layers",),
 }

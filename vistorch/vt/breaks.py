@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..debug.breaks import session
+from ..debug.breakpoint_session import session
 from ..debug.breaks.errors import ConditionError
 from .command import TEXT, Command, Parser
 from .note import Note

@@ -1,9 +1,9 @@
-"""What must have listened for a graph to know its lines, its modules and how large its gradients were.
+"""The listeners that let a graph know its lines, its modules and the norms of its gradients.
 
-To listen costs a small network some ten per cent of a step, and what is heard is for the graph that somebody looks at
-next: the first passes of a cell are heard, a training loop then runs alone until the next cell begins.
+They cost a small network some ten per cent of a step, and serve the graph that is looked at next. So they record the
+first passes of each cell, and a training loop then runs without them until the next cell begins.
 
-Invariant: it listens from `%load_ext vistorch`, or from the first `vt.graph` or `vt.step`, until it is told to stop.
+Invariant: they are active from `%load_ext vistorch`, or from the first `vt.graph` or `vt.step`, until `stop`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from ..debug.lines import Lines
 from ..engine.events import Listener
 
 SHARE = 0.03  # of the time, spent on norms of gradients
-PASSES = 20  # backward passes of one cell that are heard
+PASSES = 20  # backward passes of one cell that are recorded
 MODULES = 2000  # and calls of modules, where nothing goes backward
 
 
 class _Ears(Listener):
-    """The listeners, while they listen; counts what they heard of this cell."""
+    """The active listeners, and how much of this cell they have recorded."""
 
     def __init__(self) -> None:
         self.open: list = []
@@ -45,7 +45,7 @@ _ears = _Ears()
 
 
 def start() -> bool:
-    """Listen; returns whether it had to begin."""
+    """Start the listeners for the passes to come; returns whether they were not active yet."""
     _ears.passes = _ears.modules = 0
     if _ears.open:
         for one in _ears.open:
@@ -59,5 +59,5 @@ def start() -> bool:
 
 
 def stop() -> None:
-    """Listen no more."""
+    """Stop the listeners."""
     _ears.shut()

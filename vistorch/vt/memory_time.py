@@ -42,7 +42,9 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
     from ..widgets.display import Display
 
     if x is None:
-        raise Refusal("say of what: type `%vt memory loss`, or `%%vt memory` on the first line of a cell")
+        raise Refusal(
+            "`memory` needs a tensor or a cell: type `%vt memory loss`, or `%%vt memory` on the first line of a cell"
+        )
     given = [x] if isinstance(x, Tensor) else x
     if not isinstance(given, (list, tuple)) or not all(isinstance(t, Tensor) for t in given) or not given:
         raise Refusal(f"expected a result with history, got {type(x).__name__}: type `%vt memory loss`")

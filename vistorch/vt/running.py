@@ -1,4 +1,4 @@
-"""The rest of a cell, run as the shell runs a cell, while somebody listens.
+"""The rest of a cell, run as the shell runs a cell, while listeners are active.
 
 Invariant: output, last value, names and exceptions are those of the same cell without its first line; an exception
 ends the whole cell too, and is shown once, after what was found.

@@ -1,4 +1,4 @@
-"""`%vt step`: a backward pass that stands still until it is told to move, both ways, with its numbers.
+"""`%vt step`: a backward pass that is stepped by hand, both ways, with its numbers.
 
 Invariant: what moves is `debug.Stepper`; `.grad` is what it is after the steps that are taken, and to leave finishes
 the pass or undoes it, as is said.

@@ -64,6 +64,6 @@ class StepsView(NodeView):
         self.send({"type": "left", "id": number, "how": how, "why": why})
 
     def _left(self, how: str) -> None:
-        """Tell the page that the pass was left, whoever said so."""
+        """Tell the page that the pass was left, by it or by code."""
         if self.comm is not None:
             self.send({"type": "over", "how": how})

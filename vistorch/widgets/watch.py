@@ -17,7 +17,7 @@ from .display import Display
 from .live import Live, Refused, whole
 
 APART = 0.125  # seconds between two deltas where nothing was done to the run
-MOST = 10  # deltas in any second: what was done is told at once as long as there are fewer
+MOST = 10  # deltas in any second: what was done is sent at once as long as there are fewer
 LONGEST = 300  # letters of a sentence that answers a page
 AT_ONCE = ("rewind", "filters")  # also act when the run is over
 
@@ -59,7 +59,7 @@ class WatchView(Live):
 
     # ---- to the page -------------------------------------------------------------------------------------------
     def tell(self, run: Any) -> None:
-        """Send what changed, or do so a little later if the page was told just now: a run calls this.
+        """Send what changed, or do so a little later if a delta was sent just now: a run calls this.
 
         Args:
             run: the run.
@@ -98,7 +98,7 @@ class WatchView(Live):
             self.times.append(self.sent_at)
             self.told = run.status, run.log.number
             self.send({"type": "delta"}, [packed])
-            if not run.open:  # a page that is opened later begins here; those that are open are not told
+            if not run.open:  # a page that is opened later begins here; those that are open get no message
                 self._trait_values["payload"] = self.display.payload()
 
     # ---- from the page -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ const PATIENCE = 1000;
 const MOST = 100; // rows
 const HIGH = 25;
 const LONGEST = 600; // ms: a glide whose end was not reported, as in a page that is not shown, is over
-const NOTHING = "No class is known yet: labels are seen in cross_entropy, nll_loss and BCE, or told by run.observe.";
+const NOTHING = "No class is known yet: labels are seen in cross_entropy, nll_loss and BCE, or passed to run.observe.";
 
 interface Row {
   root: HTMLElement;

@@ -158,7 +158,7 @@ def test_values_beside_the_borders_of_bins_are_counted_on_their_side(kind):
         x = x * 2**18
     x = x.astype(kind)
     spread = measured(x, "walked").spread
-    spread.rulers = []
+    spread.histograms = []
     wide = x.astype(np.float64)
     asked = np.concatenate([starts, -starts, middles, [0.0]]) * (2**18 if kind == "i4" else 1)
     counts, told = spread.below(asked)

@@ -5,7 +5,7 @@ import pytest
 
 import vistorch as L
 from tests.debug.trace.cells import run, states, traced
-from vistorch.debug.breaks import Breakpoints, Stopped
+from vistorch.debug import Breakpoints, Stopped
 from vistorch.debug.trace.build import STEP_INTO
 from vistorch.widgets import wire
 

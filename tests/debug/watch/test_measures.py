@@ -246,14 +246,14 @@ def test_work_inside_work_is_charged_once():
 def test_hooks_of_one_step_stand_for_those_of_the_others():
     budget = Budget(clock=lambda: 0.0)
     for step in range(1, 101):
-        budget.heard += budget.each
+        budget.hook_seconds += budget.each
         if step % 10 == 1:
             # the first takes long and stands for few; one was interrupted
             budget.stepped({1: 1.0, 51: 5.0}.get(step, 1e-3))
     assert budget.each == pytest.approx(1e-3, rel=0.5)
     steady = 90 * 1e-3
-    assert 10 * 1.0 + steady <= budget.heard + 1e-9 <= 10 * 1.0 + 2 * steady
-    assert budget.spent() == 2 * budget.heard and budget.wire() == {}
+    assert 10 * 1.0 + steady <= budget.hook_seconds + 1e-9 <= 10 * 1.0 + 2 * steady
+    assert budget.spent() == 2 * budget.hook_seconds and budget.wire() == {}
 
 
 def test_every_kind_of_work_is_in_the_number_and_none_is_there_twice():

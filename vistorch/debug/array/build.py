@@ -1,4 +1,4 @@
-"""The doors of this room: `record` for one thing, `strip` for several, `parameter` for one with its gradient.
+"""The entry points: `record` for one thing, `strip` for several, `parameter` for one with its gradient.
 
 Invariant: what they return holds no tensor and no array of the caller.
 """
@@ -143,7 +143,7 @@ def strip(
         name: what it is called.
         index: how it is written in code.
         budget: bytes for all; each gets what it needs or an equal share. From the 25th on pictures are small and
-            nothing is counted along a scale; beyond half a billion elements only names are told.
+            nothing is counted along a scale; beyond half a billion elements only names are given.
         size: how wide it is shown, in pixels.
 
     Example:

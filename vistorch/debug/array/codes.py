@@ -48,8 +48,8 @@ def encode(
         codes[np.isnan(cells)] = top
         codes[cells == np.inf] = top - 1
         codes[cells == -np.inf] = top - 2
-    told = np.float32 if levels.dtype == np.float32 else np.float64
-    return None, codes, levels.astype(told), exact and bool((levels.astype(told) == levels).all())
+    stored = np.float32 if levels.dtype == np.float32 else np.float64
+    return None, codes, levels.astype(stored), exact and bool((levels.astype(stored) == levels).all())
 
 
 def _levels(values: np.ndarray, ordered: np.ndarray, room: int) -> np.ndarray:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .blocks import Layout, pieces
+from .histogram import Histogram, histogram_for
 from .moments import SHRINK, Moments, rounded, shrink_for, widened
 from .pool import Pools
-from .ruler import Ruler, ruler_for
 from .spread import Patterns, Spread, Table, rank
 
 LEADING = 16  # bits of a float32 that are counted
@@ -196,19 +196,19 @@ class Counting:
         """The second walk: equal steps, and the median."""
         if not spread.n:
             return
-        rulers = self._rulers(spread)
+        histograms = self._histograms(spread)
         nan = self.nan > 0
         key = spread.locate(rank(spread.n, 0.5))[0]
         low = np.zeros(1 << (32 - LEADING), np.int64)
         for _, _, floating in self.walk(pool=False):
             t = self.buffers.get("steps", floating.size, np.float64)
-            for ruler in rulers:
-                if ruler.kind == np.float64:
+            for histogram in histograms:
+                if histogram.kind == np.float64:
                     out = t
                 else:
                     out = self.buffers.get("single steps", floating.size, np.float32)
-                keys = self.buffers.copy("keys", ruler.steps_of(floating, out, nan), np.intp)
-                ruler.counts += np.bincount(keys, minlength=ruler.counts.size)
+                keys = self.buffers.copy("keys", histogram.steps_of(floating, out, nan), np.intp)
+                histogram.counts += np.bincount(keys, minlength=histogram.counts.size)
             single = floating
             if floating.dtype != np.float32:
                 single = self.buffers.copy("single", floating, np.float32)
@@ -216,13 +216,13 @@ class Counting:
             hit = single.view(np.uint32)[np.equal(self._leading(single), key, out=mask)]
             if hit.size:
                 low += np.bincount(hit & 0xFFFF, minlength=low.size)
-        for ruler in rulers:
-            ruler.done(self.nan, self.posinf, self.neginf)
-            ruler.upto = ruler.upto * copies
-        spread.rulers = rulers
+        for histogram in histograms:
+            histogram.done(self.nan, self.posinf, self.neginf)
+            histogram.upto = histogram.upto * copies
+        spread.histograms = histograms
         spread.settle_median(low, copies, self.exact.kind in "iu")
 
-    def _rulers(self, spread: Patterns) -> list[Ruler]:
+    def _histograms(self, spread: Patterns) -> list[Histogram]:
         """Equal steps over all, and over what is left when 1 % at the ends is clipped, if that is much less."""
         lo, hi = self._ends()
         ranges = [(lo, hi)]
@@ -230,5 +230,5 @@ class Counting:
         inner = max(lo, -clip), min(hi, clip)
         if inner[1] > inner[0] and hi / TAIL - lo / TAIL > inner[1] - inner[0]:
             ranges.append(inner)
-        made = [ruler_for(a, b, self.rounded) for a, b in ranges if b > a]
-        return [ruler for ruler in made if ruler is not None]
+        made = [histogram_for(a, b, self.rounded) for a, b in ranges if b > a]
+        return [histogram for histogram in made if histogram is not None]

@@ -15,9 +15,8 @@ import numpy as np
 from .axes import default_dims, default_roles, image_of, picture_of
 from .blocks import choose_block, grid_of
 from .codes import BYTE_LEVELS, EXACT_BYTES, encode, encode_ends
-from .complexes import measure_complex
 from .glance import LEVELS, LISTED, glance
-from .measure import Measured, measure
+from .measure import Measured, measure, measure_complex
 from .on_device import measure_there
 from .scales import phase_scale, plain_scale, scales_for
 from .source import Source
@@ -77,7 +76,7 @@ def make_small(source: Source, wishes: Wishes, cells: int, read: bool) -> Item:
         source: the array.
         wishes: names, colours.
         cells: how many blocks the picture has at most.
-        read: whether its values are looked at; if not, only its name and its kind are told.
+        read: whether its values are looked at; if not, only its name and its kind are given.
     """
     shape, data = source.shape, source.data
     if not read or (data.dtype.kind == "c" and data.size > COMPLEX):
@@ -102,7 +101,7 @@ def make_small(source: Source, wishes: Wishes, cells: int, read: bool) -> Item:
 
 
 def _short(stats: Stats) -> Stats:
-    """The same with mean and deviation in nine digits: many arrays are told in few bytes."""
+    """The same with mean and deviation in nine digits: many arrays take few bytes."""
     for name in ("mean", "std"):
         value = getattr(stats, name)
         if isinstance(value, float):

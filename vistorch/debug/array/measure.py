@@ -2,6 +2,8 @@
 
 The array is walked in pieces that stay in the cache, at most twice: once for all but counts by equal steps, for which
 the extremes must be known. No copy of the whole is made, unless it has at most 131,072 elements.
+A complex array is measured as two, magnitude and phase, both of the same entry of a block; NaN in one part is NaN in
+both.
 Invariant: an expanded array is measured once for each stored element and multiplied.
 """
 
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import Layout, lay_out, pieces
+from .blocks import Layout, grid_of, lay_out, pieces
 from .counting import Counting
 from .moments import Moments, rounded, shrink_for, widened
 from .pool import Pools, restore
@@ -44,7 +46,7 @@ def measure(array: np.ndarray, block: tuple[int, ...] | None, mean: Any = None) 
     Args:
         array: any real type, any strides.
         block: how many elements along each axis become one value; None if no cells are wanted.
-        mean: told the smallest and the largest element, says whether blocks show their mean.
+        mean: called with the smallest and the largest element, says whether blocks show their mean.
     """
     source = lay_out(array)
     with np.errstate(all="ignore"):
@@ -152,3 +154,35 @@ def assemble(
         at, which = np.empty(0, np.int64), np.empty(0, np.uint8)
     bad = Bad(nan, posinf, neginf, at, which)
     return Measured(stats, bad, spread, cells, source, ends)
+
+
+def measure_complex(data: np.ndarray, block: tuple[int, ...]) -> list[tuple[str, Measured]]:
+    """Measure both layers; which entry a block shows is decided by magnitude."""
+    with np.errstate(all="ignore"):
+        sizes, angles = np.asarray(np.abs(data)), np.asarray(np.angle(data))
+        # abs() of inf and NaN is inf: but nobody knows where such a number is
+        lost = np.isnan(data)
+        np.copyto(sizes, np.nan, where=lost)
+        np.copyto(angles, np.nan, where=lost)
+    magnitude = measure(sizes, block)
+    phase = measure(angles, (1,) * data.ndim) if max(block, default=1) == 1 else measure(angles, block)
+    if max(block, default=1) > 1:
+        phase.ends = None  # of one entry, as its magnitude: there is no other end
+        phase.cells = same_entries(sizes, angles, block, magnitude.cells)
+    return [("magnitude", magnitude), ("phase", phase)]
+
+
+def same_entries(
+    sizes: np.ndarray, angles: np.ndarray, block: tuple[int, ...], shown: np.ndarray
+) -> np.ndarray:
+    """The angle of the entry of each block that its magnitude is shown of."""
+    grid = grid_of(sizes.shape, block)
+    out = np.empty(prod(grid), angles.dtype)
+    flat = shown.reshape(-1)
+    for i, where in enumerate(np.ndindex(*grid)):
+        part = tuple([slice(w * k, (w + 1) * k) for w, k in zip(where, block, strict=True)])
+        entries = sizes[part].reshape(-1)
+        value = flat[i]
+        hit = np.isnan(entries) if np.isnan(value) else entries == value
+        out[i] = angles[part].reshape(-1)[hit.argmax()]
+    return out.reshape(grid)

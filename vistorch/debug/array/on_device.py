@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from .blocks import Layout, lay_out, pieces
+from .histogram import STEPS, Histogram, histogram_for
 from .measure import Measured, assemble
 from .moments import Moments, rounded, shrink_for, widened
 from .pool import Pools
-from .ruler import STEPS, Ruler, ruler_for
 from .spread import Patterns, Spread, Table
 from .where import LISTED, everywhere
 
@@ -165,13 +165,19 @@ class _Walk:
         clip = ((m + 1).reshape(1).astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
         least, most = self.least.astype(np.float64), self.most.astype(np.float64)
         ends = [(least, most), (xp.maximum(least, -clip), xp.minimum(most, clip))]
-        rulers = []
+        histograms = []
         for i, (lo, hi) in enumerate(ends):
             step = (hi - lo) / STEPS
             base, per = (lo - step).astype(self.rounded), (1 / step).astype(self.rounded)
-            rulers.append((base, per, xp.zeros(STEPS + 2, np.uint32)))
+            histograms.append((base, per, xp.zeros(STEPS + 2, np.uint32)))
             self.named.update(
-                {f"lo {i}": lo, f"hi {i}": hi, f"base {i}": base, f"per {i}": per, f"steps {i}": rulers[i][2]}
+                {
+                    f"lo {i}": lo,
+                    f"hi {i}": hi,
+                    f"base {i}": base,
+                    f"per {i}": per,
+                    f"steps {i}": histograms[i][2],
+                }
             )
         mean = self.numbers[5] / self.numbers[0]
         squares = xp.zeros(1, np.float64)
@@ -180,7 +186,7 @@ class _Walk:
             wide = xp.where(xp.isfinite(x), x, mean).astype(np.float64) - mean
             squares += (wide * wide).sum()
             floating = x.astype(self.rounded)
-            for base, per, steps in rulers:
+            for base, per, steps in histograms:
                 t = xp.minimum(xp.fmax((floating - base) * per, 0), STEPS + 1)
                 xp.add.at(steps, t.astype(np.int32), np.uint32(1))
             bits = x.astype(np.float32).view(np.uint32)
@@ -250,7 +256,7 @@ def _read(
 def _patterns(
     found: dict[str, np.ndarray], walk: _Walk, copies: int, counted: tuple[int, int, int, int], n: int
 ) -> Patterns | None:
-    """The counts by pattern with their rulers and the median; None where float32 cannot tell the values apart."""
+    """The counts by pattern with their histograms and the median; None where float32 cannot tell the values apart."""
     counts = found["counts"].astype(np.int64)
     nan, posinf, neginf, zeros = counted
     cast = walk.exact != np.float32
@@ -263,22 +269,22 @@ def _patterns(
     if not n:
         return out
     for i in range(2):
-        ruler = _ruler(found, i, walk)
-        if ruler is not None:
-            ruler.done(nan, posinf, neginf)
-            ruler.upto = ruler.upto * copies
-            out.rulers.append(ruler)
+        histogram = _histogram(found, i, walk)
+        if histogram is not None:
+            histogram.done(nan, posinf, neginf)
+            histogram.upto = histogram.upto * copies
+            out.histograms.append(histogram)
     out.settle_median(found["low"].astype(np.int64), copies, walk.exact.kind in "iu")
     return out
 
 
-def _ruler(found: dict[str, np.ndarray], i: int, walk: _Walk) -> Ruler | None:
-    """The host's ruler if it is, to the bit, the one that counted."""
+def _histogram(found: dict[str, np.ndarray], i: int, walk: _Walk) -> Histogram | None:
+    """The host's histogram if it is, to the bit, the one that counted."""
     lo, hi = float(found[f"lo {i}"][0]), float(found[f"hi {i}"][0])
-    ruler = ruler_for(lo, hi, walk.rounded) if lo < hi else None
-    if ruler is None or ruler.kind != walk.rounded:
+    histogram = histogram_for(lo, hi, walk.rounded) if lo < hi else None
+    if histogram is None or histogram.kind != walk.rounded:
         return None
-    if ruler.base != found[f"base {i}"][0] or ruler.per != found[f"per {i}"][0]:
+    if histogram.base != found[f"base {i}"][0] or histogram.per != found[f"per {i}"][0]:
         return None
-    ruler.counts = found[f"steps {i}"].astype(np.int64)
-    return ruler
+    histogram.counts = found[f"steps {i}"].astype(np.int64)
+    return histogram

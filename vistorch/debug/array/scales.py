@@ -190,11 +190,11 @@ def _scale(
     counts, under, over = np.zeros(STEPS, np.uint32), 0, 0
     if spread.n:
         under, over = spread.beyond(lo, hi)
-        below, told = spread.below(wanted[1:-1])
+        below, borders = spread.below(wanted[1:-1])
         steps = np.concatenate([[under], below, [spread.n - over]])
         counts = np.diff(np.maximum.accumulate(steps))
         counts = counts.astype(np.uint32 if spread.n < 2**32 else np.float64)
-        wanted[1:-1] = told
+        wanted[1:-1] = borders
     beyond = under + over
     if id in ("clip", "max", "log", "fixed") and "·" in say:
         say = f"{'diverging around 0' if centre else 'sequential'} · {say.format(beyond=f'{beyond:,}')}"

@@ -5,7 +5,7 @@ values: borders are where they are asked for), `Table` (types of at most 16 bits
 rest `Patterns`: counts by the leading 16 bits of the float32 pattern, 128 steps an octave, and by 16,384 equal steps.
 Its borders are those of the steps, and it says where they are.
 
-Invariant: `below(edges)` tells borders e and for each exactly how many finite elements are smaller than e.
+Invariant: `below(edges)` gives borders e and for each exactly how many finite elements are smaller than e.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .ruler import Ruler
+from .histogram import Histogram
 
 MANY = 1 << 17  # values up to here are sorted
 
@@ -143,7 +143,7 @@ class Patterns:
         self.upto = np.concatenate([[0], np.cumsum(np.concatenate([negative[::-1], positive]))])
         self.n = int(self.upto[-1])
         self.median: float | None = None
-        self.rulers: list[Ruler] = []
+        self.histograms: list[Histogram] = []
 
     def start(self, m: Any) -> np.ndarray:
         """The border at which the bin of magnitude m begins, among the values as they were given."""
@@ -178,10 +178,10 @@ class Patterns:
         near = np.stack([o, o + 1])
         near = np.where(near == 0, np.stack([o * 0 - 1, o * 0 + 1]), near)  # -0.0 and 0.0 share a bin
         near = np.clip(near, -self.end, self.end - 1)
-        told = self.border(near)
-        which = np.abs(told - edges).argmin(0)
+        borders = self.border(near)
+        which = np.abs(borders - edges).argmin(0)
         pick = np.arange(edges.size)
-        return told[which, pick], self.upto[near[which, pick] + self.end], np.abs(told[1] - told[0])
+        return borders[which, pick], self.upto[near[which, pick] + self.end], np.abs(borders[1] - borders[0])
 
     def quantile(self, q: float) -> float:
         """The middle of the bin it is in: within 0.4 %; the median exactly (float64: rounded to float32)."""
@@ -207,15 +207,15 @@ class Patterns:
 
     def below(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Counted at the nearest border of the finest steps there are at each place."""
-        told, counts, apart = self.nearest(edges)
-        for ruler in self.rulers:
-            inside = (edges > ruler.lo) & (edges < ruler.hi) & (ruler.step < apart)
+        borders, counts, apart = self.nearest(edges)
+        for histogram in self.histograms:
+            inside = (edges > histogram.lo) & (edges < histogram.hi) & (histogram.step < apart)
             if inside.any():
-                told[inside], counts[inside] = ruler.below(edges[inside])
-                apart[inside] = ruler.step
+                borders[inside], counts[inside] = histogram.below(edges[inside])
+                apart[inside] = histogram.step
         before, behind = edges <= self.ends[0], edges > self.ends[1]
-        told = np.where(before | behind, edges, told)
-        return np.where(before, 0, np.where(behind, self.n, counts)), told
+        borders = np.where(before | behind, edges, borders)
+        return np.where(before, 0, np.where(behind, self.n, counts)), borders
 
     def beyond(self, lo: float, hi: float) -> tuple[int, int]:
         """Exact for ends that are borders, as those of `size` are, and for ends outside of all elements."""

@@ -72,7 +72,7 @@ class Layer:
     """One real number per cell: the values, or magnitude or phase of complex ones.
 
     Either `data` are the cells' values themselves, or `levels[codes]` are, the top three codes being NaN (largest),
-    +inf and -inf. Both are None for an item of which only the numbers are told. `ends` are codes and levels of the
+    +inf and -inf. Both are None for an item of which only the numbers are known. `ends` are codes and levels of the
     second values of blocks that show both ends of their range; code 255 where a block shows one.
     """
 

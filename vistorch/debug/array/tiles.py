@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .complexes import measure_complex
 from .item import fetched, measure_source
+from .measure import measure_complex
 from .source import source_of
 from .state import _sendable
 

@@ -52,7 +52,7 @@ class Modules(Listener):
             >>> from vistorch.debug import Modules
             >>> net = vistorch.nn.Sequential(vistorch.nn.Flatten(), vistorch.nn.Linear(2, 1))
             >>> with Modules() as modules:
-            ...     _ = net[1].register_forward_hook(lambda *told: print(repr(modules.path)))
+            ...     _ = net[1].register_forward_hook(lambda *details: print(repr(modules.path)))
             ...     y = net(vistorch.ones(1, 2))
             '1'
             >>> print(modules.path)

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from ..step_record import Frame
 from .grammar import parse
+from .moment import Moment
 
-if TYPE_CHECKING:
-    from ..stepper import Stepper
-    from .moment import Moment
+
+class Walked(Protocol):
+    """What a breakpoint asks of a pass that is walked: `debug.Stepper` is one."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The newest step, or None at the beginning."""
+        ...
 
 
 class Breakpoint:
@@ -51,7 +58,7 @@ class Breakpoint:
         """What must have been noted for it to be able to hold."""
         return frozenset(("line", "module")) if self.test is None else self.test.needs
 
-    def holds(self, moment: Moment, stepper: Stepper) -> bool:
+    def holds(self, moment: Moment, stepper: Walked) -> bool:
         """Whether the pass shall stop here."""
         if not self.enabled:
             return False

@@ -18,11 +18,11 @@ class Unchanged(Listener):
     """Compares parameters before and after each step of an optimizer.
 
     Args:
-        told: called with the optimizer and what is known of the parameters it left as they were, if any.
+        report: called with the optimizer and what is known of the parameters it left as they were, if any.
     """
 
-    def __init__(self, told: Callable[[Any, list[str]], None]) -> None:
-        self.told = told
+    def __init__(self, report: Callable[[Any, list[str]], None]) -> None:
+        self.report = report
         self._before: dict[int, list] = {}
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
@@ -39,7 +39,7 @@ class Unchanged(Listener):
                 if np.array_equal(host(p), was, equal_nan=was.dtype.kind in "fc")
             ]
             if same:
-                self.told(subject, same)
+                self.report(subject, same)
 
 
 def _parameters(optimizer: Any) -> list:

@@ -6,22 +6,27 @@ Such a condition is no error, for it can be meant for another pass; but who wait
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ...engine.graph import Leaf
 from ..line_lookup import line_of
 from ..lines import note_of
 from .errors import nearest
 from .kinds import All, Any_, At, Line, Not, Op, short
-
-if TYPE_CHECKING:
-    from ..stepper import Stepper
-    from .points import Breakpoint
+from .moment import Whereabouts
+from .points import Breakpoint
 
 _MOST = 12  # names that are listed
 
 
-def unmatched(points: Iterable[Breakpoint], stepper: Stepper) -> list[str]:
+class Nodes(Protocol):
+    """The nodes of a pass that is walked: `debug.Stepper` has them."""
+
+    nodes: list
+    modules: Whereabouts
+
+
+def unmatched(points: Iterable[Breakpoint], stepper: Nodes) -> list[str]:
     """One sentence for each name of the conditions that nothing in a pass has.
 
     Args:

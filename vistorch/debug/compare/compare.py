@@ -122,15 +122,15 @@ class _Comparison:
         names = {name: name for name in a.keys() | b.keys()}
         if not a.keys() & b.keys() and [x.shape for x in a.values()] == [y.shape for y in b.values()]:
             names = dict(zip(a, b, strict=True))
-        told: list[dict[str, Any]] = []
+        parts: list[dict[str, Any]] = []
         for name, other in sorted(names.items()):
             x, y = a.get(name), b.get(other)
             both = name if name == other else f"{name} and {other}"
             if x is None or y is None:
-                told.append({"name": both, "only": "a" if y is None else "b"})
+                parts.append({"name": both, "only": "a" if y is None else "b"})
             elif (d := self.difference(x, y)).differs:
-                told.append({"name": both, "only": "", **d.wire()})
-        return told
+                parts.append({"name": both, "only": "", **d.wire()})
+        return parts
 
     def _first(self, made: CompareRecord, found: list) -> None:
         """The first op that differs: in forward, or else in the order of the pass; by its own doing if any does."""
@@ -141,7 +141,7 @@ class _Comparison:
         one = own or (ordered[0] if ordered else None)
         if one is not None:
             row, nr, which, x, y, d, _ = one
-            made.first = self._told(made.rows[row], nr, which, x, y, d)
+            made.first = self._state_of(made.rows[row], nr, which, x, y, d)
             begins = self._begins(which, x, y)
             made.sentence = _sentence(made.rows[row], which, made.first, d, begins)
         elif apart is None:
@@ -157,7 +157,7 @@ class _Comparison:
         y = None if j is None else self.b.ops[j]
         op = x or y
         assert op is not None
-        told = {
+        state = {
             "id": row,
             "a": i,
             "b": j,
@@ -169,13 +169,13 @@ class _Comparison:
             "backward": None,
         }
         if x is None or y is None:
-            return told
-        told["forward"] = self._side(
+            return state
+        state["forward"] = self._side(
             "forward", row, x, y, list(enumerate(x.outs)), list(enumerate(y.outs)), found
         )
         if (x.sent and y.sent) or (self.alone and (x.sent or y.sent)):
-            told["backward"] = self._side("backward", row, x, y, x.sent, y.sent, found)
-        return told
+            state["backward"] = self._side("backward", row, x, y, x.sent, y.sent, found)
+        return state
 
     def _side(
         self, which: str, row: int, x: Op, y: Op, ours: list, theirs: list, found: list
@@ -227,13 +227,13 @@ class _Comparison:
             return ""
         rule = TABLE.get(y.name)
         names = rule.inputs if rule is not None and len(rule.inputs) == len(y.ins) else ()
-        told = []
+        parts = []
         for k, (p, q) in enumerate(zip(x.ins, y.ins, strict=False)):
             if p[0] == q[0] == "array" and (d := self.difference(p[1], q[1])).differs:
                 what = f"its {names[k]}" if names else f"its input {k + 1}"
                 how = f"is {d.shapes}" if d.shapes else f"differs by up to {number(d.largest)}"
-                told.append(f"{what} of shape {list(p[1].shape)} {how}")
-        return ", ".join(told)
+                parts.append(f"{what} of shape {list(p[1].shape)} {how}")
+        return ", ".join(parts)
 
     def difference(self, x: np.ndarray, y: np.ndarray) -> Difference:
         """How far two arrays lie apart; NaN at the same place is the same."""
@@ -262,21 +262,27 @@ class _Comparison:
             float(apart.max()), float(relative.max()), int(beyond.sum()), int(x.size), at, kinds
         )
 
-    def _told(self, row: dict, nr: int, which: str, x: Op, y: Op, d: Difference) -> dict[str, Any]:
+    def _state_of(self, row: dict, nr: int, which: str, x: Op, y: Op, d: Difference) -> dict[str, Any]:
         ours = dict(enumerate(x.outs)) if which == "forward" else dict(x.sent)
         theirs = dict(enumerate(y.outs)) if which == "forward" else dict(y.sent)
         p, q = ours.get(nr), theirs.get(nr)
-        told: dict[str, Any] = {"row": row["id"], "pass": which, "output": nr, "at": list(d.at), "values": []}
+        state: dict[str, Any] = {
+            "row": row["id"],
+            "pass": which,
+            "output": nr,
+            "at": list(d.at),
+            "values": [],
+        }
         for key, value in (("a", p), ("b", q)):
-            told[key] = None if value is None else encoded(plain(value), CELLS, value.dtype.name)
-        told["difference"] = None
+            state[key] = None if value is None else encoded(plain(value), CELLS, value.dtype.name)
+        state["difference"] = None
         if p is not None and q is not None and p.shape == q.shape:
-            told["values"] = [number(plain(v)[d.at].item()) for v in (p, q)] if p.size else []
+            state["values"] = [number(plain(v)[d.at].item()) for v in (p, q)] if p.size else []
             wide = np.complex128 if p.dtype.kind == "c" else np.float64
             p, q = plain(p).astype(wide), plain(q).astype(wide)
             same = (p == q) | (np.isnan(p) & np.isnan(q))
-            told["difference"] = encoded(np.where(same, 0, q - p), CELLS)
-        return told
+            state["difference"] = encoded(np.where(same, 0, q - p), CELLS)
+        return state
 
 
 def _alone(made: CompareRecord, first: dict) -> str:
@@ -287,13 +293,13 @@ def _alone(made: CompareRecord, first: dict) -> str:
             break
         mine[row["a"] is None].append(row["op"])
     here = f"number {first['id'] + 1}" + (f", in {_layer(first['module'])}" if first["module"] else "")
-    told = [
+    parts = [
         ", ".join(ops[:NAMED]) + (f" and {len(ops) - NAMED} more" if len(ops) > NAMED else "") for ops in mine
     ]
     a, b = made.names
-    if all(told):
-        return f"Where {a} has {told[0]}, {b} has {told[1]} ({here})"
-    return f"Only {b if told[1] else a} has {told[0] or told[1]} ({here})"
+    if all(parts):
+        return f"Where {a} has {parts[0]}, {b} has {parts[1]} ({here})"
+    return f"Only {b if parts[1] else a} has {parts[0] or parts[1]} ({here})"
 
 
 def _layer(name: str) -> str:

@@ -108,9 +108,9 @@ def _parts(head: dict, arrays: list[np.ndarray]) -> tuple[str, list[tuple], dict
 
     ops: list[tuple] = []
     outputs: list[int] = []  # how many each op has
-    for told in _typed(head["ops"], list):
+    for row in _typed(head["ops"], list):
         ins: list[tuple] = []
-        for kind, *rest in _typed(told["ins"], list):
+        for kind, *rest in _typed(row["ins"], list):
             if kind == "array":
                 ins.append(("array", get(rest[0])))
             elif kind == "number":
@@ -120,20 +120,20 @@ def _parts(head: dict, arrays: list[np.ndarray]) -> tuple[str, list[tuple], dict
                 ins.append(("row", at, _whole(rest[1], outputs[at])))
             else:
                 raise ValueError(f"an input is of kind {str(kind)[:40]!r}")
-        consts = None if told["consts"] is None else tuple(_back(c) for c in _typed(told["consts"], list))
+        consts = None if row["consts"] is None else tuple(_back(c) for c in _typed(row["consts"], list))
         ops.append(
             (
-                _typed(told["name"], str),
-                _typed(told["module"], str),
-                _typed(told["line"], str),
-                [get(i) for i in _typed(told["outs"], list)],
+                _typed(row["name"], str),
+                _typed(row["module"], str),
+                _typed(row["line"], str),
+                [get(i) for i in _typed(row["outs"], list)],
                 ins,
                 consts,
-                [None if i is None else get(i) for i in _typed(told["given"], list)],
-                [(_whole(i, MOST_INPUTS), get(a)) for i, a in _typed(told["sent"], list)],
-                None if told["order"] is None else _whole(told["order"], 1 << 40),
-                _typed(told.get("called", ""), str),  # not in the oldest files
-                _typed(told.get("layer", ""), str),
+                [None if i is None else get(i) for i in _typed(row["given"], list)],
+                [(_whole(i, MOST_INPUTS), get(a)) for i, a in _typed(row["sent"], list)],
+                None if row["order"] is None else _whole(row["order"], 1 << 40),
+                _typed(row.get("called", ""), str),  # not in the oldest files
+                _typed(row.get("layer", ""), str),
             )
         )
         outputs.append(len(ops[-1][3]))

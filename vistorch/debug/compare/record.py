@@ -54,8 +54,8 @@ class CompareRecord:
         1  mul      own 1 in 2 of 2        own 1 in 2 of 2
         2  sum_all  inherited 2 in 1 of 1  same
         x.grad differs by 1
-        >>> told = record.wire()  # dicts, lists, numbers and text: what a page shows
-        >>> told["differing"], told["ops"], told["leaves"][0]["largest"]
+        >>> state = record.wire()  # dicts, lists, numbers and text: what a page shows
+        >>> state["differing"], state["ops"], state["leaves"][0]["largest"]
         (2, 2, 1.0)
     """
 
@@ -95,12 +95,12 @@ class CompareRecord:
             if len(table) > SHOWN + 1:
                 out.append(f"… and {len(table) - SHOWN - 1} more")
         for leaf in self.leaves[:SHOWN]:
-            told = (
+            amount = (
                 f"only in {self.names[leaf['only'] == 'b']}"
                 if leaf["only"]
                 else leaf["shapes"] or f"differs by {number(leaf['largest'])}"
             )
-            out.append(f"{leaf['name']}.grad {told}")
+            out.append(f"{leaf['name']}.grad {amount}")
         return "\n".join(out)
 
     def wire(self) -> dict[str, Any]:

@@ -16,16 +16,17 @@ from types import FrameType
 from typing import Any
 
 from ...engine.backward import Pass, order_of
-from ...engine.events import _HOME
 from ...engine.graph import Out, edge
+from ...engine.home import HOME
 from ...engine.tensor import Tensor
+from ..layers import is_module
 from ..meaning import short
 from .capture import Source, tensors_in
 from .names import Names, line_text
 from .record import GraphRecord
 from .words import one_line, shape_text
 
-MODULES = _HOME + "nn" + os.sep + "modules" + os.sep
+MODULES = HOME + "nn" + os.sep + "modules" + os.sep
 VARARGS = 4  # the flag of a code object that takes *args
 NOTHING = "no exception was raised yet, or it is not known here: pass it as `error`"
 NO_OP = "the exception came from no op of a graph: there is nothing to draw"
@@ -90,7 +91,7 @@ def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(_HOME)
+    return frame.f_code.co_filename.startswith(HOME)
 
 
 def _calls_ops(frame: FrameType) -> bool:
@@ -102,7 +103,7 @@ def _module(frame: FrameType) -> Any:
     """The module whose method a frame runs, or None."""
     code = frame.f_code
     found = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
-    return found if hasattr(type(found), "_call_told") else None
+    return found if is_module(found) else None
 
 
 def _backward(frame: FrameType, known: Names) -> Source:

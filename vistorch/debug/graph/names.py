@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ..layers import size_of, spoken
+from ..layers import is_module, size_of, spoken
 from ..line_lookup import line_of
 
 MOST = 200  # entries of a list or dict in the namespace
@@ -42,7 +42,7 @@ class Names:
         known = {k: v for k, v in (namespace or {}).items() if not k.startswith("_") and k not in HIDDEN}
         if modules is not None:
             self.modules(_named(modules, known))
-        self.modules((k, v) for k, v in known.items() if _is_module(v))
+        self.modules((k, v) for k, v in known.items() if is_module(v))
         for name, value in known.items():
             self._variable(name, value)
 
@@ -102,21 +102,12 @@ class Names:
         return {} if module is None else {"kind": type(module).__name__, "size": size_of(module)}
 
 
-def _is_module(value: Any) -> bool:
-    # a class has the names, too; nothing is asked of a stranger's attributes
-    return (
-        not isinstance(value, type)
-        and hasattr(type(value), "named_modules")
-        and hasattr(type(value), "_call_told")
-    )
-
-
 def _named(modules: Any, known: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Modules in any form with names: those of variables, or of classes."""
     if isinstance(modules, Mapping):
         return list(modules.items())
-    given = [modules] if _is_module(modules) else list(modules)
-    names = {id(v): k for k, v in known.items() if _is_module(v)}
+    given = [modules] if is_module(modules) else list(modules)
+    names = {id(v): k for k, v in known.items() if is_module(v)}
     return [(names.get(id(m), type(m).__name__), m) for m in given]
 
 

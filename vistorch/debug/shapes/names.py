@@ -11,6 +11,7 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ..graph.failed_forward import VARARGS, _is_ours, _module
+from ..layers import is_module
 from ..line_lookup import line_of, segment_of
 
 OPERATORS = {
@@ -147,7 +148,7 @@ def _is_room(tree: Any, frame: FrameType) -> bool:
     if not isinstance(tree, ast.Name):
         return False
     held = _held(frame, tree.id)
-    return isinstance(held, (ModuleType, type)) or hasattr(type(held), "_call_told")
+    return isinstance(held, (ModuleType, type)) or is_module(held)
 
 
 def _assigned(place: tuple[FrameType, int]) -> list[Any]:

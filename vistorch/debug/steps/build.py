@@ -111,8 +111,8 @@ class _Builder:
             )
         if self.values.pooled:
             made.says.append(
-                f"{self.values.pooled} of {len(made.values)} tensors are shown as overviews: their values take more "
-                f"than {self.values.budget:,} bytes"
+                f"{self.values.pooled} of {len(made.values)} tensors are shown as overviews, a pixel for several "
+                "values: the page carries the numbers of the small ones"
             )
         if any(getattr(n, "hooks", None) is not None for n in stepper.nodes):
             made.says.append("hooks ran while this was recorded, and run each time their step is taken")
@@ -156,7 +156,7 @@ class _Builder:
     def _node(self, i: int, n: Any) -> dict[str, Any]:
         leaf = n.__class__ is Leaf
         name = type(n).__name__
-        told: dict[str, Any] = {
+        state: dict[str, Any] = {
             "id": i,
             "name": name,
             "op": "" if leaf else short(name),
@@ -166,7 +166,7 @@ class _Builder:
             "layer": spoken(path),
             "shape": list(getattr(n, "shape", ()) or ()),
             "dtype": str(getattr(n, "dtype", "")),
-            "line": None if leaf else line_as_told(line_of(note_of(n).get("line"))),
+            "line": None if leaf else line_state(line_of(note_of(n).get("line"))),
             "forward": self.values.add(self.forward.of(n)),
             "formulas": [],
             "to": [],
@@ -174,16 +174,16 @@ class _Builder:
             "bytes": 0,
         }
         if leaf:
-            return told
+            return state
         formulas = formulas_of(n)
-        told["formulas"] = [{"input": f.input, "latex": f.latex, "reads": list(f.reads)} for f in formulas]
+        state["formulas"] = [{"input": f.input, "latex": f.latex, "reads": list(f.reads)} for f in formulas]
         for f, e in zip(formulas, n.edges, strict=True):
             if e is not None:
                 target, output = (e.node, e.nr) if e.__class__ is Out else (e, 0)
-                told["to"].append([f.input, self.stepper.number.get(target), output])
-        told["saved"] = self._saved(n)
-        told["bytes"] = sum(s["bytes"] for s in told["saved"] if not s["alias"])
-        return told
+                state["to"].append([f.input, self.stepper.number.get(target), output])
+        state["saved"] = self._saved(n)
+        state["bytes"] = sum(s["bytes"] for s in state["saved"] if not s["alias"])
+        return state
 
     def _saved(self, n: Any) -> list[dict[str, Any]]:
         if n.rule is None:
@@ -233,10 +233,10 @@ class _Builder:
         written = {} if known is None else numbers_in(frame, known, incoming)
         for flow in frame.outgoing:
             numbers = written.get(flow.input)
-            told = amount(flow.gradient)
+            amounts = amount(flow.gradient)
             if numbers is not None and (len(frame.outgoing) == 1 or len(numbers.text) <= BRIEF):
-                told = numbers.text
-            says.append(told if len(frame.outgoing) == 1 else f"{flow.input}: {told}")
+                amounts = numbers.text
+            says.append(amounts if len(frame.outgoing) == 1 else f"{flow.input}: {amounts}")
             outgoing.append(
                 {
                     "input": flow.input,
@@ -311,14 +311,14 @@ def summed(before: Any, added: Any) -> str:
     def brief(value: Any) -> str:
         return amount(value).removeprefix("norm ").partition(",")[0]
 
-    told = "0" if before is None else brief(before)
+    first = "0" if before is None else brief(before)
     more = brief(added)
     if before is not None and np.ndim(host(before)) and "norm" in amount(before) + amount(added):
-        return f"{told} + {more} (norms)"
-    return f"{told} + {more}" + (" (norm)" if amount(added).startswith("norm") else "")
+        return f"{first} + {more} (norms)"
+    return f"{first} + {more}" + (" (norm)" if amount(added).startswith("norm") else "")
 
 
-def line_as_told(line: Line | None) -> dict[str, Any] | None:
+def line_state(line: Line | None) -> dict[str, Any] | None:
     """A line as records send it."""
     if line is None:
         return None

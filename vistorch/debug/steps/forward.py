@@ -1,6 +1,6 @@
 """What forward computed, as far as a graph still knows: what was saved, and what follows from that at small cost.
 
-Invariant: what is told has the version it was saved with; a value that was overwritten since is not known.
+Invariant: what is shown has the version it was saved with; a value that was overwritten since is not known.
 """
 
 from __future__ import annotations

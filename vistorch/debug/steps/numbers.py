@@ -95,14 +95,14 @@ def numbers_of(known: Known, name: str, result: Any) -> Numbers | None:
         with quiet():
             raw = np.asarray(compute(tree, values))
             fitted = _fit(raw, result.shape)
-            told = plain(result)
+            exact = plain(result)
             loose = 1e-2 if result.dtype.itemsize == 2 else 1e-4
             same = np.allclose(
-                fitted, told, rtol=loose, atol=loose * max(norm_of(result), 1e-30), equal_nan=True
+                fitted, exact, rtol=loose, atol=loose * max(norm_of(result), 1e-30), equal_nan=True
             )
     except (KeyError, ValueError, TypeError):
         return None
-    return _written(simplified(tree, values), values, roles, raw, told) if same else None
+    return _written(simplified(tree, values), values, roles, raw, exact) if same else None
 
 
 def _values(known: Known, wanted: set[str], result: np.ndarray) -> tuple[dict, dict]:
@@ -167,7 +167,7 @@ def _fit(raw: np.ndarray, to: tuple[int, ...]) -> np.ndarray:
 
 
 def place_of(result: np.ndarray) -> tuple[int, ...]:
-    """The entry that is told of: the first that is not finite, or else the largest."""
+    """The entry that is shown: the first that is not finite, or else the largest."""
     wrong = np.flatnonzero(~np.isfinite(result))
     flat = wrong[0] if wrong.size else np.argmax(np.abs(result))
     return tuple(int(i) for i in np.unravel_index(flat, result.shape))
@@ -225,16 +225,16 @@ def _pick(value: Any, at: tuple[int, ...], to: tuple[int, ...]) -> Any:
 
 
 def _entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, ...]) -> str:
-    out, told = "", list(pieces(tree))
-    for i, (kind, what) in enumerate(told):
+    out, tokens = "", list(pieces(tree))
+    for i, (kind, what) in enumerate(tokens):
         if kind == "op":
             out += what
             continue
         written = number(_pick(values[what], at, to) if kind == "symbol" else _whole(what))
-        after = told[i + 1][1] if i + 1 < len(told) and told[i + 1][0] == "op" else ""
+        after = tokens[i + 1][1] if i + 1 < len(tokens) and tokens[i + 1][0] == "op" else ""
         if out.endswith("(") and after.startswith(")"):
             out += written
-        elif written.endswith("j") and len(told) > 1:
+        elif written.endswith("j") and len(tokens) > 1:
             out += f"({written})"
         else:
             negative = written.startswith("-") and (after.startswith("^") or (out and not out.endswith("(")))
@@ -262,9 +262,9 @@ def _terms(raw: np.ndarray, to: tuple[int, ...], at: tuple[int, ...]) -> str:
         for d in range(raw.ndim)
     )
     terms = raw[where].reshape(-1)
-    told = terms[terms != 0]
-    told = told if told.size else terms[:1]
-    return sum_of(told.size, [number(t.item()) for t in told[:TERMS]])
+    nonzero = terms[terms != 0]
+    nonzero = nonzero if nonzero.size else terms[:1]
+    return sum_of(nonzero.size, [number(t.item()) for t in nonzero[:TERMS]])
 
 
 def _matrix_entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, ...]) -> str | None:

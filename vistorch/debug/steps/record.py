@@ -60,9 +60,9 @@ class StepsRecord:
                 -> x.grad: 0 + 2
         >>> steps.count, steps.frames[0]["grads"][0]["sum"]
         (1, '0 + 2')
-        >>> told = steps.wire()  # dicts, lists, numbers, text and arrays: what a page shows
-        >>> after = told["frames"][0]["grads"][0]["after"]
-        >>> told["nodes"][0]["name"], told["values"][after]["data"]
+        >>> state = steps.wire()  # dicts, lists, numbers, text and arrays: what a page shows
+        >>> after = state["frames"][0]["grads"][0]["after"]
+        >>> state["nodes"][0]["name"], state["values"][after]["data"]
         ('MulBackward0', array(2., dtype=float32))
     """
 
@@ -131,6 +131,6 @@ class StepsRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        told = {f.name: getattr(self, f.name) for f in fields(self)}
-        told["graph"] = None if self.graph is None else {**self.graph.wire(), "text": ""}
-        return {**told, "count": self.count, "text": self.text()}
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        state["graph"] = None if self.graph is None else {**self.graph.wire(), "text": ""}
+        return {**state, "count": self.count, "text": self.text()}

@@ -46,7 +46,7 @@ def numbers_in(frame: Any, known: Known, incoming: Any) -> dict[str, Numbers]:
 
 
 def slopes_of(node: Any, incoming: Any, sent: dict[int, Any]) -> dict[int, Numbers]:
-    """By input, one entry of what was sent there with its terms; what cannot be told is left out.
+    """By input, one entry of what was sent there with its terms; what is not known is left out.
 
     Args:
         node: the node, which still has what it saved.
@@ -80,8 +80,8 @@ def slopes_of(node: Any, incoming: Any, sent: dict[int, Any]) -> dict[int, Numbe
                     terms[k].append((value, float(host(fit(found[k], node.edges[k], False))[at])))
     except Exception:  # what was saved was overwritten since, or a formula wants more than a unit
         return {}
-    told = {k: _written(terms[k], results[k], at) for k, at in places.items()}
-    return {k: numbers for k, numbers in told.items() if numbers is not None}
+    written = {k: _written(terms[k], results[k], at) for k, at in places.items()}
+    return {k: numbers for k, numbers in written.items() if numbers is not None}
 
 
 def _is_plain(node: Any) -> bool:
@@ -107,8 +107,8 @@ def _written(terms: list[tuple[float, float]], result: np.ndarray, at: tuple[int
         return None
     kept = [term for term, p in zip(terms, products, strict=True) if p != 0] or terms[:1]
     text = sum_of(len(kept), [_term(g, slope) for g, slope in kept])
-    told = number(value.item())
-    line = told if text == told else f"{text} = {told}"
+    short = number(value.item())
+    line = short if text == short else f"{text} = {short}"
     where = at if result.size > 1 else None
     line = line if where is None else f"{index(where)}: {line}"
     slopes = any(slope != 1 for _, slope in kept)

@@ -31,17 +31,17 @@ def explain(exc: BaseException, node: Any, g: Any, results: list, which: int) ->
     with contextlib.suppress(Exception):
         facts = _facts(node, g, results[which], which)
         note = note_of(node)
-        told = [
+        parts = [
             f"{node.name()} was made in {place_of(_line(note))}",
             f"NaN at {index(facts.at[0])}, in {facts.count:,} of {count(facts.size, 'value')}: {facts.how}",
         ]
         already = [t.name for t in facts.inputs if t.name == "incoming gradient" and t.bad.any()]
         if already:
-            told.append("the incoming gradient was already bad")
+            parts.append("the incoming gradient was already bad")
         names = [t.name for t in facts.inputs if t.name != "incoming gradient"]
-        told.append(f"what usually helps: {cure_of(node.rule.name if node.rule else '', True, names)}")
+        parts.append(f"what usually helps: {cure_of(node.rule.name if node.rule else '', True, names)}")
         exc.facts = facts  # type: ignore[attr-defined]
-        for sentence in told:
+        for sentence in parts:
             add_note(exc, sentence)
 
 
@@ -64,7 +64,7 @@ def _facts(node: Any, g: Any, result: Any, which: int) -> BadValue:
     facts = BadValue(at, kinds, int(bad_mask(d, None).sum()), int(d.size))
     rule = node.rule
     sources = [("incoming gradient", x) for x in (g if isinstance(g, list) else [g]) if x is not None]
-    told = ""
+    how = ""
     if rule is not None:
         known = Forward([node]).known(node, g)
         assert known is not None
@@ -72,11 +72,11 @@ def _facts(node: Any, g: Any, result: Any, which: int) -> BadValue:
         sources += [("its output", v) for n, v in known.outputs.items() if n == "out"]
         if which < len(rule.inputs):
             numbers = numbers_of(known, rule.inputs[which], d)
-            told = "" if numbers is None else numbers.text.split(": ", 1)[-1]
+            how = "" if numbers is None else numbers.text.split(": ", 1)[-1]
     for name, value in sources:
         x = host(value)
         place = matching(first, d.shape, x.shape)
         facts.inputs.append(table(name, x, place if place is not None else largest(x), None))
     facts.outputs.append(table("gradient", d, first, None))
-    facts.how = told or "it has no formula that says how"
+    facts.how = how or "it has no formula that says how"
     return facts

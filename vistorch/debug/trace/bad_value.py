@@ -13,7 +13,7 @@ import numpy as np
 from ..numbers import host, plain
 
 WINDOW = 6  # rows and columns that are shown
-MOST = 64  # indices that are told
+MOST = 64  # indices that are kept
 
 
 @dataclass

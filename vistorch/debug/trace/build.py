@@ -1,6 +1,6 @@
 """From the rows of a trace to its record: the sentence, the marks on the lines, the table of ops.
 
-Invariant: a trace may be asked at any time, also after an exception; what has not run is not told.
+Invariant: a trace may be asked at any time, also after an exception; what has not run is not in it.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from ..graph.record import GraphRecord
 from ..layers import spoken
 from ..line_lookup import Line, line_of, segment_of
 from ..numbers import host, plain
@@ -20,9 +21,6 @@ from .course import Growth
 from .names import inputs_of
 from .record import TraceRecord
 from .recorder import Row
-
-if TYPE_CHECKING:
-    from .trace import Trace
 
 ROWS = 400
 LINES = 40  # of a cell
@@ -35,7 +33,25 @@ STEP_INTO = (
 KINDS = ("nan", "inf", "-inf", "beyond the bound")
 
 
-def build(trace: Trace) -> TraceRecord:
+class Source(Protocol):
+    """What a record is made from: `Trace` has it."""
+
+    rows: list[Row]
+    back_order: list[Row]
+    leaves: dict[Any, tuple]
+    bound: float | None
+    seconds: float
+    error: str | None
+    ended: list[tuple[str, int | None]]
+    growth: Growth | None
+    graph: GraphRecord | None
+
+    def called(self, tensor: Any) -> str:
+        """What a leaf is called."""
+        ...
+
+
+def build(trace: Source) -> TraceRecord:
     """The record of a trace."""
     births = list(_births(trace))
     first = births[0] if births else None
@@ -55,7 +71,7 @@ def build(trace: Trace) -> TraceRecord:
     if births or any(r.state not in ("", "clean") or r.back not in ("", "clean") for r in trace.rows):
         made.graph = trace.graph
     if first is not None:
-        made.first, *made.births = [_told(*b, diverged=_is_growth(trace.growth, *b)) for b in births[:9]]
+        made.first, *made.births = [_state_of(*b, diverged=_is_growth(trace.growth, *b)) for b in births[:9]]
         made.sentence = _sentence(*first)
         made.cure = made.first["cure"]
         made.more = _more(trace, first, births, made.leaves)
@@ -73,7 +89,7 @@ def build(trace: Trace) -> TraceRecord:
     return made
 
 
-def _births(trace: Trace) -> Iterator[tuple[Row, str, BadValue]]:
+def _births(trace: Source) -> Iterator[tuple[Row, str, BadValue]]:
     """Births in the order they happened, of which values are kept."""
     for row in trace.rows:
         if row.state == "birth" and row.facts is not None:
@@ -116,7 +132,7 @@ def _a(dims: tuple) -> str:
     return f" of a {shape(dims)} tensor" if len(dims) > 1 else ""
 
 
-def _told(row: Row, which: str, facts: BadValue, diverged: bool = False) -> dict[str, Any]:
+def _state_of(row: Row, which: str, facts: BadValue, diverged: bool = False) -> dict[str, Any]:
     names = inputs_of(
         segment_of(row.place),
         getattr(row.rule, "inputs", ()),
@@ -139,7 +155,7 @@ def _told(row: Row, which: str, facts: BadValue, diverged: bool = False) -> dict
     }
 
 
-def _more(trace: Trace, first: tuple, births: list, leaves: list) -> str:
+def _more(trace: Source, first: tuple, births: list, leaves: list) -> str:
     """What came of the first bad value."""
     row, which, _ = first
     parts = []
@@ -189,7 +205,7 @@ def _line(row: Row, capital: bool = True) -> str:
     return f"{word} {line.line}" if line is not None else f"{word} unknown"
 
 
-def _without_birth(trace: Trace, made: TraceRecord) -> str:
+def _without_birth(trace: Source, made: TraceRecord) -> str:
     row = next((r for r in trace.rows if r.state in ("propagated", "healed")), None)
     what = "no bad value" if trace.bound is None else f"no bad value and none beyond {number(trace.bound)}"
     ran = f"{count(made.forward, 'op')} forward and {made.backward} back"
@@ -203,7 +219,7 @@ def _without_birth(trace: Trace, made: TraceRecord) -> str:
     return f"There is {what} in {ran}."
 
 
-def _leaves(trace: Trace) -> list[dict[str, Any]]:
+def _leaves(trace: Source) -> list[dict[str, Any]]:
     out = []
     for t, d, bad in trace.leaves.values():
         if bad:
@@ -221,7 +237,7 @@ def _leaves(trace: Trace) -> list[dict[str, Any]]:
     return out
 
 
-def _rows(trace: Trace) -> list[dict[str, Any]]:
+def _rows(trace: Source) -> list[dict[str, Any]]:
     rows = trace.rows
     if len(rows) > ROWS:
         wrong = [r for r in rows if r.state not in ("", "clean") or r.back not in ("", "clean")][:ROWS]
@@ -230,7 +246,7 @@ def _rows(trace: Trace) -> list[dict[str, Any]]:
     return [_row(trace, r) for r in rows]
 
 
-def _row(trace: Trace, row: Row) -> dict[str, Any]:
+def _row(trace: Source, row: Row) -> dict[str, Any]:
     line, path = line_of(row.place), row.module
     return {
         "id": row.index,
@@ -277,7 +293,7 @@ def _scalar(row: Row | None) -> str:
     return number(plain(host(row.made)).item())
 
 
-def _source(trace: Trace, first: tuple | None) -> dict[str, Any] | None:
+def _source(trace: Source, first: tuple | None) -> dict[str, Any] | None:
     """The lines around, with what happened on each."""
     lines = [(r, line) for r in trace.rows if (line := line_of(r.place)) is not None]
     if not lines:
@@ -301,7 +317,7 @@ def _source(trace: Trace, first: tuple | None) -> dict[str, Any] | None:
         span = range(1, len(every) + 1)
     else:
         span = range(max(1, at - AROUND), min(len(every), at + AROUND) + 1)
-    told = [
+    parts = [
         {
             "number": n,
             "text": every[n - 1].rstrip("\n"),
@@ -310,7 +326,7 @@ def _source(trace: Trace, first: tuple | None) -> dict[str, Any] | None:
         for n in span
     ]
     where = f"In [{centre.cell}]" if centre.cell is not None else centre.file
-    return {"where": where, "lines": told}
+    return {"where": where, "lines": parts}
 
 
 def _marks(row: Row, first: tuple | None, again: bool) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What a person called the tensors that went into an op, read from the part of the line that is the op.
 
-Invariant: only what is written there is told; where it cannot be matched to the inputs, the row's own names serve.
+Invariant: only what is written there is used; where it cannot be matched to the inputs, the row's own names serve.
 """
 
 from __future__ import annotations

@@ -138,8 +138,8 @@ class TraceRecord:
 
     def wire(self) -> dict[str, Any]:
         """As it travels; see the top of this file."""
-        told = {k: v for k, v in vars(self).items() if k != "seconds"}
-        return {**told, "graph": travelling(self.graph), "report": self.text()}
+        state = {k: v for k, v in vars(self).items() if k != "seconds"}
+        return {**state, "graph": travelling(self.graph), "report": self.text()}
 
 
 def _table(role: str, t: dict[str, Any]) -> list[str]:

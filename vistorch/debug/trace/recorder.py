@@ -49,12 +49,12 @@ class Recorder(BackwardDriver):
         >>> import vistorch
         >>> from vistorch.debug.trace.recorder import Recorder
         >>> class Loud(Recorder):
-        ...     def forward_bad(self, row, *told):
-        ...         super().forward_bad(row, *told)
+        ...     def forward_bad(self, row, *details):
+        ...         super().forward_bad(row, *details)
         ...         print(f"{row.name}, forward: {row.state}")
         ...
-        ...     def backward_bad(self, row, *told):
-        ...         super().backward_bad(row, *told)
+        ...     def backward_bad(self, row, *details):
+        ...         super().backward_bad(row, *details)
         ...         print(f"{row.name}, backward: {row.back}")
         >>> p = vistorch.tensor([0.5, 0.0], requires_grad=True)
         >>> with Loud():  # `where` hides the bad value, not its gradient
@@ -127,8 +127,8 @@ class Recorder(BackwardDriver):
         if node is not None:
             if node.__class__ is Out:
                 node = node.node
-            told = {"line": row.place, "row": row}
-            node.note = told if len(_listeners) == 1 and not mode.anomaly else {**note_of(node), **told}
+            note = {"line": row.place, "row": row}
+            node.note = note if len(_listeners) == 1 and not mode.anomaly else {**note_of(node), **note}
         if len(seen) > 20_000:
             self._forget()
         if bad_in or bad_out:
@@ -232,7 +232,7 @@ class Recorder(BackwardDriver):
         self._look(d)
         if last is not None and last.rule is rule and d.shape in last.shapes:
             self._seen[id(d)] = (ref_to(d), last.index, 0, squared(d))
-            return  # the op that computed it has told
+            return  # the op that computed it has reported it
         if id(d) in self._bad:
             row = Row(
                 len(self.rows),
@@ -357,7 +357,7 @@ class Recorder(BackwardDriver):
             self.backward_bad(row, n, g, sent, bad_in, bad_out)
 
     def ran(self, row: Row) -> None:
-        """A row's backward has run; told in the order of the pass."""
+        """A row's backward has run; reported in the order of the pass."""
 
     def _unseen(self, n: Any) -> Row:
         """The row of a node that was made before anybody recorded."""
@@ -380,7 +380,7 @@ class Recorder(BackwardDriver):
 
 
 def squared(d: Any) -> float:
-    """The sum of squares; not finite if an element is not, or if it overflows: then somebody has to look."""
+    """The sum of squares; not finite if an element is not, or if it overflows: then the values must be looked at."""
     if d.dtype.kind == "f" and d.dtype.itemsize != 2 and d.__class__ is ndarray:
         flat = d.ravel("K")  # in the order of memory: no copy of what is only transposed
         return float(vdot(flat, flat))  # unlike dot, it does not warn of an overflow

@@ -42,7 +42,7 @@ class Row:
 
     @property
     def module(self) -> str | None:
-        """The path of the module the op ran in; found when somebody asks, because names take longer than small ops."""
+        """The path of the module the op ran in; found when asked for, because names take longer than small ops."""
         if self.inside is not None:
             root, module = self.inside
             self.path, self.inside = path_of(root, module), None

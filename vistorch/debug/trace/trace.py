@@ -87,13 +87,13 @@ class Trace(Recorder):
         return super().__enter__()
 
     def __exit__(self, *exc: Any) -> None:
-        """Stop; an exception goes on its way, and what ran before it is told."""
+        """Stop; an exception goes on its way, and what ran before it is in the record."""
         self.seconds += time.perf_counter() - self._began
         self.failed(exc[1] if exc else None)
         super().__exit__(*exc)
 
     def failed(self, error: BaseException | None) -> None:
-        """Tell of the exception that ended what was recorded.
+        """Note the exception that ended what was recorded.
 
         Example:
             >>> import vistorch
@@ -102,7 +102,7 @@ class Trace(Recorder):
             >>> try:
             ...     with Trace() as trace:
             ...         x.exp() @ x
-            ... except RuntimeError as error:  # leaving the block has told of it: `failed(error)`
+            ... except RuntimeError as error:  # leaving the block has noted it: `failed(error)`
             ...     trace.failed(error)
             >>> [row.name for row in trace.rows], trace.record().error.partition(":")[0]
             (['exp'], 'RuntimeError')
@@ -144,10 +144,10 @@ class Trace(Recorder):
     def forward_bad(
         self, row: Row, ins: tuple, consts: tuple, outs: tuple, bad_in: bool, bad_out: bool
     ) -> None:
-        """Tell a birth from what was put there."""
+        """Distinguish a new bad value from one that was put there."""
         self._stop_course()
-        told = [counts(t._data, self.bound) for t in outs]
-        nan, plus, minus, beyond = (sum(c[i] for c in told) for i in range(4))
+        counted = [counts(t._data, self.bound) for t in outs]
+        nan, plus, minus, beyond = (sum(c[i] for c in counted) for i in range(4))
         row.bad = (nan, plus, minus, beyond, sum(t._data.size for t in outs))
         given = any(_not_finite(v) for v in (*consts, *[t for t in ins if not isinstance(t, Tensor)]))
         wrong = [t for t in ins if isinstance(t, Tensor) and self._known_bad(t._data)]
@@ -195,11 +195,11 @@ class Trace(Recorder):
         first = tuple(int(i) for i in at[0])
         facts = BadValue(at, which, int(bad_mask(out, self.bound).sum()), int(out.size))
         names = inputs_of(segment_of(row.place), getattr(row.rule, "inputs", ()), len(ins), row.name)
-        told = []
+        parts = []
         entries = not _reduces(row.rule, ins, out)
         for name, t in zip(names, ins, strict=False):
             if not isinstance(t, Tensor):
-                told.append(
+                parts.append(
                     f"{name} = {number(t)}"
                     if isinstance(t, (int, float, complex)) and name != str(t)
                     else str(name)
@@ -210,17 +210,17 @@ class Trace(Recorder):
             where = place if place is not None else largest(d)
             facts.inputs.append(table(name, d, where, self.bound))
             if not d.size:
-                told.append(f"{name} ({shape(d.shape)}, empty)")
+                parts.append(f"{name} ({shape(d.shape)}, empty)")
                 continue
             value = number(plain(host(d))[where].item())
             if place is None:
-                told.append(f"{name} ({shape(d.shape)}, largest {value} at {index(where)})")
+                parts.append(f"{name} ({shape(d.shape)}, largest {value} at {index(where)})")
             else:
-                told.append(f"{entry(name, index(where) if where else '')} = {value}")
+                parts.append(f"{entry(name, index(where) if where else '')} = {value}")
         facts.outputs.append(table(row.name, out, first, self.bound))
         result = number(plain(host(out))[first].item())
         facts.how = (
-            f"{row.name} of {' and '.join(told)} gives {result}" if told else f"{row.name} gives {result}"
+            f"{row.name} of {' and '.join(parts)} gives {result}" if parts else f"{row.name} gives {result}"
         )
         row.facts = facts
 
@@ -262,18 +262,18 @@ class Trace(Recorder):
         self.back_order.append(row)
 
     def backward_bad(self, row: Row, n: Any, g: Any, sent: list, bad_in: bool, bad_out: bool) -> None:
-        """Tell a birth, and keep what is around it."""
+        """Note a new bad value, and keep what is around it."""
         self._stop_course()
         super().backward_bad(row, n, g, sent, bad_in, bad_out)
-        told = [counts(d, self.bound) for _, d in sent]
-        worst = max(range(len(sent)), key=lambda i: sum(told[i]), default=None)
+        counted = [counts(d, self.bound) for _, d in sent]
+        worst = max(range(len(sent)), key=lambda i: sum(counted[i]), default=None)
         if worst is None:
             row.back_bad = (0, 0, 0, 0, 0)
             return
-        row.back_bad = (*told[worst], sent[worst][1].size)
+        row.back_bad = (*counted[worst], sent[worst][1].size)
         if row.back == "birth" and row.state == "propagated" and row.came != "placed":
             if (
-                row.came == "nan" or not told[worst][0]
+                row.came == "nan" or not counted[worst][0]
             ):  # it is what came in forward; a NaN of an infinity is new
                 row.back = "propagated"
         if row.back == "birth":
@@ -290,7 +290,7 @@ class Trace(Recorder):
         some = [x for x in (g if g.__class__ is list else [g]) if x is not None]
         for x in some:
             facts.inputs.append(self._around("incoming gradient", x, first, d.shape))
-        told = ""
+        how = ""
         if n.rule is not None:
             known = Forward([n]).known(n, g)
             assert known is not None
@@ -301,11 +301,11 @@ class Trace(Recorder):
             names_of = n.rule.inputs
             numbers = numbers_of(known, names_of[i], d) if i < len(names_of) else None
             if numbers is not None:
-                told = numbers.text.split(": ", 1)[-1]
+                how = numbers.text.split(": ", 1)[-1]
         facts.outputs.append(
             table(f"gradient of {names[i]}" if i < len(names) else "gradient", d, first, self.bound)
         )
-        if not told:
+        if not how:
             result = number(plain(host(d))[first].item())
             value = next(
                 (
@@ -315,8 +315,8 @@ class Trace(Recorder):
                 ),
                 "",
             )
-            told = f"a gradient of {value} becomes {result}" if value else f"it gives {result}"
-        facts.how = told
+            how = f"a gradient of {value} becomes {result}" if value else f"it gives {result}"
+        facts.how = how
         return facts
 
     def _around(self, name: str, x: Any, at: tuple, to: tuple) -> Any:

@@ -206,7 +206,7 @@ class Alarms:
         """
         lasts = self.newest is not None and self.newest.now
         if lasts or any(isinstance(x, float) and not math.isfinite(x) for x in self.pending.passes):
-            return  # the loss of this step is told of
+            return  # the loss of this step has its own alarm
         names = () if self.probe.sizes is None else self.probe.sizes.names
         for name, norm in zip(names, norms, strict=False):
             if norm is not None and not math.isfinite(norm):

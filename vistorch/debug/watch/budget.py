@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from math import inf
 from time import perf_counter
 
-CALL = 0.35e-6  # seconds to be told of an event that needs nothing done
+CALL = 0.35e-6  # seconds of an event that needs nothing done
 # What the loop loses to a hook, as a multiple of what the hook takes by its own clock: to be called costs too, and so
 # do the caches that it leaves to the loop. Measured: loops in pairs, with and without (benchmarks/watching.py).
 UNSEEN = 2.0
@@ -80,7 +80,7 @@ class Budget:
         self.since: float | None = None  # when it came to be held; None while it runs
         self.charged = 0.0
         self.granted = 0.0  # of that, what was asked for whatever it costs: nothing else waits for it
-        self.heard = self.each = 0.0  # what the hooks of all steps took, and those of one of late
+        self.hook_seconds = self.each = 0.0  # what the hooks of all steps took, and those of one of late
         self.apart = 0.0  # those of one batch of a validation
         self.jobs: dict[str, Job] = {}
         self.looks = True  # whether the step at hand may be looked at more closely
@@ -136,7 +136,7 @@ class Budget:
 
     def spent(self) -> float:
         """Seconds spent on watching."""
-        return self.charged + UNSEEN * self.heard + self.calls * CALL
+        return self.charged + UNSEEN * self.hook_seconds + self.calls * CALL
 
     def overhead(self) -> float:
         """The share of the loop's time that went into watching."""
@@ -196,7 +196,7 @@ class Budget:
 
     def wire(self) -> dict[str, float]:
         """Milliseconds spent, by kind."""
-        hear = UNSEEN * self.heard + self.calls * CALL
+        hear = UNSEEN * self.hook_seconds + self.calls * CALL
         return {
             name: round((j.spent + (hear if name == "hear" else 0.0)) * 1000, 3)
             for name, j in self.jobs.items()

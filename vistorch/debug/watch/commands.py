@@ -30,7 +30,7 @@ WORDS = {
 
 
 class StopTraining(BaseException):
-    """Ends a loop whose run was told to stop; the run's `with` block keeps it to itself.
+    """Ends a loop whose run was stopped; the run's `with` block keeps it to itself.
 
     It is no Exception, so that a loop which catches those ends all the same.
 

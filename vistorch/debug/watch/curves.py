@@ -121,7 +121,7 @@ class Curve:
     def wire(self, since: int = 0) -> dict[str, Any]:
         """The columns from the one of step `since` on, as they travel: rows by columns, float32, NaN where empty.
 
-        All of them where columns were merged since: what somebody has is of another width.
+        All of them where columns were merged since: what a page has is of another width.
 
         Args:
             since: the first step that may have changed.

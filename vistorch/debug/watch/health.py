@@ -18,7 +18,7 @@ from .model_probe import ModelProbe
 from .optimizers import Optimizers
 
 MEAN = 20  # looks that the mean is of
-ENOUGH = 2  # looks at gradients before a missing one is told of
+ENOUGH = 2  # looks at gradients before a missing one is reported
 
 
 def layers_of(metrics: Metrics, probe: ModelProbe, optimizers: Optimizers, step: int) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ class History:
         """Keep the state as it is now; everything pending has been read. False where it was not kept.
 
         Args:
-            asked: whether somebody asked for it: then it is kept whatever the weights are.
+            asked: whether it was asked for: then it is kept whatever the weights are.
         """
         begun = self.budget.begin()
         alarm = self.alarms.newest

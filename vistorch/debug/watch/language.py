@@ -119,7 +119,7 @@ class Tokens:
         self.vocabulary = self.length = self.seen = 0
         self.shifted = False
         self.loss_sum, self.loss_count = 0.0, 0
-        self.told: dict[str, Any] | None = None  # what travels, until something is added
+        self.wired: dict[str, Any] | None = None  # what travels, until something is added
 
     def add(self, found: list[tuple]) -> None:
         """Take in batches that have arrived.
@@ -127,7 +127,7 @@ class Tokens:
         Args:
             found: what `ask` returned of each.
         """
-        self.told = None
+        self.wired = None
         for sight, form, chosen, target, losses, read, given, n, few, total in found:
             vocabulary = sight.scores.shape[1]
             if self.vocabulary and (vocabulary != self.vocabulary):
@@ -173,7 +173,7 @@ class Tokens:
 
     def forget_after(self, step: int) -> None:
         """Drop what came after a step."""
-        self.told = None
+        self.wired = None
         self.rows = self.rows[self.rows[:, STEP] <= step]
         self.places = [one for one in self.places if one["step"] <= step]
 
@@ -212,9 +212,9 @@ class Tokens:
         Args:
             names: of the tokens, by number.
         """
-        if self.told is None and len(self.rows):
-            self.told = self._wire(names)
-        return self.told
+        if self.wired is None and len(self.rows):
+            self.wired = self._wire(names)
+        return self.wired
 
     def _wire(self, names: list[str] | None) -> dict[str, Any]:
         rows = self.fine

@@ -250,7 +250,7 @@ class LoopListener(Listener):
             self.check_calls = 0
         else:
             self._take_batch(self.check)
-            self.budget.heard += self.budget.apart
+            self.budget.hook_seconds += self.budget.apart
             if self.timed:
                 self.budget.checked(self.lap)
         self.check_calls += 1
@@ -420,7 +420,7 @@ class LoopListener(Listener):
         if self.loaders.going:
             self._epoch()
         step = self.events.after_step(optimizer)
-        self.budget.heard += self.budget.each
+        self.budget.hook_seconds += self.budget.each
         if self.timed:
             self.budget.stepped(self.lap)
         self._next_lap(step)

@@ -1,4 +1,4 @@
-"""What a pass knows of logits and labels: read from the nodes of the loss, so that no op of a training step is heard.
+"""What a pass knows of logits and labels: read from the nodes of the loss, so that a training step needs no op events.
 
 The node of `nll_loss` keeps its targets, the one of `log_softmax` before it what it gave, those of binary cross
 entropy and of distances their inputs: they are there when a backward pass is about to start, and cost a loop over a
@@ -37,7 +37,7 @@ class LossInputs:
         logs: whether the scores are log-probabilities.
         inputs: what the model was given, an array; `version`: the version cell of that memory; `was`: its count then.
         indices: of the samples in the dataset.
-        name: of the op or function that told; `form`: what makes a prediction of the scores: "", "sigmoid", "exp".
+        name: of the op or function; `form`: what makes a prediction of the scores: "", "sigmoid", "exp".
         tokens: what the model was given, where that is whole numbers.
         sequence: (sequences, positions) of flattened rows, where the graph says so; of values, what they were cut from.
         swapped: whether the loss was given the target first.

@@ -1,4 +1,4 @@
-"""What a run knows: curves, counts and lists, all of bounded size.
+"""Metric storage of a run: curves, counts and lists, all of bounded size.
 
 Invariant: numbers and small arrays only; no tensor, and nothing that grows with the number of steps beyond its bound.
 """
@@ -71,7 +71,7 @@ class Check:
 
 
 class Metrics:
-    """The run's memory.
+    """The metrics of a run.
 
     Args:
         names: the names of the classes, if they were given.
@@ -106,7 +106,7 @@ class Metrics:
         self.mistakes, self.units = Mistakes(), Units()
 
     def set_classes(self, classes: int, several: bool) -> bool:
-        """Learn how many classes there are; False for a batch of another number."""
+        """Set how many classes there are, if that is not known; False for a batch of another number."""
         if not self.classes:
             self.classes, self.several = classes, several
         if self.epoch is None and classes <= self.classes:
@@ -170,8 +170,8 @@ class Metrics:
 
     def end_check(self, check: Check) -> bool:
         """Write down a validation; False for one that saw nothing."""
-        told = any(one is not None and one.seen for one in (check.values, check.tokens))
-        if not told and (check.tally is None or not (check.tally.samples or check.without)):
+        compared = any(one is not None and one.seen for one in (check.values, check.tokens))
+        if not compared and (check.tally is None or not (check.tally.samples or check.without)):
             return False
         self.checks.append(check.wire())
         if len(self.checks) > CHECKS:

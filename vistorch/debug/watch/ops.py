@@ -1,7 +1,7 @@
-"""What is heard of ops while the model is called apart from training: there is no graph to read labels from.
+"""Listener for ops while the model is called apart from training: there is no graph to read labels from.
 
-What has told of one batch tells of the next; once it has, nothing is heard until the model is called again, so that the
-loading of data and what a loop counts for itself run as fast as ever.
+The op that showed the labels of one batch shows those of the next; after it the listener is off until the model is
+called again, so that the loading of data and what a loop counts for itself run as fast as ever.
 Invariant: one batch is counted once, from its loss if it has one, else from the comparison with its labels.
 """
 
@@ -14,7 +14,7 @@ from ...engine.events import Listener, hear
 from .loss_inputs import CLASSES, DISTANCES, VALUES, LossInputs, sight_of_op, values_of
 
 LOSS, COMPARED = "loss", "compared"
-PATIENCE = 32  # batches that nothing tells of, before nobody listens until another loader begins
+PATIENCE = 32  # batches without labels, before it stops listening until another loader begins
 _looks: dict[str, str] = {}  # by name of a row: the method that looks at it, "" for most
 
 
@@ -29,16 +29,18 @@ def _look_of(name: str) -> str:
 
 
 class Ops(Listener):
-    """Hears ops while the model is called apart from training: a loss, or a comparison of an argmax with labels."""
+    """Listens to ops apart from training: to a loss, or a comparison of an argmax with labels."""
 
     def __init__(self, listener: Any) -> None:
         self.listener = listener
         self.current: LossInputs | None = None
         self.chosen: list[tuple[Any, Any]] = []  # (scores, indices) of the newest argmax
         self.inside = self.chosen_inside = False  # whether the root is being called; and was, at that argmax
-        self.outside = False  # whether all that told of the newest batch was heard outside the root
-        self.by = self.before = ""  # what told of the newest batch, and of the one before: LOSS, COMPARED
-        self.missed = 0  # batches in a row that nothing told of
+        self.outside = False  # whether the labels of the newest batch were seen outside the root
+        self.by = self.before = (
+            ""  # what showed the labels of the newest batch, and of the one before: LOSS, COMPARED
+        )
+        self.missed = 0  # batches in a row whose labels were not seen
         self.muted = False
 
     def __enter__(self) -> Any:
@@ -61,7 +63,7 @@ class Ops(Listener):
         return sight
 
     def idle(self) -> bool:
-        """Whether nothing inside the root is of interest, and nobody else listens to ops."""
+        """Whether nothing inside the root is of interest, and there is no other listener to ops."""
         if self.missed >= PATIENCE:
             return hear.op is None
         return self.outside and (hear.op == self.op or (self.muted and hear.op is None))

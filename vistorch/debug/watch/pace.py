@@ -54,7 +54,7 @@ class Pace:
         """Note where the loop is."""
         now = perf_counter() - self.budget.held
         if len(self.points) > 1 and self.points[-1][1] == self.made:
-            self.points.pop()  # what is told while no step is made leaves the steps before in sight
+            self.points.pop()  # marks while no step is made leave the steps before in sight
         self.points.append((now, self.made))
         while len(self.points) > 2 and self.points[1][0] < now - SPAN:
             self.points.popleft()

@@ -28,7 +28,7 @@ The state that travels (arrays are numpy arrays; null: not known, shown as "–"
       "units": u8 levels 0 to 10,"dead": u8 mask,"saturated": u8 mask,"seen": samples,"state","cure"} ] },
   "filters": { "choices": [{"name","shape"}], "chosen", "step", "weight": {"codes": u8,"scale"} or null, "gradient" },
   "task": { "kind": "" (not known yet)|"classification"|"regression"|"language"|"loss" (targets are not known),
-    "loss": what told of predictions and targets, "constant": the loss whose targets differ in no batch, or "",
+    "loss": what compares predictions and targets, "constant": the loss whose targets differ in no batch, or "",
     "values": {"window": Values or null,"validation": Values or null} or null, "tokens": the same of Tokens, or null },
   "log": [ {"number","step","what","from","to","effect","undone"} ], newest last
   "snapshots": { "steps": [..], "bytes", "budget" } }
@@ -81,8 +81,8 @@ class WatchRecord:
         ('watch', 'finished', 1)
         >>> record.text().splitlines()[0]
         'Finished after step 1'
-        >>> told = record.wire()  # dicts, lists, numbers, text and arrays: what a page shows
-        >>> told["classes"], told["accuracy"]["window"]["seen"]
+        >>> state = record.wire()  # dicts, lists, numbers, text and arrays: what a page shows
+        >>> state["classes"], state["accuracy"]["window"]["seen"]
         (['cat', 'dog'], array([1, 1], dtype=uint32))
         >>> [axes.get_xlabel() for axes in record.figure().axes]  # `figure().savefig(path)` draws it
         ['step', 'accuracy, %']

@@ -127,7 +127,7 @@ class Values:
         self.name = ""
         self.echo = False
         self.loss_sum, self.loss_count = 0.0, 0
-        self.told: dict[str, Any] | None = None  # what travels, until something is added
+        self.wired: dict[str, Any] | None = None  # what travels, until something is added
         self.scored: list[dict[str, Any]] | None = None
 
     def add(self, found: list[tuple]) -> None:
@@ -136,7 +136,7 @@ class Values:
         Args:
             found: what `reads` returned.
         """
-        self.told = self.scored = None
+        self.wired = self.scored = None
         for sight, scores, target in found:
             if not scores.value.size:
                 continue
@@ -178,7 +178,7 @@ class Values:
 
     def forget_after(self, step: int) -> None:
         """Drop what came after a step."""
-        self.told = self.scored = None
+        self.wired = self.scored = None
         if self.rows is not None and self.samples is not None:
             self.rows = self.rows[self.rows[:, 0] <= step]
             self.samples = self.samples[self.samples[:, 0] <= step]
@@ -262,9 +262,9 @@ class Values:
 
     def wire(self) -> dict[str, Any] | None:
         """As it travels; see record.py."""
-        if self.told is None and self.rows is not None:
-            self.told = self._wire()
-        return self.told
+        if self.wired is None and self.rows is not None:
+            self.wired = self._wire()
+        return self.wired
 
     def _wire(self) -> dict[str, Any]:
         assert self.rows is not None

@@ -32,7 +32,7 @@ class Line:
     def __init__(self, file: Any = None, table: bool = True) -> None:
         self.file, self.table, self.bar, self.wide = file, table, None, 0
         self.done = False
-        self.warned: Any = None  # the alarm that was told of
+        self.warned: Any = None  # the alarm that was written
 
     def __call__(self, run: Any) -> None:
         """Show where the run is."""

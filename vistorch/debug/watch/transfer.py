@@ -1,7 +1,7 @@
-"""What crosses from a device to the host: everything that waits is sent together, once a refresh.
+"""Batched device-to-host copies: all arrays that wait cross together, one transfer per refresh.
 
-Whoever wants a number of an array puts it in and gets a ticket; after `send()` the ticket holds it. Reductions are
-queued by whoever puts them in, so the loop never waits for the device but here.
+`put` takes an array and gives a ticket; after `send()` the ticket holds its values. Reductions are queued on the device
+before `put`, so the loop waits for the device nowhere but in `send`.
 Invariant: one transfer for each device and `send()`, however much waits; arrays of the host do not travel at all.
 """
 

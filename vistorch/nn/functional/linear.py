@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ...engine.casting import casting
 from ...engine.errors import must_be_tensor
 from ...engine.face import FUNCTIONS
 from ...engine.ops.linalg.into import Style, into
@@ -31,6 +32,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
         >>> vistorch.nn.functional.linear(vistorch.ones(1, 2), vistorch.ones(3, 2), vistorch.zeros(3))
         tensor([[2., 2., 2.]])
     """
+    if casting.on and (recast := casting.ask(linear, locals())):
+        return recast[0]
     if out is not None:
         return into(out, Style("linear"), (input, weight, bias), linear, input, weight, bias)
     try:

@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 from ...engine import dims as _dims
+from ...engine.casting import casting
 from ...engine.face import FUNCTIONS
 from ...engine.ops.loss import binary
 from ...engine.ops.loss.entropy import cross_entropy_loss
@@ -61,6 +62,8 @@ def cross_entropy(
         >>> vistorch.nn.functional.cross_entropy(logits, labels)
         tensor(0.4100)
     """
+    if casting.on and (recast := casting.ask(cross_entropy, locals())):
+        return recast[0]
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     return cross_entropy_loss(
@@ -97,6 +100,8 @@ def nll_loss(
         >>> vistorch.nn.functional.nll_loss(log_probs, vistorch.tensor([0, 1]))
         tensor(2.5000)
     """
+    if casting.on and (recast := casting.ask(nll_loss, locals())):
+        return recast[0]
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     return nll_loss_nd(input, target, weight, _Reduction.get_enum(reduction), ignore_index)
@@ -126,6 +131,8 @@ def kl_div(
         >>> vistorch.nn.functional.kl_div(log_q, p, reduction="batchmean")
         tensor(0.1438)
     """
+    if casting.on and (recast := casting.ask(kl_div, locals())):
+        return recast[0]
     if size_average is not None or reduce is not None:
         number = _Reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -168,6 +175,8 @@ def binary_cross_entropy(
         >>> vistorch.nn.functional.binary_cross_entropy(p, y)
         tensor(0.1643)
     """
+    if casting.on and (recast := casting.ask(binary_cross_entropy, locals())):
+        return recast[0]
     if size_average is not None or reduce is not None:
         number = _Reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -208,6 +217,8 @@ def binary_cross_entropy_with_logits(
         >>> vistorch.nn.functional.binary_cross_entropy_with_logits(logits, y)
         tensor(0.3556)
     """
+    if casting.on and (recast := casting.ask(binary_cross_entropy_with_logits, locals())):
+        return recast[0]
     if size_average is not None or reduce is not None:
         number = _Reduction.legacy_get_enum(size_average, reduce)
     else:
@@ -246,6 +257,8 @@ def ctc_loss(
         >>> vistorch.nn.functional.ctc_loss(log_probs, vistorch.tensor([[1, 2]]), (4,), (2,))
         tensor(0.8432)
     """
+    if casting.on and (recast := casting.ask(ctc_loss, locals())):
+        return recast[0]
     return FUNCTIONS["ctc_loss"](
         log_probs,
         targets,

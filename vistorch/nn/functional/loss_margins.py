@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.casting import casting
 from ...engine.face import FUNCTIONS
 from ...engine.ops.activation.logistic import logsigmoid
 from ...engine.ops.loss import distance
@@ -62,6 +63,8 @@ def margin_ranking_loss(
         >>> vistorch.nn.functional.margin_ranking_loss(a, b, vistorch.tensor([1, 1]))
         tensor(0.5000)
     """
+    if casting.on and (recast := casting.ask(margin_ranking_loss, locals())):
+        return recast[0]
     number = _number(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
@@ -95,6 +98,8 @@ def hinge_embedding_loss(
         >>> vistorch.nn.functional.hinge_embedding_loss(d, y)
         tensor(0.6500)
     """
+    if casting.on and (recast := casting.ask(hinge_embedding_loss, locals())):
+        return recast[0]
     return FUNCTIONS["hinge_embedding_loss"](input, target, margin, _number(size_average, reduce, reduction))
 
 
@@ -127,6 +132,8 @@ def cosine_embedding_loss(
         >>> vistorch.nn.functional.cosine_embedding_loss(a, b, vistorch.tensor([1]))
         tensor(0.2929)
     """
+    if casting.on and (recast := casting.ask(cosine_embedding_loss, locals())):
+        return recast[0]
     return FUNCTIONS["cosine_embedding_loss"](
         input1, input2, target, margin, _number(size_average, reduce, reduction)
     )
@@ -153,6 +160,8 @@ def soft_margin_loss(
         >>> vistorch.nn.functional.soft_margin_loss(vistorch.zeros(2), vistorch.tensor([1.0, -1.0]))
         tensor(0.6931)
     """
+    if casting.on and (recast := casting.ask(soft_margin_loss, locals())):
+        return recast[0]
     number = _number(size_average, reduce, reduction)
     tensors("soft_margin_loss", input=input, target=target)
     return distance.soft_margin_loss(input, target, number)
@@ -189,6 +198,8 @@ def multi_margin_loss(
         >>> vistorch.nn.functional.multi_margin_loss(scores, vistorch.tensor([0]))
         tensor(1.)
     """
+    if casting.on and (recast := casting.ask(multi_margin_loss, locals())):
+        return recast[0]
     number = _number(size_average, reduce, reduction)
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
@@ -222,6 +233,8 @@ def multilabel_margin_loss(
         >>> vistorch.nn.functional.multilabel_margin_loss(scores, classes)
         tensor(0.1667)
     """
+    if casting.on and (recast := casting.ask(multilabel_margin_loss, locals())):
+        return recast[0]
     return _margin.multilabel_margin_loss(input, target, _number(size_average, reduce, reduction))
 
 
@@ -252,6 +265,8 @@ def multilabel_soft_margin_loss(
         >>> vistorch.nn.functional.multilabel_soft_margin_loss(logits, y)
         tensor(0.6931)
     """
+    if casting.on and (recast := casting.ask(multilabel_soft_margin_loss, locals())):
+        return recast[0]
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     yes: Any = target
@@ -304,6 +319,8 @@ def triplet_margin_loss(
         >>> vistorch.nn.functional.triplet_margin_loss(a, p, n)
         tensor(0.5000)
     """
+    if casting.on and (recast := casting.ask(triplet_margin_loss, locals())):
+        return recast[0]
     number = _number(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")

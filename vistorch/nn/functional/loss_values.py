@@ -9,6 +9,7 @@ import math
 import warnings
 from typing import Any
 
+from ...engine.casting import casting
 from ...engine.events import hear
 from ...engine.face import FUNCTIONS
 from ...engine.modes import no_grad
@@ -90,6 +91,8 @@ def l1_loss(
         >>> vistorch.nn.functional.l1_loss(vistorch.tensor([1.0, 2.0]), vistorch.tensor([0.0, 4.0]))
         tensor(1.5000)
     """
+    if casting.on and (recast := casting.ask(l1_loss, locals())):
+        return recast[0]
     given = input
     input, target = _fitted(input, target)
     if size_average is not None or reduce is not None:
@@ -125,6 +128,8 @@ def mse_loss(
         >>> vistorch.nn.functional.mse_loss(vistorch.tensor([1.0, 2.0]), vistorch.tensor([0.0, 4.0]))
         tensor(2.5000)
     """
+    if casting.on and (recast := casting.ask(mse_loss, locals())):
+        return recast[0]
     given = input
     input, target = _fitted(input, target)
     if size_average is not None or reduce is not None:
@@ -158,6 +163,8 @@ def smooth_l1_loss(
         >>> vistorch.nn.functional.smooth_l1_loss(vistorch.tensor([0.5, 2.0]), vistorch.zeros(2))
         tensor(0.8125)
     """
+    if casting.on and (recast := casting.ask(smooth_l1_loss, locals())):
+        return recast[0]
     input, target = _fitted(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
@@ -191,6 +198,8 @@ def huber_loss(
         >>> vistorch.nn.functional.huber_loss(vistorch.tensor([0.5, 4.0]), vistorch.zeros(2), delta=2.0)
         tensor(3.0625)
     """
+    if casting.on and (recast := casting.ask(huber_loss, locals())):
+        return recast[0]
     given = input
     input, target = _fitted(input, target)
     if weight is not None:
@@ -233,6 +242,8 @@ def poisson_nll_loss(
         >>> vistorch.nn.functional.poisson_nll_loss(log_rate, count)
         tensor(0.8591)
     """
+    if casting.on and (recast := casting.ask(poisson_nll_loss, locals())):
+        return recast[0]
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if reduction not in ("none", "mean", "sum"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...engine import dims as _dims
+from ...engine.casting import casting
 from ...engine.dtypes import bfloat16, float16, float32, float64, int64
 from ...engine.face import FUNCTIONS
 from ...engine.ops.normalize import checks
@@ -123,6 +124,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
         >>> vistorch.nn.functional.layer_norm(vistorch.tensor([[1.0, 3.0]]), (2,))
         tensor([[-1.0000,  1.0000]])
     """
+    if casting.on and (recast := casting.ask(layer_norm, locals())):
+        return recast[0]
     return _layer_norm(input, normalized_shape, weight, bias, eps)
 
 
@@ -158,6 +161,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
         >>> vistorch.nn.functional.group_norm(vistorch.tensor([[1.0, 3.0, 5.0, 9.0]]), 2)
         tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
+    if casting.on and (recast := casting.ask(group_norm, locals())):
+        return recast[0]
     checks.tensor("group_norm", "input", 1, input)
     shape = input.shape
     if len(shape) < 2:
@@ -217,6 +222,8 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
         >>> vistorch.nn.functional.normalize(vistorch.tensor([[3.0, 4.0]]))
         tensor([[0.6000, 0.8000]])
     """
+    if casting.on and (recast := casting.ask(normalize, locals())):
+        return recast[0]
     checks.tensor("norm", "input", 1, input)
     length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     return input / length if out is None else _div(input, length, out=out)

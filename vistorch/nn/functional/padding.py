@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine import errors
+from ...engine.casting import casting
 from ...engine.ops.image.pad_checks import MODES, bordered, constant
 from ...engine.ops.pool.sizes import ints
 from ...engine.tensor import Tensor
@@ -35,6 +36,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Any = 
         >>> F.pad(x, (1, 2), mode="reflect")
         tensor([[2, 1, 2, 3, 2, 1]])
     """
+    if casting.on and (recast := casting.ask(_pad, locals())):
+        return recast[0]
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("pad", "input", 1, input)
     pads = ints(pad, "pad", "pad", 2)
@@ -66,3 +69,6 @@ def _real(value: Any) -> float:
     elif not isinstance(value, (complex, str)) and hasattr(value, "__float__"):
         return float(value)
     raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {type(value).__name__}")
+
+
+_pad = pad  # which an argument of the function has the name of, too

@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 from ...engine import errors
+from ...engine.casting import casting
 from ...engine.face import FUNCTIONS
 from ...engine.layout import contiguous_format
 from ...engine.ops.activation.soft import log_softmax_of, softmax_of
@@ -43,6 +44,8 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         >>> vistorch.nn.functional.softmax(vistorch.tensor([0.0, 0.0, 0.0, 0.0]), dim=0)
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
+    if casting.on and (recast := casting.ask(softmax, locals())):
+        return recast[0]
     if dim is None and isinstance(input, Tensor):
         dim = _chosen_dim("softmax", input, _stacklevel)
     return softmax_of(input, dim, dtype, 1)
@@ -62,6 +65,8 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
         >>> vistorch.nn.functional.log_softmax(vistorch.tensor([0.0, 0.0]), dim=0)
         tensor([-0.6931, -0.6931])
     """
+    if casting.on and (recast := casting.ask(log_softmax, locals())):
+        return recast[0]
     if dim is None and isinstance(input, Tensor):
         dim = _chosen_dim("log_softmax", input, _stacklevel)
     return log_softmax_of(input, dim, dtype, 1)
@@ -81,6 +86,8 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         >>> vistorch.nn.functional.softmin(vistorch.tensor([0.0, 0.0]), dim=0)
         tensor([0.5000, 0.5000])
     """
+    if casting.on and (recast := casting.ask(softmin, locals())):
+        return recast[0]
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("softmin", "input", 1, input)
     if dim is None:

@@ -10,6 +10,7 @@ from operator import index
 from typing import Any
 
 from ...engine import dims as _dims
+from ...engine.casting import casting
 from ...engine.face import FUNCTIONS
 from ...engine.ops.image.upsample import grown
 from ...engine.ops.image.upsample import upsample as _resize
@@ -73,6 +74,8 @@ def interpolate(
         >>> vistorch.nn.functional.interpolate(x, scale_factor=2, mode="linear")
         tensor([[[0., 1., 3., 4.]]])
     """
+    if casting.on and (recast := casting.ask(interpolate, locals())):
+        return recast[0]
     if mode in _PLAIN:
         if align_corners is not None:
             raise ValueError(
@@ -198,6 +201,8 @@ def upsample(
         ...     vistorch.nn.functional.upsample(vistorch.tensor([[[1.0, 2.0]]]), scale_factor=2)
         tensor([[[1., 1., 2., 2.]]])
     """
+    if casting.on and (recast := casting.ask(upsample, locals())):
+        return recast[0]
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
@@ -265,6 +270,8 @@ def grid_sample(
         >>> vistorch.nn.functional.grid_sample(x, vistorch.zeros(1, 1, 1, 2), align_corners=False)
         tensor([[[[1.5000]]]])
     """
+    if casting.on and (recast := casting.ask(grid_sample, locals())):
+        return recast[0]
     if mode not in tuple(GRID_SAMPLE_INTERPOLATION_MODES):
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
@@ -297,6 +304,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         tensor([[[[-0.5000,  0.0000],
                   [ 0.5000,  0.0000]]]])
     """
+    if casting.on and (recast := casting.ask(affine_grid, locals())):
+        return recast[0]
     if align_corners is None:
         warnings.warn(_ALIGN, stacklevel=2)
         align_corners = False

@@ -22,7 +22,6 @@ from .loss import *
 from .module import *
 from .normalization import *
 from .padding import *
-from .parameters import *
 from .pixelshuffle import *
 from .pooling import *
 from .rnn import *
@@ -41,6 +40,7 @@ _MOVED = {
     "loss_margins": "loss",
     "loss_values": "loss",
     "padding_own": "padding",
+    "parameters": "container",
     "pooling_max": "pooling",
     "pooling_means": "pooling",
     "smooth": "activation",

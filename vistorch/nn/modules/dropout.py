@@ -24,17 +24,12 @@ class _DropoutNd(Module):
     __constants__ = ("p", "inplace")
     p: float
     inplace: bool
-    _function: str  # of nn.functional
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if p < 0 or p > 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply it."""
-        return getattr(F, self._function)(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         """The settings, for the module's text."""
@@ -51,7 +46,9 @@ class Dropout(_DropoutNd):
         tensor([1., 1.])
     """
 
-    _function = "dropout"
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it."""
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 @arguments(ARGUMENTS, p="the probability of a channel to be dropped.")
@@ -64,7 +61,9 @@ class Dropout1d(_DropoutNd):
         tensor([1., 1.])
     """
 
-    _function = "dropout1d"
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it."""
+        return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 @arguments(ARGUMENTS, p="the probability of a channel to be dropped.")
@@ -77,7 +76,9 @@ class Dropout2d(_DropoutNd):
         tensor([1., 1.])
     """
 
-    _function = "dropout2d"
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it."""
+        return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 @arguments(ARGUMENTS, p="the probability of a channel to be dropped.")
@@ -90,7 +91,9 @@ class Dropout3d(_DropoutNd):
         tensor([1., 1.])
     """
 
-    _function = "dropout3d"
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it."""
+        return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 @arguments(ARGUMENTS)
@@ -103,7 +106,9 @@ class AlphaDropout(_DropoutNd):
         tensor([1., 1.])
     """
 
-    _function = "alpha_dropout"
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it."""
+        return F.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
 @arguments(ARGUMENTS, p="the probability of a channel to be dropped.")
@@ -116,4 +121,6 @@ class FeatureAlphaDropout(_DropoutNd):
         tensor([1., 1.])
     """
 
-    _function = "feature_alpha_dropout"
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it."""
+        return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)

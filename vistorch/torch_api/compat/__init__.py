@@ -3,6 +3,6 @@
 Invariant: nothing here is needed by the rest of the library.
 """
 
-from .alias import alias_torch, is_aliased, unalias_torch
+from .import_torch import alias_torch, is_aliased, unalias_torch
 
 __all__ = ["alias_torch", "is_aliased", "unalias_torch"]

@@ -1,7 +1,7 @@
 """One more sentence under an error that an old program runs into, where Python itself cannot know what to say.
 
-Invariant: imports nothing of vistorch (see `alias.py`), and changes nothing but what is printed for an error that
-nobody caught.
+Invariant: imports nothing of vistorch (see `import_torch.py`), and changes nothing but what is printed for an error
+that nobody caught.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import sys
 from typing import NoReturn
 
 from vistorch._version import __version__
-from vistorch.torch_api.compat.alias import environment
+from vistorch.torch_api.compat.import_torch import environment
 
 USAGE = """\
 usage: vistorch run script.py [arguments]

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...call import op
+from ...casting import casting
 from ...face import FUNCTIONS, public
 from ...generators import pick
 from ...inplace import replace
@@ -258,6 +259,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         >>> vistorch.prelu(vistorch.tensor([-1.0, 2.0]), vistorch.tensor(0.5))
         tensor([-0.5000,  2.0000])
     """
+    if casting.on and (recast := casting.ask(prelu, locals())):
+        return recast[0]
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("prelu", "input", 1, input)
     if not isinstance(weight, Tensor):

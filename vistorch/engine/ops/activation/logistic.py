@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import errors, outs
 from ...call import op
+from ...casting import casting
 from ...graph import sync_rg
 from ...kernels import masks
 from ...modes import mode
@@ -224,6 +225,8 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20, *, out: Any 
         >>> vistorch.nn.functional.softplus(vistorch.tensor([0.0, 30.0]))
         tensor([ 0.6931, 30.0000])
     """
+    if casting.on and (recast := casting.ask(softplus, locals())):
+        return recast[0]
     if out is not None:
         return exactly("softplus", input, out, softplus, beta, threshold)
     tensor(input, _refuse_softplus, "softplus")

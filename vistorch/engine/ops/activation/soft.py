@@ -14,6 +14,7 @@ import numpy as np
 from ... import dtypes, errors, outs
 from ...base_ops import cast
 from ...call import op
+from ...casting import casting
 from ...dims import one
 from ...face import public
 from ...placed import Placed
@@ -224,6 +225,8 @@ def softmax(input: Tensor, dim: int, dtype: Any = None, *, out: Any = None) -> T
         >>> vistorch.softmax(vistorch.tensor([0.0, 0.0, 0.0, 0.0]), 0)
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
+    if casting.on and (recast := casting.ask(softmax, locals())):
+        return recast[0]
     if out is None:
         return softmax_of(input, dim, dtype, 2)
     return _into(out, "softmax", softmax_of(input, dim, dtype, 2))
@@ -244,6 +247,8 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None, *, out: Any = None) 
         >>> vistorch.log_softmax(vistorch.tensor([0.0, 0.0]), 0)
         tensor([-0.6931, -0.6931])
     """
+    if casting.on and (recast := casting.ask(log_softmax, locals())):
+        return recast[0]
     if out is None:
         return log_softmax_of(input, dim, dtype, 2)
     return _into(out, "log_softmax", log_softmax_of(input, dim, dtype, 2))

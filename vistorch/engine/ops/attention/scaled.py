@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...base_ops import to_dtype
+from ...casting import casting
 from ...face import FUNCTIONS, METHODS
 from ...modes import mode
 from ...tensor import Tensor, wrap
@@ -54,6 +55,8 @@ def scaled_dot_product_attention(
         >>> vistorch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)[0]
         tensor([1., 0.])
     """
+    if casting.on and (recast := casting.ask(scaled_dot_product_attention, locals())):
+        return recast[0]
     _check(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
     mask = attn_mask
     if mask is not None and mask._data.dtype.kind == "b":

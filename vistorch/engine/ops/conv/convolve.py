@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 from ... import dims
+from ...casting import casting
 from ...face import public
 from ...tensor import Tensor
 from ..image.pad import constant_pad
@@ -136,6 +137,8 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         >>> vistorch.conv1d(x, vistorch.tensor([[[1., 0., -1.]]]), padding=1)
         tensor([[[-2., -2., -2.,  3.]]])
     """
+    if casting.on and (recast := casting.ask(conv1d, locals())):
+        return recast[0]
     return _public("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -159,6 +162,8 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         tensor([[[[ 8., 12.],
                   [20., 24.]]]])
     """
+    if casting.on and (recast := casting.ask(conv2d, locals())):
+        return recast[0]
     return _public("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -180,4 +185,6 @@ def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         >>> vistorch.conv3d(vistorch.ones(1, 1, 2, 3, 4), vistorch.ones(1, 1, 2, 2, 2)).shape
         vistorch.Size([1, 1, 1, 2, 3])
     """
+    if casting.on and (recast := casting.ask(conv3d, locals())):
+        return recast[0]
     return _public("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)

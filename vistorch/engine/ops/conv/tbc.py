@@ -8,6 +8,7 @@ from __future__ import annotations
 from ... import dims, errors
 from ...base_ops import to_dtype
 from ...call import op
+from ...casting import casting
 from ...face import public
 from ...kernels import conv as kernels
 from ...tensor import Tensor
@@ -66,6 +67,8 @@ def conv_tbc(input, weight, bias, pad=0):
         >>> vistorch.conv_tbc(vistorch.ones(3, 1, 2), vistorch.ones(2, 2, 1), vistorch.zeros(1)).flatten()
         tensor([4., 4.])
     """
+    if casting.on and (recast := casting.ask(conv_tbc, locals())):
+        return recast[0]
     checks.tensors("conv_tbc", input=input, weight=weight, bias=bias)
     pad = dims.whole(pad, "conv_tbc", "pad", 4)
     x, w, b = input._data, weight._data, bias._data

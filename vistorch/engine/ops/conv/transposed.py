@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dims
+from ...casting import casting
 from ...face import public
 from ...tensor import Tensor
 from ..shape.rows import squeeze_dim, unsqueeze
@@ -84,6 +85,8 @@ def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_paddi
         >>> vistorch.conv_transpose1d(vistorch.tensor([[[1., 2.]]]), vistorch.tensor([[[1., 10.]]]), stride=2)
         tensor([[[ 1., 10.,  2., 20.]]])
     """
+    if casting.on and (recast := casting.ask(conv_transpose1d, locals())):
+        return recast[0]
     return _public(
         "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -110,6 +113,8 @@ def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_paddi
                   [2., 4., 2.],
                   [1., 2., 1.]]]])
     """
+    if casting.on and (recast := casting.ask(conv_transpose2d, locals())):
+        return recast[0]
     return _public(
         "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -134,6 +139,8 @@ def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_paddi
         >>> vistorch.conv_transpose3d(vistorch.ones(1, 1, 1, 2, 2), vistorch.ones(1, 2, 2, 3, 3), stride=2).shape
         vistorch.Size([1, 2, 2, 5, 5])
     """
+    if casting.on and (recast := casting.ask(conv_transpose3d, locals())):
+        return recast[0]
     return _public(
         "conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -160,6 +167,8 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
         >>> vistorch.convolution(x, w, None, [1], [0], [1], False, [0], 1)
         tensor([[[2., 2.]]])
     """
+    if casting.on and (recast := casting.ask(convolution, locals())):
+        return recast[0]
     func = "convolution"
     tensors(func, input, weight, bias)
     stride = dims.sequence(stride, func, "stride", 4)

@@ -10,6 +10,7 @@ import numpy as np
 from ... import errors, promote
 from ...bygone import number_first
 from ...call import op
+from ...casting import casting
 from ...face import METHODS, public
 from ...graph import NUMBERS
 from ...inplace import direct, replace
@@ -93,6 +94,8 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
         >>> vistorch.addcmul(x, x, x, value=10)
         tensor([11., 42.])
     """
+    if casting.on and (recast := casting.ask(addcmul, locals())):
+        return recast[0]
     if out is None and value.__class__ in REAL and input.__class__ is Tensor:
         o = _plain_addcmul((input, tensor1, tensor2), (value,))
         if o is not None:
@@ -120,6 +123,8 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
         >>> vistorch.addcdiv(x, x, x, value=10)
         tensor([11., 12.])
     """
+    if casting.on and (recast := casting.ask(addcdiv, locals())):
+        return recast[0]
     if out is None and value.__class__ in REAL and input.__class__ is Tensor:
         o = _plain_addcdiv((input, tensor1, tensor2), (value,))
         if o is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import base_ops, dtypes, errors, promote
 from ...call import op
+from ...casting import casting
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general
 from ...tensor import Tensor
@@ -140,6 +141,8 @@ def view_as_complex(input):
         >>> vistorch.view_as_complex(vistorch.tensor([[1.0, 2.0], [0.0, 3.0]]))
         tensor([1.+2.j, 0.+3.j])
     """
+    if casting.on and (recast := casting.ask(view_as_complex, locals())):
+        return recast[0]
     a = _tensor("view_as_complex", input)
     if a.dtype not in promote.FLOATS and a.dtype != np.dtype("f2"):
         raise RuntimeError(

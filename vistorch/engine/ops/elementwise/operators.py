@@ -6,6 +6,7 @@ Invariant: an operator returns NotImplemented for what it does not know, so that
 from __future__ import annotations
 
 from ... import promote
+from ...casting import casting
 from ...face import METHODS
 from ...graph import NUMBERS
 from ...tensor import Tensor
@@ -30,6 +31,8 @@ def reflected(op):
 
 def _rtruediv(self, other):
     """`2 / x` is `x.reciprocal() * 2`, in PyTorch's graph too."""
+    if casting.on and (recast := casting.ask(_rtruediv, locals())):
+        return recast[0]
     return arithmetic.mul.operator(powers.reciprocal(self), other)
 
 

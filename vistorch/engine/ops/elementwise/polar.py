@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import dtypes, outs, promote
 from ...call import op
+from ...casting import casting
 from ...face import public
 from .complex import _tensor
 from .rows import one
@@ -126,6 +127,8 @@ def polar(abs, angle, *, out=None):
         >>> vistorch.polar(vistorch.tensor([2.0]), vistorch.tensor([0.0]))
         tensor([2.+0.j])
     """
+    if casting.on and (recast := casting.ask(polar, locals())):
+        return recast[0]
     _tensor("polar", abs, "abs")
     _tensor("polar", angle, "angle", 2)
     return _combine("polar", _polar, abs, angle, out)

@@ -12,6 +12,7 @@ import numpy as np
 from ... import dtypes, errors, outs, promote
 from ...base_ops import to_dtype
 from ...call import op
+from ...casting import casting
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import replace
@@ -127,6 +128,8 @@ def power(input: Any, exponent: Any, *, out: Any = None) -> Any:
         >>> vistorch.pow(2, vistorch.tensor([1.0, 2.0, 3.0]))
         tensor([2., 4., 8.])
     """
+    if casting.on and (recast := casting.ask(power, locals())):
+        return recast[0]
     if exponent.__class__ in REAL and isinstance(input, Tensor) and input._data.dtype in promote.FLOATS:
         return pow_row.scaled(input, exponent) if out is None else pow_row(input, exponent, out=out)
     if out is None and input.__class__ in REAL and exponent.__class__ is Tensor:
@@ -160,6 +163,8 @@ def _check_powers(x, y):
 
 def power_operator(x, y):
     """`x ** y`: leaves foreign operands to themselves."""
+    if casting.on and (recast := casting.ask(power_operator, locals())):
+        return recast[0]
     if y.__class__ in REAL and x._data.dtype in promote.FLOATS:
         return pow_row.scaled(x, y)
     if y.__class__ is Tensor and x._data.dtype is y._data.dtype and y._data.dtype in promote.FLOATS:
@@ -176,6 +181,8 @@ def power_operator(x, y):
 
 def power_reflected(x, y):
     """`y ** x`."""
+    if casting.on and (recast := casting.ask(power_reflected, locals())):
+        return recast[0]
     return power(y, x) if isinstance(y, Tensor) or promote.number(y) is not None else pow_row.operator(y, x)
 
 

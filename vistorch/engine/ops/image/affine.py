@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import dims, errors
 from ...call import op
+from ...casting import casting
 from ...face import public
 from ..linalg import checks
 
@@ -63,6 +64,8 @@ def affine_grid_generator(theta, size, align_corners):
         tensor([[[[-1.,  0.],
                   [ 1.,  0.]]]])
     """
+    if casting.on and (recast := casting.ask(affine_grid_generator, locals())):
+        return recast[0]
     checks.tensors("affine_grid_generator", theta=theta)
     sizes = dims.sequence(size, "affine_grid_generator")
     if len(sizes) not in (4, 5):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dims, errors
 from ...call import op
+from ...casting import casting
 from ...face import public
 from ...kernels.row_sums import added_rows
 from ...tensor import Tensor
@@ -147,6 +148,8 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         >>> vistorch.grid_sampler(x, vistorch.zeros(1, 1, 1, 2), 0, 0, False)
         tensor([[[[1.5000]]]])
     """
+    if casting.on and (recast := casting.ask(grid_sampler, locals())):
+        return recast[0]
     return _sampled("grid_sampler", input, grid, interpolation_mode, padding_mode, align_corners)
 
 
@@ -163,6 +166,8 @@ def _sampled(name: str, input: Any, grid: Any, mode: Any, padding: Any, align: A
 
 def _of_dims(n: int) -> Any:
     def sampler(input, grid, interpolation_mode, padding_mode, align_corners):
+        if casting.on and (recast := casting.ask(sampler, locals())):
+            return recast[0]
         return _sampled(name, input, grid, interpolation_mode, padding_mode, align_corners)
 
     name = sampler.__name__ = sampler.__qualname__ = f"grid_sampler_{n}d"

@@ -11,6 +11,7 @@ from typing import Any
 from ... import errors, views
 from ...base_ops import to_place
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...graph import sync_rg
@@ -99,6 +100,8 @@ def index_put(input, indices, values, accumulate=False):
         >>> vistorch.index_put(vistorch.zeros(3), (index,), vistorch.ones(3), accumulate=True)
         tensor([2., 0., 1.])
     """
+    if casting.on and (recast := casting.ask(index_put, locals())):
+        return recast[0]
     checks.tensors("index_put", ("input", 1, input), ("values", 2, values))
     where = _indices("index_put", input, indices)
     if values._place is not input._place:

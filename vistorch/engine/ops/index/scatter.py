@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import dims, errors, outs
 from ...call import op
+from ...casting import casting
 from ...face import public
 from ...promote import number as plain_number
 from ...tensor import Tensor, wrap
@@ -188,6 +189,8 @@ def scatter_add(input, dim, index, src, *, out=None):
         >>> vistorch.scatter_add(vistorch.zeros(3), 0, vistorch.tensor([0, 2, 0]), vistorch.ones(3))
         tensor([2., 0., 1.])
     """
+    if casting.on and (recast := casting.ask(scatter_add, locals())):
+        return recast[0]
     if out is not None:
         checks.check_out("scatter_add", out, input, (index, src))
     dim, src = checks.scatter("scatter_add", input, dim, index, src)

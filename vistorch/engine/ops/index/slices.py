@@ -10,6 +10,7 @@ from typing import Any
 from ... import dims, errors, outs
 from ...base_ops import to_dtype, to_place
 from ...call import op
+from ...casting import casting
 from ...face import METHODS, public
 from ...graph import sync_rg
 from ...modes import mode
@@ -212,6 +213,8 @@ def index_copy(input, dim, index, source, *, out=None):
         >>> vistorch.index_copy(vistorch.zeros(3), 0, index, vistorch.tensor([5.0, 7.0]))
         tensor([7., 0., 5.])
     """
+    if casting.on and (recast := casting.ask(index_copy, locals())):
+        return recast[0]
     if out is not None:
         checks.check_out("index_copy", out, input, (index, source))
     checks.tensors("index_copy", ("input", 1, input), ("index", 3, index), ("source", 4, source))

@@ -12,6 +12,7 @@ import numpy as np
 from ... import outs
 from ...base_ops import cast
 from ...call import op
+from ...casting import casting
 from ...events import hear
 from ...face import public
 from ...graph import UNTRACKED
@@ -113,6 +114,8 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         >>> vistorch.addmm(vistorch.tensor([1, 1]), vistorch.tensor([[1, 2]]), vistorch.tensor([[3, 0], [4, 1]]))
         tensor([[12,  3]])
     """
+    if casting.on and (recast := casting.ask(addmm, locals())):
+        return recast[0]
     try:
         x, a, b = input._data, mat1._data, mat2._data
     except AttributeError:
@@ -217,6 +220,8 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
         >>> vistorch.addmv(vistorch.tensor([1]), vistorch.tensor([[1, 2]]), vistorch.tensor([3, 4]))
         tensor([12])
     """
+    if casting.on and (recast := casting.ask(addmv, locals())):
+        return recast[0]
     checks.tensors("addmv", input=input, mat=mat, vec=vec)
     if out is not None:
         return into(out, Style("addmv"), (input, mat, vec), _addmv, input, mat, vec, beta, alpha)
@@ -259,6 +264,8 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
         tensor([[4, 5],
                 [7, 9]])
     """
+    if casting.on and (recast := casting.ask(addr, locals())):
+        return recast[0]
     checks.tensors("addr", input=input, vec1=vec1, vec2=vec2)
     if out is not None:
         outs.check_out("addr", out, (input, vec1, vec2))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...call import op
+from ...casting import casting
 from ...errors import sizes
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general
@@ -52,6 +53,8 @@ def _batched(name: str, row: Any, kernel: str, style: Style) -> Any:
     """`addbmm` and `baddbmm`, which differ in whether the batch is summed."""
 
     def call(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+        if casting.on and (recast := casting.ask(call, locals())):
+            return recast[0]
         checks.tensors(name, input=input, batch1=batch1, batch2=batch2)
         if out is not None:
             return into(

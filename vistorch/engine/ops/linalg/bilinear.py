@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from ...call import op
+from ...casting import casting
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
 from .checks import native, tensors
@@ -47,6 +48,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         >>> vistorch.bilinear(vistorch.ones(1, 2), vistorch.ones(1, 3), vistorch.ones(1, 2, 3))
         tensor([[6.]])
     """
+    if casting.on and (recast := casting.ask(bilinear, locals())):
+        return recast[0]
     tensors(
         "bilinear", input1=input1, input2=input2, weight=weight, **({} if bias is None else {"bias": bias})
     )

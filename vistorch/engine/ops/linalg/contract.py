@@ -11,6 +11,7 @@ from typing import Any
 from ... import dims as _dims
 from ... import errors
 from ...call import op
+from ...casting import casting
 from ...errors import sizes
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
@@ -42,6 +43,8 @@ def trace(input):
         >>> vistorch.trace(vistorch.tensor([[1, 2], [3, 4]]))
         tensor(5)
     """
+    if casting.on and (recast := casting.ask(trace, locals())):
+        return recast[0]
     checks.tensors("trace", input=input)
     checks.no_bool("trace", input)
     if input._data.ndim != 2:
@@ -64,6 +67,8 @@ def tensordot(a, b, dims: Any = 2, out=None):
         >>> vistorch.tensordot(vistorch.tensor([[1, 2], [3, 4]]), vistorch.tensor([1, 1]), dims=1)
         tensor([3, 7])
     """
+    if casting.on and (recast := casting.ask(tensordot, locals())):
+        return recast[0]
     for t, argument, position in ((a, "a", 1), (b, "b", 2)):
         if not isinstance(t, Tensor):
             raise errors.must_be_tensor("tensordot", argument, position, t)
@@ -176,6 +181,8 @@ def multi_dot(tensors, *, out=None):
         >>> vistorch.linalg.multi_dot([vistorch.tensor([[1, 2]]), vistorch.tensor([[3], [4]])])
         tensor([[11]])
     """
+    if casting.on and (recast := casting.ask(multi_dot, locals())):
+        return recast[0]
     if not isinstance(tensors, (tuple, list)):
         raise TypeError(
             "linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not "
@@ -255,6 +262,8 @@ def chain_matmul(*matrices, out=None):
         >>> vistorch.chain_matmul(vistorch.tensor([[1, 2]]), vistorch.tensor([[3], [4]]))
         tensor([[11]])
     """
+    if casting.on and (recast := casting.ask(chain_matmul, locals())):
+        return recast[0]
     if len(matrices) == 1 and isinstance(matrices[0], (tuple, list)):
         matrices = tuple(matrices[0])
     if not matrices:
@@ -288,6 +297,8 @@ def vecdot(x, y, *, dim=-1, out=None):
         >>> vistorch.linalg.vecdot(vistorch.tensor([1., 2.]), vistorch.tensor([3., 4.]))
         tensor(11.)
     """
+    if casting.on and (recast := casting.ask(vecdot, locals())):
+        return recast[0]
     checks.tensors("linalg_vecdot", x=x, y=y)
     if out is not None:
         return into(out, _VECDOT, (x, y), lambda: vecdot(x, y, dim=dim))

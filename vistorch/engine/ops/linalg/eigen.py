@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors, outs
 from ...call import op
+from ...casting import casting
 from ...graph import sync_rg
 from ...modes import mode
 from ...return_types import linalg_eig, linalg_eigh, make
@@ -90,6 +91,8 @@ def eigh(input, UPLO="L", *, out=None):
         >>> vistorch.linalg.eigh(vistorch.tensor([[2., 0.], [0., 1.]])).eigenvalues
         tensor([1., 2.])
     """
+    if casting.on and (recast := casting.ask(eigh, locals())):
+        return recast[0]
     checks.tensors("linalg_eigh", input=input)
     if out is not None:
         if not isinstance(out, (tuple, list)) or len(out) != 2:
@@ -114,6 +117,8 @@ def eigvalsh(input, UPLO="L", *, out=None):
         >>> vistorch.linalg.eigvalsh(vistorch.tensor([[2., 0.], [0., 1.]]))
         tensor([1., 2.])
     """
+    if casting.on and (recast := casting.ask(eigvalsh, locals())):
+        return recast[0]
     checks.tensors("linalg_eigvalsh", input=input)
     if out is not None:
         return into(out, Style("_linalg_eigh"), (input,), eigvalsh, input, UPLO)
@@ -187,6 +192,8 @@ def eig(input, *, out=None):
         >>> vistorch.linalg.eig(vistorch.tensor([[2., 0.], [0., 1.]])).eigenvalues
         tensor([2.+0.j, 1.+0.j])
     """
+    if casting.on and (recast := casting.ask(eig, locals())):
+        return recast[0]
     checks.tensors("linalg_eig", input=input)
     if out is not None:
         return into(out, castable("vistorch.linalg.eig", "eigenvalues", "linalg_eig"), (input,), eig, input)
@@ -205,6 +212,8 @@ def eigvals(input, *, out=None):
         >>> vistorch.linalg.eigvals(vistorch.tensor([[2., 0.], [0., 1.]]))
         tensor([2.+0.j, 1.+0.j])
     """
+    if casting.on and (recast := casting.ask(eigvals, locals())):
+        return recast[0]
     checks.tensors("linalg_eigvals", input=input)
     if out is not None:
         return into(out, castable("vistorch.linalg.eigvals", "eigenvalues"), (input,), eigvals, input)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dims, outs, return_types
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...kernels import lu as kernels
@@ -130,6 +131,8 @@ def inv_ex(A, *, check_errors=False, out=None):
         >>> vistorch.linalg.inv_ex(vistorch.tensor([[0.]])).info
         tensor(1, dtype=vistorch.int32)
     """
+    if casting.on and (recast := casting.ask(inv_ex, locals())):
+        return recast[0]
     checks.tensors("linalg_inv_ex", A=A)
     check_errors = flag(check_errors, "linalg_inv_ex", "check_errors")
     if out is not None:
@@ -152,6 +155,8 @@ def cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         >>> vistorch.linalg.cholesky_ex(vistorch.tensor([[4.]])).L
         tensor([[2.]])
     """
+    if casting.on and (recast := casting.ask(cholesky_ex, locals())):
+        return recast[0]
     checks.tensors("linalg_cholesky_ex", input=input)
     if out is not None:
         outs.check_outs("linalg_cholesky_ex", out, (input,))
@@ -215,6 +220,8 @@ def old_cholesky(input, upper=False, *, out=None):
         >>> vistorch.linalg.cholesky(vistorch.tensor([[4.]]))
         tensor([[2.]])
     """
+    if casting.on and (recast := casting.ask(old_cholesky, locals())):
+        return recast[0]
     checks.tensors("cholesky", input=input)
     warn_once("cholesky")
     if out is not None:
@@ -240,6 +247,8 @@ def old_qr(input, some=True, *, out=None):
         >>> vistorch.linalg.qr(vistorch.tensor([[2.]])).R.abs()
         tensor([[2.]])
     """
+    if casting.on and (recast := casting.ask(old_qr, locals())):
+        return recast[0]
     checks.tensors("qr", input=input)
     some = flag(some, "qr", "some")
     warn_once("qr")
@@ -262,6 +271,8 @@ def old_svd(input, some=True, compute_uv=True, *, out=None):
         >>> vistorch.svd(vistorch.tensor([[0., 2.], [3., 0.]])).S
         tensor([3., 2.])
     """
+    if casting.on and (recast := casting.ask(old_svd, locals())):
+        return recast[0]
     checks.tensors("svd", input=input)
     some, compute_uv = flag(some, "svd", "some"), flag(compute_uv, "svd", "compute_uv")
     if out is not None:
@@ -309,6 +320,8 @@ def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
         >>> vistorch.linalg.matrix_norm(vistorch.tensor([[2., 0.], [0., 1.]]), "nuc")
         tensor(3.)
     """
+    if casting.on and (recast := casting.ask(nuclear_norm, locals())):
+        return recast[0]
     checks.tensors("nuclear_norm", input=input)
     _old_norm("nuclear_norm", "matrix_norm(A, 'nuc', dim, keepdim)")
     if dim is not None and not isinstance(dim, (int, tuple, list)):
@@ -341,6 +354,8 @@ def frobenius_norm(input, dim, keepdim=False, *, out=None):
         >>> vistorch.linalg.vector_norm(vistorch.tensor([3., 4.]), 2.0, 0)
         tensor(5.)
     """
+    if casting.on and (recast := casting.ask(frobenius_norm, locals())):
+        return recast[0]
     checks.tensors("frobenius_norm", input=input)
     if not isinstance(dim, (int, tuple, list)):
         raise TypeError(

@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import errors
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...graph import sync_rg
 from ...modes import mode
@@ -89,6 +90,8 @@ def qr(A, mode="reduced", *, out=None):
         tensor([[2., 0.],
                 [0., 3.]])
     """
+    if casting.on and (recast := casting.ask(qr, locals())):
+        return recast[0]
     checks.tensors("linalg_qr", A=A)
     if out is not None:
         return into(out, Style("linalg_qr"), (A,), qr, A, mode)
@@ -192,6 +195,8 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
         >>> vistorch.linalg.svd(vistorch.tensor([[0., 2.], [3., 0.]])).S
         tensor([3., 2.])
     """
+    if casting.on and (recast := casting.ask(svd, locals())):
+        return recast[0]
     checks.tensors("linalg_svd", A=A)
     if out is not None:
         return into(out, Style("_linalg_svd"), (A,), lambda: svd(A, full_matrices, driver=driver))
@@ -220,6 +225,8 @@ def svdvals(A, *, driver=None, out=None):
         >>> vistorch.linalg.svdvals(vistorch.tensor([[0., 2.], [3., 0.]]))
         tensor([3., 2.])
     """
+    if casting.on and (recast := casting.ask(svdvals, locals())):
+        return recast[0]
     checks.tensors("linalg_svdvals", A=A)
     if out is not None:
         return into(out, Style("_linalg_svd"), (A,), svdvals, A)

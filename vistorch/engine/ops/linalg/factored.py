@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import errors, outs, return_types
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...face import public
 from ...kernels import lu as kernels
@@ -159,6 +160,8 @@ def old_lu_solve(input, LU_data, LU_pivots, *, out=None):
         >>> vistorch.linalg.lu_solve(LU, pivots, vistorch.tensor([[4.]]))
         tensor([[2.]])
     """
+    if casting.on and (recast := casting.ask(old_lu_solve, locals())):
+        return recast[0]
     checks.tensors("lu_solve", input=input, LU_data=LU_data, LU_pivots=LU_pivots)
     warn_once("lu_solve")
     return lu_solve(LU_data, LU_pivots, input, out=out)
@@ -239,6 +242,8 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         >>> vistorch.cholesky_solve(vistorch.tensor([[4.]]), vistorch.tensor([[2.]]))
         tensor([[1.]])
     """
+    if casting.on and (recast := casting.ask(cholesky_solve, locals())):
+        return recast[0]
     checks.tensors("cholesky_solve", input=input, input2=input2)
     if out is not None:
         outs.check_out("cholesky_solve", out, (input, input2))
@@ -301,6 +306,8 @@ def cholesky_inverse(input, upper=False, *, out=None):
         >>> vistorch.cholesky_inverse(vistorch.tensor([[2.]]))
         tensor([[0.2500]])
     """
+    if casting.on and (recast := casting.ask(cholesky_inverse, locals())):
+        return recast[0]
     checks.tensors("cholesky_inverse", input=input)
     if out is not None:
         outs.check_out("cholesky_inverse", out, (input,))
@@ -359,6 +366,8 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
         >>> vistorch.linalg.solve_triangular(vistorch.tensor([[2.]]), vistorch.tensor([[4.]]), upper=True)
         tensor([[2.]])
     """
+    if casting.on and (recast := casting.ask(triangular_solve, locals())):
+        return recast[0]
     checks.tensors("triangular_solve", b=b, A=A)
     warn_once("triangular_solve")
     if out is not None:

@@ -15,6 +15,7 @@ from ... import dims as _dims
 from ... import errors
 from ...base_ops import cast
 from ...call import HALVES
+from ...casting import casting
 from ...face import METHODS
 from ...promote import default_float
 from ...tensor import Tensor
@@ -188,6 +189,8 @@ def _one(name: str) -> Callable:
     half = name in ("irfft", "hfft")
 
     def call(input, n=None, dim=-1, norm=None, *, out=None):
+        if casting.on and (recast := casting.ask(call, locals())):
+            return recast[0]
         if out is not None:
             return _into(name, out, input, lambda t: call(t, n, dim, norm))
         t = _input(name, input, _kind(name))
@@ -203,6 +206,8 @@ def _many(name: str) -> Callable:
     default = (-2, -1) if name.endswith("2") else None
 
     def call(input, s=None, dim=default, norm=None, *, out=None):
+        if casting.on and (recast := casting.ask(call, locals())):
+            return recast[0]
         if out is not None:
             return _into(name, out, input, lambda t: call(t, s, dim, norm))
         if not isinstance(input, Tensor):

@@ -11,6 +11,7 @@ from typing import Any
 from ... import dims as _dims
 from ...base_ops import expand
 from ...call import op
+from ...casting import casting
 from ...face import public
 from ..reduce.norms import vector_norm_dims
 from . import checks
@@ -133,6 +134,8 @@ def cross(input, other, dim=None, *, out=None):
         >>> vistorch.cross(vistorch.tensor([1, 0, 0]), vistorch.tensor([0, 1, 0]), dim=0)
         tensor([0, 0, 1])
     """
+    if casting.on and (recast := casting.ask(cross, locals())):
+        return recast[0]
     checks.tensors("cross", input=input, other=other)
     if dim is None:
         shape = input._data.shape
@@ -157,6 +160,8 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         >>> vistorch.cdist(vistorch.tensor([[0., 0.]]), vistorch.tensor([[3., 4.]]))
         tensor([[5.]])
     """
+    if casting.on and (recast := casting.ask(cdist, locals())):
+        return recast[0]
     checks.tensors("cdist", x1=x1, x2=x2)
     modes = (
         "use_mm_for_euclid_dist_if_necessary",

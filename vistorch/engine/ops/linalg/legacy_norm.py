@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import outs
+from ...casting import casting
 from ...face import public
 from ...promote import floating
 from ...tensor import Tensor
@@ -50,6 +51,8 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
         >>> vistorch.tensor([3.0, 4.0]).norm()
         tensor(5.)
     """
+    if casting.on and (recast := casting.ask(norm, locals())):
+        return recast[0]
     tensor("norm", input)
     if p == "nuc":
         return _nuclear(input, (-2, -1) if dim is None else dim, keepdim, out, dtype)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors, outs, return_types
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...face import public
 from ...kernels import lu as kernels
@@ -244,6 +245,8 @@ def old_lu(A, pivot=True, get_infos=False, out=None):
         >>> vistorch.linalg.lu_factor(vistorch.tensor([[4., 4.], [1., 2.]])).pivots
         tensor([1, 2], dtype=vistorch.int32)
     """
+    if casting.on and (recast := casting.ask(old_lu, locals())):
+        return recast[0]
     checks.tensors("lu", A=A)
     pivot = flag(pivot, "lu", "pivot")
     warn_once("lu")

@@ -12,6 +12,7 @@ from typing import Any
 from ... import dims as _dims
 from ... import dtypes
 from ...base_ops import cast
+from ...casting import casting
 from ...dims import flag
 from ...face import METHODS
 from ...tensor import Tensor
@@ -61,6 +62,8 @@ def vector_norm(x, ord: float = 2, dim: Any = None, keepdim=False, *, dtype=None
         >>> vistorch.linalg.vector_norm(vistorch.tensor([3., 4.]))
         tensor(5.)
     """
+    if casting.on and (recast := casting.ask(vector_norm, locals())):
+        return recast[0]
     if not isinstance(x, Tensor):
         raise checks.errors.must_be_tensor("linalg_vector_norm", "input", 1, x)
     ord = _dims.scalar(ord)
@@ -102,6 +105,8 @@ def matrix_norm(input, ord: Any = "fro", dim: Any = (-2, -1), keepdim=False, *, 
         >>> vistorch.linalg.matrix_norm(vistorch.tensor([[1., 2.], [2., 4.]]))
         tensor(5.)
     """
+    if casting.on and (recast := casting.ask(matrix_norm, locals())):
+        return recast[0]
     if not isinstance(input, Tensor):
         raise checks.errors.must_be_tensor("linalg_matrix_norm", "input", 1, input)
     if out is not None:
@@ -179,6 +184,8 @@ def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
         >>> vistorch.linalg.norm(vistorch.tensor([[1., 2.], [2., 4.]]))
         tensor(5.)
     """
+    if casting.on and (recast := casting.ask(norm, locals())):
+        return recast[0]
     if not isinstance(input, Tensor):
         raise checks.errors.must_be_tensor("linalg_norm", "input", 1, input)
     if out is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...base_ops import expand
 from ...call import op
+from ...casting import casting
 from ...face import METHODS, expose, public
 from ...graph import UNTRACKED, version
 from ...tensor import Tensor
@@ -94,6 +95,8 @@ def bmm(input, mat2, *, out=None):
         >>> vistorch.bmm(vistorch.tensor([[[1, 2]]]), vistorch.tensor([[[3], [4]]]))
         tensor([[[11]]])
     """
+    if casting.on and (recast := casting.ask(bmm, locals())):
+        return recast[0]
     checks.tensors("bmm", input=input, mat2=mat2)
     if out is not None:
         return into(out, Style("bmm"), (input, mat2), bmm, input, mat2)
@@ -239,6 +242,8 @@ def matmul(input, other, *, out=None):
         >>> vistorch.matmul(vistorch.tensor([[1., 2.], [3., 4.]]), vistorch.tensor([1., 1.]))
         tensor([3., 7.])
     """
+    if casting.on and (recast := casting.ask(matmul, locals())):
+        return recast[0]
     return _any_product(input, other, out=out)
 
 
@@ -248,6 +253,8 @@ METHODS["__matmul__"].__name__ = "__matmul__"
 
 def _reflected(input, other):
     """`other @ input`."""
+    if casting.on and (recast := casting.ask(_reflected, locals())):
+        return recast[0]
     return _operator(other, input, None)
 
 

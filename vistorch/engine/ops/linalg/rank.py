@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from ...call import HALVES, op
+from ...casting import casting
 from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...promote import number
@@ -143,6 +144,8 @@ def pinverse(input, rcond=1e-15):
         >>> vistorch.pinverse(vistorch.tensor([[2.]]))
         tensor([[0.5000]])
     """
+    if casting.on and (recast := casting.ask(pinverse, locals())):
+        return recast[0]
     checks.tensors("pinverse", input=input)
     return pinv(input, rcond)
 
@@ -163,6 +166,8 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
         >>> vistorch.linalg.matrix_rank(vistorch.tensor([[1., 2.], [2., 4.]]))
         tensor(1)
     """
+    if casting.on and (recast := casting.ask(matrix_rank, locals())):
+        return recast[0]
     checks.tensors("linalg_matrix_rank", input=input)
     hermitian = flag(hermitian, "linalg_matrix_rank", "hermitian")
     _check_tolerances("linalg_matrix_rank", tol, atol, rtol)
@@ -209,6 +214,8 @@ def cond(input, p: Any = None, *, out: Any = None) -> Any:
         >>> vistorch.linalg.cond(vistorch.tensor([[4., 0.], [0., 1.]]))
         tensor(4.)
     """
+    if casting.on and (recast := casting.ask(cond, locals())):
+        return recast[0]
     checks.tensors("linalg_cond", input=input)
     if out is not None:
         return into(out, castable("linalg.cond"), (input,), cond, input, p)
@@ -316,6 +323,8 @@ def lstsq(input, b, rcond=None, *, driver=None, out=None):
         >>> vistorch.linalg.lstsq(vistorch.tensor([[1.], [1.]]), vistorch.tensor([[1.], [3.]])).solution
         tensor([[2.0000]])
     """
+    if casting.on and (recast := casting.ask(lstsq, locals())):
+        return recast[0]
     checks.tensors("linalg_lstsq", input=input, b=b)
     if out is not None:
         style = castable("vistorch.linalg.lstsq", "solution", "linalg_lstsq")

@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import errors
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...return_types import geqrf as geqrf_type
@@ -44,6 +45,8 @@ def geqrf(input, *, out=None):
         >>> vistorch.geqrf(vistorch.tensor([[3., 1.], [4., 2.]])).a[0].abs()
         tensor([5.0000, 2.2000])
     """
+    if casting.on and (recast := casting.ask(geqrf, locals())):
+        return recast[0]
     checks.tensors("geqrf", input=input)
     if out is not None:
         return into(out, Style("geqrf", casts=True), (input,), geqrf, input)
@@ -95,6 +98,8 @@ def householder_product(A, tau, *, out=None):
         tensor([[1., 0.],
                 [0., 1.]])
     """
+    if casting.on and (recast := casting.ask(householder_product, locals())):
+        return recast[0]
     return _product("linalg_householder_product", "A", A, tau, out)
 
 
@@ -150,6 +155,8 @@ def orgqr(input, input2, *, out=None):
         tensor([[1., 0.],
                 [0., 1.]])
     """
+    if casting.on and (recast := casting.ask(orgqr, locals())):
+        return recast[0]
     return _product("orgqr", "input", input, input2, out)
 
 
@@ -179,6 +186,8 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
         tensor([[0., 0.],
                 [0., 0.]])
     """
+    if casting.on and (recast := casting.ask(ormqr, locals())):
+        return recast[0]
     checks.tensors("ormqr", input=input, tau=tau, other=other)
     if out is not None:
         return into(out, _INTO, (input, tau, other), ormqr, input, tau, other, left, transpose)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import outs
 from ...call import op
+from ...casting import casting
 from ...dims import fits, flag
 from ...errors import broadcast
 from ...face import METHODS, public
@@ -122,6 +123,8 @@ def inv(A, *, out=None):
         tensor([[0.5000, 0.0000],
                 [0.0000, 0.2500]])
     """
+    if casting.on and (recast := casting.ask(inv, locals())):
+        return recast[0]
     checks.tensors("linalg_inv", A=A)
     if out is not None:
         return into(out, Style("linalg_inv_ex"), (A,), inv, A)
@@ -142,6 +145,8 @@ def inverse(input, *, out=None):
         >>> vistorch.inverse(vistorch.tensor([[2.]]))
         tensor([[0.5000]])
     """
+    if casting.on and (recast := casting.ask(inverse, locals())):
+        return recast[0]
     checks.tensors("inverse", input=input)
     return inv(input, out=out)
 
@@ -160,6 +165,8 @@ def solve(A, B, *, left=True, out=None):
         >>> vistorch.linalg.solve(vistorch.tensor([[2., 0.], [0., 4.]]), vistorch.tensor([2., 2.]))
         tensor([1.0000, 0.5000])
     """
+    if casting.on and (recast := casting.ask(solve, locals())):
+        return recast[0]
     checks.tensors("linalg_solve", A=A, B=B)
     if out is not None:
         return into(out, Style("_linalg_solve_ex"), (A, B), lambda: solve(A, B, left=left))
@@ -212,6 +219,8 @@ def cholesky(input, *, upper=False, out=None):
         tensor([[2., 0.],
                 [0., 3.]])
     """
+    if casting.on and (recast := casting.ask(cholesky, locals())):
+        return recast[0]
     checks.tensors("linalg_cholesky", input=input)
     if out is not None:
         return into(out, Style("linalg_cholesky_ex"), (input,), lambda: cholesky(input, upper=upper))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...casting import casting
 from ...events import hear
 from ...graph import UNTRACKED
 from ...modes import inferring, mode
@@ -33,6 +34,8 @@ def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
         assert rule is None or rule.kernels[0] is np.dot, rule
 
     def call(input, mat2, *, out=None):
+        if casting.on and (recast := casting.ask(call, locals())):
+            return recast[0]
         try:
             a = input._data
             b = mat2._data

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from ... import dims, errors
+from ...casting import casting
 from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
@@ -107,6 +108,8 @@ def tensorinv(input, ind=2, *, out=None):
         >>> vistorch.linalg.tensorinv(vistorch.eye(4).reshape(2, 2, 2, 2)).shape
         vistorch.Size([2, 2, 2, 2])
     """
+    if casting.on and (recast := casting.ask(tensorinv, locals())):
+        return recast[0]
     checks.tensors("linalg_tensorinv", input=input)
     ind = dims.whole(ind, "linalg_tensorinv", "ind", 2)
     if out is not None:
@@ -140,6 +143,8 @@ def tensorsolve(input, other, dims=None, *, out=None):
         tensor([[1., 1.],
                 [1., 1.]])
     """
+    if casting.on and (recast := casting.ask(tensorsolve, locals())):
+        return recast[0]
     checks.tensors("linalg_tensorsolve", input=input, other=other)
     if out is not None:
         return into(out, castable("tensorsolve"), (input, other), lambda: tensorsolve(input, other, dims))

@@ -6,6 +6,7 @@ Invariant: an inner dim of two tensors that do not agree is refused before anyth
 from __future__ import annotations
 
 from ...call import op
+from ...casting import casting
 from ...errors import sizes
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
@@ -55,6 +56,8 @@ def mv(input, vec, *, out=None):
         >>> vistorch.mv(vistorch.tensor([[1, 2], [3, 4]]), vistorch.tensor([1, 1]))
         tensor([3, 7])
     """
+    if casting.on and (recast := casting.ask(mv, locals())):
+        return recast[0]
     checks.tensors("mv", input=input, vec=vec)
     if out is not None:
         return into(out, Style("mv", MV), (input, vec), mv, input, vec)
@@ -107,6 +110,8 @@ def dot(input, tensor, *, out=None):
         >>> vistorch.dot(vistorch.tensor([2, 3]), vistorch.tensor([2, 1]))
         tensor(7)
     """
+    if casting.on and (recast := casting.ask(dot, locals())):
+        return recast[0]
     checks.tensors("dot", input=input, tensor=tensor)
     if out is not None:
         return into(out, Style("dot", DOT), (input, tensor), dot, input, tensor)
@@ -129,6 +134,8 @@ def vdot(input, other, *, out=None):
         >>> vistorch.vdot(vistorch.tensor([2, 3]), vistorch.tensor([2, 1]))
         tensor(7)
     """
+    if casting.on and (recast := casting.ask(vdot, locals())):
+        return recast[0]
     checks.tensors("vdot", input=input, other=other)
     if out is not None:
         return into(out, Style("vdot", DOT), (input, other), vdot, input, other)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import dtypes, promote
 from ...call import op
+from ...casting import casting
 from ...face import public
 from ...straight import straight
 from ...tensor import Tensor, wrap
@@ -236,6 +237,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         >>> vistorch.binary_cross_entropy_with_logits(logits, labels, reduction=1)
         tensor(0.3556)
     """
+    if casting.on and (recast := casting.ask(binary_cross_entropy_with_logits, locals())):
+        return recast[0]
     name = "binary_cross_entropy_with_logits"
     if weight is None and pos_weight is None and input.__class__ is target.__class__ is Tensor:
         if input._data.shape == target._data.shape and reduction.__class__ is int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import dims, errors
 from ...call import HALVES, op
+from ...casting import casting
 from ...face import public
 from ...tensor import Tensor, wrap
 from ..elementwise.choose import where
@@ -221,6 +222,8 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
         >>> vistorch.ctc_loss(log_probs, vistorch.tensor([[1, 2]]), (4,), (2,), reduction=2)
         tensor(1.6864)
     """
+    if casting.on and (recast := casting.ask(ctc_loss, locals())):
+        return recast[0]
     _check_forms((log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity))
     blank, reduction = whole("ctc_loss", "blank", 5, blank), whole("ctc_loss", "reduction", 6, reduction)
     if targets.requires_grad:

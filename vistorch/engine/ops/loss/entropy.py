@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dims, errors, promote
+from ...casting import casting
 from ...face import public
 from ...quiet import hushed
 from ...rules import twin
@@ -161,6 +162,8 @@ def kl_div(input, target, reduction=0, *, log_target=False):
         >>> vistorch.kl_div(q.log(), p, 2)
         tensor(0.1438)
     """
+    if casting.on and (recast := casting.ask(kl_div, locals())):
+        return recast[0]
     tensors("kl_div", input=input, target=target)
     reduction = whole("kl_div", "reduction", 3, reduction)
     if any(t._data.dtype.kind == "c" for t in (input, target)):

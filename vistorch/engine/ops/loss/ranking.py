@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from ... import errors
+from ...casting import casting
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
 from ..elementwise.bounds import clamp_min, minimum
@@ -33,6 +34,8 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
         >>> vistorch.hinge_embedding_loss(d, vistorch.tensor([1, -1]))
         tensor([0.5000, 0.8000])
     """
+    if casting.on and (recast := casting.ask(hinge_embedding_loss, locals())):
+        return recast[0]
     tensors("hinge_embedding_loss", input=input, target=target)
     margin = real("hinge_embedding_loss", "margin", 3, margin)
     reduction = whole("hinge_embedding_loss", "reduction", 4, reduction)
@@ -58,6 +61,8 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
         >>> vistorch.margin_ranking_loss(a, b, vistorch.tensor([1, 1]))
         tensor([0., 1.])
     """
+    if casting.on and (recast := casting.ask(margin_ranking_loss, locals())):
+        return recast[0]
     tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     margin = real("margin_ranking_loss", "margin", 4, margin)
     reduction = whole("margin_ranking_loss", "reduction", 5, reduction)
@@ -85,6 +90,8 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
         >>> vistorch.cosine_embedding_loss(a, b, vistorch.tensor([1]))
         tensor([0.2929])
     """
+    if casting.on and (recast := casting.ask(cosine_embedding_loss, locals())):
+        return recast[0]
     name = "cosine_embedding_loss"
     tensors(name, input1=input1, input2=input2, target=target)
     margin, reduction = real(name, "margin", 4, margin), whole(name, "reduction", 5, reduction)
@@ -140,6 +147,8 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
         >>> vistorch.triplet_margin_loss(a, p, n)
         tensor([0.5000])
     """
+    if casting.on and (recast := casting.ask(triplet_margin_loss, locals())):
+        return recast[0]
     name = "triplet_margin_loss"
     tensors(name, anchor=anchor, positive=positive, negative=negative)
     margin, p, eps = (
@@ -173,6 +182,8 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
         >>> vistorch.poisson_nll_loss(log_rate, count, True, False, 1e-8, 1)
         tensor(0.8591)
     """
+    if casting.on and (recast := casting.ask(poisson_nll_loss, locals())):
+        return recast[0]
     name = "poisson_nll_loss"
     tensors(name, input=input, target=target)
     flag(name, "log_input", 3, log_input)

@@ -14,6 +14,7 @@ from ... import dims as _dims
 from ... import promote
 from ...base_ops import expand, to_dtype
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...kernels.row_sums import added_rows
@@ -51,6 +52,8 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
         >>> vistorch.cosine_similarity(x, vistorch.tensor([[1.0, 0.0]]))
         tensor([1.0000, 0.7071])
     """
+    if casting.on and (recast := casting.ask(cosine_similarity, locals())):
+        return recast[0]
     checks.tensor("cosine_similarity", "x1", 1, x1)
     checks.tensor("cosine_similarity", "x2", 2, x2)
     dim = _dims.whole(dim, "cosine_similarity", "dim", 3)
@@ -234,6 +237,8 @@ def pdist(input, p=2):
         >>> vistorch.pdist(vistorch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]))
         tensor([5.0000, 1.0000, 4.2426])
     """
+    if casting.on and (recast := casting.ask(pdist, locals())):
+        return recast[0]
     checks.tensor("pdist", "input", 1, input)
     p = checks.real("pdist", "p", 2, p)
     d = input._data

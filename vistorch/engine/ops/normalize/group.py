@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import dims, errors
 from ...call import op
+from ...casting import casting
 from ...face import public
 from ...tensor import wrap
 from ..reduce.frame import size_of
@@ -189,6 +190,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
         >>> vistorch.group_norm(vistorch.tensor([[1.0, 3.0, 5.0, 9.0]]), 2, eps=0.0)
         tensor([[-1.,  1., -1.,  1.]])
     """
+    if casting.on and (recast := casting.ask(group_norm, locals())):
+        return recast[0]
     checks.tensor("group_norm", "input", 1, input)
     groups = dims.whole(num_groups, "group_norm", "num_groups", 2)
     checks.tensor("group_norm", "weight", 3, weight, True)

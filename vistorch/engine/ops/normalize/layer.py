@@ -12,6 +12,7 @@ import numpy as np
 
 from ...base_ops import to_dtype
 from ...call import op
+from ...casting import casting
 from ...face import public
 from ...tensor import wrap
 from . import checks, passes, rows
@@ -139,6 +140,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_
         >>> vistorch.layer_norm(vistorch.tensor([[1.0, 3.0]]), (2,), eps=0.0)
         tensor([[-1.,  1.]])
     """
+    if casting.on and (recast := casting.ask(layer_norm, locals())):
+        return recast[0]
     return _layered("layer_norm", input, normalized_shape, weight, bias, eps)[0][0]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from ...casting import casting
 from ...face import public
 from ...graph import sync_rg
 from ...modes import mode
@@ -258,4 +259,6 @@ def max_pool3d(
         >>> vistorch.max_pool3d(vistorch.arange(8.0).reshape(1, 2, 2, 2), 2)
         tensor([[[[7.]]]])
     """
+    if casting.on and (recast := casting.ask(max_pool3d, locals())):
+        return recast[0]
     return max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, False)

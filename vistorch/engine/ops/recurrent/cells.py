@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import errors
+from ...casting import casting
 from ...face import public
 from ...tensor import Tensor
 from ..linalg.added import addmm
@@ -99,6 +100,8 @@ def lstm_cell(
         >>> vistorch.lstm_cell(x, (h, h), vistorch.ones(4, 2), vistorch.ones(4, 1))
         (tensor([[0.6083]]), tensor([[0.8491]]))
     """
+    if casting.on and (recast := casting.ask(lstm_cell, locals())):
+        return recast[0]
     if not isinstance(hx, (tuple, list)):
         given = errors.type_name(hx) if not isinstance(hx, Tensor) else "Tensor"
         raise TypeError(f"lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not {given}")
@@ -139,6 +142,8 @@ def gru_cell(
         >>> vistorch.gru_cell(vistorch.ones(1, 2), vistorch.zeros(1, 1), vistorch.ones(3, 2), vistorch.ones(3, 1))
         tensor([[0.1149]])
     """
+    if casting.on and (recast := casting.ask(gru_cell, locals())):
+        return recast[0]
     return _step("gru_cell", gru_layer, 3, input, _one_state(hx, "gru_cell"), w_ih, w_hh, b_ih, b_hh)[0]
 
 
@@ -161,6 +166,8 @@ def rnn_tanh_cell(
         >>> vistorch.rnn_tanh_cell(vistorch.ones(1, 2), vistorch.zeros(1, 1), vistorch.ones(1, 2), vistorch.ones(1, 1))
         tensor([[0.9640]])
     """
+    if casting.on and (recast := casting.ask(rnn_tanh_cell, locals())):
+        return recast[0]
     states = _one_state(hx, "rnn_tanh_cell")
     return _step("rnn_tanh_cell", tanh_layer, 1, input, states, w_ih, w_hh, b_ih, b_hh)[0]
 
@@ -184,5 +191,7 @@ def rnn_relu_cell(
         >>> vistorch.rnn_relu_cell(vistorch.ones(1, 2), vistorch.zeros(1, 1), vistorch.ones(1, 2), vistorch.ones(1, 1))
         tensor([[2.]])
     """
+    if casting.on and (recast := casting.ask(rnn_relu_cell, locals())):
+        return recast[0]
     states = _one_state(hx, "rnn_relu_cell")
     return _step("rnn_relu_cell", relu_layer, 1, input, states, w_ih, w_hh, b_ih, b_hh)[0]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import dtypes, errors
+from ...casting import casting
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
 from ..shape.join import cat, stack
@@ -170,6 +171,8 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
         >>> out.flatten()
         tensor([0.6083, 0.8726, 0.9353])
     """
+    if casting.on and (recast := casting.ask(lstm, locals())):
+        return recast[0]
     return _run("lstm", lstm_layer, args, kwargs, True)
 
 
@@ -189,6 +192,8 @@ def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         >>> hn
         tensor([[[0.2832]]])
     """
+    if casting.on and (recast := casting.ask(gru, locals())):
+        return recast[0]
     return _run("gru", gru_layer, args, kwargs)
 
 
@@ -208,6 +213,8 @@ def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         >>> out.flatten()
         tensor([0.9640, 0.7763, 0.8407])
     """
+    if casting.on and (recast := casting.ask(rnn_tanh, locals())):
+        return recast[0]
     return _run("rnn_tanh", tanh_layer, args, kwargs)
 
 
@@ -227,4 +234,6 @@ def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         >>> out.flatten()
         tensor([2., 0., 2.])
     """
+    if casting.on and (recast := casting.ask(rnn_relu, locals())):
+        return recast[0]
     return _run("rnn_relu", relu_layer, args, kwargs)

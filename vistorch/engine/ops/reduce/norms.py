@@ -13,6 +13,7 @@ import numpy as np
 from ... import dtypes, outs
 from ...base_ops import cast
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...face import public
 from ...kernels import totals
@@ -208,6 +209,8 @@ def logsumexp(input, dim=MISSING, keepdim=False, *, out=None):
         >>> vistorch.tensor([1000.0, 1000.0]).logsumexp(0)
         tensor(1000.6932)
     """
+    if casting.on and (recast := casting.ask(logsumexp, locals())):
+        return recast[0]
     a = tensor("logsumexp", input)
     if dim is MISSING:
         raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')

@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import outs
 from ...call import op
+from ...casting import casting
 from ...dims import flag
 from ...face import public
 from ...kernels import search
@@ -190,6 +191,8 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
         >>> vistorch.tensor([1.0, 2.0, 4.0]).quantile(0.75)
         tensor(3.)
     """
+    if casting.on and (recast := casting.ask(quantile, locals())):
+        return recast[0]
     return _quantile("quantile", input, q, dim, keepdim, interpolation, out)
 
 
@@ -210,4 +213,6 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
         >>> vistorch.tensor([1.0, float("nan"), 2.0]).nanquantile(0.5)
         tensor(1.5000)
     """
+    if casting.on and (recast := casting.ask(nanquantile, locals())):
+        return recast[0]
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, out)

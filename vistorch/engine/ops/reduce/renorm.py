@@ -11,6 +11,7 @@ from typing import Any
 from ... import dims, errors, inplace, outs, promote
 from ...base_ops import cast
 from ...call import op
+from ...casting import casting
 from ...face import METHODS, public
 from ...promote import floating, number
 from ...tensor import Tensor
@@ -52,6 +53,8 @@ def dist(input, other, p=2):
         >>> vistorch.dist(vistorch.tensor([0.0, 3.0]), vistorch.tensor([4.0, 0.0]))
         tensor(5.)
     """
+    if casting.on and (recast := casting.ask(dist, locals())):
+        return recast[0]
     a = tensor("dist", input)
     if not isinstance(other, Tensor):
         raise errors.must_be_tensor("dist", "other", 2, other)
@@ -125,6 +128,8 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         tensor([[0.6000, 0.8000],
                 [0.3000, 0.4000]])
     """
+    if casting.on and (recast := casting.ask(renorm, locals())):
+        return recast[0]
     a = tensor("renorm", input)
     p, maxnorm = dims.scalar(p), dims.scalar(maxnorm)
     for value, name, position in ((p, "p", 2), (maxnorm, "maxnorm", 4)):

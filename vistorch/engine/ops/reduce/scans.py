@@ -13,6 +13,7 @@ import numpy as np
 from ... import dtypes, inplace, outs, return_types, views
 from ...base_ops import cast
 from ...call import op
+from ...casting import casting
 from ...dims import whole
 from ...face import expose, public
 from ...kernels import scans
@@ -252,6 +253,8 @@ def cumsum(input, dim=None, *, dtype=None, out=None, **names):
         >>> vistorch.tensor([1, 2, 3]).cumsum(0)
         tensor([1, 3, 6])
     """
+    if casting.on and (recast := casting.ask(cumsum, locals())):
+        return recast[0]
     return _scan("cumsum", cumsum_dim, input, dim, dtype, out, names)
 
 
@@ -271,6 +274,8 @@ def cumprod(input, dim=None, *, dtype=None, out=None, **names):
         >>> vistorch.tensor([1, 2, 3]).cumprod(0)
         tensor([1, 2, 6])
     """
+    if casting.on and (recast := casting.ask(cumprod, locals())):
+        return recast[0]
     return _scan("cumprod", cumprod_dim, input, dim, dtype, out, names)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ... import dtypes, outs
 from ...base_ops import cast
 from ...call import FLOATS, op
+from ...casting import casting
 from ...dims import flag
 from ...face import public
 from ...kernels import totals
@@ -389,6 +390,8 @@ def prod(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
         >>> vistorch.tensor([[1, 2], [3, 4]]).prod(1)
         tensor([ 2, 12])
     """
+    if casting.on and (recast := casting.ask(prod, locals())):
+        return recast[0]
     if names:
         dim, keepdim = numpy_names("prod", names, dim, keepdim)
     tensor("prod", input)

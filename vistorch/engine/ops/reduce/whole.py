@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...casting import casting
 from ...events import hear
 from ...graph import UNTRACKED
 from ...modes import inferring, mode
@@ -34,6 +35,8 @@ def whole(row: Any, run: Callable) -> Callable:
     def decorate(rest: Any) -> Any:
         @functools.wraps(rest)
         def call(input, *args, **named):
+            if casting.on and (recast := casting.ask(call, locals())):
+                return recast[0]
             if args or named:
                 return rest(input, *args, **named)
             try:

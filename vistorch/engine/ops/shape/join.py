@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import dtypes, errors, outs
 from ...base_ops import cast
+from ...casting import casting
 from ...dims import one
 from ...face import public
 from ...layout import axes_last
@@ -148,6 +149,8 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
         >>> vistorch.cat([vistorch.tensor([[1, 2]]), vistorch.tensor([[3, 4]])], 1)
         tensor([[1, 2, 3, 4]])
     """
+    if casting.on and (recast := casting.ask(cat, locals())):
+        return recast[0]
     dim = (0 if axis is None else axis) if dim is None else dim
     if dim.__class__ is int and out is None:
         o = cat_row.of_like(tensors, dim, corners)
@@ -200,6 +203,8 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
         tensor([[1, 2],
                 [3, 4]])
     """
+    if casting.on and (recast := casting.ask(stack, locals())):
+        return recast[0]
     if dim.__class__ is int and out is None:
         o = stack_row.of_like(tensors, dim, numbers, True)
         if o is not None:

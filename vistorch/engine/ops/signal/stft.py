@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from ... import dims, dtypes, errors, type_names
+from ...casting import casting
 from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...promote import floating
@@ -109,6 +110,8 @@ def stft(
         >>> vistorch.stft(vistorch.ones(8), 4, window=vistorch.hann_window(4), return_complex=True).shape
         vistorch.Size([3, 9])
     """
+    if casting.on and (recast := casting.ask(stft, locals())):
+        return recast[0]
     checks.tensors("stft", input=input)
     if window is not None and not isinstance(window, Tensor):
         raise TypeError(f"stft(): argument 'window' (position 5) must be Tensor, not {type(window).__name__}")

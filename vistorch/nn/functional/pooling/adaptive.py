@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....engine.casting import casting
 from ....engine.ops.pool import adaptive
 from ....engine.ops.pool.adaptive import adaptive_avg_pool1d
 from ....engine.tensor import Tensor
@@ -50,6 +51,8 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
         >>> F.adaptive_avg_pool3d(vistorch.arange(8.0).reshape(1, 2, 2, 2), 1)
         tensor([[[[3.5000]]]])
     """
+    if casting.on and (recast := casting.ask(adaptive_avg_pool3d, locals())):
+        return recast[0]
     return adaptive.adaptive_avg(3, input, output_size)
 
 
@@ -140,6 +143,8 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
         >>> F.adaptive_max_pool3d(vistorch.arange(8.0).reshape(1, 2, 2, 2), 1)
         tensor([[[[7.]]]])
     """
+    if casting.on and (recast := casting.ask(adaptive_max_pool3d, locals())):
+        return recast[0]
     return adaptive.adaptive_max(3, input, output_size, bool(return_indices))
 
 
@@ -159,4 +164,6 @@ def adaptive_max_pool3d_with_indices(
         >>> F.adaptive_max_pool3d_with_indices(vistorch.arange(8.0).reshape(1, 2, 2, 2), 1)
         (tensor([[[[7.]]]]), tensor([[[[7]]]]))
     """
+    if casting.on and (recast := casting.ask(adaptive_max_pool3d_with_indices, locals())):
+        return recast[0]
     return adaptive.adaptive_max(3, input, output_size, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....engine import dims, dtypes, errors
+from ....engine.casting import casting
 from ....engine.face import FUNCTIONS
 from ....engine.ops.pool import unpool
 from ....engine.tensor import Tensor
@@ -41,6 +42,8 @@ def fractional_max_pool2d(
         >>> F.fractional_max_pool2d(vistorch.arange(16.0).reshape(1, 4, 4), 2, 1)
         tensor([[[15.]]])
     """
+    if casting.on and (recast := casting.ask(fractional_max_pool2d, locals())):
+        return recast[0]
     pair = fractional_max_pool2d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
@@ -71,6 +74,8 @@ def fractional_max_pool2d_with_indices(
         >>> F.fractional_max_pool2d_with_indices(vistorch.arange(16.0).reshape(1, 4, 4), 2, 1)[1]
         tensor([[[15]]])
     """
+    if casting.on and (recast := casting.ask(fractional_max_pool2d_with_indices, locals())):
+        return recast[0]
     made, samples = _chosen(2, input, output_size, output_ratio, _random_samples)
     return unpool.fractional(2, input, kernel_size, made, samples)
 
@@ -99,6 +104,8 @@ def fractional_max_pool3d(
         >>> F.fractional_max_pool3d(vistorch.arange(64.0).reshape(1, 4, 4, 4), 2, 1)
         tensor([[[[63.]]]])
     """
+    if casting.on and (recast := casting.ask(fractional_max_pool3d, locals())):
+        return recast[0]
     pair = fractional_max_pool3d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
@@ -129,6 +136,8 @@ def fractional_max_pool3d_with_indices(
         >>> F.fractional_max_pool3d_with_indices(vistorch.arange(64.0).reshape(1, 4, 4, 4), 2, 1)[1]
         tensor([[[[63]]]])
     """
+    if casting.on and (recast := casting.ask(fractional_max_pool3d_with_indices, locals())):
+        return recast[0]
     made, samples = _chosen(3, input, output_size, output_ratio, _random_samples)
     return unpool.fractional(3, input, kernel_size, made, samples)
 

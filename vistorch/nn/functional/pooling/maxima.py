@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....engine import errors
+from ....engine.casting import casting
 from ....engine.ops.pool import maxima, unpool
 from ....engine.ops.shape import rows
 from ....engine.tensor import Tensor
@@ -177,6 +178,8 @@ def max_pool3d(
         >>> F.max_pool3d(vistorch.arange(8.0).reshape(1, 2, 2, 2), 2)
         tensor([[[[7.]]]])
     """
+    if casting.on and (recast := casting.ask(max_pool3d, locals())):
+        return recast[0]
     name = "max_pool3d_with_indices" if return_indices else "max_pool3d"
     return maxima.max_pool(
         name, 3, input, kernel_size, stride, padding, dilation, ceil_mode, bool(return_indices)
@@ -238,6 +241,8 @@ def max_unpool1d(
         >>> F.max_unpool1d(vistorch.tensor([[3.0, 4.0]]), vistorch.tensor([[1, 3]]), 2)
         tensor([[0., 3., 0., 4.]])
     """
+    if casting.on and (recast := casting.ask(max_unpool1d, locals())):
+        return recast[0]
     kernel, step, pad = _windows(1, kernel_size, stride, padding)
     made = _unpooled_size(_checked(input, "max_unpool1d"), kernel, step, pad, output_size)
     if not isinstance(indices, Tensor):
@@ -271,6 +276,8 @@ def max_unpool2d(
         tensor([[[0., 0.],
                  [5., 0.]]])
     """
+    if casting.on and (recast := casting.ask(max_unpool2d, locals())):
+        return recast[0]
     kernel, step, pad = _windows(2, kernel_size, stride, padding)
     made = _unpooled_size(_checked(input, "max_unpool2d"), kernel, step, pad, output_size)
     return unpool.unpool(2, input, indices, made)
@@ -304,6 +311,8 @@ def max_unpool3d(
                  [[0., 0.],
                   [0., 5.]]]])
     """
+    if casting.on and (recast := casting.ask(max_unpool3d, locals())):
+        return recast[0]
     kernel, step, pad = _windows(3, kernel_size, stride, padding)
     made = _unpooled_size(_checked(input, "max_unpool3d"), kernel, step, pad, output_size)
     return unpool.unpool(3, input, indices, made, step, pad)

@@ -6,6 +6,7 @@ from math import inf, prod
 from typing import Any
 
 from ....engine import errors
+from ....engine.casting import casting
 from ....engine.ops.activation.rectify import relu
 from ....engine.ops.pool import averages
 from ....engine.ops.pool.averages import avg_pool1d
@@ -94,6 +95,8 @@ def avg_pool3d(
         >>> F.avg_pool3d(vistorch.arange(8.0).reshape(1, 2, 2, 2), 2)
         tensor([[[[3.5000]]]])
     """
+    if casting.on and (recast := casting.ask(avg_pool3d, locals())):
+        return recast[0]
     return averages.avg_pool(
         "avg_pool3d",
         3,

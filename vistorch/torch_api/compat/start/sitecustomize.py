@@ -23,7 +23,7 @@ def _alias(here):
     if os.environ.get("VISTORCH_ALIAS") != sys.prefix:
         return
     # Under its own name, so that a later `import vistorch.compat` finds this very module.
-    _load("vistorch.compat.alias", os.path.join(os.path.dirname(here), "alias.py")).begin()
+    _load("vistorch.compat.import_torch", os.path.join(os.path.dirname(here), "import_torch.py")).begin()
     hook = _load("vistorch.compat.advice", os.path.join(os.path.dirname(here), "advice.py"))
     hook.begin()
 

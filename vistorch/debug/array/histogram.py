@@ -15,8 +15,8 @@ import numpy as np
 STEPS = 1 << 14
 
 
-def ruler_for(lo: float, hi: float, kind: Any) -> Ruler | None:
-    """A ruler from lo to hi; None where the arithmetic would leave the range of floating point.
+def histogram_for(lo: float, hi: float, kind: Any) -> Histogram | None:
+    """A histogram of equal bins from lo to hi; None where the arithmetic would leave the range of floating point.
 
     Args:
         lo: where the first step begins.
@@ -28,11 +28,11 @@ def ruler_for(lo: float, hi: float, kind: Any) -> Ruler | None:
         limits = np.finfo(k)
         wide = max(abs(lo), abs(hi), hi - lo)
         if math.isfinite(wide) and wide < float(limits.max) / 4 and hi - lo > float(limits.tiny) * STEPS * 4:
-            return Ruler(lo, hi, k)
+            return Histogram(lo, hi, k)
     return None
 
 
-class Ruler:
+class Histogram:
     """Equal steps between two numbers, with one before for what is smaller and one behind for what is not."""
 
     def __init__(self, lo: float, hi: float, kind: np.dtype) -> None:

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from ...engine.events import Listener
-from ...engine.modes import mode
-from ..backward_driver import watched, watching
-from ..lines import Lines
-from .modules import Modules
-from .points import Breakpoint, Stop
-from .unchanged import Unchanged
+from ..engine.events import Listener
+from ..engine.modes import mode
+from .backward_driver import watched, watching
+from .breaks.modules import Modules
+from .breaks.points import Breakpoint, Stop
+from .breaks.unchanged import Unchanged
+from .lines import Lines
 
 
 class Stopped(Exception):
@@ -64,7 +64,7 @@ class Breakpoints(Listener):
 
     Example:
         >>> import vistorch
-        >>> from vistorch.debug.breaks import Breakpoints, Stopped
+        >>> from vistorch.debug import Breakpoints, Stopped
         >>> session = Breakpoints()
         >>> _ = session.add("bad")
         >>> x = vistorch.zeros(1, requires_grad=True)
@@ -173,12 +173,12 @@ class Breakpoints(Listener):
     def backward(self, run: Any, outputs: tuple) -> None:
         """Walk a pass that is about to start."""
         if run.journal is not None or run.at or mode.run is not None:
-            return  # somebody steps it already, or it is a pass within one
+            return  # a stepper walks it already, or it is a pass within one
         with watched(run, watching()) as visit:
             self._walk(run, outputs, visit)
 
     def _walk(self, run: Any, outputs: tuple, visit: Any) -> None:
-        from ..stepper import Stepper
+        from .stepper import Stepper
 
         names = self.names(run) if self.names is not None else None
         stepper = Stepper.of(run, names=names, outputs=outputs)

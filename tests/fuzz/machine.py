@@ -137,6 +137,10 @@ def compare(lines: list[str], lib: Any, clones: bool = False) -> tuple[list[str]
         mine, theirs = run(code, lib, clones), run(code, torch, clones)
         ours = {at: (kind, text) for at, kind, text in mine.errors}
         expected = {at: (kind, renamed(text, lib.__name__)) for at, kind, text in theirs.errors}
+        at = next((i for i, (_, said) in expected.items() if i in ours and INFERENCE.search(said)), None)
+        if at is not None:
+            lines = lines[:at] + lines[at + 1 :]
+            continue
         at = next((i for i in sorted(ours | expected) if (i in ours) != (i in expected)), None)
         if at is not None:
             verdict, said = (
@@ -146,10 +150,6 @@ def compare(lines: list[str], lib: Any, clones: bool = False) -> tuple[list[str]
                 found.append(("outcome differs", f"line {at}: {ours.get(at)}\n  torch: {expected.get(at)}"))
                 return lines, found
             found.append((verdict, said))
-            lines = lines[:at] + lines[at + 1 :]
-            continue
-        at = next((i for i, (_, said) in expected.items() if INFERENCE.search(said)), None)
-        if at is not None:
             lines = lines[:at] + lines[at + 1 :]
             continue
         at = next((i for i in expected if ENDING.search(lines[i])), None)

@@ -1,4 +1,4 @@
-"""Tensor: its slots, metadata and conversions. Methods are bound from the op table by `bind.py`.
+"""Tensor: its slots and metadata. Its methods are set by the families of ops, which stand above it.
 
 Invariant: `_data` is an array of the library of `_place`; `_rg` is True exactly when the tensor has history in
 `_node` or is a leaf the user wants a gradient for (for a view, after `View.sync`).

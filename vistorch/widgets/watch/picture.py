@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...debug.steps.words import count
+from ...debug.watch.record import WatchRecord
 from ...debug.watch.taskwords import headline, shown
 from ...debug.watch.words import loss_text, share_text
 from .._frame.ink import SANS, number, tag, words
@@ -31,7 +32,7 @@ BARS = {
 }
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: WatchRecord, theme: str = "light") -> bytes:
     """The drawing of a training.
 
     Args:

@@ -18,9 +18,9 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_loca
 from traitlets import Bool, Enum, Int, TraitError, observe, validate
 
 from . import vt
-from .completion import matcher_for
 from .engine.tensor import Tensor
 from .vt.automatic import bundle_of
+from .vt.completion import matcher_for
 from .vt.dispatch import obey
 from .vt.failures import Failures
 from .widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults

@@ -182,7 +182,7 @@ c = L.func.grad(lambda v: (v * v * a).sum())(b)""",
         "a function given to func records what it does, also to views that were made or written in no_grad around it",
         r"is a view and its base or|A view was created in no_grad mode and its|tensors cannot be saved for backward",
         r"L\.func\.",
-        r"with L\.no_grad\(\): ",
+        r"with L\.(no_grad|inference_mode)\(\): ",
         """a = L.tensor([[0.5, 1.5], [2.5, 3.5]], dtype=L.float64, requires_grad=True)
 b, c = (a * 2).unbind(0)
 with L.no_grad(): b[0] = 0.6

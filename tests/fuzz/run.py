@@ -29,31 +29,31 @@ def library(name: str) -> Any:
     return importlib.import_module(module)
 
 
-def work(job: tuple[str, int, int, int]) -> tuple[dict[str, int], list[Failure]]:
-    """Run programs with the seeds start .. stop; return counts and the first shrunk failures."""
+def work(job: tuple[str, int, int, int]) -> tuple[dict[str, list[int]], list[Failure]]:
+    """Run programs with the seeds start .. stop; return the seeds by verdict and the first shrunk failures."""
     name, start, stop, keep = job
     torch.set_num_threads(1)
     lib = library(name)
-    counts: collections.Counter[str] = collections.Counter()
+    seeds: dict[str, list[int]] = collections.defaultdict(list)
     failures: list[Failure] = []
     for seed in range(start, stop):
         lines = program(seed)
         verdict, _ = judge(lines, lib)
-        counts[verdict] += 1
+        seeds[verdict].append(seed)
         if verdict in BAD and len(failures) < keep:
             short = shrink(lines, lib)
             failures.append((seed, verdict, short, judge(short, lib)[1]))
-    return dict(counts), failures
+    return dict(seeds), failures
 
 
 def fuzz(
     name: str, programs: int, seed: int = 0, jobs: int = 1, keep: int = 5
-) -> tuple[collections.Counter, list]:
-    """Run many programs; the result does not depend on the number of jobs."""
+) -> tuple[dict[str, list[int]], list[Failure]]:
+    """Run many programs: the seeds by verdict, and failures; the result does not depend on the number of jobs."""
     step = max(1, min(500, -(-programs // jobs)))
     end = seed + programs
     chunks = [(name, start, min(start + step, end), keep) for start in range(seed, end, step)]
-    counts: collections.Counter[str] = collections.Counter()
+    seeds: dict[str, list[int]] = collections.defaultdict(list)
     failures: list[Failure] = []
     with contextlib.ExitStack() as stack:
         results = map(work, chunks)
@@ -63,9 +63,10 @@ def fuzz(
             pool = stack.enter_context(concurrent.futures.ProcessPoolExecutor(jobs, context))
             results = pool.map(work, chunks)
         for some, bad in results:
-            counts.update(some)
+            for verdict, found in some.items():
+                seeds[verdict] += found
             failures += bad
-    return counts, failures
+    return seeds, failures
 
 
 def show(failure: Failure, name: str) -> str:
@@ -85,14 +86,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", type=int, default=5, help="how many failing programs to print")
     parser.add_argument("--lib", default="vistorch")
+    parser.add_argument("--seeds", action="store_true", help="list the seeds of every rare verdict")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
-    counts, failures = fuzz(options.lib, options.programs, options.seed, options.jobs, options.show)
+    seeds, failures = fuzz(options.lib, options.programs, options.seed, options.jobs, options.show)
     for failure in failures[: options.show]:
         print(show(failure, options.lib), end="\n\n")
     seconds = time.perf_counter() - start
+    counts = {verdict: len(found) for verdict, found in seeds.items()}
+    if options.seeds:
+        for verdict, found in sorted(seeds.items()):
+            if counts[verdict] * 1000 < options.programs:
+                print(f"{verdict}:", *found)
     print(", ".join(f"{verdict}: {count}" for verdict, count in sorted(counts.items())), f"({seconds:.0f} s)")
-    return int(any(counts[verdict] for verdict in BAD))
+    return int(any(verdict in counts for verdict in BAD))
 
 
 if __name__ == "__main__":

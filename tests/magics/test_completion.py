@@ -4,7 +4,7 @@ import pytest
 from IPython.core.completer import provisionalcompleter
 
 from vistorch import vt
-from vistorch.completion import tail
+from vistorch.vt.completion import tail
 
 NAMES = """
 import vistorch, numpy as np

@@ -5,9 +5,9 @@ import types
 from pathlib import Path
 
 import pytest
-from vistorch.compat import alias_torch, unalias_torch
 
 import vistorch
+from vistorch.compat import alias_torch, unalias_torch
 from vistorch.vt.commands import doctor
 from vistorch.vt.commands.doctor import KNOW, OK, WRONG, Doctor, Finding, examine
 from vistorch.widgets import kinds

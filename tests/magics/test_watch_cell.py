@@ -232,7 +232,7 @@ def test_it_needs_a_cell(sentence):
 
 
 def test_options_and_names_are_completed(started, shell):
-    from vistorch.completion import complete
+    from vistorch.vt.completion import complete
 
     def offered(text):
         return [one.text for one in complete(text, 0, shell)["completions"]]

@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from vistorch.tutorials import copies
 
 import vistorch
 from vistorch.debug.compare.recording import Op, Recording
 from vistorch.debug.watch import load as load_watch
 from vistorch.debug.watch import watch
 from vistorch.serialization import safetensors
+from vistorch.tutorials import copies
 from vistorch.vision import io
 from vistorch.vision.utils import save_image
 from vistorch.widgets._frame.user_error import Refusal

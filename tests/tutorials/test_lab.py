@@ -8,11 +8,11 @@ import time
 import urllib.request
 
 import pytest
-from vistorch.tutorials import copies, lab
 
 from tests.compat.run import ROOT, vistorch
 from tests.ui import servers
 from vistorch import cli
+from vistorch.tutorials import copies, lab
 
 FIRST = copies.originals()[0].name
 # A program that stands where JupyterLab would, and says how it was called.

@@ -14,13 +14,13 @@ from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
-from . import vt
-from .debug.variables import names_worth_looking_at
-from .vt.commands.device import choices as places
-from .vt.commands.export import names_shown
-from .vt.words import Word, split
-from .widgets._frame.command import DISPLAY, EXPRESSION, PATH, PLACE, Command
-from .widgets._frame.output import SUFFIXES
+from .. import vt
+from ..debug.variables import names_worth_looking_at
+from ..widgets._frame.command import DISPLAY, EXPRESSION, PATH, PLACE, Command
+from ..widgets._frame.output import SUFFIXES
+from .commands.device import choices as places
+from .commands.export import names_shown
+from .words import Word, split
 
 _MAGIC = re.compile(r"^\s*(%{1,2})vt(\s+)")
 

@@ -46,6 +46,13 @@ def paint(record: CompareRecord, theme: str = "light") -> bytes:
     return sheet.done(state["sentence"])
 
 
+def _far(leaf: Mapping[str, Any], names: Sequence[str]) -> str:
+    """How far apart the gradients of a leaf are."""
+    if leaf["only"]:
+        return f"only in {names[leaf['only'] == 'b']}"
+    return leaf["shapes"] or f"differs by {number(leaf['largest'])}"
+
+
 def _rows(
     sheet: Sheet,
     rows: Sequence[Mapping[str, Any]],

@@ -34,7 +34,7 @@ VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures clean
+.PHONY: help lab test pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -124,6 +124,9 @@ docs: $(DOCS) ## build the site into build/docs/html; warnings are errors
 pictures: bundles ## make the pictures of README.md anew, by the test that draws them
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m ui tests/ui/test_pictures.py
 	cp tests/ui/artefacts/readme-stepper.png docs/pictures/stepper.png
+
+generated: $(TEST) ## write what is made from other files: types of the pages, the stub of vistorch.vt, README's table
+	$(BIN)/python -m docs.making.generated
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

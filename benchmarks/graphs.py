@@ -42,7 +42,7 @@ def resnet(lib):
 def first_picture(lib):
     """Capture, fold, lay out and paint."""
     from vistorch.debug.graph import capture
-    from vistorch.widgets.pictures.graph import paint
+    from vistorch.widgets.graph.picture import paint
 
     loss, names = resnet(lib)
     return lambda: len(paint(capture(loss, namespace=names)))
@@ -51,7 +51,7 @@ def first_picture(lib):
 def first_message(lib):
     """Everything that a page gets: all layouts that can be reached without a kernel, and the text."""
     from vistorch.debug.graph import capture
-    from vistorch.widgets import wire
+    from vistorch.widgets._frame import wire
 
     loss, names = resnet(lib)
     return lambda: len(wire.pack("graph", capture(loss, namespace=names).wire()))
@@ -94,7 +94,7 @@ def laid_out(kind):
 def deep_picture(lib):
     """A chain of ten thousand nodes captured, folded and painted."""
     from vistorch.debug.graph import capture
-    from vistorch.widgets.pictures.graph import paint
+    from vistorch.widgets.graph.picture import paint
 
     x = lib.ones(3, requires_grad=True)
     y = x

@@ -83,7 +83,7 @@ def saved(make):
     """The display's layers as a notebook keeps them."""
 
     def prepare(lib):
-        from vistorch.widgets.display import Display
+        from vistorch.widgets._frame.display import Display
 
         record = make(lib).record
         return lambda: sum(len(text) for text in Display(record)._repr_mimebundle_().values())
@@ -95,7 +95,7 @@ def told(make):
     """The text alone."""
 
     def prepare(lib):
-        from vistorch.widgets.display import Display
+        from vistorch.widgets._frame.display import Display
 
         record = make(lib).record
         return lambda: len(Display(record).text())

@@ -31,7 +31,7 @@ def whole(shape):
 
     def prepare(lib):
         from vistorch.debug.array import record
-        from vistorch.widgets.display import Display
+        from vistorch.widgets._frame.display import Display
 
         x = lib.from_numpy(values(shape))
         return lambda: stored(Display(record(x, name="x"))._repr_mimebundle_())
@@ -44,7 +44,7 @@ def picture(shape):
 
     def prepare(lib):
         from vistorch.debug.array import record
-        from vistorch.widgets.display import Display
+        from vistorch.widgets._frame.display import Display
 
         x = lib.from_numpy(values(shape))
         return lambda: len(Display(record(x, name="x")).png())

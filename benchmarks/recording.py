@@ -159,7 +159,7 @@ def record(batch):
         import vistorch
         from vistorch.debug import Stepper
         from vistorch.debug.steps import record
-        from vistorch.widgets import wire
+        from vistorch.widgets._frame import wire
 
         model = models.lenet(vistorch.nn)
         x, y = images(vistorch, batch)

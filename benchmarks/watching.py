@@ -94,7 +94,7 @@ def page():
     at = {"version": 0, "bytes": 0, "messages": 0}
 
     def tell(run):
-        from vistorch.widgets.wire import pack
+        from vistorch.widgets._frame.wire import pack
 
         delta = run.delta(at["version"])
         at["version"] = delta["version"]
@@ -171,7 +171,7 @@ def state_of(part):
 
     def prepare(lib):
         from vistorch.debug.watch import watch
-        from vistorch.widgets.wire import pack
+        from vistorch.widgets._frame.wire import pack
 
         model, optimizer, loop = loop_of(lib, 4)
         with watch(model, optimizer) as seen:

@@ -1,6 +1,6 @@
-// Every file at the top of src/ becomes one bundle, ../vistorch/widgets/static/<name>.js: an ES module that holds all
-// it needs, style sheets included. A bundle travels to the page once per widget and is saved in the notebook with it:
-// so it is deflated, unpacks itself in the page, and one that grows beyond LIMIT fails the build.
+// Every src/<kind>/page.ts becomes one bundle, ../vistorch/widgets/static/<kind>.js: an ES module that holds all it needs,
+// style sheets included. A bundle travels to the page once per widget and is saved in the notebook with it: so it is
+// deflated, unpacks itself in the page, and one that grows beyond LIMIT fails the build.
 //
 //   node build.mjs            build once
 //   node build.mjs --watch    build, then again whenever something under src/ changes
@@ -45,24 +45,28 @@ function packed(name, contents) {
   return Buffer.from(unpacking(`${name} ${mark}`, code));
 }
 
-async function names(folder, ending) {
-  const files = await readdir(folder, { withFileTypes: true }).catch((error) => {
+/** What is in a folder; nothing where there is none. */
+async function listed(folder) {
+  return readdir(folder, { withFileTypes: true }).catch((error) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  return files
-    .filter((file) => file.isFile() && file.name.endsWith(ending) && !file.name.endsWith(".d.ts"))
-    .map((file) => basename(file.name, ending))
-    .sort();
+}
+
+/** The folders of src/ that have a page. */
+async function kinds() {
+  const folders = (await listed(source)).filter((one) => one.isDirectory()).map((one) => one.name);
+  const pages = await Promise.all(folders.map(async (name) => (await listed(join(source, name))).some((one) => one.name === "page.ts")));
+  return folders.filter((_, i) => pages[i]).sort();
 }
 
 async function build() {
-  const entries = await names(source, ".ts");
+  const entries = await kinds();
   const bundles = await Promise.all(
     entries.map(async (name) => {
       const { outputFiles } = await esbuild.build({
         absWorkingDir: here,
-        entryPoints: [join(source, `${name}.ts`)],
+        entryPoints: [join(source, name, "page.ts")],
         bundle: true,
         format: "esm",
         target: "es2022",
@@ -89,11 +93,11 @@ async function build() {
     await writeFile(`${path}.part`, contents);
     await rename(`${path}.part`, path);
   }
-  for (const name of await names(target, ".js")) {
-    if (!entries.includes(name)) await rm(join(target, `${name}.js`));
+  for (const { name } of await listed(target)) {
+    if (name.endsWith(".js") && !entries.includes(basename(name, ".js"))) await rm(join(target, name));
   }
   const sizes = bundles.map(({ name, contents }) => `${name}.js ${(contents.length / 1000).toFixed(1)} kB`);
-  console.log(sizes.length ? sizes.join(", ") : "No entry in js/src: no bundle.");
+  console.log(sizes.length ? sizes.join(", ") : "No folder of js/src has a page.ts: no bundle.");
 }
 
 async function buildOrSay() {

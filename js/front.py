@@ -66,8 +66,8 @@ def find_node():
 
 
 def entries():
-    """Name the bundles there should be: one for each TypeScript file at the top of js/src."""
-    return sorted(path.stem for path in (JS / "src").glob("*.ts") if not path.name.endswith(".d.ts"))
+    """Name the bundles there should be: one for each folder of js/src that has a page."""
+    return sorted(path.parent.name for path in (JS / "src").glob("*/page.ts"))
 
 
 def is_fresh():

@@ -15,19 +15,18 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
-from IPython.display import display
 from traitlets import Bool, Enum, Int, TraitError, observe, validate
 
 from . import vt
-from .completion import matcher_for
 from .engine.tensor import Tensor
-from .vt import listening
 from .vt.automatic import bundle_of
-from .vt.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
+from .vt.completion import matcher_for
 from .vt.dispatch import obey
 from .vt.failures import Failures
-from .vt.keep import keep
-from .vt.shell import has_front_end
+from .widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
+from .widgets._frame.output import show
+from .widgets._frame.shell import has_front_end
+from .widgets.graph import listening
 
 _ASKS = re.compile(r"^(\s*%%?vt(?:\s+\w+)?)\s*\?{1,2}\s*$")
 
@@ -79,20 +78,9 @@ class VisTorch(Magics):
         except vt.Refusal as refusal:
             sentence = str(refusal)
         else:
-            return tell(found, shell)
+            return show(found, shell)
         del asked  # the shell keeps the last error, whose frames must not keep the user's variables
         raise UsageError(sentence)
-
-
-def tell(found: Any, shell: Any) -> None:
-    """Show what a command returned: a picture where there is a page, else text."""
-    if found is None:
-        return
-    keep(found)
-    if has_front_end(shell) and hasattr(found, "_repr_mimebundle_"):
-        display(found)
-    else:
-        print(found)
 
 
 def help_lines(lines: list[str]) -> list[str]:

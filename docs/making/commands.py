@@ -112,7 +112,7 @@ def _cell(text: str) -> str:
 
 def _run(code: str, expression: str, name: str) -> tuple[Any, str]:
     """Run a session; return what is shown, and what was printed on the way."""
-    from vistorch.widgets.display import Display
+    from vistorch.widgets._frame.display import Display
 
     names: dict[str, Any] = {"__name__": "__main__"}
     with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()):

@@ -32,9 +32,9 @@ describe("roles", () => {
   });
 
   it("make room for colours, and tiles of what is left", () => {
-    const picture = item([8, 3, 32, 32], { image: { channels: 1, rows: 2, cols: 3, lo: 0, hi: 1 } });
+    const picture = item([8, 3, 32, 32], { image: { channels: 1, rows: 2, cols: 3, lo: 0, hi: 1, shown: true } });
     expect(imageRoles(picture, four)).toEqual(["across", "channels", "rows", "cols"]);
-    const grey = item([28, 28], { image: { channels: null, rows: 0, cols: 1, lo: 0, hi: 1 } });
+    const grey = item([28, 28], { image: { channels: null, rows: 0, cols: 1, lo: 0, hi: 1, shown: true } });
     expect(imageRoles(grey, ["rows", "cols"])).toEqual(["rows", "cols"]);
   });
 });

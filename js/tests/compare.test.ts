@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NAN, NEGINF, POSINF } from "../src/shared/colour";
 import { sentence } from "../src/shared/report";
-import widget from "../src/compare";
+import widget from "../src/compare/page";
 import { cellOf, cells, code, elementOf, most, written } from "../src/compare/cells";
 import { apart } from "../src/compare/show";
 import type { Row, Value } from "../src/compare/types";
@@ -14,6 +14,11 @@ const pooled: Value = {
   norm: 1,
   min: 0,
   max: 1,
+  mean: 0,
+  nan: 0,
+  posinf: 0,
+  neginf: 0,
+  zeros: 0,
   block: [1, 2, 3],
   grid: [2, 3, 3],
   exact: false,

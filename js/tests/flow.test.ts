@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import widget from "../src/flow";
+import widget from "../src/flow/page";
 import { decades, ordered, place } from "../src/flow/order";
 import type { Row, State } from "../src/flow/types";
 import { open } from "./report";

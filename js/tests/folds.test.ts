@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Board } from "../src/graph/board";
 import { Folds } from "../src/graph/folds";
 import { Kernel } from "../src/graph/kernel";
-import { Graph, type Layout, type State } from "../src/graph/record";
+import { Graph } from "../src/graph/model";
+import type { Layout, State } from "../src/graph/types";
 import { fakeModel, nd, pack } from "./make";
 
 const OPS = 5; // of each of four groups

@@ -77,10 +77,11 @@ export function scale(over: Partial<Scale> = {}): Scale {
 }
 
 export function layer(values: Layer["values"], over: Partial<Layer> = {}): Layer {
-  const stats = { count: 6, min: -1, max: 2, mean: 0.5, std: 1, median: 0.25, zeros: 1, nan: 0, posinf: 0, neginf: 0 };
+  const stats = { count: 6, min: -1, max: 2, mean: 0.5, std: 1, median: 0.25, zeros: 1, nan: 0, posinf: 0, neginf: 0, argmin: 0, argmax: 1, read: true };
   return {
     name: "value",
     values,
+    ends: null,
     stats,
     scales: [scale(), scale({ id: "log", label: "symmetric log", curve: "log" })],
     scale: 0,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import widget from "../src/memory";
+import widget from "../src/memory/page";
 import { alive, ordered, size, stairs } from "../src/memory/ticks";
 import { nd } from "./make";
 import { kept, open } from "./report";

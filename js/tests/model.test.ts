@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CLOSED, GONE, hear, Line, meet, offer, QUIET, RESTARTED, UNMET } from "../src/shared/model";
-import { page } from "../src/shared/page";
+import { any } from "../src/shared/check";
+import { page } from "../src/shared/frame";
 import { fakeModel, pack } from "./make";
 
 const view = (key: string, live = true) => {
@@ -97,7 +98,7 @@ describe("a page and its model", () => {
     expect(met).not.toHaveBeenCalled();
   });
 
-  const one = page<object>("", (_, { root, model }) => {
+  const one = page<object>(any, "", (_, { root, model }) => {
     const said = document.createElement("i");
     const tell = () => (said.textContent = String(model.get("live")));
     tell();
@@ -134,7 +135,7 @@ describe("a page and its model", () => {
   });
 
   it("that fails still tells its text, and says to what stands around it that it failed", () => {
-    const bad = page<object>("", () => {
+    const bad = page<object>(any, "", () => {
       throw new Error("no such field");
     });
     const el = document.createElement("div");

@@ -258,7 +258,7 @@ describe("pictures in colour", () => {
   it("take three channels from lo to hi, and show a bad channel as bad", () => {
     const values = Float32Array.from([1, 0, 0.5, NaN, 0.5, 0.5, 0, 0.5, 0, 0.5, 1, 0]);
     const one = item([3, 2, 2], {
-      image: { channels: 0, rows: 1, cols: 2, lo: 0, hi: 1 },
+      image: { channels: 0, rows: 1, cols: 2, lo: 0, hi: 1, shown: true },
       layers: [layer({ data: nd(values, [3, 2, 2]) })],
     });
     const source = overview(one, one.layers[0] as Layer);

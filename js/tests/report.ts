@@ -50,6 +50,7 @@ export const birth = (over: Partial<Birth> = {}): Birth => ({
 export const trace = (over: Partial<Traced> = {}): Traced => ({
   title: "first bad value",
   report: "the report",
+  course: "",
   sentence: "The first bad value is born in cell [8], line 2: log of p[1, 0] = 0 gives -inf, in 2 of 6 values.",
   more: "Line 3 heals the forward pass.",
   cure: "take the log of `p.clamp_min(1e-12)`",
@@ -82,7 +83,7 @@ export const trace = (over: Partial<Traced> = {}): Traced => ({
   ...over,
 });
 
-export const side = (state: Side["state"], largest: unknown = 0.5): Side => ({
+export const side = (state: Side["state"], largest: Side["largest"] = 0.5): Side => ({
   state,
   differs: state !== "same",
   largest,
@@ -100,6 +101,11 @@ const value = (data: number[], shape: number[]) => ({
   norm: 1,
   min: 0,
   max: 1,
+  mean: 0,
+  nan: 0,
+  posinf: 0,
+  neginf: 0,
+  zeros: 0,
   block: shape.map(() => 1),
   grid: shape,
   exact: true,

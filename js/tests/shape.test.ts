@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import widget from "../src/shape";
+import widget from "../src/shape/page";
 import type { State } from "../src/shape/types";
 import { open } from "./report";
 

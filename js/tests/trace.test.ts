@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import widget from "../src/trace";
+import widget from "../src/trace/page";
 import { causes, indices, lineOf, matching, told } from "../src/trace/places";
 import type { Row, Source } from "../src/trace/types";
 import { nd } from "./make";

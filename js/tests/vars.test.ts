@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import array from "../src/array";
-import widget from "../src/vars";
+import array from "../src/array/page";
+import widget from "../src/vars/page";
 import { COLUMNS, ordered } from "../src/vars/order";
-import type { Row } from "../src/vars/types";
+import type { RowState as Row } from "../src/vars/types";
 import { fakeModel, item, nd, pack, state } from "./make";
 
 // Node imports no module from bytes: the page that would come is the one of the sources.
@@ -19,6 +19,7 @@ const row = (name: string, over: Partial<Row> = {}): Row => ({
   grad_norm: null,
   thumb: { codes: nd(Uint8Array.from([0, 126, 255, 252]), [1, 4]), map: "tide", centre: true },
   says: "",
+  number: "",
   ...over,
 });
 

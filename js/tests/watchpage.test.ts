@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import widget from "../src/watch";
+import widget from "../src/watch/page";
 import type { State } from "../src/watch/types";
 import { fakeModel, pack } from "./make";
 import { counts, delta, head, mistake, run } from "./watching";

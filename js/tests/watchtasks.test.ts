@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import widget from "../src/watch";
+import widget from "../src/watch/page";
 import { context, pieces } from "../src/watch/language";
 import { notes, row, verdict } from "../src/watch/regression";
 import { kindOf, wider } from "../src/watch/task";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import widget from "../src/array";
+import widget from "../src/array/page";
 import type { Item, State } from "../src/array/types";
 import { fakeModel, item, layer, nd, pack, scale, state } from "./make";
 

@@ -6,7 +6,7 @@ import threading
 
 import vistorch
 from vistorch import nn, vt
-from vistorch.widgets.live import Live
+from vistorch.widgets._frame.live import Live
 
 from .result import Result
 

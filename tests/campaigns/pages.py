@@ -11,10 +11,10 @@ from unittest import mock
 
 import vistorch
 from vistorch import nn, vt
-from vistorch.widgets.display import Display
-from vistorch.widgets.live import Live
-from vistorch.widgets.standalone import document
-from vistorch.widgets.watch import WatchView
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.live import Live
+from vistorch.widgets._frame.standalone import document
+from vistorch.widgets.watch.live import WatchView
 
 from .result import Result
 

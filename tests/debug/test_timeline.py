@@ -10,7 +10,7 @@ from tests.debug.graphs import bits, build
 from vistorch.debug import graph_bytes
 from vistorch.debug.timeline import Timeline, memory, size
 from vistorch.engine.events import hear
-from vistorch.widgets import wire
+from vistorch.widgets._frame import wire
 
 
 def test_bytes_rise_forward_and_fall_backward():

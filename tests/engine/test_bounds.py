@@ -190,7 +190,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "vision/datasets/idx.py": ({"np.frombuffer": 1}, ()),
     "vision/datasets/pickles.py": ({"np.frombuffer": 1}, ()),
     "vision/io.py": ({"np.frombuffer": 2}, ()),
-    "widgets/wire.py": ({"np.frombuffer": 1}, ()),
+    "widgets/_frame/wire.py": ({"np.frombuffer": 1}, ()),
     # no memory of tensors: a signal at a parent's death, a library loaded early
     "multiprocessing/spawn.py": ({"ctypes.CDLL": 1}, ()),
     "utils/data/_workers/launch.py": ({"ctypes.CDLL": 1}, ()),

@@ -5,11 +5,12 @@ import types
 from pathlib import Path
 
 import pytest
-from vistorch.compat import alias_torch, unalias_torch
 
 import vistorch
-from vistorch.debug import doctor
-from vistorch.debug.doctor import KNOW, OK, WRONG, Doctor, Finding, examine
+from vistorch.compat import alias_torch, unalias_torch
+from vistorch.vt.commands import doctor
+from vistorch.vt.commands.doctor import KNOW, OK, WRONG, Doctor, Finding, examine
+from vistorch.widgets import kinds
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,13 +119,13 @@ def test_pages(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "STATIC", tmp_path / "vistorch" / "widgets" / "static")
     one = finding("pages")
     assert (one.state, one.type_this) == (WRONG, "make bundles")
-    for page in doctor.PAGES:
+    for page in kinds():
         (doctor.STATIC / f"{page}.js").write_text("x" * 2000)
-    assert finding("pages").says == ", ".join(f"{page} 2 kB" for page in doctor.PAGES)
+    assert finding("pages").says == ", ".join(f"{page} 2 kB" for page in kinds())
 
 
 def test_every_page_is_looked_at():
-    assert {path.stem for path in (ROOT / "js" / "src").glob("*.ts")} - {"css.d"} <= {*doctor.PAGES}
+    assert {path.parent.name for path in (ROOT / "js" / "src").glob("*/page.ts")} == {*kinds()}
 
 
 def test_a_front_end_without_widgets(monkeypatch):

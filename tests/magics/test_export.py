@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from vistorch import vt
-from vistorch.widgets.display import shown
+from vistorch.widgets._frame.display import shown
 
 
 class Fake:
@@ -117,7 +117,7 @@ def test_names_are_completed(shell):
     assert vt.COMMANDS["export"].parser.kinds["display"] == "display"
     found = shell.Completer.custom_matchers
     assert len(found) == 1
-    from vistorch.completion import complete
+    from vistorch.vt.completion import complete
 
     offered = complete("%vt export a.png mo", 0, shell)["completions"]
     assert [one.text for one in offered] == ["model.fc1"]

@@ -116,7 +116,7 @@ def test_a_tensor_shows_itself_and_its_text_is_pytorch_s(kernel):
 
 
 def test_a_value_without_a_name_is_called_what_it_can_be_called(kernel):
-    kernel.run("from vistorch.widgets.display import shown\nx = vistorch.ones(2)")
+    kernel.run("from vistorch.widgets._frame.display import shown\nx = vistorch.ones(2)")
     (result,), _ = kernel.run("x * 3")
     name = f"Out[{result['content']['execution_count']}]"
     assert kernel.text(f"print(shown.last.name, {name})") == f"{name} tensor([3., 3.])\n"

@@ -212,7 +212,7 @@ def test_text_is_aligned_and_says_what_to_do_when_empty():
 
 
 def test_the_state_travels():
-    from vistorch.widgets.wire import pack, unpack
+    from vistorch.widgets._frame.wire import pack, unpack
 
     table = survey({"x": vistorch.randn(40, 40), "net": nn.Linear(3, 3), "e": vistorch.ones(0, 3)})
     kind, state = unpack(pack(table.kind, table.wire()))

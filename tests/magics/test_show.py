@@ -14,8 +14,8 @@ from vistorch import nn, vt
 from vistorch.debug import updates
 from vistorch.debug.updates import forget, remembered
 from vistorch.engine.events import hear
-from vistorch.widgets.display import Display, shown
-from vistorch.widgets.wire import pack
+from vistorch.widgets._frame.display import Display, shown
+from vistorch.widgets._frame.wire import pack
 
 
 @pytest.fixture(autouse=True)
@@ -177,7 +177,7 @@ def test_a_name_is_followed_by_names_and_indices_alone(shell, type_in):
 
 
 def test_a_parameter_alone_as_a_cell_s_value_is_its_value_and_nobody_listens():
-    from vistorch.vt.look import plain
+    from vistorch.widgets.array.command import plain
 
     weight = nn.Linear(2, 2).weight
     record = plain(weight).record
@@ -361,8 +361,8 @@ def test_typed(type_in, shell):
 
 
 def test_typed_paths_name_the_axes_of_a_parameter(shell):
-    from vistorch.vt.command import Asked
-    from vistorch.vt.reading import read
+    from vistorch.vt.parse import read
+    from vistorch.widgets._frame.command import Asked
 
     net = nn.ModuleDict({"a": nn.Sequential(nn.Linear(2, 3))})
     for typed, dims in (
@@ -381,12 +381,12 @@ def test_typed_paths_name_the_axes_of_a_parameter(shell):
 
 
 def test_a_view_with_a_kernel_is_for_what_is_not_carried(monkeypatch):
-    from vistorch.vt import look
+    from vistorch.widgets.array import command as look
 
     made, held = [], []
-    view = types.ModuleType("vistorch.widgets.array")
+    view = types.ModuleType("vistorch.widgets.array.live")
     view.ArrayView = lambda display, sources, hold: made.append(sources) or held.append(hold) or "alive"
-    monkeypatch.setitem(__import__("sys").modules, "vistorch.widgets.array", view)
+    monkeypatch.setitem(__import__("sys").modules, "vistorch.widgets.array.live", view)
     big, small = vistorch.randn(500, 500), vistorch.ones(2)
     with pytest.raises(vt.Refusal, match="a live view needs a notebook's kernel: leave out --live on"):
         vt.show(small, live=True)
@@ -403,7 +403,7 @@ def test_a_view_with_a_kernel_is_for_what_is_not_carried(monkeypatch):
 
 
 def test_sources_are_those_of_the_items(monkeypatch):
-    from vistorch.vt.making import Wish, make
+    from vistorch.widgets.array.record_of import Wish, make
 
     net = model()
     sources = make(net[0].weight, Wish("w")).sources
@@ -461,7 +461,7 @@ def test_a_variable_s_name_is_its_name(type_in, shell):
         assert display.name == name, line
         assert display.record.items[0].index.startswith(index), line
     assert shell.ev("vt.show(net[0].weight)").record.items[0].dims == ("out", "in")
-    from vistorch.vt.look import plain
+    from vistorch.widgets.array.command import plain
 
     assert plain(shell.user_ns["w"]).record.items[0].index == "w"
     bias = plain(shell.user_ns["net"][0].bias).record.items[0]

@@ -13,7 +13,7 @@ import vistorch
 from vistorch import nn, vt
 from vistorch.debug.thumbnail import COLS, NAN, NEGINF, POSINF, ROWS, halves, thumbnail
 from vistorch.debug.variables import Row, Vars, survey
-from vistorch.widgets.pictures import vars as picture
+from vistorch.widgets.vars import picture as picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,10 +8,10 @@ from keyword import iskeyword
 import pytest
 
 from vistorch import vt
-from vistorch.vt.command import EXPRESSION, Asked, Command
 from vistorch.vt.dispatch import obey
 from vistorch.vt.help import WIDTH, help_of
-from vistorch.vt.reading import read
+from vistorch.vt.parse import read
+from vistorch.widgets._frame.command import EXPRESSION, Asked, Command
 
 ROWS = pytest.mark.parametrize("command", vt.COMMANDS.values(), ids=lambda command: command.name)
 FROM_THE_PLACE = {"namespace", "index"}  # what no one types
@@ -113,7 +113,9 @@ def test_two_expressions_are_a_word_each():
         parser.takes("a", "one", kind=EXPRESSION)
         parser.takes("b", "other", kind=EXPRESSION)
 
-    row = Command("compare", "Compare", (("compare x y", ""),), line=lambda a, b: (a, b), arguments=arguments)
+    row = Command(
+        "compare", "Compare", (("compare x y", ""),), function=lambda a, b: (a, b), arguments=arguments
+    )
     assert obey({"compare": row}, "compare x[0, 1] (y + 1)", Asked({"x": {(0, 1): 7}, "y": 1})) == (7, 2)
     with pytest.raises(vt.Refusal, match="needs other: type `%vt compare x y`"):
         obey({"compare": row}, "compare y", Asked({"y": 1}))

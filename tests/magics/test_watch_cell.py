@@ -7,6 +7,7 @@ import pytest
 import vistorch as L
 from tests.debug.watch.loops import small_training
 from vistorch import vt
+from vistorch.debug.watch import Run
 from vistorch.debug.watch.listener import LoopListener
 from vistorch.engine.events import _listeners
 
@@ -92,7 +93,7 @@ def test_options(started, shell):
         "train(20)"
     )
     run = shell.user_ns["run"]
-    assert typed.result.success and isinstance(run, vt.watching.Run)
+    assert typed.result.success and isinstance(run, Run)
     assert run.accuracy()["classes"] == ["a", "b", "c"] and run.steps == 40 and run.title == "my run"
     assert run.snapshot_every == 5
     assert bare(typed.err).startswith("my run\nFinished after step 20 of 40\n")
@@ -231,7 +232,7 @@ def test_it_needs_a_cell(sentence):
 
 
 def test_options_and_names_are_completed(started, shell):
-    from vistorch.completion import complete
+    from vistorch.vt.completion import complete
 
     def offered(text):
         return [one.text for one in complete(text, 0, shell)["completions"]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vistorch.vt.loops import lengths
+from vistorch.widgets.watch.loops import lengths
 
 HERE = {"n": 12, "names": ["a", "b"], "batch": 5, "other": object()}
 

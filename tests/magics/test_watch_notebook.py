@@ -7,10 +7,12 @@ import pytest
 
 from tests.debug.watch.loops import small_training
 from vistorch import vt
-from vistorch.vt import step_in, watching
-from vistorch.widgets import bundles, live
-from vistorch.widgets.watch import WatchKept, WatchView
-from vistorch.widgets.wire import unpack
+from vistorch.widgets._frame import bundles, live
+from vistorch.widgets._frame.wire import unpack
+from vistorch.widgets.steps import command as stepping
+from vistorch.widgets.steps import step_in
+from vistorch.widgets.watch import command as watching
+from vistorch.widgets.watch.live import WatchKept, WatchView
 
 
 @pytest.fixture
@@ -21,9 +23,9 @@ def front(monkeypatch, tmp_path, bare):
     monkeypatch.setattr(bundles, "STATIC", tmp_path)
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
-    for place in (watching, vt.stepper):
+    for place in (watching, stepping):
         monkeypatch.setattr(place, "has_front_end", lambda shell: True)
-    monkeypatch.setattr("vistorch.widgets.pump.why_not", lambda: "")
+    monkeypatch.setattr("vistorch.widgets._frame.pump.why_not", lambda: "")
     yield shown
     for _, view in list(live.Live._open.values()):
         view.close()
@@ -56,7 +58,7 @@ def test_a_page_knows_before_the_first_step_what_it_can_ask_for(front):
 
 
 def test_a_page_knows_before_the_first_step_that_clicks_would_come_too_late(front, monkeypatch):
-    monkeypatch.setattr("vistorch.widgets.pump.why_not", lambda: "Clicks wait.")
+    monkeypatch.setattr("vistorch.widgets._frame.pump.why_not", lambda: "Clicks wait.")
     net, opt, _ = small_training()
     with vt.watch(net, opt):
         head = unpack(front[0].payload)[1]["head"]
@@ -185,7 +187,7 @@ def test_an_interrupt_in_the_stepper_leaves_gradients_alone(front):
 
 def test_a_stepper_that_cannot_be_shown_lets_the_loop_go_on(front, monkeypatch):
     net, opt, loop = small_training()
-    monkeypatch.setattr(vt.stepper, "shown", lambda *given: 1 / 0)
+    monkeypatch.setattr(stepping, "shown", lambda *given: 1 / 0)
     with vt.watch(net, opt, snapshot_every=0) as run:
         loop(1)
         run.command({"do": "stepper"})

@@ -162,13 +162,6 @@ def package_files(below="vistorch"):
 # What other changes are about to cut. A group may shrink here, and nothing may join it.
 PENDING = [
     {"vistorch.nn.modules.conv", "vistorch.nn.modules.conv_lazy"},
-    {
-        "vistorch.completion",
-        "vistorch.magics",
-        "vistorch.vt",
-        *(f"vistorch.vt.{name}" for name in ("compare_runs", "failures", "memory_time", "running")),
-        *(f"vistorch.vt.{name}" for name in ("trace_cell", "watching")),
-    },
 ]
 
 

@@ -18,7 +18,7 @@ from vistorch.serialization import safetensors
 from vistorch.tutorials import copies
 from vistorch.vision import io
 from vistorch.vision.utils import save_image
-from vistorch.vt.refusal import Refusal
+from vistorch.widgets._frame.user_error import Refusal
 
 SIZE = 300_000
 noise = np.random.default_rng(0).random(SIZE, np.float32)
@@ -38,7 +38,7 @@ def _watch(path):
 
 
 def _export(path):
-    from vistorch.vt import keep
+    from vistorch.vt.commands import export as keep
 
     keep._write(Path(path), b"<svg>" + noise.tobytes() + b"</svg>")
 

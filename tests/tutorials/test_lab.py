@@ -129,7 +129,7 @@ def test_a_server_answers_and_runs_in_the_folder(tmp_path):
 
 
 def test_doctor(capsys, monkeypatch):
-    from vistorch.debug import doctor
+    from vistorch.vt.commands import doctor
 
     assert cli.main(["doctor"]) in (0, 1)
     assert "jupyterlab" in capsys.readouterr().out

@@ -19,8 +19,8 @@ w[5, 7] = 9.0
 END = {"light": "#01402f", "dark": "#adefd5"}
 ALIVE = """
 import gc, weakref
-from vistorch.widgets.live import Live
-from vistorch.widgets.display import shown
+from vistorch.widgets._frame.live import Live
+from vistorch.widgets._frame.display import shown
 """
 
 

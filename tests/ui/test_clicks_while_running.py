@@ -11,7 +11,7 @@ from tests.ui import kernels
 SHOW = """
 import json, threading, time
 import anywidget, traitlets
-from vistorch.widgets.pump import pump, route
+from vistorch.widgets._frame.pump import pump, route
 
 class Button(anywidget.AnyWidget):
     _esm = '''export default { render({ model, el }) {

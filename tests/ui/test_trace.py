@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.widgets import findings
-from vistorch.widgets.display import Display
+from vistorch.widgets._frame.display import Display
 
 CELL = """%%vt trace
 p = logits.softmax(-1)

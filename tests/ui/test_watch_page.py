@@ -15,7 +15,7 @@ from vistorch.debug.watch import watch
 from vistorch.utils.data import DataLoader
 from vistorch.vision.datasets import Shapes
 from vistorch.vision.transforms import ToTensor
-from vistorch.widgets import bundles, standalone, wire
+from vistorch.widgets._frame import bundles, standalone, wire
 
 MARKUP = "<img src=x onerror=alert(1)>"
 HARNESS = """<!doctype html><html><head><meta charset="utf-8"></head><body style="margin:0"><div id="host"></div>

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vistorch.widgets import bundles, display, live
+from vistorch.widgets._frame import bundles, display, live
 
 PAGE = "export default { render({ model, el }) { el.textContent = model.get('payload').byteLength } }"
 

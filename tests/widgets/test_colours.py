@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vistorch.widgets.pictures.colours import STOPS, from_lab, sampled, table, to_lab
+from vistorch.widgets._frame.colours import STOPS, from_lab, sampled, table, to_lab
 
 MAPS = [(name, theme) for name in ("tide", "ember", "phase") for theme in ("light", "dark")]
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from tests.widgets.states import Record, item
-from vistorch.widgets import bundles, display, standalone
-from vistorch.widgets.display import Display, Shown
-from vistorch.widgets.wire import unpack
+from vistorch.widgets._frame import bundles, display, standalone
+from vistorch.widgets._frame.display import Display, Shown
+from vistorch.widgets._frame.wire import unpack
 
 MARKUP = "</script><script>alert(1)</script><b>&amp;"
 
@@ -94,7 +94,8 @@ def test_a_second_kind_needs_no_change(pages, monkeypatch):
     drawing = types.ModuleType("dots")
     drawing.MIME = "image/svg+xml"
     drawing.paint = lambda record, theme="light": b"<svg/>"
-    monkeypatch.setitem(sys.modules, "vistorch.widgets.pictures.dots", drawing)
+    monkeypatch.setitem(sys.modules, "vistorch.widgets.dots", types.ModuleType("dots"))
+    monkeypatch.setitem(sys.modules, "vistorch.widgets.dots.picture", drawing)
     (pages / "dots.js").write_text("export default {}")
     made = Display(Dots())
     assert made._repr_mimebundle_() == {

@@ -8,8 +8,8 @@ import pytest
 import vistorch as L
 from tests.widgets import findings
 from vistorch.debug.timeline import Timeline
-from vistorch.widgets.display import Display
-from vistorch.widgets.pictures import painter
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.kinds import painter
 
 SVG = "{http://www.w3.org/2000/svg}"
 RECORDS = {

@@ -7,8 +7,8 @@ import pytest
 
 from tests.debug.graph.networks import capture, chain, graph
 from vistorch.debug.graph import Builder, capture_last
-from vistorch.widgets.display import Display
-from vistorch.widgets.pictures import painter
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.kinds import painter
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,14 +9,15 @@ import pytest
 import vistorch
 from vistorch import nn
 from vistorch.debug.stepper import Stepper
-from vistorch.vt import listening, stepper
-from vistorch.vt.graphs import graph, leaves
-from vistorch.vt.inside import Inside
-from vistorch.vt.stepper import Walker, step
-from vistorch.widgets.display import Display
-from vistorch.widgets.graph import GraphView
-from vistorch.widgets.steps import StepsView
-from vistorch.widgets.wire import unpack
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.wire import unpack
+from vistorch.widgets.graph import listening
+from vistorch.widgets.graph.command import graph, leaves
+from vistorch.widgets.graph.live import GraphView
+from vistorch.widgets.graph.node_values import Inside
+from vistorch.widgets.steps import command as stepper
+from vistorch.widgets.steps.command import Walker, step
+from vistorch.widgets.steps.live import StepsView
 
 
 @pytest.fixture(autouse=True)

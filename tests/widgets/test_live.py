@@ -10,12 +10,12 @@ import pytest
 
 import vistorch
 from tests.widgets.states import Record, item
-from vistorch.widgets.array import ArrayView
-from vistorch.widgets.display import Display
-from vistorch.widgets.live import OPEN, Live
-from vistorch.widgets.tiles import CELLS
-from vistorch.widgets.vars import VarsView
-from vistorch.widgets.wire import unpack
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.live import OPEN, Live
+from vistorch.widgets._frame.tiles import CELLS
+from vistorch.widgets._frame.wire import unpack
+from vistorch.widgets.array.live import ArrayView
+from vistorch.widgets.vars.live import VarsView
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_how_many_stay_open_is_bounded(pages):
 
 def test_a_cell_that_runs_again_closes_its_own(pages, monkeypatch):
     def made(cell, run):
-        monkeypatch.setattr("vistorch.widgets.live._cell", lambda: (cell, run))
+        monkeypatch.setattr("vistorch.widgets._frame.live._cell", lambda: (cell, run))
         return ArrayView(Display(Record(item(np.eye(2)))), [None])
 
     first, beside, other = made("cell-1", "run-1"), made("cell-1", "run-1"), made("cell-2", "run-1")

@@ -17,8 +17,11 @@ from PIL import Image
 from tests.widgets.states import Record, item, scale
 from vistorch.debug.array import record
 from vistorch.debug.thumbnail import thumbnail
-from vistorch.widgets.pictures import array, cells, digits, painter, png, raster
-from vistorch.widgets.pictures.colours import sampled, table
+from vistorch.widgets._frame import png
+from vistorch.widgets._frame.colours import sampled, table
+from vistorch.widgets._frame.kinds import painter
+from vistorch.widgets.array import cells, digits, raster
+from vistorch.widgets.array import picture as array
 
 RED = (0xC0, 0x30, 0x2A)
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.ui import kernels
-from vistorch.widgets import pump as room
+from vistorch.widgets._frame import pump as room
 
 pytestmark = [pytest.mark.ui, pytest.mark.timeout(120)]
 
@@ -320,7 +320,8 @@ def test_an_interrupt_between_two_messages_loses_none(client):
 
 def test_outside_a_kernel_nothing_happens_and_nothing_is_imported():
     code = (
-        "import sys, time; from vistorch.widgets.pump import pump, why_not; assert pump() == 0; time.sleep(0.05);"
+        "import sys, time; from vistorch.widgets._frame.pump import pump, why_not; assert pump() == 0;"
+        "time.sleep(0.05);"
         "assert pump() == 0; print(why_not());"
         "assert not {'IPython', 'ipykernel', 'zmq', 'anywidget'} & set(sys.modules)"
     )

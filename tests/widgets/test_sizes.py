@@ -5,8 +5,8 @@ import pytest
 import vistorch
 from vistorch import nn
 from vistorch.debug.array import parameter, record, strip
-from vistorch.widgets import bundles
-from vistorch.widgets.display import Display
+from vistorch.widgets._frame import bundles
+from vistorch.widgets._frame.display import Display
 
 
 def noise(*shape, dtype=None):

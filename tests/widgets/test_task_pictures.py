@@ -9,8 +9,8 @@ import pytest
 
 from tests.debug.watch import test_language, test_regression
 from vistorch.debug.watch import WatchRecord
-from vistorch.widgets.display import Display
-from vistorch.widgets.pictures.tasks import POINTS
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets.watch.tasks import POINTS
 
 
 def drawn(record, theme="light"):

@@ -12,8 +12,8 @@ import pytest
 
 from tests.ui import kernels
 from tests.widgets.test_pump import new_subshell, run
-from vistorch.widgets import bundles
-from vistorch.widgets.wire import unpack
+from vistorch.widgets._frame import bundles
+from vistorch.widgets._frame.wire import unpack
 
 START = """%load_ext vistorch
 import vistorch as torch

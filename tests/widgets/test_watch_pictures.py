@@ -10,8 +10,8 @@ import vistorch
 from tests.debug.watch.loops import small_net, small_training
 from vistorch import nn
 from vistorch.debug.watch import flow, watch
-from vistorch.widgets.display import Display
-from vistorch.widgets.pictures import watch as picture
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets.watch import picture as picture
 
 NAMES = ["<cat>", "dog & co", "bird"]
 

@@ -12,11 +12,11 @@ import pytest
 from tests.debug.watch.loops import small_training
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.commands import WORDS
-from vistorch.widgets import watch as room
-from vistorch.widgets.display import Display
-from vistorch.widgets.live import OPEN, Live
-from vistorch.widgets.watch import WatchKept, WatchView
-from vistorch.widgets.wire import unpack
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.live import OPEN, Live
+from vistorch.widgets._frame.wire import unpack
+from vistorch.widgets.watch import live as room
+from vistorch.widgets.watch.live import WatchKept, WatchView
 
 
 @pytest.fixture

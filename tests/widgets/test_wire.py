@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vistorch.widgets.wire import ALIGN, NAMES, pack, unpack
+from vistorch.widgets._frame.wire import ALIGN, NAMES, pack, unpack
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PLAIN = st.recursive(

@@ -9,19 +9,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from .array.measure import measure
 from .array.scales import scales_for
 from .array.state import Scale
+from .wire_types import Array
 
 ROWS, COLS = 16, 48
 TOP = 252  # the code of a scale's end
 NEGINF, POSINF, NAN = 253, 254, 255
 PACE = 2e-8  # seconds an element, at most: what is too slow for the time that is left is not begun
 CROSSES = 1 << 22  # elements that are fetched from a GPU for it
+
+
+class ThumbState(TypedDict):
+    """A small picture as it travels."""
+
+    codes: Array
+    map: str
+    centre: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +45,7 @@ class Thumb:
     map: str
     centre: bool
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> ThumbState:
         """The state, as it travels."""
         return {"codes": self.codes, "map": self.map, "centre": self.centre}
 

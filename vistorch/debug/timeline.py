@@ -1,19 +1,5 @@
 """Saved tensors over time: what each node keeps for backward, from when until when, and the peak.
 
-The state that travels, kind "memory":
-
-{ "title", "report": all of it as text, "peak": {"tick", "bytes", "what", "where"}, "ticks": i32 array,
-  "bytes": f64 array (what is alive after each tick; a tick is one op forward or one node backward),
-  "devices": {name: f64 array} where there are several, "backward": [[first tick, last tick], ...],
-  "leaves": bytes that leaves own of what is saved, "opaque": how many saved values only an unpack hook knows,
-  "says": [...],
-  "nodes": how many kept something, "alive": i32 array (how many do after each tick), "rows": at most 400 of them
-      [ {"id", "name", "where": text, "module", "layer": its class and size, "device",
-      "bytes": what this node alone brought, "shared": what it keeps of memory that another row counts,
-      "shapes": [[...], ...], "born": tick,
-      "freed": tick or null, "at_peak": bool} ], the largest first,
-  "graph": null or the state of a graph record, whose nodes have the `id` of their row }
-
 Invariant: memory that several nodes keep counts once, while any of them keeps it; what a leaf owns does not count.
 """
 
@@ -21,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict, cast
 from weakref import ref as ref_to
 
 import numpy as np
@@ -32,6 +18,7 @@ from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor
 from .backward_driver import BackwardDriver
 from .breaks.modules import path_of
+from .graph import schema as graphs
 from .graph.linked import linked, travelling
 from .graph.names import Names
 from .layers import about, spoken
@@ -41,9 +28,55 @@ from .lines import note_of
 from .memory import array_of, root_of
 from .steps.words import columns
 from .trace.recorder import Inside
+from .wire_types import Array1
 
 SHOWN = 12
 ROWS = 400  # that travel
+
+
+class Row(TypedDict):
+    """What one node keeps."""
+
+    id: int
+    name: str
+    where: str
+    module: str
+    layer: str  # its class and size
+    device: str
+    bytes: int  # what this node alone brought
+    shared: int  # what it keeps of memory that another row counts
+    shapes: list[list[int]]
+    born: int  # ticks
+    freed: int | None
+    at_peak: bool
+
+
+class Peak(TypedDict):
+    """When most is kept."""
+
+    tick: int
+    bytes: int
+    what: str
+    where: str
+
+
+class State(TypedDict):
+    """What travels; a tick is one op forward or one node backward."""
+
+    title: str
+    report: str
+    peak: Peak
+    ticks: Array1
+    bytes: Array1  # alive after each tick
+    devices: dict[str, Array1]  # the same of each, where there are several
+    backward: list[tuple[int, int]]  # first and last tick
+    leaves: int  # bytes that leaves own of what is saved
+    opaque: int  # how many saved values only an unpack hook knows
+    says: list[str]
+    nodes: int  # how many kept something
+    alive: Array1  # how many do after each tick
+    rows: list[Row]  # at most ROWS, the largest first
+    graph: graphs.State | None  # its nodes have the `id` of their row
 
 
 @dataclass
@@ -93,14 +126,14 @@ class MemoryRecord:
             out.append(f"… and {len(self.rows) - SHOWN} more nodes")
         return "\n".join([*out, *self.says])
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels; see the top of this file."""
+    def wire(self) -> State:
+        """As it travels."""
         change = np.zeros(len(self.ticks) + 1, np.int32)
         for r in self.rows:
             change[r["born"]] += 1
             if r["freed"] is not None:
                 change[r["freed"]] -= 1
-        return {
+        told = {
             **vars(self),
             "rows": self.rows[:ROWS],
             "graph": travelling(self.graph),
@@ -108,6 +141,7 @@ class MemoryRecord:
             "alive": np.cumsum(change[:-1], dtype=np.int32),
             "report": self.text(),
         }
+        return cast("State", told)
 
 
 def size(n: float) -> str:

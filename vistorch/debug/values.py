@@ -1,9 +1,8 @@
 """A table of arrays that a record tells of: each once, exact where it is small, an overview where bytes are short.
 
-A value as it travels: { "shape", "dtype", "norm", "min", "max", "mean" (of what is finite; null if nothing is), "nan",
-"posinf", "neginf", "zeros", "block": [elements merged along each axis], "grid": [...], "exact": bool, and "data" (an
-array of shape grid) or "codes" + "levels" (as in an array record: the top three codes are NaN, +inf, -inf), or neither
-where only numbers fit. A complex array's data are its magnitudes, and "phase" comes beside them. }
+A value travels with its cells (`data`, an array of shape grid, or `codes` and `levels` as in an array record: the top
+three codes are NaN, +inf, -inf), or without where only numbers fit. A complex array's data are its magnitudes, and
+`phase` comes beside them.
 
 Invariant: the largest arrays become overviews first, and what is not finite or extreme is seen in every overview.
 """
@@ -11,7 +10,7 @@ Invariant: the largest arrays become overviews first, and what is not finite or 
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from .array.blocks import choose_block, grid_of
 from .array.codes import encode
 from .array.measure import measure
 from .numbers import host, norm_of, plain
+from .wire_types import Array, Array1
 
 CELLS = (
     4096,
@@ -34,6 +34,31 @@ CELLS = (
 )  # what an overview may have, the first that fits the budget
 LEVELS = 1012  # bytes of a table of levels
 SMALL = 512  # elements whose statistics need no walk
+
+
+class _Told(TypedDict):
+    shape: list[int]
+    dtype: str
+    norm: float
+    min: float | None  # of what is finite; None if nothing is
+    max: float | None
+    mean: float | None
+    nan: int
+    posinf: int
+    neginf: int
+    zeros: int
+    block: list[int]  # elements merged along each axis
+    grid: list[int]
+    exact: bool
+
+
+class Value(_Told, total=False):
+    """One array, exact or as an overview."""
+
+    data: Array
+    codes: Array
+    levels: Array1
+    phase: Array
 
 
 class Values:

@@ -12,13 +12,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 
 from ..engine.memory import owner
 from ..engine.tensor import Tensor
-from .thumbnail import Thumb, thumbnail
+from .thumbnail import Thumb, ThumbState, thumbnail
 
 KINDS = ("tensor", "parameter", "module", "array")
 ORDERS = ("name", "kind", "shape", "dtype", "device", "bytes", "grad")
@@ -42,6 +42,29 @@ class Row:
     thumb: Thumb | None = None
     says: str = ""
     number: str = ""
+
+
+class RowState(TypedDict):
+    """A row as it travels."""
+
+    name: str
+    kind: Literal["tensor", "parameter", "module", "array"]
+    shape: list[int] | None
+    dtype: str
+    device: str
+    nbytes: int
+    requires_grad: bool | None
+    grad_norm: float | None
+    thumb: ThumbState | None
+    says: str
+    number: str  # what a scalar is
+
+
+class State(TypedDict):
+    """The table as it travels."""
+
+    title: str
+    rows: list[RowState]
 
 
 @dataclass(frozen=True)
@@ -69,9 +92,9 @@ class Vars:
         ]
         return "\n".join([self.title, *lines])
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> State:
         """The state, as it travels."""
-        rows = []
+        rows: list[Any] = []
         for row in self.rows:
             state = {**vars(row), "shape": None if row.shape is None else list(row.shape)}
             rows.append({**state, "thumb": None if row.thumb is None else row.thumb.wire()})

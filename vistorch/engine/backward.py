@@ -466,7 +466,7 @@ class Pass:
     def _posthooks(self, n: Any, hooks: Any, g: Any, results: list) -> list:
         """Hooks see a gradient for each of the node's `next_functions`, fitted to it."""
         given = tuple([tensor_of(x, n.place) for x in (g if g.__class__ is list else [g])])
-        at = n.gradient_slots()
+        at = n._gradient_slots()
         results = [
             gi if e is None or gi is None else fit(gi, e, self.create_graph)
             for e, gi in zip(n.edges, results, strict=True)

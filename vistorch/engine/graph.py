@@ -111,10 +111,10 @@ class Base:
 
         One per input, except those that never have a gradient, such as indices: PyTorch leaves them out.
         """
-        edges = [self.edges[i] for i in self.gradient_slots()]
+        edges = [self.edges[i] for i in self._gradient_slots()]
         return tuple((None, 0) if e is None else e.endpoint() for e in edges)
 
-    def gradient_slots(self) -> Any:
+    def _gradient_slots(self) -> Any:
         """The positions in `edges` of the inputs that can have a gradient."""
         vjps = None if self.rule is None else self.rule.vjps
         if vjps is not None and None in vjps:

@@ -1,84 +1,36 @@
 """The commands of `%vt` as plain functions: `from vistorch import vt`, then `vt.show(x)`.
 
 What `%vt show x --size 300` shows, `vt.show(x, size=300)` returns: the last value of a cell shows itself.
-A new command is one file with a `COMMAND` row, one line here, and nothing else.
+A new command is a row in the `command.py` of its view, or in a file of `vt/commands/`, and nothing else.
 
-Invariant: importing this package imports no IPython; the magics import it.
+Invariant: importing this package imports no IPython and no command; the first one that is asked for brings them all.
+`__init__.pyi` says the same to editors and is made by `make generated`.
 """
 
-from . import (
-    alias,
-    breaks,
-    check,
-    compare_runs,
-    graphs,
-    keep,
-    look,
-    memory_time,
-    names,
-    place,
-    stepper,
-    trace_cell,
-    watching,
-)
-from .alias import torch
-from .breaks import break_
-from .check import doctor
-from .command import Asked, Command
-from .compare_runs import compare, record
-from .defaults import defaults
-from .graphs import graph
-from .keep import export
-from .look import show
-from .memory_time import memory
-from .names import vars
-from .place import device
-from .refusal import Refusal
-from .stepper import step
-from .trace_cell import trace
-from .watching import flow, watch
+from typing import Any
 
-# In the order of the overview.
-COMMANDS: dict[str, Command] = {
-    row.name: row
-    for row in (
-        look.COMMAND,
-        names.COMMAND,
-        graphs.COMMAND,
-        stepper.COMMAND,
-        breaks.COMMAND,
-        trace_cell.COMMAND,
-        watching.COMMAND,
-        watching.FLOW,
-        compare_runs.RECORD,
-        compare_runs.COMPARE,
-        memory_time.COMMAND,
-        place.COMMAND,
-        alias.COMMAND,
-        keep.COMMAND,
-        check.COMMAND,
-    )
-}
+from ..widgets._frame.command import Asked, Command
+from ..widgets._frame.defaults import defaults
+from ..widgets._frame.user_error import Refusal
 
-__all__ = [
-    "COMMANDS",
-    "Asked",
-    "Command",
-    "Refusal",
-    "break_",
-    "compare",
-    "defaults",
-    "device",
-    "doctor",
-    "export",
-    "flow",
-    "graph",
-    "memory",
-    "record",
-    "show",
-    "step",
-    "torch",
-    "trace",
-    "vars",
-    "watch",
-]
+_OWN = ("Asked", "Command", "Refusal", "defaults")
+
+
+def _open() -> dict[str, Any]:
+    """The table, and each command's function by its own name."""
+    from .table import COMMANDS
+
+    functions = {row.function.__name__: row.function for row in COMMANDS.values() if row.function is not None}
+    return {"COMMANDS": COMMANDS, "__all__": ["COMMANDS", *_OWN, *functions], **functions}
+
+
+def __getattr__(name: str) -> Any:
+    if "COMMANDS" not in globals():
+        globals().update(_open())
+        if name in globals():
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_open()})

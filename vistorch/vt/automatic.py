@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from .look import plain
-from .refusal import first_line
+from ..widgets._frame.user_error import first_line
+from ..widgets.array.command import plain
 
 log = logging.getLogger("vistorch")
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .command import Asked, Command
+from ..widgets._frame.command import Asked, Command
+from ..widgets._frame.note import Note
+from ..widgets._frame.user_error import Refusal, one_line
 from .help import WIDTH, help_of, overview
-from .note import Note
-from .reading import find, read, wants_help
-from .refusal import Refusal, one_line
+from .parse import find, read, wants_help
 from .words import split
 
 
@@ -59,6 +59,6 @@ def _any(word: str, commands: Mapping[str, Command]) -> Command:
 def head() -> str:
     """Return the line above the overview."""
     from .._version import __version__
-    from .place import said
+    from .commands.device import said
 
     return one_line(f"vistorch {__version__} · {said().partition(';')[0]}", WIDTH)

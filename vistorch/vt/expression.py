@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from .refusal import Refusal, first_line, one_line, perhaps
+from ..widgets._frame.user_error import Refusal, first_line, one_line, perhaps
 
 WHAT_THERE_IS = "type `%vt vars` to see what there is"
 

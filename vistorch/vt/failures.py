@@ -15,8 +15,9 @@ from typing import Any
 
 from ..debug.shapes import explain
 from ..debug.trimmed import note_of, trimmed
-from .defaults import defaults
-from .shell import has_front_end
+from ..widgets._frame.defaults import defaults
+from ..widgets._frame.output import show
+from ..widgets._frame.shell import has_front_end
 
 CHAIN = 20  # exceptions raised from each other
 
@@ -71,9 +72,7 @@ class Failures:
         shown, self.waiting = self.waiting, None
         self.seen = None  # whose frames must not be kept alive
         with suppress(Exception):
-            from ..magics import tell
-
-            tell(shown, self.shell)
+            show(shown, self.shell)
 
     def _show(self, plain: Callable[..., None], given: tuple, more: dict[str, Any]) -> None:
         """Show an exception, in the shell's own way but for its frames."""
@@ -91,7 +90,7 @@ class Failures:
             if record is None:
                 return
             if has_front_end(self.shell):
-                from ..widgets.display import Display
+                from ..widgets._frame.display import Display
 
                 self.waiting = Display(record)
             else:

@@ -9,7 +9,7 @@ import argparse
 import textwrap
 from collections.abc import Iterable
 
-from .command import Command
+from ..widgets._frame.command import Command
 
 WIDTH = 96
 

@@ -2,7 +2,7 @@
 
 import { el } from "../shared/dom";
 import { hear } from "../shared/model";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { Card } from "./card";
 import { pictured, showLine } from "./small";
 import { Strip } from "./strip";

@@ -3,7 +3,9 @@
 import { real, type Nd, type Numbers } from "../shared/payload";
 import { num, whole } from "../shared/format";
 import { shader } from "./scale";
-import type { Layer, Scale, Values } from "./types";
+import type { Coded, Exact, Layer, Scale } from "./types";
+
+type Values = Exact | Coded;
 
 export interface Reader {
   length: number;

@@ -2,7 +2,7 @@
 
 import { el } from "../shared/dom";
 import { count, num } from "../shared/format";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { real } from "../shared/payload";
 import { called, card, foot, listing, only, sentence, sign, within } from "../shared/report";
 import { maps } from "./maps";

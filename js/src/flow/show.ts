@@ -2,8 +2,8 @@
 
 import { button, el } from "../shared/dom";
 import { count, num, percent, shapeText } from "../shared/format";
-import type { Frame } from "../shared/page";
-import { real } from "../shared/payload";
+import type { Frame } from "../shared/frame";
+import { type Real, real } from "../shared/payload";
 import { card, foot, listing, sign } from "../shared/report";
 import { decades, type Order, ordered, place, wrong } from "./order";
 import type { Row, State } from "./types";
@@ -15,7 +15,7 @@ const ORDERS: [Order, string][] = [
 ];
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-const known = (value: number | null): string => (value === null ? "–" : num(value));
+const known = (value: Real | null): string => (value === null ? "–" : num(real(value)));
 
 export function show(state: State, { root, signal }: Frame): () => void {
   const made = card("flow", state.title, [`${count(state.rows.length)} parameters`], state.report, signal);
@@ -69,7 +69,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
     if (row.norm !== null) {
       const share = row.zeros === null ? "" : `, ${percent(row.zeros * row.count, row.count)} exact zeros`;
       parts.push(
-        ` · gradient: norm ${typeof row.norm === "number" ? num(row.norm) : row.norm}, mean ${known(row.mean)}, ` +
+        ` · gradient: norm ${known(row.norm)}, mean ${known(row.mean)}, ` +
           `largest ${known(row.max)}${share} · weight: norm ${known(row.weight)}`,
       );
     }
@@ -99,7 +99,7 @@ export function show(state: State, { root, signal }: Frame): () => void {
         name: "norm",
         width: "max-content",
         end: true,
-        fill: (row) => [typeof row.norm === "number" ? num(row.norm) : (row.norm ?? "–")],
+        fill: (row) => [known(row.norm)],
       },
       { name: "largest", width: "max-content", end: true, fill: (row) => [known(row.max)] },
       {

@@ -1,7 +1,8 @@
 // The box a picture scrolls in: zoom, drag, fit, a small map where it is large, and keys that walk from box to box.
 
 import { button, el, on, onWidth, painter } from "../shared/dom";
-import { GROUP, type Layout, rows } from "./record";
+import { GROUP, rows } from "./model";
+import type { Layout } from "./types";
 import type { Picture } from "./picture";
 import { svg } from "./svg";
 

@@ -1,7 +1,7 @@
 // How boxes look: the states of nodes as classes, and words cut to the room they have.
 
 import { sign } from "../shared/signs";
-import { MARKS } from "./record";
+import { MARKS } from "./model";
 import { svg } from "./svg";
 
 export type Stand = "" | "done" | "here" | "pending" | "never";

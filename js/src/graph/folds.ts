@@ -6,7 +6,8 @@ import type { Board } from "./board";
 import { type Kernel, refused } from "./kernel";
 import type { Deeds } from "./look";
 import { Picture } from "./picture";
-import { type Graph, GROUP, keyOf, type Layout, ROOT, rows } from "./record";
+import { type Graph, GROUP, keyOf, ROOT, rows } from "./model";
+import type { Layout } from "./types";
 
 const FEW = 3; // boxes: fewer say nothing of a graph
 const ENOUGH = 8; // boxes at first sight, where there are so many

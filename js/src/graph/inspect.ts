@@ -4,7 +4,7 @@ import { button, el } from "../shared/dom";
 import { bytes, num, shapeText } from "../shared/format";
 import type { Kernel } from "./kernel";
 import { letters, math, partial, vjp } from "./math";
-import type { Graph } from "./record";
+import type { Graph } from "./model";
 
 export const section = (name: string, right: string | null, ...children: (Node | null)[]): HTMLElement =>
   el(

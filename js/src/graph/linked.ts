@@ -6,7 +6,8 @@ import { Board } from "./board";
 import { Folds } from "./folds";
 import { Kernel } from "./kernel";
 import type { Look } from "./look";
-import { Graph, type State } from "./record";
+import { Graph } from "./model";
+import type { State } from "./types";
 
 export class Linked {
   readonly root: HTMLElement;

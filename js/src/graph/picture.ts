@@ -5,7 +5,8 @@ import { bytes, num, shapeText } from "../shared/format";
 import { COLUMN, cut, dress, found, SAID, SMALL, type Stand } from "./dress";
 import { beside, inside, together } from "./flows";
 import type { Deeds, Look } from "./look";
-import { type Graph, GROUP, type Layout, NODE, ROOT, rows } from "./record";
+import { type Graph, GROUP, NODE, ROOT, rows } from "./model";
+import type { Layout } from "./types";
 import { head, headAcross, svg, way, widthOf } from "./svg";
 
 interface Line {

@@ -1,7 +1,7 @@
 // The box that finds nodes: what is typed is marked in the picture, Enter goes from one to the next.
 
 import { el, on } from "../shared/dom";
-import type { Graph } from "./record";
+import type { Graph } from "./model";
 
 export class Search {
   readonly root: HTMLElement;

@@ -2,14 +2,15 @@
 
 import { button, el, on } from "../shared/dom";
 import { num } from "../shared/format";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { Board } from "./board";
 import { Closer } from "./closer";
 import { Folds } from "./folds";
 import { checkOf, inspect } from "./inspect";
 import { Kernel } from "./kernel";
 import type { Look } from "./look";
-import { Graph, type State } from "./record";
+import { Graph } from "./model";
+import type { State } from "./types";
 import { Search } from "./search";
 import { svg } from "./svg";
 

@@ -3,7 +3,7 @@
 import { Linked } from "../graph/linked";
 import { button, el } from "../shared/dom";
 import { count, percent, shapeText } from "../shared/format";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { called, card, foot, listing, sentence, sign } from "../shared/report";
 import { chart } from "./chart";
 import { alive, type Order, ordered, size } from "./ticks";

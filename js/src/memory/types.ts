@@ -1,14 +1,23 @@
-// The record "memory" as it arrives; vistorch/debug/timeline.py says what it means.
+// The record "memory" as it arrives. Made by `make generated` from debug.timeline.State: edit that.
 
-import type { State as GraphState } from "../graph/record";
+import { check as checkGraph, type State as GraphState } from "../graph/types";
+import { type Check, dict, flag, list, maybe, nd, num, record, row, text } from "../shared/check";
 import type { Nd } from "../shared/payload";
 
+/** When most is kept. */
+export interface Peak {
+  tick: number;
+  bytes: number;
+  what: string;
+  where: string;
+}
+
+/** What one node keeps. */
 export interface Row {
   id: number;
   name: string;
   where: string;
   module: string;
-  /** Class and size of the module. */
   layer: string;
   device: string;
   bytes: number;
@@ -19,10 +28,11 @@ export interface Row {
   at_peak: boolean;
 }
 
+/** What travels; a tick is one op forward or one node backward. */
 export interface State {
   title: string;
   report: string;
-  peak: { tick: number; bytes: number; what: string; where: string };
+  peak: Peak;
   ticks: Nd;
   bytes: Nd;
   devices: Record<string, Nd>;
@@ -35,3 +45,42 @@ export interface State {
   rows: Row[];
   graph: GraphState | null;
 }
+
+export const checkPeak: Check<Peak> = record<Peak>({
+  tick: num,
+  bytes: num,
+  what: text,
+  where: text,
+});
+
+export const checkRow: Check<Row> = record<Row>({
+  id: num,
+  name: text,
+  where: text,
+  module: text,
+  layer: text,
+  device: text,
+  bytes: num,
+  shared: num,
+  shapes: list(list(num)),
+  born: num,
+  freed: maybe(num),
+  at_peak: flag,
+});
+
+export const check: Check<State> = record<State>({
+  title: text,
+  report: text,
+  peak: checkPeak,
+  ticks: nd(1),
+  bytes: nd(1),
+  devices: dict(nd(1)),
+  backward: list(row(num, num)),
+  leaves: num,
+  opaque: num,
+  says: list(text),
+  nodes: num,
+  alive: nd(1),
+  rows: list(checkRow),
+  graph: maybe(checkGraph),
+});

@@ -1,7 +1,7 @@
 // A shape error: the sentence, the user's line, and the operands as boxes whose unequal sides are marked.
 
 import { el } from "../shared/dom";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { card, sentence } from "../shared/report";
 import { draw } from "./draw";
 import type { State } from "./types";

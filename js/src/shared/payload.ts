@@ -11,6 +11,9 @@ export interface Nd {
   exact?: BigInt64Array;
 }
 
+/** A number of the JSON: one that is not finite travels as a word. */
+export type Real = number | "nan" | "inf" | "-inf";
+
 export interface Packed {
   kind: string;
   state: unknown;

@@ -73,7 +73,8 @@ function forwardSays(course: Course, node: StepNode, name: string, from: StepNod
     Pow: () => (power ? `${fromName}${power === "2" ? "²" : power === "3" ? "³" : ` ^ ${power}`}` : null),
     Neg: () => `−${fromName}`,
   };
-  return `${name} = ${said[node.op]?.() ?? `${node.op.toLowerCase()}(${fromName})`}`;
+  const op = node.op ?? "";
+  return `${name} = ${said[op]?.() ?? `${op.toLowerCase()}(${fromName})`}`;
 }
 
 const plus = (k: number | null, x: string): string | null =>

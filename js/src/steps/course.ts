@@ -3,9 +3,12 @@
 
 import { normOf, single, type Value } from "../graph/heat";
 import type { Stand } from "../graph/dress";
-import { Graph } from "../graph/record";
+import { Graph } from "../graph/model";
 import { scaleOf } from "../graph/svg";
-import type { Outgoing, Ref, State, StepFrame, StepNode } from "./types";
+import type { Outgoing, State, StepFrame, StepNode } from "./types";
+
+/** The number of a value in the record's table. */
+type Ref = number | null;
 
 /** What flowed along an edge: its norm, and where it is one number that number. */
 export interface Flow {

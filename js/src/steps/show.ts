@@ -2,7 +2,7 @@
 // frame came with the page, so it steps both ways with no kernel; with one, `.grad` of the leaves follows.
 
 import { button, el, on, onWidth } from "../shared/dom";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { Board } from "../graph/board";
 import { Closer } from "../graph/closer";
 import { Folds } from "../graph/folds";

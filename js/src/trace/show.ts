@@ -3,7 +3,7 @@
 import { Linked } from "../graph/linked";
 import { button, el, on } from "../shared/dom";
 import { count } from "../shared/format";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { called, card, foot, type Listing, listing, only, sentence, sign, typeset } from "../shared/report";
 import { close, code } from "./close";
 import { lineOf } from "./places";

@@ -2,7 +2,7 @@
 
 import { bytes, num, shapeText } from "../shared/format";
 import { real } from "../shared/payload";
-import type { Row } from "./types";
+import type { RowState as Row } from "./types";
 
 export interface Column {
   name: string;

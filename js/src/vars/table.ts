@@ -3,7 +3,7 @@
 import { el, on, prepare, ratio } from "../shared/dom";
 import type { Theme } from "../shared/theme";
 import { COLUMNS, ordered } from "./order";
-import type { Row, State } from "./types";
+import type { RowState as Row, State } from "./types";
 
 const THUMB = { width: 72, height: 20 };
 

@@ -3,7 +3,7 @@
 
 import { atEnd, el, on, painter } from "../shared/dom";
 import { hear } from "../shared/model";
-import type { Frame } from "../shared/page";
+import type { Frame } from "../shared/frame";
 import { warning } from "./alarm";
 import { classes } from "./classes";
 import { confusion, worstCell } from "./confusion";

@@ -10,7 +10,7 @@ from tests.debug.array.test_record import belongs, walk
 from vistorch import nn
 from vistorch.debug.array import build, parameter, strip
 from vistorch.debug.updates import forget, remember
-from vistorch.widgets import bundles, wire
+from vistorch.widgets._frame import bundles, wire
 
 
 class Net(nn.Module):

@@ -11,8 +11,8 @@ import pytest
 import vistorch as L
 from tests.debug.graphs import bits, build
 from vistorch.debug.compare import Record, Recording, compare
-from vistorch.widgets import wire
-from vistorch.widgets.pictures.compare import paint
+from vistorch.widgets._frame import wire
+from vistorch.widgets.compare.picture import paint
 
 
 def net(seed=0):

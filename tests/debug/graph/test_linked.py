@@ -8,7 +8,7 @@ from vistorch.debug.graph import capture
 from vistorch.debug.graph.linked import MOST, linked
 from vistorch.debug.timeline import Timeline, memory
 from vistorch.debug.trace import Trace
-from vistorch.widgets.pictures.graph import svg
+from vistorch.widgets.graph.picture import svg
 
 
 def entropy(p):

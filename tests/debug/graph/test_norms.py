@@ -6,7 +6,7 @@ import pytest
 import vistorch as L
 from vistorch.debug import Stepper
 from vistorch.debug.graph import Norms, capture
-from vistorch.widgets.pictures.graph import paint
+from vistorch.widgets.graph.picture import paint
 
 from ..graphs import bits, build
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vistorch.debug.graph import Builder, layout
 from vistorch.debug.graph.folding import MOST
 from vistorch.debug.graph.words import bytes_text, cut, number_text, shape_text
-from vistorch.widgets import wire
+from vistorch.widgets._frame import wire
 
 from ..layout.pictures import points, within
 from .networks import capture, chain, graph

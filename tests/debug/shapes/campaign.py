@@ -10,7 +10,7 @@ from tests.ops.bad import bad_calls
 from tests.ops.library import L, function_of
 from tests.ops.samples import OPS
 from vistorch.debug.shapes import found
-from vistorch.widgets.pictures.shape import paint
+from vistorch.widgets.shape.picture import paint
 
 
 def campaign(ops):

@@ -10,7 +10,7 @@ from tests.debug.shapes.campaign import campaign
 from tests.debug.shapes.cases import CASES, NAMES, Net
 from tests.ops.samples import OPS
 from vistorch.debug.shapes import explain
-from vistorch.widgets.pictures.shape import paint
+from vistorch.widgets.shape.picture import paint
 
 torch = pytest.importorskip("torch", reason="torch is the reference")
 

@@ -10,7 +10,7 @@ from tests.debug.graphs import bits, build
 from vistorch.debug import Lines, Stepper
 from vistorch.debug.steps import Walk, record
 from vistorch.engine.graph import Leaf
-from vistorch.widgets import wire
+from vistorch.widgets._frame import wire
 
 
 def example():

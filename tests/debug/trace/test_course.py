@@ -4,7 +4,7 @@ import pytest
 
 import vistorch as L
 from tests.debug.trace.cells import traced
-from vistorch.widgets.pictures.trace import paint
+from vistorch.widgets.trace.picture import paint
 
 RUN = """torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))

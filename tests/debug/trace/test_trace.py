@@ -8,7 +8,7 @@ import vistorch as L
 from tests.debug.graphs import bits, build
 from tests.debug.trace.cells import run, states, traced
 from vistorch.debug.trace import Trace
-from vistorch.widgets import wire
+from vistorch.widgets._frame import wire
 
 
 def test_an_infinity_put_there_is_no_birth_but_a_nan_from_it_is():

@@ -7,7 +7,7 @@ import vistorch as L
 from tests.debug.trace.cells import run, states, traced
 from vistorch.debug import Breakpoints, Stopped
 from vistorch.debug.trace.build import STEP_INTO
-from vistorch.widgets import wire
+from vistorch.widgets._frame import wire
 
 ENTROPY = """p = logits.softmax(-1)
 h = -p * p.log()

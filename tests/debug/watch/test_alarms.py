@@ -11,7 +11,7 @@ from tests.debug.watch.loops import F, blobs, small_net
 from tests.debug.watch.test_measures import always
 from vistorch import nn, optim
 from vistorch.debug.watch import Line, load, watch
-from vistorch.widgets.pictures.watch import paint
+from vistorch.widgets.watch.picture import paint
 
 NAN, INF = float("nan"), float("inf")
 

@@ -15,7 +15,7 @@ from vistorch.debug.watch import watch
 from vistorch.debug.watch.build import memory_of
 from vistorch.engine.events import Listener, hear
 from vistorch.engine.places import CPU
-from vistorch.widgets.wire import pack
+from vistorch.widgets._frame.wire import pack
 
 
 def silent():

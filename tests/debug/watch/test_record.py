@@ -14,7 +14,7 @@ from tests.debug.watch.test_measures import always
 from vistorch import optim
 from vistorch.debug.watch import Line, WatchRecord, load, watch
 from vistorch.utils.data import DataLoader, TensorDataset
-from vistorch.widgets.wire import pack
+from vistorch.widgets._frame.wire import pack
 
 
 def trained(**options):

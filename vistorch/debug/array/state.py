@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
+
+from .schema import State
 
 Number = int | float | None
 EXACT_IN_JSON = 2**53
@@ -191,9 +193,9 @@ class ArrayRecord:
         """What a terminal shows: the tensor as PyTorch prints it, for several a table."""
         return self.shown
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> State:
         """The state for the page: what JSON can hold, and numpy arrays in native C order."""
-        return {
+        told = {
             "layout": self.layout,
             "title": self.title,
             "text": self.shown,
@@ -201,6 +203,7 @@ class ArrayRecord:
             "size": self.size,
             "says": list(self.says),
         }
+        return cast("State", told)
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -1,32 +1,16 @@
 """The record of a comparison, and how it reads.
 
-The state that travels:
-
-{ "title", "report": all of it as text, "a", "b": the runs' titles (a is the reference), "names": what both are called,
-  "rtol", "atol": numbers or null (by type),
-  "sentence": the first difference, in one sentence,
-  "ops": how many there are, "differing": how many differ, "rows": at most 400 of them, those that differ first
-      [ {"id", "a": number of the op in a or null, "b": the same, "op", "module", "layer": its class and size,
-      "line": text,
-      "forward": null or Side, "backward": null or Side} ],
-  "first": null or {"row": id, "pass": "forward"|"backward", "output": which output or input, "at": [...],
-      "values": [text of a's entry there, of b's], "a": Value, "b": Value, "difference": Value (b - a) or null},
-  "leaves": [{"name", "only": "a"|"b"|"", and of a Side}] whose gradients differ }
-Side = {"state": "same"|"own"|"inherited"|"differs" (not run again), "differs": bool, "largest", "relative",
-  "beyond": how many elements, "size", "at": [...], "shapes": "" or what of shape or type differs,
-  "own": largest difference when fed the reference's inputs, or null}
-Value is as vistorch/debug/values.py says.
-
 Invariant: the text is the same for the same two recordings.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from ..layers import layer
 from ..steps.words import columns, count, number
+from .schema import State
 
 SHOWN = 40
 ROWS = 400  # that travel
@@ -103,15 +87,15 @@ class CompareRecord:
             out.append(f"{leaf['name']}.grad {amount}")
         return "\n".join(out)
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels; see the top of this file."""
+    def wire(self) -> State:
+        """As it travels; `schema.py` says what is in it."""
         apart = [r for r in self.rows if differs(r)]
         rows = self.rows
         if len(rows) > ROWS:
             near = {r["id"] + d for r in apart[:40] for d in (-2, -1, 1, 2)}
             most = {r["id"] for r in apart[: ROWS - len(near)]}
             rows = [r for r in rows if r["id"] in most or r["id"] in near] or rows[:ROWS]
-        return {
+        told = {
             **vars(self),
             "rows": rows,
             "names": list(self.names),
@@ -119,6 +103,7 @@ class CompareRecord:
             "differing": len(apart),
             "report": self.text(),
         }
+        return cast("State", told)
 
 
 def differs(row: dict[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from .capture import Source
 from .names import Names
 from .record import GraphRecord
+from .schema import State
 
 MOST = 3000  # nodes; a larger graph is asked for by itself
 
@@ -40,6 +41,6 @@ def linked(
     return replace(source.builder.record(), says=())
 
 
-def travelling(graph: GraphRecord | None) -> dict[str, Any] | None:
+def travelling(graph: GraphRecord | None) -> State | None:
     """The state of such a graph, without the text: the record it goes with has one."""
     return None if graph is None else {**graph.wire(), "text": ""}

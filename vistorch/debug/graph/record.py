@@ -44,6 +44,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .schema import State
 from .state import state
 from .words import shape_text
 
@@ -269,6 +270,6 @@ class GraphRecord:
 
         return text(self)
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> State:
         """The state, as it travels."""
         return state(self)

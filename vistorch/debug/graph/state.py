@@ -6,13 +6,14 @@ counts bytes and boxes and never time, so that the same record gives the same st
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..meaning import meaning_of
 from .folding import stages
 from .labels import fitted, labels_of, scale_of, sizes_of
+from .schema import State
 from .words import KINDS, MARKS, count_text
 
 BYTES = 64_000  # of all layouts before they are packed
@@ -30,7 +31,7 @@ class _Table:
         return self.number.setdefault(value, len(self.number))
 
 
-def state(record: Any) -> dict[str, Any]:
+def state(record: Any) -> State:
     """What travels of a record.
 
     Args:
@@ -110,7 +111,7 @@ def state(record: Any) -> dict[str, Any]:
     found["strings"] = list(text.number)
     found["shapes"] = [list(one) for one in shape.number]
     found["formulas"] = [[list(pair) for pair in one] for one in formulas.number]
-    return found
+    return cast("State", found)
 
 
 def _array(values: list, dtype: Any = np.int32) -> np.ndarray:

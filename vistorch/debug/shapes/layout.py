@@ -8,7 +8,22 @@ Invariant: numbers and text only, the same for the same operands; nothing lies o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypedDict, cast
+
+Part = (
+    tuple[Literal["box"], float, float, float, float, str]
+    | tuple[Literal["line"], float, float, float, float, str]
+    | tuple[Literal["text"], float, float, str, str, str]
+)
+
+
+class Drawing(TypedDict):
+    """Boxes, lines and texts."""
+
+    width: float
+    height: float
+    parts: list[Part]
+
 
 WIDE, TALL = 150.0, 96.0  # of the largest side
 LEAST = 26.0
@@ -17,9 +32,7 @@ LETTER = 7.3
 BAR = 220.0
 
 
-def drawing(
-    operands: list, op: str, result: tuple[int, ...] | None, sides: list[tuple[str, int]]
-) -> dict[str, Any]:
+def drawing(operands: list, op: str, result: tuple[int, ...] | None, sides: list[tuple[str, int]]) -> Drawing:
     """The parts of a picture of these operands.
 
     Args:
@@ -70,7 +83,7 @@ def drawing(
                 )
             height += 20
         width = max(width, wide + BAR + 8 + LETTER * len(f"differ by {high - low}"))
-    return {"width": _r(width + 2), "height": _r(height + 4), "parts": parts}
+    return cast("Drawing", {"width": _r(width + 2), "height": _r(height + 4), "parts": parts})
 
 
 def _r(x: float) -> float:

@@ -1,21 +1,38 @@
 """The record of a shape error, and how it reads.
 
-The state that travels:
-
-{ "title", "report": all of it as text, "sentence": what does not fit, "error": the exception's own words, "place":
-  "cell [6], line 12", "module": "net[2] Linear 84 → 10" or "", "op": the sign between the operands,
-  "source": [[number, text, "hit" or ""], ...], "operands": [{"name", "shape": text, "note", "bad": bool}],
-  "drawing": see `layout.py` }
-
 Invariant: numbers and text; no tensor.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar, TypedDict
 
-from .layout import drawing
+from .layout import Drawing, drawing
+
+
+class Given(TypedDict):
+    """An operand as it is listed."""
+
+    name: str
+    shape: str
+    note: str
+    bad: bool
+
+
+class State(TypedDict):
+    """What travels."""
+
+    title: str
+    report: str
+    sentence: str  # what does not fit
+    error: str  # the exception's own words
+    place: str  # "cell [6], line 12"
+    module: str  # "net[2] Linear 84 → 10", or ""
+    op: str  # the sign between the operands
+    source: list[tuple[int, str, str]]  # number, text, "hit" or ""
+    operands: list[Given]
+    drawing: Drawing
 
 
 @dataclass(frozen=True)
@@ -92,8 +109,8 @@ class ShapeRecord:
             out.append(f"    {below}".rstrip())
         return "\n".join(out)
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels; see the top of this file."""
+    def wire(self) -> State:
+        """As it travels."""
         return {
             "title": "shape error",
             "report": f"{self.text()}\n\n{self.error}",
@@ -102,7 +119,7 @@ class ShapeRecord:
             "place": self.place,
             "module": self.module,
             "op": self.op,
-            "source": [list(line) for line in self.source],
+            "source": list(self.source),
             "operands": [
                 {"name": one.name, "shape": one.text, "note": one.note, "bad": bool(one.marks or one.note)}
                 for one in self.operands

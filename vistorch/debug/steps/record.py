@@ -1,35 +1,6 @@
 """A whole walk through a backward pass as a record that steps both ways without a kernel.
 
-A step is a node; what leaves receive belongs to the step that sends it. The state that travels:
-
-{ "title", "text", "count": N steps, "at": how many are taken at first, "says": [notes for the whole],
-  "nodes": [ { "id", "name": "PowBackward0", "op": "Pow", "label": a leaf's name or "", "leaf": bool,
-      "module": path or "", "layer": the same as spoken, "shape", "dtype",
-      "line": {"text", "file", "line", "cell"} or null,
-      "forward": value or null (what forward computed here; a leaf's value),
-      "formulas": [{"input", "latex" or null, "reads": [names]}],
-      "to": [[input, id or null, output], ...] (null: not run in this pass),
-      "saved": [{"name", "what": "input"|"output"|"constant", "value": value or null, "text", "bytes", "alias"}],
-      "bytes": of memory that this node alone keeps } ],  ids count all nodes, leaves too, in the order of the pass
-  "frames": [ { "node": id, "says": one line, "incoming": [value or null per output], "hooked": the same or null,
-      "outgoing": [{"input", "to": id or null, "output", "gradient": value, "before": value or null,
-                    "after": value, "sum": "0 + 4.5",
-                    "numbers": null or {"text", "latex", "at": entry or null, "note", "parts": [Part]}}],
-      "grads": [{"node": id, "before": value or null, "after": value or null, "sum": "0 + 4.5"}]  (into `.grad`),
-      "done": [ids], "pending": [ids that begin to wait] } ],
-  "start": [[leaf id, value or null], ...]  every `.grad` before the first step,
-  "waits": [[id, output, value or null], ...]  what waits before the first step: the gradients a pass starts with,
-  "values": [Value, ...] as vistorch/debug/values.py says; where a value is named above, it is its index here,
-  "skipped": how many steps stand before the first frame (of a pass with more than 600 steps only a part is kept:
-      `start` and `waits` are then those before that frame, and other nodes have "id", "name", "label", "leaf" alone),
-  "done": [ids that ran before the first frame], "whole": whether frames run to the end of the pass,
-  "failed": null or the sentence with which the pass ends early,
-  "graph": null or the state of the pass's graph as vistorch/debug/graph/record.py says,
-  "places": [number in that graph, or -1] by node id,
-  "stops": [[frame, text], ...]  where breakpoints hold: a run stops before that frame }
-Part = {"kind": "op"|"number", "text"} or {"kind": "array", "symbol": LaTeX, "role": "gradient"|"forward"|"result",
-  "rows": [[text]] of a small array or null, "shape", "norm"}; parts stand beside each other as the formula does.
-
+A step is a node; what leaves receive belongs to the step that sends it.
 A frame says what changes: the state after k steps is that of `start` and frames 0 to k - 1 laid over each other. A
 node is done, pending, or untouched; one that is untouched after the last frame is never reached.
 
@@ -39,8 +10,9 @@ Invariant: a record holds numbers, text and arrays; taking it leaves the stepper
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from .schema import State
 from .words import count
 
 
@@ -129,8 +101,8 @@ class StepsRecord:
         node = self.nodes[number]
         return node["label"] or (f"leaf {number}" if node["leaf"] else node["name"])
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels; see the top of this file."""
+    def wire(self) -> State:
+        """As it travels; `schema.py` says what is in it."""
         state = {f.name: getattr(self, f.name) for f in fields(self)}
         state["graph"] = None if self.graph is None else {**self.graph.wire(), "text": ""}
-        return {**state, "count": self.count, "text": self.text()}
+        return cast("State", {**state, "count": self.count, "text": self.text()})

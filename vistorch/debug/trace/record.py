@@ -1,39 +1,17 @@
 """The record of a trace, and how it reads.
 
-The state that travels:
-
-{ "title", "report": all of it as text, "sentence": the first bad value in one sentence ("" if there is none),
-  "course": how the loss grew before ("" if it did not), "more": what came of it, "cure", "forward": how many ops ran,
-  "backward": how many nodes, "bound": number or null,
-  "error": the exception that ended the cell, or null, "says": [...],
-  "source": null or {"where": "In [8]" or a file's name, "lines": [{"number", "text",
-      "marks": [[words, state or "failed"], ...]}]},
-  "rows": [ {"id", "line": number or null, "where": text, "op", "code": the op as written, "module": its layer or "",
-      "layer": class and size of that or "",
-      "forward": null or Mark, "backward": null or Mark} ],
-  "first": null or {"row": id, "pass": "forward"|"backward", "op", "where", "cure",
-      "how": "log of p[1, 0] = 0 gives -inf",
-      "at": i32 array (one row of indices each, the first 64), "which": u8 array (0 NaN, 1 +inf, 2 -inf, 3 beyond the
-      bound), "count", "size", "inputs": [Table], "outputs": [Table]},
-  "births": the same for each birth but the first, at most 8,
-  "graph": null or the state of a graph record, whose nodes have the `id` of their row and a mark,
-  "leaves": [{"name", "nan", "posinf", "neginf", "beyond", "size"}] whose gradients are bad }
-Mark = {"state": "clean"|"birth"|"propagated"|"healed", "nan", "posinf", "neginf", "beyond", "size",
-  "text": "2 of 6 -inf"; of a birth in backward how it came ("0 · -inf = nan"); of a clean number its value}
-Table = {"name", "shape", "dtype", "lead": [indices before the last two axes], "start": [row, column], "values": f64
-  array, "bad": u8 array, "whole": bool}
-
 Invariant: what travels is stable: it holds no time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from ..graph.linked import travelling
 from ..layers import layer
 from ..steps.words import columns, count, number, shape
+from .schema import State
 
 SHOWN, BEFORE = 60, 20  # ops in the text, and those of them before the first bad value
 STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "healed": "healed", "": "-"}
@@ -136,10 +114,10 @@ class TraceRecord:
             out.append(f"… {after} more")
         return out
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels; see the top of this file."""
+    def wire(self) -> State:
+        """As it travels; `schema.py` says what is in it."""
         state = {k: v for k, v in vars(self).items() if k != "seconds"}
-        return {**state, "graph": travelling(self.graph), "report": self.text()}
+        return cast("State", {**state, "graph": travelling(self.graph), "report": self.text()})
 
 
 def _table(role: str, t: dict[str, Any]) -> list[str]:

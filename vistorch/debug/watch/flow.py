@@ -1,26 +1,54 @@
 """Gradient flow: how large the gradient of each parameter was in the last backward pass.
 
-The state that travels: { "title", "report": the text, "verdict": a sentence, "scale": [lowest, highest decade],
-"bounds": the norms far below the largest and far above the middle one: beyond them a row is flagged,
-"rows": [ {"name","layer","shape","count","norm": number or null without a gradient,"mean": of |g|,"max": of |g|,
-"zeros": share of exact zeros,"bad": how many are not finite,"weight": norm,"relative": norm of the gradient / norm of
-the weight,"state","cure"} ], "says": [..] }
-
 Invariant: the record holds numbers; the model is only read.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
 from ..numbers import host, norm_of, plain
 from ..steps.words import count, number, shape
+from ..wire_types import Finite
 from .advice import CURES, bounds_of
 from .layers import owner_of
+
+
+class Row(TypedDict):
+    """The gradient of one parameter; what is not known without a gradient is None."""
+
+    name: str
+    layer: str
+    shape: list[int]
+    count: int
+    norm: float | None
+    mean: Finite | None  # of the sizes of what is finite, and the largest of them
+    max: Finite | None
+    zeros: Finite | None  # share of exact zeros
+    bad: int  # how many are not finite
+    weight: float | None  # norm of the parameter
+    relative: float | None  # norm of the gradient / norm of the weight
+    state: str
+    cure: str
+
+
+class State(TypedDict):
+    """What travels: the table, and the scale its bars are drawn on."""
+
+    title: str
+    report: str
+    verdict: str
+    scale: tuple[int, int]  # the lowest and the highest decade
+    bounds: tuple[
+        float, float
+    ]  # norms far below the largest, far above the middle one: beyond them a row is flagged
+    rows: list[Row]
+    says: list[str]
 
 
 @dataclass
@@ -43,7 +71,7 @@ class FlowRecord:
     replaces_text: ClassVar[bool] = True  # the page's table says all that the text does
 
     title: str
-    rows: list[dict[str, Any]]
+    rows: list[Row]
     says: list[str] = field(default_factory=list)
 
     def text(self) -> str:
@@ -55,7 +83,7 @@ class FlowRecord:
                 continue
             relative = "–" if r["relative"] is None else number(r["relative"])
             state = "" if r["state"] == "in range" else r["state"]
-            zeros = f"{100 * r['zeros']:.0f} %"
+            zeros = f"{100 * (r['zeros'] or 0):.0f} %"
             table.append(
                 (r["name"], shape(r["shape"]), number(r["norm"]), number(r["max"]), zeros, relative, state)
             )
@@ -70,14 +98,14 @@ class FlowRecord:
         cures = dict.fromkeys(f"{r['state']}: {r['cure']}" for r in self.rows if r["cure"])
         return "\n".join([self.title, *[line.rstrip() for line in lines], *cures, *self.says])
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels; see the top of this file."""
+    def wire(self) -> State:
+        """As it travels."""
         return {
             "title": self.title,
             "report": self.text(),
             "verdict": verdict_of(self.rows),
-            "scale": list(scale_of(self.rows)),
-            "bounds": list(bounds_of(r["norm"] for r in self.rows)),
+            "scale": scale_of(self.rows),
+            "bounds": bounds_of(r["norm"] for r in self.rows),
             "rows": self.rows,
             "says": self.says,
         }
@@ -101,44 +129,56 @@ def flow(model: Any, title: str = "") -> FlowRecord:
     named = getattr(model, "named_parameters", None)
     if named is None:
         raise TypeError(f"flow() takes a module, not {type(model).__name__}")
-    rows, missing = [], 0
+    rows: list[Row] = []
     for name, p in named():
-        row = {"name": name, "layer": owner_of(name), "shape": list(p.shape), "count": p.numel()}
-        g = p._grad
-        if g is None:
-            missing += 1
-            state = "frozen" if not p.requires_grad else "no gradient"
-            row.update(norm=None, mean=None, max=None, zeros=None, bad=0, weight=None, relative=None)
-            rows.append({**row, "state": state, "cure": ""})
-            continue
-        d = plain(host(g._data))
-        with np.errstate(all="ignore"):
-            sizes = np.abs(d)
-            fine = np.isfinite(sizes)
-            norm, weight = norm_of(d), norm_of(plain(host(p._data)))
-            bad = int(fine.size - fine.sum())
-            kept = sizes[fine] if bad else sizes
-            row.update(
-                norm=norm,
-                mean=float(kept.mean(dtype=np.float64)) if kept.size else 0.0,
-                max=float(kept.max()) if kept.size else 0.0,
-                zeros=float((d == 0).mean()) if d.size else 0.0,
-                bad=bad,
-                weight=weight,
-                relative=norm / weight if weight > 0 and math.isfinite(norm) else None,
-            )
-        rows.append(row)
+        rows.append(_row(name, p))
     bounds = bounds_of(r["norm"] for r in rows)
     for row in rows:
         if row["norm"] is not None:
             row["state"] = _state(row["norm"], row["bad"], bounds)
             row["cure"] = CURES.get(row["state"], "")
+    missing = sum(row["norm"] is None for row in rows)
     says = []
     if missing == len(rows):
         says.append("No parameter has a gradient: call backward() first, or before zero_grad().")
     elif missing:
         says.append(f"{count(missing, 'parameter')} without a gradient.")
     return FlowRecord(title or f"Gradient flow of {type(model).__name__}", rows, says)
+
+
+def _row(name: str, p: Any) -> Row:
+    """One parameter; how its gradient stands among the others is not known yet."""
+    row: Row = {
+        "name": name,
+        "layer": owner_of(name),
+        "shape": list(p.shape),
+        "count": p.numel(),
+        "norm": None,
+        "mean": None,
+        "max": None,
+        "zeros": None,
+        "bad": 0,
+        "weight": None,
+        "relative": None,
+        "state": "no gradient" if p.requires_grad else "frozen",
+        "cure": "",
+    }
+    g = p._grad
+    if g is None:
+        return row
+    d = plain(host(g._data))
+    with np.errstate(all="ignore"):
+        sizes = np.abs(d)
+        fine = np.isfinite(sizes)
+        norm, weight = norm_of(d), norm_of(plain(host(p._data)))
+        bad = int(fine.size - fine.sum())
+        kept = sizes[fine] if bad else sizes
+        row["norm"], row["weight"], row["bad"] = norm, weight, bad
+        row["mean"] = float(kept.mean(dtype=np.float64)) if kept.size else 0.0
+        row["max"] = float(kept.max()) if kept.size else 0.0
+        row["zeros"] = float((d == 0).mean()) if d.size else 0.0
+        row["relative"] = norm / weight if weight > 0 and math.isfinite(norm) else None
+    return row
 
 
 def _state(norm: float, bad: int, bounds: tuple[float, float]) -> str:
@@ -151,7 +191,7 @@ def _state(norm: float, bad: int, bounds: tuple[float, float]) -> str:
     return "gradient explodes" if norm > bounds[1] else "in range"
 
 
-def scale_of(rows: list[dict[str, Any]]) -> tuple[int, int]:
+def scale_of(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     """The whole decades that hold every norm and every largest entry.
 
     Example:
@@ -165,7 +205,7 @@ def scale_of(rows: list[dict[str, Any]]) -> tuple[int, int]:
     return low, max(high, low + 1)
 
 
-def verdict_of(rows: list[dict[str, Any]]) -> str:
+def verdict_of(rows: Sequence[Mapping[str, Any]]) -> str:
     """One sentence: what is wrong with how many, or that nothing is."""
     states: dict[str, int] = {}
     for row in rows:

@@ -153,7 +153,7 @@ def _lab(words: list[str]) -> list[str]:
 
 def _doctor(words: list[str]) -> int:
     """Print what is here and what is wrong."""
-    from vistorch.debug.doctor import examine
+    from vistorch.vt.commands.doctor import examine
 
     if words:
         raise Refusal(f"`vistorch doctor` takes no {words[0]!r}: it looks at everything.")

@@ -1,0 +1,166 @@
+"""What a graph's nodes hold, for a page that asks: forward value, gradient, a check by finite differences.
+
+Invariant: a graph that the program lets go of is not kept alive, and to look changes no `.grad`: gradients that nobody
+has any more come from a pass that is walked to the node and taken back.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...debug import array as arrays
+from ...debug.check import check_node
+from ...debug.stepper import Stepper
+from ...debug.steps.forward import Forward
+from ...debug.steps.slopes import numbers_in
+from ...engine.backward import order_of
+from ...engine.graph import Leaf, Out, edge
+from ...engine.tensor import Tensor, wrap
+from .._frame.user_error import first_line
+
+FLOWS = 4  # gradients that a node sends, of which pictures are made
+
+GONE = "the graph is gone from the kernel: give its tensor a name and show it again"
+
+
+@dataclass
+class Looked:
+    """What is seen of a node.
+
+    Args:
+        views: displays and the arrays behind each.
+        numbers: for inputs of the node, the formula of their gradient with this node's numbers.
+    """
+
+    views: list[tuple[Any, list[Any]]]
+    numbers: list[list[str]] = field(default_factory=list)
+
+
+class Inside:
+    """The nodes below some tensors, by their numbers in the graph's record.
+
+    Args:
+        outputs: the tensors.
+        names: what leaves are called, by tensor.
+    """
+
+    def __init__(self, outputs: list[Tensor], names: dict[Tensor, str] | None = None) -> None:
+        self.outputs = [weakref.ref(t) for t in outputs]
+        self.names = {id(t): name for t, name in (names or {}).items()}
+        self.kept: list[Any] = []  # what the page looks at: it asks for parts of it
+
+    def roots(self) -> tuple[Tensor, ...]:
+        """The tensors, or `LookupError` where one is gone."""
+        found = tuple([one() for one in self.outputs])
+        if any(t is None for t in found):
+            raise LookupError(GONE)
+        return found  # type: ignore[return-value]
+
+    def nodes(self, roots: tuple[Tensor, ...]) -> list[Any]:
+        """The engine's nodes in the order of the record's."""
+        order = order_of(list(dict.fromkeys([edge(t) for t in roots])))
+        return list(dict.fromkeys([n for n in order if n.__class__ is not Out]))
+
+    def _find(self, number: int) -> tuple[tuple[Tensor, ...], list[Any], Any]:
+        roots = self.roots()
+        nodes = self.nodes(roots)
+        if number >= len(nodes):
+            raise LookupError("no gradient flows here: there is nothing to look at")
+        return roots, nodes, nodes[number]
+
+    def check(self, number: int) -> tuple[bool, str]:
+        """A node against finite differences."""
+        return checked(self._find(number)[2])
+
+    def look(self, number: int) -> Looked:
+        """A node's value beside the gradient that comes in, and what it sends to each of its inputs."""
+        roots, nodes, node = self._find(number)
+        if node.__class__ is Leaf:
+            t = node.variable
+            gradient, why = (t._grad, "") if t._grad is not None else self._pass(roots, node)[1:]
+            found = Looked([opened(node, t, gradient, self.names.get(id(t), ""), why)])
+        else:
+            forward = Forward(nodes, roots)
+            frame, gradient, why = self._pass(roots, node)
+            found = Looked([opened(node, forward.of(node), gradient, "", why)])
+            for flow in frame.outgoing[:FLOWS] if frame is not None else ():
+                found.views.append(self._sent(node, flow, forward))
+            if frame is not None:
+                incoming = frame.incoming if frame.hooked is None else frame.hooked
+                known = forward.known(node, incoming)
+                told = {} if known is None else numbers_in(frame, known, incoming)
+                found.numbers = [[f.input, told[f.input].text] for f in frame.outgoing if f.input in told]
+        self.kept = [sources for _, sources in found.views]
+        return found
+
+    def _sent(self, node: Any, flow: Any, forward: Forward) -> tuple[Any, list[Any]]:
+        """What a node sends to one of its inputs, beside that input's value where it is known."""
+        value = forward.inputs(node).get(flow.input)
+        if getattr(value, "shape", None) != flow.gradient.shape:
+            value = None
+        return opened(node, value, flow.gradient, f"to {flow.input}", "")
+
+    def _pass(self, roots: tuple[Tensor, ...], node: Any) -> tuple[Any, Any, str]:
+        """A node's step in a pass that is taken back, the gradient that came into it, and why there is none."""
+        try:
+            stepper = Stepper(roots[0] if len(roots) == 1 else roots, retain_graph=True)
+        except RuntimeError as error:
+            return None, None, first_line(error)
+        try:
+            frame = stepper.run_to(node)
+            found = None if frame is None else frame.incoming
+        except Exception as error:
+            return None, None, first_line(error)
+        finally:
+            stepper.undo()
+        return frame, (found[0] if isinstance(found, list) else found), ""
+
+
+def checked(node: Any) -> tuple[bool, str]:
+    """A node against finite differences, in a sentence."""
+    if node.__class__ is Leaf:
+        raise LookupError("a leaf computes nothing: there is nothing to check")
+    try:
+        found = check_node(node)
+    except Exception as error:  # the user's own forward may raise anything
+        raise LookupError(first_line(error)) from None
+    if found.ok:
+        return True, f"finite difference agrees, relative error {found.error:.0e} at {found.at}"
+    return False, f"differs by {found.error:.2g} at {found.at}"
+
+
+def opened(node: Any, value: Any, gradient: Any, name: str, why: str) -> tuple[Any, list[Any]]:
+    """The display of what a node holds, and the arrays behind it.
+
+    Args:
+        node: the engine's node.
+        value: what forward computed, or None.
+        gradient: what came in, or None.
+        name: what it is called.
+        why: why there is no gradient.
+    """
+    from .._frame.display import Display
+
+    called = name or ("leaf" if node.__class__ is Leaf else node.name())
+    value = wrap(value, node.place) if value is not None and not isinstance(value, Tensor) else value
+    try:
+        if value is not None and gradient is not None and tuple(value.shape) == tuple(gradient.shape):
+            made = arrays.parameter(value, gradient, None, name=called, index=name or "value")
+            made.says = []
+            sources = [value, gradient]
+        elif value is not None or gradient is not None:
+            one, role = (value, "value") if value is not None else (gradient, "gradient")
+            made = arrays.record(one, name=called, index=name or role, role=role)
+            sources = [one]
+        else:
+            raise LookupError(why or "forward did not keep this value, and no gradient reaches it")
+    except (TypeError, ValueError) as error:
+        raise LookupError(first_line(error)) from None
+    made.shown = ""  # the inspector stands beside it: no printed text
+    if value is None:
+        made.says.append("forward did not keep this value")
+    elif gradient is None:
+        made.says.append(f"no gradient: {why}" if why else "no gradient reaches it")
+    return Display(made, called), sources

@@ -1,0 +1,90 @@
+"""The stepper inside a running training: the next backward pass is walked by hand, and the loop waits for it.
+
+Invariant: however the stepper is left, the pass has run when the loop goes on: `.grad` is what it would have been. An
+interrupt leaves `.grad` as it was before the pass.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ...debug.stepper import Stepper
+from .._frame.shell import shell_of_user
+from .._frame.user_error import first_line
+
+WAIT = 0.01  # seconds between two looks while the loop waits
+SAYS = (
+    "The training waits for this pass: undo takes your steps back, and the loop then runs the pass by itself."
+)
+
+
+def open_stepper(run: Any, going: Any, outputs: tuple) -> None:
+    """Show a backward pass that is about to run as a stepper, and wait until it is left.
+
+    Args:
+        run: the training.
+        going: the engine's pass.
+        outputs: what it starts from.
+    """
+    shell = shell_of_user()
+    if going.journal is not None or going.at or shell is None:
+        run.log.write(run.step, "stepper refused", "somebody walks this pass already")
+        return
+    start, free = dict(going.pending), going.free
+    how: list[str] = []
+    with run.budget.holding():
+        try:
+            how = _walk(run, Stepper.of(going, names=_names(run, shell), outputs=outputs), shell)
+        except Exception as error:  # showing it failed: the loop goes on
+            run.log.write(run.step, "stepper refused", first_line(error))
+        finally:
+            if how == ["finish"]:
+                going.at = len(going.order)
+            else:
+                going.pending.clear()
+                going.pending.update(start)
+                going.at, going.journal, going.free = 0, None, free
+            run.progress.set("running")
+            run.changes.touch("log", "head")
+            run.refresher.show_now()
+
+
+def _names(run: Any, shell: Any) -> dict[Any, str]:
+    from ..graph.command import leaves
+
+    named = {p: name for name, p in run.model.named_parameters()} if run.model is not None else {}
+    return {**leaves(shell.user_ns), **named}
+
+
+def _walk(run: Any, stepper: Stepper, shell: Any) -> list[str]:
+    """Show it, and wait; returns how it was left."""
+    from IPython.display import display
+
+    from .command import shown
+
+    try:
+        view = shown(stepper, shell.user_ns, (), "on", [SAYS])
+        display(view)
+        if stepper.closed:  # no page asks the kernel
+            return []
+        walker, how = view.driver, []
+        told = walker.on_close
+        walker.on_close = lambda word: (how.append(word), told(word))
+        where = f"in the backward pass of step {run.step + 1}"
+        run.progress.set("paused", f"The stepper is open below, {where}: leave it to go on.")
+        run.changes.touch("head")
+        run.refresher.show_now()
+        while not stepper.closed and view.comm is not None:
+            run.refresher.look_for_clicks(time.perf_counter())
+            if any(command["do"] == "stop" for command, _ in list(run.commands.waiting)):
+                walker.leave("finish")
+            time.sleep(WAIT)
+        if not stepper.closed:
+            walker.leave("finish")
+        words = {"finish": "run to its end", "undo": "undone; the loop ran the pass by itself"}
+        run.log.write(run.step, "stepper left", words[how[-1]] if how else "")
+        return how[-1:]
+    finally:
+        if not stepper.closed:
+            stepper.undo()

@@ -2,7 +2,8 @@
 
 `vistorch.nn` works after `import vistorch` alone, as `torch.nn` does, and is imported when it is first asked for. Some
 modules have their file in another folder than their name says, and some have no file: they are made from the table of
-what is not built (`torch_api/unbuilt.py`). Both are found by two finders, one before and one behind Python's own.
+what is not built (`torch_api/unbuilt.py`). Both are found by two finders, one before and one behind Python's own; a
+third knows what pickles of older versions call a module.
 
 Invariant: one file is one module, by whichever name it is imported; its `__name__` is the public one.
 """
@@ -33,6 +34,23 @@ ELSEWHERE = {
     **dict.fromkeys([*_torch_api, "files", "lowrank"], "torch_api"),
     "cli": "vt",
     "tutorials": "vt.cli",
+}
+# What pickles of older versions call modules of the engine: former name, or former:present, by present folder.
+_moved = {
+    "base": "errors events modes quiet:numpy_warnings dtypes limits:finfo type_names device probe:cuda_probe size dims "
+    "layout return_types",
+    "memory": "heap:allocator shared:shared_memory mapped:memory_map aliases:memory_users places:placement storage",
+    "core": "graph tensor record rules views call:op_factory outs:out_argument promote:type_promotion pointwise "
+    "straight:pointwise_nary inplace twins:inplace_docs face:registry hooks bygone:legacy_arguments "
+    "placed:sparse_gradient",
+    "backward": "vjps:node_vjp accumulate anomaly",
+    "methods": "metadata sorts:tensor_kind interop:conversion copying:copy_pickle dlpack format typed_storage",
+    "random": "generators",
+}
+FORMER = {
+    f"engine.{row.partition(':')[0]}": f"engine.{folder}.{row.rpartition(':')[2]}"
+    for folder, rows in _moved.items()
+    for row in rows.split()
 }
 # A second name -> the public name; what lies in another folder of the table comes before that folder.
 _PUBLIC = {f"{folder}.{name}": name for name, folder in reversed(ELSEWHERE.items())}
@@ -184,6 +202,19 @@ def _inside(name: str) -> list[str]:
     return [other[len(name) + 1 :] for other in _table().MODULES if other.startswith(f"{name}.")]
 
 
+class Former:
+    """Finds modules by the names that pickles of older versions have; asked when no file has been found."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """The module of the present name."""
+        root, _, name = fullname.partition(".")
+        if root != "vistorch" or name not in FORMER:
+            return None
+        return importlib.import_module("vistorch.compat.alias").second_name(
+            fullname, f"vistorch.{FORMER[name]}"
+        )
+
+
 class Listing:
     """Lists for pkgutil the modules whose files are elsewhere, or that have none; it finds none itself."""
 
@@ -206,7 +237,7 @@ def _begin(package: ModuleType) -> None:
     everyone: tuple[Any, Any] = (sys.meta_path, sys.path_hooks)
     for finders in everyone:  # those of an import that failed, or was undone
         finders[:] = [one for one in finders if getattr(one, "__module__", None) != __name__]
-    sys.meta_path[:] = [Files(), *sys.meta_path, Unbuilt()]
+    sys.meta_path[:] = [Files(), *sys.meta_path, Unbuilt(), Former()]
     sys.path_hooks.append(Listing)
     package.__path__.append(__file__)  # type: ignore[attr-defined]
 

@@ -25,7 +25,6 @@ from vistorch.widgets import kinds
 ROOT = Path(__file__).parents[2]
 HEAD = '// The record "{kind}" as it arrives. Made by `make generated` from {of}: edit that.\n'
 CHECKS = "../shared/check"
-BY_HAND = ("watch",)  # whose types are still written by hand
 
 
 def state_of(kind: str) -> type:
@@ -221,11 +220,7 @@ def _key(name: str) -> str:
 @functools.cache
 def roots() -> dict[type, str]:
     """The state of every kind, and the kind."""
-    found = {}
-    for kind in kinds():
-        if kind not in BY_HAND:
-            found[state_of(kind)] = kind
-    return found
+    return {state_of(kind): kind for kind in kinds()}
 
 
 def page_types(kind: str) -> str:
@@ -241,8 +236,5 @@ def page_types(kind: str) -> str:
 
 def files() -> dict[Path, Any]:
     """The files of types, and what makes the text of each."""
-    return {
-        ROOT / "js" / "src" / kind / "types.ts": functools.partial(page_types, kind)
-        for kind in kinds()
-        if kind not in BY_HAND
-    }
+    folder = ROOT / "js" / "src"
+    return {folder / kind / "types.ts": functools.partial(page_types, kind) for kind in kinds()}

@@ -1,6 +1,7 @@
 // A run for the tests: two classes, four steps, one of everything, and deltas as Python makes them.
 
-import type { Columns, Counts, Delta, Head, Mistake, State } from "../src/watch/types";
+import type { Delta } from "../src/watch/merge";
+import type { Columns, Counts, Head, Mistake, State } from "../src/watch/types";
 import { nd } from "./make";
 
 export const WORDS = ["pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper", "autopause"];

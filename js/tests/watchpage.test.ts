@@ -293,6 +293,9 @@ describe("the controls", () => {
 
 describe("an alarm", () => {
   const alarm = (over: Record<string, unknown> = {}) => ({
+    name: "loss",
+    last: 3,
+    weights: [],
     what: "loss",
     kind: "NaN",
     step: 4,
@@ -372,8 +375,8 @@ describe("an alarm", () => {
   });
 
   it("paints scores and losses that are not finite as words, never as an error", () => {
-    const bad = mistake({ top: [[1, "nan" as never], [0, "nan" as never]] });
-    const validation = [{ step: 4, epoch: 1, loss: "nan", accuracy: null, samples: 0 }];
+    const bad = mistake({ top: [[1, "nan"], [0, "nan"]] });
+    const validation = [{ step: 4, epoch: 1, loss: "nan" as const, accuracy: null, samples: 0 }];
     const state = run({ mistakes: { whole: true, after: 1, items: [bad] }, validation });
     state.accuracy.without = 12;
     state.accuracy.without_from = 3;

@@ -31,10 +31,10 @@ def chromium() -> Iterator[Any]:
     """A browser, as the tests of the pages start it."""
     from playwright.sync_api import sync_playwright
 
-    from tests.ui import driver
+    from tests.ui import browsers
     from tests.ui.conftest import FLAGS
 
-    path = driver.chromium()
+    path = browsers.find()
     if path is None:
         raise SystemExit("the campaign of names needs Chromium")
     with sync_playwright() as playwright:

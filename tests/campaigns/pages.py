@@ -4,6 +4,7 @@ Invariant: a hostile name is given to every view, and every payload would change
 """
 
 import contextlib
+import importlib
 import logging
 import random
 from typing import Any
@@ -175,8 +176,9 @@ def live_views() -> dict[str, Live]:
     net, given = nn.Linear(4, 3), vistorch.randn(5, 4)
     x = vistorch.randn(300, 400)
     with contextlib.ExitStack() as stack:
-        for module in ("look", "graphs", "stepper", "names"):
-            stack.enter_context(mock.patch(f"vistorch.vt.{module}.has_front_end", lambda shell: True))
+        for kind in ("array", "graph", "steps", "vars"):
+            place = importlib.import_module(f"vistorch.widgets.{kind}.command")
+            stack.enter_context(mock.patch.object(place, "has_front_end", lambda shell: True))
         found: dict[str, Any] = {
             "array": vt.show(x, live="on"),
             "vars": vt.vars(namespace={"x": x, "net": net}),

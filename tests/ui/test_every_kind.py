@@ -1,4 +1,4 @@
-"""The page of every kind of view, over its examples: it shows something, says of nothing that it cannot, raises nothing.
+"""The page of every kind of view, over its examples: it shows something, and says of nothing that it cannot.
 
 A kind is found by its folder, as `tests/widgets/test_every_kind.py` finds it.
 """

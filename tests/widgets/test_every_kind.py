@@ -15,7 +15,7 @@ import pytest
 
 from docs.making import generated, page_types
 from js import front
-from tests.widgets.every import PAIRS, each, examples, has_examples, made
+from tests.widgets.every import each, examples, has_examples, made
 from tests.widgets.travelled import wrong
 from vistorch import vt
 from vistorch.widgets import kinds
@@ -25,7 +25,6 @@ from vistorch.widgets._frame.wire import pack, unpack
 
 ROOT = Path(__file__).parents[2]
 KINDS = pytest.mark.parametrize("kind", kinds())
-TYPED = [kind for kind in kinds() if kind not in page_types.BY_HAND]
 
 
 def missing(kind):
@@ -79,7 +78,7 @@ def test_the_same_record_gives_the_same_bytes(kind, name):
     assert record.text().strip()
 
 
-@pytest.mark.parametrize(("kind", "name"), [pair for pair in PAIRS if pair[0] in TYPED])
+@each
 def test_what_travels_is_what_the_type_says(kind, name):
     of, state = unpack(Display(made(kind, name)).payload())
     assert of == kind
@@ -104,7 +103,7 @@ def damaged(state, hint, path):
                 yield {**state, field: [inner, *value[1:]]}, where
 
 
-@pytest.mark.parametrize("kind", TYPED)
+@KINDS
 def test_a_page_says_which_field_is_wrong(kind, tmp_path):
     """The checks of the page, run by node over records that are right, and over each with one field that is wrong."""
     hint = page_types.state_of(kind)

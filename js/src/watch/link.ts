@@ -4,7 +4,8 @@
 import { answers, hear, type Model } from "../shared/model";
 import { type Raw, unpack } from "../shared/payload";
 import { fits } from "./merge";
-import type { Delta, State } from "./types";
+import type { Delta } from "./merge";
+import type { State } from "./types";
 
 const PATIENCE = 1000; // between two questions for everything
 

@@ -2,7 +2,13 @@
 // what did not change keeps its identity: parts of the page look at that before they draw.
 
 import type { Nd, Numbers } from "../shared/payload";
-import type { Columns, Delta, Log, Mistake, Mistakes, State } from "./types";
+import type { Columns, Log, Mistake, Mistakes, State } from "./types";
+
+/** What changed since a version: the sections that did. */
+export interface Delta extends Partial<State> {
+  version: number;
+  since: number;
+}
 
 const EACH = 8; // samples of a cell of the confusion matrix, as Python keeps them
 const MOST = 512;

@@ -1,6 +1,5 @@
 // The widget of kind "watch": a network while it trains.
 
-import { any } from "../shared/check";
 import { page } from "../shared/frame";
 import layers from "./layers.css";
 import main from "./main.css";
@@ -8,7 +7,7 @@ import narrow from "./narrow.css";
 import panes from "./panes.css";
 import { show } from "./show";
 import tasks from "./tasks.css";
-import type { State } from "./types";
+import { check } from "./types";
 import frame from "./watch.css";
 
-export default page<State>(any, frame + main + panes + layers + tasks + narrow, show);
+export default page(check, frame + main + panes + layers + tasks + narrow, show);

@@ -5,6 +5,7 @@ Invariant: the text is the same for the same two recordings.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
@@ -106,14 +107,14 @@ class CompareRecord:
         return cast("State", told)
 
 
-def differs(row: dict[str, Any]) -> bool:
+def differs(row: Mapping[str, Any]) -> bool:
     """Whether an op differs, or only one run has it."""
     if row["a"] is None or row["b"] is None:
         return True
     return any(side is not None and side["state"] != "same" for side in (row["forward"], row["backward"]))
 
 
-def _side(side: dict[str, Any] | None) -> str:
+def _side(side: Mapping[str, Any] | None) -> str:
     if side is None or side["state"] == "same":
         return "" if side is None else "same"
     far = side["shapes"] or f"{number(side['largest'])} in {side['beyond']:,} of {side['size']:,}"

@@ -58,9 +58,10 @@ Invariant: `text` is stable: it holds no time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from .record_file import read, save
+from .schema import State
 
 
 @dataclass
@@ -98,9 +99,9 @@ class WatchRecord:
         """Status, loss and the table of classes."""
         return self.said
 
-    def wire(self) -> dict[str, Any]:
-        """As it travels; see the top of this file."""
-        return {**self.state, "text": self.said}
+    def wire(self) -> State:
+        """As it travels; `schema.py` has the types."""
+        return cast("State", {**self.state, "text": self.said})
 
     def save(self, path: Any) -> None:
         """Write it to a file, which `vistorch.debug.watch.load` reads: a zip of JSON and arrays.

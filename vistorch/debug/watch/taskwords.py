@@ -6,6 +6,7 @@ Invariant: made of the state that travels, with no time in it, so the same train
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 LINES = 20  # of a table
@@ -24,7 +25,7 @@ def share(value: float | None) -> str:
     return NONE if value is None else f"{value * 100:.1f} %"
 
 
-def shown(task: dict[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
+def shown(task: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
     """What is shown of a regression or a language model: ("validation" or "window", counts); None of all else.
 
     Args:
@@ -39,7 +40,7 @@ def shown(task: dict[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
     return None
 
 
-def check_text(check: dict[str, Any]) -> str:
+def check_text(check: Mapping[str, Any]) -> str:
     """The one number of a validation; "" where it has none.
 
     Args:
@@ -52,7 +53,7 @@ def check_text(check: dict[str, Any]) -> str:
     return f"accuracy {share(check['accuracy'])}"
 
 
-def headline(task: dict[str, Any]) -> str:
+def headline(task: Mapping[str, Any]) -> str:
     """What the newest training samples came to, as one sentence; "" where nothing is known.
 
     Args:
@@ -79,7 +80,7 @@ def headline(task: dict[str, Any]) -> str:
     return ""
 
 
-def lines_of(task: dict[str, Any]) -> list[str]:
+def lines_of(task: Mapping[str, Any]) -> list[str]:
     """A table of the outputs, or of the hardest tokens; of the newest validation where there is one.
 
     Args:
@@ -109,7 +110,7 @@ def lines_of(task: dict[str, Any]) -> list[str]:
     return lines
 
 
-def name_and_r2(name: str, scores: list[dict[str, Any]], k: int) -> str:
+def name_and_r2(name: str, scores: Sequence[Mapping[str, Any]], k: int) -> str:
     """An output with its R², for a legend.
 
     Args:

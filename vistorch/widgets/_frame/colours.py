@@ -7,6 +7,7 @@ one neutral.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -63,7 +64,7 @@ def table(name: str, theme: str = "light") -> np.ndarray:
     return colours
 
 
-def part_of(scale: dict[str, Any]) -> bool | None:
+def part_of(scale: Mapping[str, Any]) -> bool | None:
     """Which part of a map a scale uses: all around zero, else the half of its sign; None is the lower."""
     return True if scale["centre"] else None if float(scale["hi"]) <= 0 else False
 

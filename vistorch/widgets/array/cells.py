@@ -7,6 +7,7 @@ Invariant: what is not finite stays so through every step: no rule averages it a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def number(value: float | str | None) -> float:
     return np.nan if value is None else BAD[value] if isinstance(value, str) else float(value)
 
 
-def values(layer: dict[str, Any]) -> np.ndarray:
+def values(layer: Mapping[str, Any]) -> np.ndarray:
     """A layer's values as float64, in the shape of its grid."""
     stored = layer["values"]
     if "data" in stored:
@@ -35,7 +36,7 @@ def values(layer: dict[str, Any]) -> np.ndarray:
     return found
 
 
-def position(scale: dict[str, Any], at: np.ndarray) -> np.ndarray:
+def position(scale: Mapping[str, Any], at: np.ndarray) -> np.ndarray:
     """Where values stand on a scale: -1 ... +1 around its centre, or 0 ... 1; what is not finite stays."""
     low, high = number(scale["lo"]), number(scale["hi"])
     with np.errstate(all="ignore"):
@@ -67,7 +68,7 @@ def tiles(grid: np.ndarray, roles: list[str]) -> np.ndarray:
     return turned.reshape(sizes)
 
 
-def ends(layer: dict[str, Any]) -> np.ndarray | None:
+def ends(layer: Mapping[str, Any]) -> np.ndarray | None:
     """The other ends of a layer's blocks as float64, NaN where a block shows one value; None where all do."""
     stored = layer.get("ends")
     return None if stored is None else values({"values": {**stored, "exact": False}})
@@ -103,7 +104,7 @@ def shrink(shown: np.ndarray, others: np.ndarray, rows: int, columns: int) -> tu
     return np.where(bad > 0, marks, one), np.where(bad > 0, marks, two)
 
 
-def picture(item: dict[str, Any], layer: dict[str, Any]) -> np.ndarray | None:
+def picture(item: Mapping[str, Any], layer: Mapping[str, Any]) -> np.ndarray | None:
     """RGB(A) bytes of an item shown as an image, (down, rows, across, cols, channels); None for others."""
     image = item.get("image")
     if not image or not image.get("shown"):

@@ -6,6 +6,7 @@ Invariant: every text is escaped; nothing in the file is fetched from elsewhere.
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -27,7 +28,7 @@ def _text(
     return f'<text x="{x:g}" y="{y:g}" {look}>{escape(text)}</text>'
 
 
-def _legend(scale: dict[str, Any], theme: str, x: float, y: float, name: str) -> list[str]:
+def _legend(scale: Mapping[str, Any], theme: str, x: float, y: float, name: str) -> list[str]:
     faint = INKS[theme][1]
     colours = sampled(scale["map"], theme, part_of(scale), 17)
     stops = "".join(

@@ -6,6 +6,7 @@ open: the page behind it is light or dark.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def _stacked(parts: list[np.ndarray], across: bool, space: int) -> np.ndarray:
 
 
 def one(
-    item: dict[str, Any], palette: Palette, width: int, most: int, small: bool = False
+    item: Mapping[str, Any], palette: Palette, width: int, most: int, small: bool = False
 ) -> np.ndarray | None:
     """One item: palette entries, or RGBA for an image; None where there is nothing to paint."""
     if not item["layers"] or not item["layers"][0]["scales"] or not all(item["shape"]):

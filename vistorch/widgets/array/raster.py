@@ -5,6 +5,7 @@ Invariant: every cell that is not finite has its mark, whatever its size.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,8 @@ def _mark(canvas: np.ndarray, y: int, x: int, cell: int, value: float) -> None:
 
 
 def heat(
-    item: dict[str, Any],
-    layer: dict[str, Any],
+    item: Mapping[str, Any],
+    layer: Mapping[str, Any],
     palette: Palette,
     width: int,
     most: int = HATCHED,
@@ -119,7 +120,7 @@ def heat(
     return canvas
 
 
-def ramp(scale: dict[str, Any], palette: Palette) -> np.ndarray:
+def ramp(scale: Mapping[str, Any], palette: Palette) -> np.ndarray:
     """The colours of a scale from its low to its high end, with the numbers there."""
     base, length = palette.base(scale["map"], part_of(scale)), 192
     low, high = cells.number(scale["lo"]), cells.number(scale["hi"])

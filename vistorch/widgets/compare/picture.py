@@ -5,6 +5,7 @@ Invariant: what is not drawn is counted; the same record gives the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...debug.compare.record import CompareRecord, differs
@@ -35,11 +36,7 @@ def paint(record: CompareRecord, theme: str = "light") -> bytes:
     if rows:
         _rows(sheet, rows, differing, state["first"], state["names"])
     for leaf in state["leaves"][:12]:
-        far = (
-            f"only in {state['names'][leaf['only'] == 'b']}"
-            if leaf["only"]
-            else leaf["shapes"] or f"differs by {number(leaf['largest'])}"
-        )
+        far = _far(leaf, state["names"])
         sheet.y += 18
         sheet.code(COLUMNS[1] + 4, sheet.y, f"{leaf['name']}.grad {far}", sheet.width - 80, font_size=11)
     if len(state["leaves"]) > 12:
@@ -49,8 +46,19 @@ def paint(record: CompareRecord, theme: str = "light") -> bytes:
     return sheet.done(state["sentence"])
 
 
+def _far(leaf: Mapping[str, Any], names: Sequence[str]) -> str:
+    """How far apart the gradients of a leaf are."""
+    if leaf["only"]:
+        return f"only in {names[leaf['only'] == 'b']}"
+    return leaf["shapes"] or f"differs by {number(leaf['largest'])}"
+
+
 def _rows(
-    sheet: Sheet, rows: list[dict[str, Any]], differing: int, first: dict[str, Any] | None, names: list[str]
+    sheet: Sheet,
+    rows: Sequence[Mapping[str, Any]],
+    differing: int,
+    first: Mapping[str, Any] | None,
+    names: Sequence[str],
 ) -> None:
     c = sheet.colour
     sheet.y += 10
@@ -81,7 +89,7 @@ def _rows(
         sheet.y += 20
 
 
-def _side(sheet: Sheet, x: float, y: float, end: float, side: dict[str, Any] | None) -> None:
+def _side(sheet: Sheet, x: float, y: float, end: float, side: Mapping[str, Any] | None) -> None:
     c = sheet.colour
     if side is None:
         sheet.add(words(x, y + 17, "–", fill=c["ink2"]))

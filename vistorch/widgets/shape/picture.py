@@ -5,6 +5,7 @@ Invariant: what is drawn where is the record's own drawing, the same as on the p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...debug.shapes.record import ShapeRecord
@@ -57,7 +58,7 @@ def paint(record: ShapeRecord, theme: str = "light") -> bytes:
     return sheet.done(f"{state['title']}: {state['sentence']}")
 
 
-def _drawing(sheet: Sheet, drawn: dict[str, Any], theme: str) -> None:
+def _drawing(sheet: Sheet, drawn: Mapping[str, Any], theme: str) -> None:
     """The boxes, their sides and their names."""
     ink = {
         **sheet.colour,

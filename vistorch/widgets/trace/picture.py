@@ -5,6 +5,7 @@ Invariant: what is not drawn is counted; the same record gives the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,11 +50,11 @@ def paint(record: TraceRecord, theme: str = "light") -> bytes:
     return sheet.done(state["sentence"] or state["title"])
 
 
-def _good(row: dict[str, Any]) -> bool:
+def _good(row: Mapping[str, Any]) -> bool:
     return all(m is None or m["state"] == "clean" for m in (row["forward"], row["backward"]))
 
 
-def _lines(sheet: Sheet, lines: list[dict[str, Any]]) -> None:
+def _lines(sheet: Sheet, lines: Sequence[Mapping[str, Any]]) -> None:
     born = next((i for i, line in enumerate(lines) if _born(line)), 0)
     start = max(0, min(born - LINES // 2, len(lines) - LINES))
     c = sheet.colour
@@ -79,11 +80,11 @@ def _lines(sheet: Sheet, lines: list[dict[str, Any]]) -> None:
     sheet.add(tag("rect", x=PAD, y=top, fill="none", stroke=c["line"], **size))
 
 
-def _born(line: dict[str, Any]) -> bool:
+def _born(line: Mapping[str, Any]) -> bool:
     return any(text.startswith("born here") for text, _ in line["marks"])
 
 
-def _rows(sheet: Sheet, rows: list[dict[str, Any]], first: dict[str, Any] | None) -> None:
+def _rows(sheet: Sheet, rows: Sequence[Mapping[str, Any]], first: Mapping[str, Any] | None) -> None:
     c = sheet.colour
     bad = [row for row in rows if not _good(row)]
     shown = rows if len(rows) <= ROWS else bad[:ROWS]
@@ -111,7 +112,7 @@ def _rows(sheet: Sheet, rows: list[dict[str, Any]], first: dict[str, Any] | None
         sheet.y += 20
 
 
-def _mark(sheet: Sheet, x: float, y: float, room: float, mark: dict[str, Any] | None) -> None:
+def _mark(sheet: Sheet, x: float, y: float, room: float, mark: Mapping[str, Any] | None) -> None:
     c = sheet.colour
     if mark is None:
         sheet.add(words(x, y + 17, "–", fill=c["ink2"]))
@@ -125,7 +126,7 @@ def _mark(sheet: Sheet, x: float, y: float, room: float, mark: dict[str, Any] | 
     sheet.code(x + used, y + 17, mark["text"], room - used, font_size=11, fill=c["ink2"])
 
 
-def _close(sheet: Sheet, first: dict[str, Any]) -> None:
+def _close(sheet: Sheet, first: Mapping[str, Any]) -> None:
     c = sheet.colour
     sheet.y += 12
     top = len(sheet.parts)
@@ -150,7 +151,7 @@ def _close(sheet: Sheet, first: dict[str, Any]) -> None:
     sheet.parts.insert(top, tag("rect", x=PAD, y=start, fill=c["panel"], stroke=c["line"], **size))
 
 
-def _table(sheet: Sheet, role: str, table: dict[str, Any]) -> None:
+def _table(sheet: Sheet, role: str, table: Mapping[str, Any]) -> None:
     c = sheet.colour
     values, bad = np.asarray(table["values"]), np.asarray(table["bad"])
     lead = index([*table["lead"]])[:-1] + ", :, :]" if table["lead"] else ""

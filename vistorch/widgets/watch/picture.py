@@ -6,11 +6,13 @@ Invariant: nothing in it is a time or depends on one, so the same training gives
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...debug.steps.words import count
+from ...debug.watch.record import WatchRecord
 from ...debug.watch.taskwords import headline, shown
 from ...debug.watch.words import loss_text, share_text
 from .._frame.ink import SANS, number, tag, words
@@ -31,7 +33,7 @@ BARS = {
 }
 
 
-def paint(record: Any, theme: str = "light") -> bytes:
+def paint(record: WatchRecord, theme: str = "light") -> bytes:
     """The drawing of a training.
 
     Args:
@@ -71,7 +73,7 @@ def _of(word: str, now: int, total: int | None) -> str:
     return f"{word} {now:,}" + (f" of {total:,}" if total else "")
 
 
-def _plain(head: dict[str, Any], task: dict[str, Any]) -> str:
+def _plain(head: Mapping[str, Any], task: Mapping[str, Any]) -> str:
     """What the run says of its state; how late a click was done is left out."""
     if head["status"] in ("error", "interrupted"):
         return head["say"]
@@ -89,7 +91,7 @@ def _plain(head: dict[str, Any], task: dict[str, Any]) -> str:
 
 
 # ---- the curve -----------------------------------------------------------------------------------------------------
-def _thin(curve: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _thin(curve: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Steps, mean, low and high of at most so many columns; lowest and highest of those that are merged."""
     low, high, mean = (np.asarray(curve[name], float)[0] for name in ("low", "high", "mean"))
     each = max(1, -(-len(mean) // POINTS))
@@ -117,7 +119,7 @@ def _nice(low: float, high: float, most: int = 4) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _loss(sheet: Sheet, state: dict[str, Any], top: float, right: float) -> float:
+def _loss(sheet: Sheet, state: Mapping[str, Any], top: float, right: float) -> float:
     """The curve; returns where it ends."""
     c, small = sheet.colour, {"font_family": SANS, "font_size": 11, "fill": sheet.colour["ink2"]}
     steps, mean, low, high = _thin(state["loss"]["curve"])
@@ -172,7 +174,7 @@ def _loss(sheet: Sheet, state: dict[str, Any], top: float, right: float) -> floa
 
 
 # ---- classes -------------------------------------------------------------------------------------------------------
-def _counts(accuracy: dict[str, Any]) -> tuple[str, np.ndarray, np.ndarray] | None:
+def _counts(accuracy: Mapping[str, Any]) -> tuple[str, np.ndarray, np.ndarray] | None:
     """Which counts are shown: of the newest validation, else of the window."""
     for name, said in (("validation", "of the last validation"), ("window", "of the last samples")):
         found = accuracy[name]
@@ -219,7 +221,7 @@ def _classes(sheet: Sheet, names: list[str], shown: tuple[str, np.ndarray, np.nd
     return y
 
 
-def _log(sheet: Sheet, log: list[dict[str, Any]]) -> None:
+def _log(sheet: Sheet, log: Sequence[Mapping[str, Any]]) -> None:
     """What was done to the run, newest last."""
     if not log:
         return

@@ -6,6 +6,7 @@ Invariant: only what is finite is drawn, and only of the record's state, so the 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ ROWS = 8
 BARS = 64
 
 
-def beside(sheet: Sheet, found: tuple[str, dict[str, Any]], left: float, top: float) -> float:
+def beside(sheet: Sheet, found: tuple[str, Mapping[str, Any]], left: float, top: float) -> float:
     """Draw it; returns where it ends.
 
     Args:
@@ -41,7 +42,7 @@ def _small(sheet: Sheet) -> dict[str, Any]:
     return {"font_family": SANS, "font_size": 11, "fill": sheet.colour["ink2"]}
 
 
-def _values(sheet: Sheet, w: dict[str, Any], where: str, left: float, top: float) -> float:
+def _values(sheet: Sheet, w: Mapping[str, Any], where: str, left: float, top: float) -> float:
     small, c = _small(sheet), sheet.colour
     k = _worst_output(w)
     name = f": {cut(w['outputs'][k], 18)}" if len(w["outputs"]) > 1 else ""
@@ -101,12 +102,12 @@ def _key(r2: float | None) -> float:
     return -math.inf if r2 is None else r2
 
 
-def _worst_output(w: dict[str, Any]) -> int:
+def _worst_output(w: Mapping[str, Any]) -> int:
     known = [(one["r2"], k) for k, one in enumerate(w["scores"]) if one["r2"] is not None]
     return min(known)[1] if known else 0
 
 
-def _tokens(sheet: Sheet, w: dict[str, Any], where: str, left: float, top: float) -> float:
+def _tokens(sheet: Sheet, w: Mapping[str, Any], where: str, left: float, top: float) -> float:
     small, c = _small(sheet), sheet.colour
     x0, y0, wide = left + 40, top + 16, sheet.width - PAD - left - 40
     y = y0

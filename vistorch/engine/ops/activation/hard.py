@@ -45,8 +45,9 @@ op(
     lambda xp, grad, input, low, high: pieces(xp, _hardtanh_slope, (grad, input), (low, high)),
     inputs="grad input",
     name_in_graph="HardtanhBackwardBackward0",
-    formula={"grad": r"\bar g = \bar x\,[a < x < b]"},
+    formula={"grad": r"\bar g = \bar x\,[a < x < b]", "input": r"\bar x = 0"},
     grad=lambda F, g, input, low, high: F.hardtanh_backward(g, input, low, high),
+    input=lambda F, g: F.zeros_like(g),
 )
 _refuse_hardtanh = both(
     sentence("b", "Bool inputs not supported for hardtanh"),
@@ -151,7 +152,7 @@ op(
         "input": r"\bar x = \bar y\, g\,[-3 < x < 3] / 3",
     },
     grad=lambda F, g, input: F.hardswish_backward(g, input),
-    input=lambda F, g, grad, input: F.hardtanh_backward(g * grad * (1 / 3), input, -3.0, 3.0),
+    input=lambda F, g, grad, input: F.where(F.lt(F.abs(input), 3.0), g * grad * (1 / 3), 0.0),
 )
 _refuse_hardswish = missing("hardswish_cpu", "ibc")
 

@@ -69,8 +69,9 @@ op(
     lambda xp, grad, input, slope: pieces(xp, _leaky_slope, (grad, input), (slope,)),
     inputs="grad input",
     name_in_graph="LeakyReluBackwardBackward0",
-    formula={"grad": r"\bar g = \bar x \cdot (x > 0\ ?\ 1 : a)"},
+    formula={"grad": r"\bar g = \bar x \cdot (x > 0\ ?\ 1 : a)", "input": r"\bar x = 0"},
     grad=lambda F, g, input, slope: F.leaky_relu_backward(g, input, slope),
+    input=lambda F, g: F.zeros_like(g),
 )
 _refuse = missing("leaky_relu_cpu", "ibc")
 

@@ -49,8 +49,9 @@ op(
     _relu_slope,
     inputs="grad output",
     name_in_graph="ThresholdBackwardBackward0",
-    formula={"grad": r"\bar g = \bar x\,[x > 0]"},
+    formula={"grad": r"\bar g = \bar x\,[x > 0]", "output": r"\bar y = 0"},
     grad=lambda F, g, output: F.relu_backward(g, output),
+    output=lambda F, g: F.zeros_like(g),
 )
 
 
@@ -119,8 +120,9 @@ op(
     lambda xp, grad, input, threshold: pieces(xp, _threshold_slope, (grad, input), (threshold,)),
     inputs="grad input",
     name_in_graph="ThresholdBackwardBackward0",
-    formula={"grad": r"\bar g = \bar x\,[x > t]"},
+    formula={"grad": r"\bar g = \bar x\,[x > t]", "input": r"\bar x = 0"},
     grad=lambda F, g, input, threshold: F.threshold_backward(g, input, threshold),
+    input=lambda F, g: F.zeros_like(g),
 )
 _refuse_threshold = missing("threshold_cpu", "bc")
 

@@ -45,8 +45,9 @@ op(
     lambda xp, grad, input, lambd: pieces(xp, _hard_piece, (grad, input), (lambd,)),
     inputs="grad input",
     name_in_graph="HardshrinkBackwardBackward0",
-    formula={"grad": r"\bar g = \bar x\,[|x| > \lambda]"},
+    formula={"grad": r"\bar g = \bar x\,[|x| > \lambda]", "input": r"\bar x = 0"},
     grad=lambda F, g, input, lambd: F.shrink_backward(g, input, lambd),
+    input=lambda F, g: F.zeros_like(g),
 )
 _refuse_hard = missing("hardshrink_cpu", "ibc")
 _refuse_soft = missing("softshrink_check", "ibc")

@@ -71,7 +71,7 @@ def _pow_input(F, g, input, other):
     if other.__class__ in NUMBERS:
         if other == 0:
             return F.zeros_like(g)
-        return g * (input * 2) if other == 2 else g * (F.pow(input, other - 1) * other)
+        return g * F.slope_of_square(input) if other == 2 else g * (F.pow(input, other - 1) * other)
     return F.where(F.eq(other, 0), 0.0, g * (other * F.pow(input, other - 1)))
 
 
@@ -102,6 +102,14 @@ pow_row = binary(
     formula={"input": r"\bar x = \bar z\, y\, x^{y-1}", "other": r"\bar y = \bar z\, z \ln x"},
     input=_pow_input,
     other=_pow_other,
+)
+# 2 x, with a third derivative, of zeros, as in PyTorch, where it is 2 x ** 1
+op(
+    "slope_of_square",
+    lambda xp, input: input * 2,
+    name_in_graph="MulBackward0",
+    formula=r"\bar x = 2\, \bar y\, x^0",
+    input=lambda F, g, input: g * (F.pow(input, 0) * 2),
 )
 op("pow_at_zero", lambda xp, other: _reals_not_negative(other), inputs="other", widen=False)
 op(
@@ -260,7 +268,7 @@ square_row = unary(
     ints="keep",
     name_in_graph="PowBackward0",
     formula=r"\bar x = 2 x\, \bar y",
-    input=lambda F, g, input: g * (2 * input),
+    input=lambda F, g, input: g * F.slope_of_square(input),
 )
 
 

@@ -7,8 +7,8 @@ from ._lazy import __dir__, __getattr__  # what is not needed by everybody is im
 from ._version import __version__
 from .engine import ops as _ops
 from .engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from .engine.device import device, get_default_device, set_default_device
-from .engine.dtypes import (
+from .engine.base.device import device, get_default_device, set_default_device
+from .engine.base.dtypes import (
     bfloat16,
     bool,
     can_cast,
@@ -36,6 +36,25 @@ from .engine.dtypes import (
     short,
     uint8,
 )
+from .engine.base.finfo import finfo, iinfo
+from .engine.base.layout import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+from .engine.base.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .engine.base.size import Size
 from .engine.face import FUNCTIONS as _functions
 from .engine.face import METHODS as _methods
 from .engine.face import bind as _bind
@@ -49,25 +68,6 @@ from .engine.generators import (
     seed,
     set_rng_state,
 )
-from .engine.layout import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    layout,
-    memory_format,
-    preserve_format,
-    strided,
-)
-from .engine.limits import finfo, iinfo
-from .engine.modes import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from .engine.size import Size
 from .engine.tensor import Tensor
 
 _bind()

@@ -31,9 +31,9 @@ FUNCTIONS = (
         "Types, devices, randomness and settings",
         "settings",
         (
-            "engine/dtypes",
-            "engine/device",
-            "engine/modes",
+            "engine/base/dtypes",
+            "engine/base/device",
+            "engine/base/modes",
             "engine/format",
             "engine/generators",
             "engine/metadata",

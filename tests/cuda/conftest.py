@@ -16,8 +16,9 @@ import pytest
 
 from tests.cuda import strict
 from vistorch.cuda import random, streams, usage
-from vistorch.engine import places, probe, rules
-from vistorch.engine.device import default
+from vistorch.engine import places, rules
+from vistorch.engine.base import cuda_probe
+from vistorch.engine.base.device import default
 from vistorch.engine.kernels import simulated
 
 
@@ -29,9 +30,9 @@ def clean(monkeypatch):
     for module, name, value in (
         (simulated, "_count", None),
         (simulated, "_complaint", ""),
-        (probe, "_kept", None),
-        (probe, "_counted", False),
-        (probe, "_forked", False),
+        (cuda_probe, "_kept", None),
+        (cuda_probe, "_counted", False),
+        (cuda_probe, "_forked", False),
         (places, "_known", {}),
         (places, "_real", {}),
         (places, "_pretended", {}),

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from vistorch import cuda
-from vistorch.engine import places, probe
-from vistorch.engine.device import device, set_default_device
+from vistorch.engine import places
+from vistorch.engine.base import cuda_probe
+from vistorch.engine.base.device import device, set_default_device
 from vistorch.engine.places import CPU, CUPY, NUMPY, array_place, move, place_of
 
 LAYOUTS = {
@@ -196,7 +197,7 @@ def test_round_trip_through_real_places(two_gpus, layout):
     assert array_place(back) is CPU
     assert type(back) is np.ndarray
     assert np.array_equal(back, array)
-    assert probe.current_index() == 0
+    assert cuda_probe.current_index() == 0
     if layout in ("c", "f", "permuted", "swapped"):
         assert there.strides == over.strides == again.strides == back.strides == array.strides
 

@@ -9,7 +9,7 @@ import pytest
 import vistorch as L
 from vistorch.debug import Cut, Lines, Stepper, line_of, note_of, overwritten
 from vistorch.engine.backward import order_of
-from vistorch.engine.events import Listener
+from vistorch.engine.base.events import Listener
 from vistorch.engine.graph import Leaf, Out, edge
 
 

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from vistorch.engine import dtypes, format
+from vistorch.engine import format
+from vistorch.engine.base import dtypes
 from vistorch.engine.format import tensor_text
 
 torch = pytest.importorskip("torch")

@@ -155,7 +155,7 @@ def test_every_protocol(name, protocol):
 
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_texts_that_look_like_instructions_stay_texts(protocol):
-    texts = ["cvistorch.engine.size\nSize\n", "vistorch.engine.size", "Size", "ctorch\nSize\n"]
+    texts = ["cvistorch.engine.size\nSize\n", "vistorch.engine.base.size", "Size", "ctorch\nSize\n"]
     value = [
         *texts,
         vistorch.Size([1]),

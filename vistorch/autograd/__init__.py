@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 from ..engine.anomaly import detect_anomaly, set_detect_anomaly
-from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..engine.base.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import function, functional, grad_mode, graph
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck

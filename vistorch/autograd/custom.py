@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import errors
+from ..engine.base import errors
+from ..engine.base.modes import mode, recording
 from ..engine.graph import FREED, Base, out_of
 from ..engine.hooks import tensor_of
-from ..engine.modes import mode, recording
 from ..engine.record import Packed, continued, overwritten, unpacked
 from ..engine.tensor import Tensor, wrap
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, ref
 
 from ..engine import graph
-from ..engine.events import hear
+from ..engine.base.events import hear
+from ..engine.base.modes import mode
 from ..engine.graph import Base as Node
 from ..engine.graph import Out, edge, out_of, version
 from ..engine.handles import RemovableHandle
 from ..engine.hooks import saved_tensors_hooks
-from ..engine.modes import mode
 from ..engine.tensor import Tensor
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..engine import errors, views
-from ..engine.events import hear
+from ..engine import views
+from ..engine.base import errors
+from ..engine.base.events import hear
 from ..engine.graph import UNTRACKED, out_of, version
 from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors, views
+from ..engine import views
 from ..engine.backward import Pass, drain, order_of, root_of
+from ..engine.base import errors
+from ..engine.base.events import hear
 from ..engine.base_ops import expand
-from ..engine.events import hear
 from ..engine.face import FUNCTIONS, public
 from ..engine.graph import Out, edge
 from ..engine.places import CPU

@@ -12,7 +12,7 @@ import weakref
 from functools import partial
 from typing import Any
 
-from ..engine.events import Listener
+from ..engine.base.events import Listener
 from ..engine.tensor import Tensor
 
 _alive: dict[int, weakref.ref] = {}

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine import dims, errors
+from ..engine.base import dims, errors
 from ..engine.face import FUNCTIONS
 from ..engine.ops.shape.convert import converted
 from ..engine.places import CPU, Place

@@ -5,7 +5,8 @@ Invariant: a simulated device has no memory of its own, so every count of it is 
 
 from typing import Any
 
-from ..engine import places, probe
+from ..engine import places
+from ..engine.base import cuda_probe
 from ..engine.kernels import simulated
 from .devices import existing_index
 
@@ -122,7 +123,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     if simulated.count():
         return simulated.host_memory()
     with places.cuda_place(index):
-        return probe.runtime().memGetInfo()
+        return cuda_probe.runtime().memGetInfo()
 
 
 def empty_cache() -> None:
@@ -135,7 +136,7 @@ def empty_cache() -> None:
     if places.real_in_use():
         import cupy
 
-        for index in range(probe.find().number):
+        for index in range(cuda_probe.find().number):
             with places.cuda_place(index):
                 cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.base.modes import mode
+from ..engine.base.numpy_warnings import quiet
 from ..engine.graph import FREED, IN, OUT
-from ..engine.modes import mode
 from ..engine.promote import floating
-from ..engine.quiet import quiet
 from ..engine.record import record, unpack_raw
 from ..engine.tensor import Tensor, wrap
 from ..engine.vjps import fit, vjps_of

@@ -12,9 +12,9 @@ from typing import Any
 
 from ..autograd.run import prepare
 from ..engine.backward import Pass
+from ..engine.base.modes import mode, recording
+from ..engine.base.numpy_warnings import quiet
 from ..engine.graph import FREED, Leaf, Out, edge
-from ..engine.modes import mode, recording
-from ..engine.quiet import quiet
 from ..engine.tensor import Tensor
 from .backward_driver import settle
 from .breaks.moment import Moment, Whereabouts
@@ -95,7 +95,7 @@ class Stepper:
         Example:
             >>> import vistorch
             >>> from vistorch.debug import Stepper
-            >>> from vistorch.engine.events import Listener
+            >>> from vistorch.engine.base.events import Listener
             >>> class Told(Listener):  # of each pass that is about to start
             ...     def backward(self, run, outputs):
             ...         with Stepper.of(run, outputs=outputs) as stepper:

@@ -13,7 +13,7 @@ from weakref import ref as ref_to
 import numpy as np
 
 from ..engine.backward import order_of
-from ..engine.events import where
+from ..engine.base.events import where
 from ..engine.graph import Leaf, Out, edge
 from ..engine.tensor import Tensor
 from .backward_driver import BackwardDriver

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..engine.events import Listener
+from ..engine.base.events import Listener
 
 MOST = 64
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors
+from .base import errors
 from .graph import version
 from .rules import REC
 from .tensor import Tensor, asarray, wrap

@@ -9,7 +9,7 @@ import traceback
 import warnings
 from typing import Any
 
-from .modes import careful, mode
+from .base.modes import careful, mode
 from .rules import RAW
 from .tensor import Tensor
 

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from . import errors
 from .accumulate import as_array, check_sum, copied, own, total
 from .anomaly import blame, check_nan
+from .base import errors
+from .base.modes import mode, recording
+from .base.numpy_warnings import quiet
 from .depth import Deeper
 from .graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
 from .hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
-from .modes import mode, recording
 from .places import CPU
-from .quiet import quiet
 from .record import unpack_raw
 from .rules import RAW, REC
 from .tensor import Tensor, ndarray, wrap

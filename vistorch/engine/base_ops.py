@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from . import views
+from .base.events import hear
+from .base.modes import mode
 from .call import op
-from .events import hear
 from .graph import sync_rg
 from .kernels import strides, totals
-from .modes import mode
 from .places import move
 from .record import record
 from .rules import REC

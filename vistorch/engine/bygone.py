@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 
 from . import promote
+from .base.warn_once import user_level
 from .tensor import Tensor
-from .warn_once import user_level
 
 
 def number_first(name: str, number: str, tensors: str, given: tuple) -> tuple:

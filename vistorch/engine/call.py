@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors
-from .events import hear
+from .base import dtypes, errors
+from .base.events import hear
+from .base.modes import inferring, mode
+from .base.numpy_warnings import aside, hushed, silently
 from .graph import UNTRACKED, Version
-from .modes import inferring, mode
-from .quiet import aside, hushed, silently
 from .record import record
 from .rules import REC, Rule, define
 from .tensor import Tensor, asarray, ndarray, new, wrap

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors
+from .base import dtypes, errors
 from .base_ops import to_place
 from .face import METHODS, public
 from .memory import check_array

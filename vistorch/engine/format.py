@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from vistorch.engine import dtypes
-from vistorch.engine.dtypes import default, dtype, of
+from vistorch.engine.base import dtypes
+from vistorch.engine.base.dtypes import default, dtype, of
 
 
 class _Options:

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from . import probe, random
-from .device import device as device_class
-from .device import make
+from . import random
+from .base import cuda_probe
+from .base.device import device as device_class
+from .base.device import make
 from .places import CPU, cuda_place, place_of
 from .tensor import Tensor, wrap
 
@@ -249,7 +250,7 @@ def fork_rng(
         yield
         return
     if devices is None:
-        found = probe.find()
+        found = cuda_probe.find()
         indices: list[Any] = list(range(found.number if found.ok else 0))
     else:
         indices = [place_of(d, "fork_rng").device.index for d in devices]

@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import Any
 from weakref import ref as ref_to
 
+from .base.modes import mode
 from .handles import handle
-from .modes import mode
 
 new = object.__new__
 draw = itertools.count().__next__

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import errors, type_names
+from .base import errors, type_names
+from .base.modes import careful, mode
 from .face import public
 from .graph import Hooks, follow, more
 from .handles import RemovableHandle, handle
-from .modes import careful, mode
 from .tensor import Tensor, ndarray, wrap
 
 

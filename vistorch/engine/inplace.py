@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, outs, promote, views
+from . import outs, promote, views
+from .base import errors
+from .base.events import hear
+from .base.modes import mode
+from .base.numpy_warnings import aside, hushed, silently
 from .base_ops import to_dtype
-from .events import hear
 from .graph import OUT, UNTRACKED, Out, sync_rg, version
-from .modes import mode
 from .places import CPU
 from .promote import FLOATS
-from .quiet import aside, hushed, silently
 from .tensor import Tensor, wrap
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, type_names
-from .dims import flag
-from .events import hear
+from .base import dtypes, type_names
+from .base.dims import flag
+from .base.events import hear
 from .face import METHODS, public
 from .format import tensor_text
 from .places import CPU, move

@@ -8,12 +8,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from . import dims, errors
 from .aliases import SLOTS, share
+from .base import dims, errors
+from .base.layout import RANKS, axes_last, contiguous_format
+from .base.size import size_of
 from .face import METHODS, public
-from .layout import RANKS, axes_last, contiguous_format
 from .memory import owner, start
-from .size import size_of
 from .storage import UntypedStorage
 from .tensor import Tensor
 from .typed_storage import TypedStorage, warn_typed_storage_removal

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors
-from .events import hear
+from .base import dtypes, errors
+from .base.events import hear
+from .base.modes import mode
 from .graph import version
-from .modes import mode
 from .tensor import Tensor
 from .views import aliased, overlaps
 

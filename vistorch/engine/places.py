@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from . import probe
-from .device import CPU_DEVICE, default, is_index, make
-from .device import device as named_device
+from .base import cuda_probe
+from .base.device import CPU_DEVICE, default, is_index, make
+from .base.device import device as named_device
 from .kernels import simulated
 
 NUMPY = 0
@@ -119,7 +119,7 @@ def _resolve(where: Any, caller: str) -> Place:
         before = f"{caller}(): " if caller else ""
         raise TypeError(f"{before}argument 'device' must be vistorch.device, not {type(where).__name__}")
     if found.type == "cuda":
-        index = probe.current_index() if found.index is None else probe.check_index(found.index)
+        index = cuda_probe.current_index() if found.index is None else cuda_probe.check_index(found.index)
         place = cuda_place(index)
         if found.index is None:
             return place

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, promote
+from . import promote
+from .base import errors
+from .base.casting import casting
+from .base.events import hear
+from .base.modes import inferring, mode
+from .base.numpy_warnings import aside, silently
 from .call import enter
-from .casting import casting
-from .events import hear
 from .graph import UNTRACKED
-from .modes import inferring, mode
 from .places import CPU
-from .quiet import aside, silently
 from .record import record
 from .rules import define, twin
 from .tensor import Tensor, asarray, ndarray, new

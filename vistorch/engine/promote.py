@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors, outs
+from . import outs
+from .base import dtypes, errors
+from .base.events import hear
+from .base.modes import mode
+from .base.numpy_warnings import hushed
 from .base_ops import to_place
-from .events import hear
 from .graph import NUMBERS, sync_rg
-from .modes import mode
-from .quiet import hushed
 from .record import Promoted, record
 from .tensor import Tensor, asarray, ndarray, wrap
 

@@ -10,8 +10,10 @@ import traceback
 from typing import Any
 from weakref import ref as ref_to
 
-from . import errors
-from .events import hear
+from .base import errors
+from .base.events import hear
+from .base.home import HOME
+from .base.modes import mode
 from .graph import (
     CONST,
     IN,
@@ -27,8 +29,6 @@ from .graph import (
     more,
     out_of,
 )
-from .home import HOME
-from .modes import mode
 from .tensor import Tensor, new, wrap
 
 

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import errors, places
+from . import places
+from .base import errors
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
 from .node_maker import deferred
 from .record import unpack_recorded

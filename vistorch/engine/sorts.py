@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import dtypes
+from .base import dtypes
+from .base.layout import strided
 from .face import METHODS, public
-from .layout import strided
 from .metadata import needs_tensor
 from .tensor import Tensor
 

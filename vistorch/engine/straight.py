@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .events import hear
+from .base.events import hear
+from .base.modes import inferring, mode
+from .base.numpy_warnings import aside, silently
 from .graph import UNTRACKED
-from .modes import inferring, mode
 from .places import CPU
 from .promote import misfit
-from .quiet import aside, silently
 from .record import record
 from .tensor import Tensor, asarray, ndarray, new
 

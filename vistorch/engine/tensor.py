@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dtypes, errors, events, graph
+from . import graph
 from . import heap as heap
-from .dims import flag
-from .modes import mode
+from .base import dtypes, errors, events
+from .base.dims import flag
+from .base.modes import mode
+from .base.size import Size, size_of
 from .places import CPU
-from .size import Size, size_of
 
 ndarray = np.ndarray
 asarray = np.asarray

@@ -9,8 +9,8 @@ import operator
 import warnings
 from typing import Any
 
-from .dtypes import ALL, dtype, get_default_dtype
-from .dtypes import dtype as _dtype
+from .base.dtypes import ALL, dtype, get_default_dtype
+from .base.dtypes import dtype as _dtype
 from .face import FUNCTIONS
 from .places import CPU, move
 from .storage import UntypedStorage, lines_of

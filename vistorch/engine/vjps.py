@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors
+from .base import errors
 from .graph import CONST, FREED, IN
 from .record import unpack_raw, unpack_recorded
 from .rules import RAW, REC

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd import grad as backward
+from ..engine.base.modes import enable_grad, is_grad_enabled, out_of_inference
 from ..engine.face import FUNCTIONS
 from ..engine.graph import AccumulateGrad
-from ..engine.modes import enable_grad, is_grad_enabled, out_of_inference
 from ..engine.tensor import Tensor, wrap
 from .trees import built, flat, mapped
 

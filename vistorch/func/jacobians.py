@@ -9,8 +9,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.base.modes import enable_grad, out_of_inference
 from ..engine.face import FUNCTIONS
-from ..engine.modes import enable_grad, out_of_inference
 from ..engine.tensor import Tensor
 from .derivatives import OUTPUT, Derived, check_tensors, numbered, plain, vjp_by
 from .trees import built, flat

@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.events import hear
+from ..engine.base.events import hear
+from ..engine.base.modes import no_grad
 from ..engine.face import FUNCTIONS
-from ..engine.modes import no_grad
 from ..engine.ops.linalg.factor import qr
 from ..engine.tensor import Tensor
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..engine import dtypes
+from ..engine.base import dtypes
 from ..engine.face import FUNCTIONS
 from ..engine.tensor import Tensor
 

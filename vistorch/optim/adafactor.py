@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.argument_docs import arguments
+from ..engine.base.argument_docs import arguments
+from ..engine.base.finfo import finfo
+from ..engine.base.modes import no_grad
 from ..engine.face import FUNCTIONS
-from ..engine.limits import finfo
-from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 from .argument_table import ARGUMENTS
 from .optimizer import Optimizer, with_loss

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.modes import no_grad
+from ..engine.base.modes import no_grad
 from ..engine.tensor import Tensor
 
 

@@ -14,7 +14,7 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-from ..engine import dtypes
+from ..engine.base import dtypes
 from ..engine.tensor import Tensor
 
 

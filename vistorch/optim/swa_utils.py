@@ -11,9 +11,9 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-from ..engine import dtypes
+from ..engine.base import dtypes
+from ..engine.base.modes import no_grad
 from ..engine.face import FUNCTIONS
-from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
+from ..engine.base import dtypes
 from ..engine.mapped import mapped
 from ..engine.memory import bytes_of
 from ..engine.storage import UntypedStorage

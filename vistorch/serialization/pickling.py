@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.dtypes import uint8
-from ..engine.layout import strided
+from ..engine.base.dtypes import uint8
+from ..engine.base.layout import strided
 from ..engine.memory import bytes_of, owner, reach, start
 from ..engine.places import CPU, move
 from ..engine.storage import UntypedStorage

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, errors
-from ..engine.device import device as named_device
+from ..engine.base import dtypes, errors
+from ..engine.base.device import device as named_device
 from ..engine.tensor import Tensor, new, wrap
 from ..engine.typed_storage import TypedStorage
 from .budget import budget, refuse

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine import dtypes
+from ..engine.base import dtypes
 from ..engine.memory import bytes_of
 from ..engine.places import CPU, move, place_of
 from ..engine.tensor import Tensor, wrap

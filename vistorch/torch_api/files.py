@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from vistorch import from_numpy
-from vistorch.engine import dtypes
+from vistorch.engine.base import dtypes
 from vistorch.engine.tensor import Tensor
 
 __all__ = ["from_file"]

@@ -10,7 +10,7 @@ import os
 import warnings
 from typing import Any
 
-from vistorch.engine.device import device as _device
+from vistorch.engine.base.device import device as _device
 from vistorch.storage import TypedStorage, UntypedStorage
 
 _MODES = {"default": 0, "warn": 1, "error": 2}

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from ..engine import errors, generators
+from ..engine import generators
+from ..engine.base import errors
+from ..engine.base.modes import enable_grad, mode
 from ..engine.graph import UNTRACKED
 from ..engine.hooks import saved_tensors_hooks
-from ..engine.modes import enable_grad, mode
 from ..engine.record import Packed, save_input, unpacked
 from ..engine.tensor import Tensor, wrap
 

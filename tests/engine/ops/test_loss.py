@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vistorch
-from vistorch.engine.events import Listener
+from vistorch.engine.base.events import Listener
 from vistorch.engine.placed import Placed
 
 torch = pytest.importorskip("torch")

@@ -9,7 +9,7 @@ import threading
 import weakref
 from typing import Any
 
-from ...engine.events import Listener
+from ...engine.base.events import Listener
 from ...engine.graph import Out
 from ..lines import note_of
 

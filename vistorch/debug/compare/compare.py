@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.quiet import quiet
+from ...engine.base.numpy_warnings import quiet
 from ...engine.rules import TABLE
 from ..layers import spoken
 from ..numbers import plain

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.base.modes import mode
+from ...engine.base.numpy_warnings import quiet
 from ...engine.call import run
-from ...engine.modes import mode
 from ...engine.places import CPU
-from ...engine.quiet import quiet
 from ...engine.record import record
 from ...engine.rules import TABLE
 from ...engine.tensor import wrap

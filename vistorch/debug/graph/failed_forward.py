@@ -16,8 +16,8 @@ from types import FrameType
 from typing import Any
 
 from ...engine.backward import Pass, order_of
+from ...engine.base.home import HOME
 from ...engine.graph import Out, edge
-from ...engine.home import HOME
 from ...engine.tensor import Tensor
 from ..layers import is_module
 from ..meaning import short

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.events import Listener
+from ...engine.base.events import Listener
 from ...engine.graph import Out
 from ...engine.tensor import Tensor
 from ..lines import note_of

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.base.numpy_warnings import quiet
 from ...engine.graph import CONST, FREED, IN, OUT, Leaf, Out
-from ...engine.quiet import quiet
 from ...engine.record import Promoted, unpack_raw
 from ...engine.tensor import Tensor
 from ..lines import note_of

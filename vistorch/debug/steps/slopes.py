@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.quiet import quiet
+from ...engine.base.numpy_warnings import quiet
 from ...engine.vjps import fit, vjps_of
 from ..numbers import host, plain
 from .numbers import Known, Numbers, numbers_of, place_of, signed, sum_of

@@ -12,9 +12,9 @@ from threading import get_ident
 from time import perf_counter
 from typing import Any, Protocol
 
-from ...engine.events import Listener, hear
+from ...engine.base.events import Listener, hear
+from ...engine.base.modes import mode
 from ...engine.graph import Leaf, version
-from ...engine.modes import mode
 from ...engine.places import CPU
 from ...engine.tensor import Tensor
 from ..steps.words import count

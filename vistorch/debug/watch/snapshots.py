@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import generators
-from ...engine.modes import set_grad_enabled
+from ...engine.base.modes import set_grad_enabled
 from ...engine.tensor import Tensor
 from ..numbers import finite
 

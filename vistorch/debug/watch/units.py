@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.events import Listener
+from ...engine.base.events import Listener
 from ...engine.tensor import Tensor
 from .transfer import Transfer
 

@@ -5,8 +5,8 @@ Invariant: with `inplace=True` the input itself is changed and returned.
 
 from __future__ import annotations
 
-from ...engine import dims as _dims
-from ...engine import errors
+from ...engine.base import dims as _dims
+from ...engine.base import errors
 from ...engine.face import FUNCTIONS
 from ...engine.ops.activation import exponential, gates, hard, leaky, logistic, rectify
 from ...engine.ops.activation.gaussian import gelu

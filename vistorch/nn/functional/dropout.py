@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...engine import errors
+from ...engine.base import errors
 from ...engine.face import FUNCTIONS
 from ...engine.tensor import Tensor
 

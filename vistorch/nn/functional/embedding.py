@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...engine import dims as _dims
-from ...engine import dtypes
+from ...engine.base import dims as _dims
+from ...engine.base import dtypes
 from ...engine.face import FUNCTIONS
 from ...engine.ops.normalize import checks
 from ...engine.tensor import wrap

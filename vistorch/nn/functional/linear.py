@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from ...engine.casting import casting
-from ...engine.errors import must_be_tensor
+from ...engine.base.casting import casting
+from ...engine.base.errors import must_be_tensor
 from ...engine.face import FUNCTIONS
 from ...engine.ops.linalg.into import Style, into
 from ...engine.tensor import Tensor

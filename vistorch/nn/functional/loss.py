@@ -10,8 +10,8 @@ import math
 import warnings
 from typing import Any
 
-from ...engine import dims as _dims
-from ...engine.casting import casting
+from ...engine.base import dims as _dims
+from ...engine.base.casting import casting
 from ...engine.face import FUNCTIONS
 from ...engine.ops.loss import binary
 from ...engine.ops.loss.entropy import cross_entropy_loss

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.casting import casting
+from ...engine.base.casting import casting
 from ...engine.face import FUNCTIONS
 from ...engine.ops.activation.logistic import logsigmoid
 from ...engine.ops.loss import distance

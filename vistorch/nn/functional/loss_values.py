@@ -9,10 +9,10 @@ import math
 import warnings
 from typing import Any
 
-from ...engine.casting import casting
-from ...engine.events import hear
+from ...engine.base.casting import casting
+from ...engine.base.events import hear
+from ...engine.base.modes import no_grad
 from ...engine.face import FUNCTIONS
-from ...engine.modes import no_grad
 from ...engine.ops.loss import distance
 from ...engine.ops.loss.frame import real
 from ...engine.tensor import Tensor

@@ -8,10 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...engine import errors
-from ...engine.casting import casting
+from ...engine.base import errors
+from ...engine.base.casting import casting
+from ...engine.base.layout import contiguous_format
 from ...engine.face import FUNCTIONS
-from ...engine.layout import contiguous_format
 from ...engine.ops.activation.soft import log_softmax_of, softmax_of
 from ...engine.tensor import Tensor
 

@@ -9,8 +9,8 @@ import warnings
 from operator import index
 from typing import Any
 
-from ...engine import dims as _dims
-from ...engine.casting import casting
+from ...engine.base import dims as _dims
+from ...engine.base.casting import casting
 from ...engine.face import FUNCTIONS
 from ...engine.ops.image.upsample import grown
 from ...engine.ops.image.upsample import upsample as _resize

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...autograd.function import Function
+from ...engine.base.modes import mode
 from ...engine.face import FUNCTIONS
-from ...engine.modes import mode
 from ...engine.tensor import Tensor
 
 zeros = FUNCTIONS["zeros"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.argument_docs import arguments
+from ...engine.base.argument_docs import arguments
 from ...engine.face import FUNCTIONS
 from ...engine.tensor import Tensor
 from .. import functional as F

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
-from ...engine.events import hear
+from ...engine.base.events import hear
 from ...engine.handles import RemovableHandle
 from ...engine.tensor import Tensor
 from . import global_hooks

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
+from ...engine.base import dtypes
 from ...engine.face import FUNCTIONS
 from ...engine.tensor import Tensor
 from .. import init

@@ -11,7 +11,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from typing import Any
 
-from ...engine.modes import no_grad
+from ...engine.base.modes import no_grad
 from ...engine.tensor import Tensor
 from ..parameter import Parameter, is_lazy
 

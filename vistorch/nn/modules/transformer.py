@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.base.modes import mode
 from ...engine.face import FUNCTIONS
-from ...engine.modes import mode
 from ...engine.tensor import Tensor
 from .. import init
 from ..functional.attention import _canonical_mask, _none_or_dtype

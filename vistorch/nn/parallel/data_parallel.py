@@ -116,7 +116,7 @@ class DataParallel(Module):
             >>> len(net.replicate(net.module, net.device_ids))
             4
         """
-        from ...engine.modes import is_grad_enabled
+        from ...engine.base.modes import is_grad_enabled
 
         return replicate(module, device_ids, not is_grad_enabled())
 

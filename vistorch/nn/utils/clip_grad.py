@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ...engine import views
-from ...engine.events import hear
+from ...engine.base.events import hear
+from ...engine.base.modes import no_grad
+from ...engine.base.numpy_warnings import hushed
 from ...engine.face import FUNCTIONS
 from ...engine.graph import version
-from ...engine.modes import no_grad
-from ...engine.quiet import hushed
 from ...engine.tensor import Tensor, wrap
 from ...linalg import vector_norm
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.modes import no_grad
+from ...engine.base.modes import no_grad
 from ...engine.tensor import Tensor
 from ..modules.container import ModuleList
 from ..modules.module import Module

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.base.modes import no_grad
 from ...engine.face import FUNCTIONS
-from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
 from ..functional import normalize
 from ..modules.module import Module

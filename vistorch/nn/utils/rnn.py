@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from ...engine import dtypes, errors
+from ...engine.base import dtypes, errors
 from ...engine.face import FUNCTIONS
 from ...engine.ops.recurrent import packed
 from ...engine.tensor import Tensor

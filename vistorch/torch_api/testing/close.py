@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vistorch.engine.dtypes import bfloat16, complex64, complex128, dtype, float16, float32, float64
+from vistorch.engine.base.dtypes import bfloat16, complex64, complex128, dtype, float16, float32, float64
 from vistorch.engine.face import FUNCTIONS
 from vistorch.engine.tensor import Tensor
 

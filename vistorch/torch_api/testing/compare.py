@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vistorch.engine.dtypes import int64, promote_types
+from vistorch.engine.base.dtypes import int64, promote_types
 from vistorch.engine.face import FUNCTIONS
 from vistorch.engine.tensor import Tensor
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...cuda import devices
 from ...engine import places
-from ...engine.device import default, get_default_device, set_default_device
+from ...engine.base.device import default, get_default_device, set_default_device
 from ...widgets._frame.command import PLACE, Command, Parser
 from ...widgets._frame.note import Note
 from ...widgets._frame.user_error import Refusal, first_line, perhaps

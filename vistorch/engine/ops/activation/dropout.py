@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
+from ...base import errors
 from ...face import FUNCTIONS, METHODS, public
 from ...generators import default_generator, of_device
 from ...kernels import sampling

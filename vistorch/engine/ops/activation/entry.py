@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs
+from ... import outs
+from ...base import errors
 from ...inplace import direct, replace
 from ...promote import FLOATS
 from ...tensor import Tensor

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
+from ...base import errors
 from ...call import op
 from ...face import public
 from ...kernels import masks

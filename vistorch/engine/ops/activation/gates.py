@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims
+from ...base import dims
 from ...call import op
 from ...tensor import Tensor
 from ..elementwise.refusals import missing

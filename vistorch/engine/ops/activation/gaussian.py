@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import errors
+from ...base import errors
 from ...call import op
 from ...kernels.erf import erf
 from ...tensor import Tensor

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ...base import dtypes, errors
+from ...base.casting import casting
 from ...call import op
-from ...casting import casting
 from ...face import FUNCTIONS, public
 from ...generators import pick
 from ...inplace import replace

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs
+from ... import outs
+from ...base import errors
+from ...base.casting import casting
+from ...base.modes import mode
 from ...call import op
-from ...casting import casting
 from ...graph import sync_rg
 from ...kernels import masks
-from ...modes import mode
 from ...tensor import Tensor
 from ..elementwise.refusals import missing
 from .entry import F4, ONE, overwrite, pieces, real, tensor

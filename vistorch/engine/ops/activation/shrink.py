@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors, outs, promote
+from ... import outs, promote
+from ...base import dtypes, errors
 from ...call import op
 from ...face import public
 from ...kernels import masks

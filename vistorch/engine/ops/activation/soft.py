@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
+from ... import outs
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...base.dims import one
 from ...base_ops import cast
 from ...call import op
-from ...casting import casting
-from ...dims import one
 from ...face import public
 from ...placed import Placed
 from ...promote import FLOATS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, probe
+from ...base import cuda_probe, dtypes
 from ...face import FUNCTIONS, METHODS, public
 from ...metadata import needs_tensor
 from ...places import CPU
@@ -184,7 +184,7 @@ def pin_memory(input, device=None):
         tensor([1., 1.])
         >>> vistorch.cuda.simulate(None)
     """
-    if not probe.find().ok:
+    if not cuda_probe.find().ok:
         raise RuntimeError("Cannot access accelerator device when none is available.")
     from ...kernels import simulated
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import errors
+from ...base import errors
+from ...base.warn_once import user_level
 from ...face import METHODS, public
 from ...tensor import Tensor
-from ...warn_once import user_level
 
 
 def _volatile(self: Tensor) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ...base import dtypes, errors
 from ...call import op
 from ...face import public
 from ...generators import pick

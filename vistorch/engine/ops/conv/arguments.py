@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ... import dims, dtypes, errors, type_names
+from ...base import dims, dtypes, errors, type_names
 from ...promote import HALVES
 from ...tensor import Tensor
 from ..elementwise.refusals import C_NAMES

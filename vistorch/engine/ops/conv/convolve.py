@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims
-from ...casting import casting
+from ...base import dims
+from ...base.casting import casting
 from ...face import public
 from ...tensor import Tensor
 from ..image.pad import constant_pad

@@ -5,10 +5,10 @@ Invariant: it is `conv1d` with its dims in another order.
 
 from __future__ import annotations
 
-from ... import dims, errors
+from ...base import dims, errors
+from ...base.casting import casting
 from ...base_ops import to_dtype
 from ...call import op
-from ...casting import casting
 from ...face import public
 from ...kernels import conv as kernels
 from ...tensor import Tensor

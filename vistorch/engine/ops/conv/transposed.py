@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims
-from ...casting import casting
+from ...base import dims
+from ...base.casting import casting
 from ...face import public
 from ...tensor import Tensor
 from ..shape.rows import squeeze_dim, unsqueeze

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, dtypes, errors
+from ...base import dims, dtypes, errors
 from ...call import HALVES, op
 from ...kernels import conv_unfold as kernels
 from ...tensor import Tensor

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ...base import dtypes
 from ...face import public
 from ...generators import pick
 from ...kernels import sampling

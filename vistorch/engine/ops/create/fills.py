@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, graph, outs
-from ...events import hear
+from ... import graph, outs
+from ...base import dtypes, errors
+from ...base.events import hear
+from ...base.modes import mode
 from ...face import METHODS, expose, public
-from ...modes import mode
 from ...places import CPU, place_of
 from ...tensor import Tensor, new
 from ...views import aliased

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, type_names
+from ...base import dtypes, type_names
+from ...base.device import device, set_default_device
+from ...base.layout import strided
+from ...base.size import Size
 from ...call import op
-from ...device import device, set_default_device
 from ...face import FUNCTIONS, public
-from ...layout import strided
 from ...places import CPU, place_of
-from ...size import Size
 from ...tensor import Tensor
 from .arguments import allocate, sizes, type_name
 from .data import copied

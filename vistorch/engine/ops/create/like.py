@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors
+from ...base import dtypes, errors
+from ...base.layout import RANKS, axes_last, check_rank, contiguous_format, preserve_format
 from ...face import expose, public
-from ...layout import RANKS, axes_last, check_rank, contiguous_format, preserve_format
 from ...places import place_of
 from ...tensor import Tensor
 from .arguments import allocate, check_format, check_layout, leaf

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...quiet import quiet
+from ...base import dtypes
+from ...base.numpy_warnings import quiet
 from ...tensor import Tensor, ndarray
 
 NUMBERS = frozenset((bool, int, float, complex))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ...base import dtypes
 from ...tensor import Tensor
 from .arguments import type_name
 

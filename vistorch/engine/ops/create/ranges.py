@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
-from ...events import hear
+from ... import outs
+from ...base import dtypes, errors
+from ...base.events import hear
+from ...base.numpy_warnings import quiet
 from ...face import public
 from ...graph import version
 from ...places import place_of
-from ...quiet import quiet
 from ...tensor import Tensor
 from ...views import aliased
 from .arguments import check_layout, invalid, leaf, made, require_floating

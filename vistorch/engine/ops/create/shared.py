@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ...base import dtypes, errors
 from ...base_ops import clone_
 from ...dlpack import from_dlpack
 from ...face import public

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...dims import fits
+from ...base import dtypes
+from ...base.dims import fits
+from ...base.numpy_warnings import quiet
 from ...face import public
 from ...places import place_of
-from ...quiet import quiet
 from ...tensor import Tensor
 from .arguments import check_layout, invalid, leaf, made
 from .data import put

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs
+from ... import outs
+from ...base import errors
+from ...base.dims import flag
 from ...call import op
-from ...dims import flag
 from ...face import public
 from ...generators import pick
 from ...inplace import replace

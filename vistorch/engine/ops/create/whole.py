@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
+from ... import outs
+from ...base import dtypes, errors
 from ...face import public
 from ...generators import pick
 from ...kernels import sampling

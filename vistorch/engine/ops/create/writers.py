@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
+from ...base import errors
 from ...call import op
 from ...face import METHODS, public
 from ...generators import pick

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import errors, promote
+from ... import promote
+from ...base import errors
+from ...base.casting import casting
 from ...bygone import number_first
 from ...call import op
-from ...casting import casting
 from ...face import METHODS, public
 from ...graph import NUMBERS
 from ...inplace import direct, replace

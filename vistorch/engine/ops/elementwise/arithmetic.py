@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import errors, outs, promote
+from ... import outs, promote
+from ...base import errors
 from ...bygone import number_first
 from ...call import op
 from ...face import METHODS, expose, public

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import dtypes, errors, promote
+from ... import promote
+from ...base import dtypes, errors
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...graph import NUMBERS

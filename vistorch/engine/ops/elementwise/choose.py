@@ -9,12 +9,13 @@ import warnings
 
 import numpy as np
 
-from ... import dtypes, errors, outs, promote
+from ... import outs, promote
+from ...base import dtypes, errors
+from ...base.numpy_warnings import hushed
 from ...call import op
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import direct, replace
 from ...kernels import masks
-from ...quiet import hushed
 from ...rules import REC
 from ...straight import straight
 from ...tensor import Tensor, wrap

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import dtypes, errors, promote
+from ... import promote
+from ...base import dtypes, errors
+from ...base.dims import flag
+from ...base.modes import mode
+from ...base.numpy_warnings import quiet
 from ...call import op
-from ...dims import flag
 from ...face import METHODS, public
 from ...graph import sync_rg
 from ...inplace import replace
-from ...modes import mode
-from ...quiet import quiet
 from ...record import record
 from ...rules import twin
 from ...tensor import Tensor, wrap

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import base_ops, dtypes, errors, promote
+from ... import base_ops, promote
+from ...base import dtypes, errors
+from ...base.casting import casting
 from ...call import op
-from ...casting import casting
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general
 from ...tensor import Tensor

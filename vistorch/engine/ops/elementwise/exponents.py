@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, inplace, outs
+from ... import inplace, outs
+from ...base import dtypes, errors
+from ...base.return_types import frexp as pair
+from ...base.return_types import make
 from ...call import HALVES, op
 from ...face import FUNCTIONS, METHODS, public
 from ...pointwise import binary
 from ...promote import default_float, floating, result_type
-from ...return_types import frexp as pair
-from ...return_types import make
 from ...tensor import Tensor
 from .refusals import C_NAMES, missing
 from .rows import two

@@ -5,7 +5,8 @@ Invariant: where the function jumps its derivative is zero, as in PyTorch.
 
 from __future__ import annotations
 
-from ... import dtypes, errors, outs, promote
+from ... import outs, promote
+from ...base import dtypes, errors
 from ...call import op
 from ...face import FUNCTIONS, METHODS, expose, public
 from ...inplace import general
@@ -81,7 +82,7 @@ def _same_as_input(dt, out):
 
 def _largest(dt):
     """The largest finite number of a floating or complex type."""
-    from ...limits import finfo
+    from ...base.finfo import finfo
 
     return float(finfo(dtypes.of(dt).to_real()).max)
 

@@ -5,9 +5,9 @@ Invariant: logical ops read any dtype as zero or not zero; ops of bits refuse fl
 
 from __future__ import annotations
 
+from ...base.modes import mode
 from ...face import METHODS
 from ...inplace import replace
-from ...modes import mode
 from .refusals import missing
 from .rows import one, two
 

@@ -6,7 +6,7 @@ Invariant: an operator returns NotImplemented for what it does not know, so that
 from __future__ import annotations
 
 from ... import promote
-from ...casting import casting
+from ...base.casting import casting
 from ...face import METHODS
 from ...graph import NUMBERS
 from ...tensor import Tensor

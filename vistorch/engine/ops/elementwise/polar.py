@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 
-from ... import dtypes, outs, promote
+from ... import outs, promote
+from ...base import dtypes
+from ...base.casting import casting
 from ...call import op
-from ...casting import casting
 from ...face import public
 from .complex import _tensor
 from .rows import one

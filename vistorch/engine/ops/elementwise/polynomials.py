@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ...base import dtypes
 from ...call import HALVES
 from ...kernels import airy, polynomials
 from ...pointwise import binary, unary

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs, promote
+from ... import outs, promote
+from ...base import dtypes, errors
+from ...base.casting import casting
 from ...base_ops import to_dtype
 from ...call import op
-from ...casting import casting
 from ...face import METHODS, expose, public
 from ...graph import NUMBERS
 from ...inplace import replace

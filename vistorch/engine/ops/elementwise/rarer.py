@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, inplace, outs
+from ... import inplace, outs
+from ...base import dims, dtypes, errors
 from ...call import HALVES, op
 from ...face import FUNCTIONS, METHODS, public
 from ...kernels import bessel_second, special

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ... import dtypes
+from ...base import dtypes
 from ...promote import HALVES
 
 

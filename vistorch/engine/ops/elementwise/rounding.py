@@ -5,9 +5,10 @@ Invariant: what is constant between jumps has gradient zero, not none.
 
 from __future__ import annotations
 
-from ... import errors, outs
+from ... import outs
+from ...base import errors
+from ...base.dims import whole
 from ...call import op
-from ...dims import whole
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general, pointwise, replace
 from ...pointwise import unary

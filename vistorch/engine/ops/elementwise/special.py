@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 
-from ... import errors, outs
+from ... import outs
+from ...base import errors
+from ...base.dims import whole
 from ...call import op
-from ...dims import whole
 from ...face import public
 from ...kernels import special
 from ...pointwise import unary

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors, promote
+from ... import promote
+from ...base import dims, errors
 from ...base_ops import to_dtype
 from ...face import public
 from ...tensor import Tensor, wrap

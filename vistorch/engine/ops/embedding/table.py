@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors, views
-from ...events import hear
+from ... import views
+from ...base import dims, errors
+from ...base.events import hear
+from ...base.modes import mode
 from ...face import public
 from ...graph import sync_rg, version
-from ...modes import mode
 from ...promote import floating
 from ...tensor import Tensor
 from ..index.checks import reach

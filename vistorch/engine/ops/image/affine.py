@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import dims, errors
+from ...base import dims, errors
+from ...base.casting import casting
 from ...call import op
-from ...casting import casting
 from ...face import public
 from ..linalg import checks
 

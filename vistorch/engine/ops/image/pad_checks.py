@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors
+from ...base import dims, errors
 from ...face import public
 from ...tensor import Tensor
 from ..create.numbers import fit

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors
+from ...base import dims, errors
+from ...base.casting import casting
 from ...call import op
-from ...casting import casting
 from ...face import public
 from ...kernels.row_sums import added_rows
 from ...tensor import Tensor

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
+from ...base import errors
 from ...tensor import Tensor
 from ..linalg import checks
 from .resample import ROWS

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, outs, views
+from ... import outs, views
+from ...base import dims, dtypes, errors
+from ...base.modes import mode
 from ...face import METHODS
 from ...graph import sync_rg, version
 from ...inplace import replace
-from ...modes import mode
 from ...places import CPU
 from ...tensor import Tensor, wrap
 

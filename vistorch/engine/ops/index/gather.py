@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors, outs
+from ... import outs
+from ...base import dims, errors
 from ...base_ops import expand
 from ...call import op
 from ...face import public

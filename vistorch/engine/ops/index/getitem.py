@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.events import hear
+from ...base.modes import mode
 from ...call import op
-from ...events import hear
 from ...face import METHODS
 from ...graph import UNTRACKED, Version, draw, leaf_of
-from ...modes import mode
 from ...node_maker import linker
 from ...tensor import Tensor, new
 from ...views import View

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs, type_names
+from ... import outs
+from ...base import dtypes, errors, type_names
+from ...base.modes import mode
 from ...base_ops import to_dtype, to_place
 from ...call import op
 from ...face import METHODS, public
 from ...graph import sync_rg
 from ...kernels import masks
-from ...modes import mode
 from ...promote import FLOATS
 from ...promote import number as plain_number
 from ...tensor import Tensor, wrap

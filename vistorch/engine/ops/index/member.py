@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors, outs, promote
+from ... import outs, promote
+from ...base import dims, errors
+from ...base.dims import flag
+from ...base.dtypes import int64 as LONG
+from ...base.errors import type_name
 from ...call import HALVES, op
-from ...dims import flag
-from ...dtypes import int64 as LONG
-from ...errors import type_name
 from ...face import FUNCTIONS, METHODS, public
 from ...places import CPU
 from ...promote import number

@@ -6,7 +6,7 @@ Invariant: places come in the order of the flat tensor.
 from __future__ import annotations
 
 from ... import outs
-from ...dims import flag
+from ...base.dims import flag
 from ...face import public
 from ...tensor import Tensor, wrap
 from ..shape import rows

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, type_names
+from ...base import dtypes, errors, type_names
 from ...places import CPU, move
 from ...tensor import Tensor
 from ..shape import rows

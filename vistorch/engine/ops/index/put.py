@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors, views
+from ... import views
+from ...base import errors
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.modes import mode
 from ...base_ops import to_place
 from ...call import op
-from ...casting import casting
-from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...graph import sync_rg
-from ...modes import mode
 from ...tensor import Tensor
 from . import checks
 from . import where as _where

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, outs
+from ... import outs
+from ...base import dims, dtypes, errors
+from ...base.dims import flag
 from ...call import op
-from ...dims import flag
 from ...face import public
 from . import checks
 from .at import add_at, combine_at, flat_places

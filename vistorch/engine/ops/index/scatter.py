@@ -8,9 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims, errors, outs
+from ... import outs
+from ...base import dims, errors
+from ...base.casting import casting
 from ...call import op
-from ...casting import casting
 from ...face import public
 from ...promote import number as plain_number
 from ...tensor import Tensor, wrap

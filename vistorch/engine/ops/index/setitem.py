@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, views
+from ... import views
+from ...base import errors
+from ...base.events import hear
+from ...base.modes import mode
+from ...base.numpy_warnings import hushed, quiet
 from ...base_ops import to_place
 from ...call import op
-from ...events import hear
 from ...face import METHODS
 from ...graph import UNTRACKED, edge, sync_rg, version
-from ...modes import mode
 from ...places import CPU, move
 from ...promote import HALVES, floating
-from ...quiet import hushed, quiet
 from ...record import record
 from ...tensor import Tensor, wrap
 from ..create.data import cast_array

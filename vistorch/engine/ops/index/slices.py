@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors, outs
+from ... import outs
+from ...base import dims, errors
+from ...base.casting import casting
+from ...base.modes import mode
 from ...base_ops import to_dtype, to_place
 from ...call import op
-from ...casting import casting
 from ...face import METHODS, public
 from ...graph import sync_rg
-from ...modes import mode
 from ...promote import number as plain_number
 from ...tensor import Tensor, wrap
 from ..create.arguments import type_name

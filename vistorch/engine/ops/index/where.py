@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ...base import dtypes, errors
 from ..create.numbers import fit
 from .at import add_at
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ... import outs
+from ...base.casting import casting
+from ...base.events import hear
+from ...base.modes import inferring, mode
+from ...base.numpy_warnings import aside, silently
 from ...base_ops import cast
 from ...call import op
-from ...casting import casting
-from ...events import hear
 from ...face import public
 from ...graph import UNTRACKED
-from ...modes import inferring, mode
 from ...places import CPU
 from ...promote import result_type
-from ...quiet import aside, silently
 from ...record import record
 from ...tensor import Tensor, new
 from . import checks

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.casting import casting
+from ...base.errors import sizes
 from ...call import op
-from ...casting import casting
-from ...errors import sizes
 from ...face import FUNCTIONS, METHODS, public
 from ...inplace import general
 from ...tensor import Tensor

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
+from ...base.casting import casting
 from ...call import op
-from ...casting import casting
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
 from .checks import native, tensors

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, type_names
+from ...base import dims, dtypes, errors, type_names
 from ...call import HALVES
 from ...promote import number
 from ...tensor import Tensor

@@ -8,11 +8,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from ... import dims as _dims
-from ... import errors
+from ...base import dims as _dims
+from ...base import errors
+from ...base.casting import casting
+from ...base.errors import sizes
 from ...call import op
-from ...casting import casting
-from ...errors import sizes
 from ...face import FUNCTIONS, METHODS, public
 from ...tensor import Tensor
 from ..create.arguments import type_name

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.return_types import linalg_slogdet, make
+from ...base.return_types import slogdet as slogdet_type
 from ...call import op
 from ...face import FUNCTIONS, public
-from ...return_types import linalg_slogdet, make
-from ...return_types import slogdet as slogdet_type
 from ...tensor import Tensor
 from . import checks
 from .into import Style, into

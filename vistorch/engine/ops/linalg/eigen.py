@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs
+from ... import outs
+from ...base import errors
+from ...base.casting import casting
+from ...base.modes import mode
+from ...base.return_types import linalg_eig, linalg_eigh, make
 from ...call import op
-from ...casting import casting
 from ...graph import sync_rg
-from ...modes import mode
-from ...return_types import linalg_eig, linalg_eigh, make
 from ...tensor import Tensor
 from . import checks
 from .into import Style, castable, into

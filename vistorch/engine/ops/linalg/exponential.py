@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, outs, return_types
+from ... import outs
+from ...base import dims, return_types
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.return_types import make
 from ...call import op
-from ...casting import casting
-from ...dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...kernels import lu as kernels
 from ...promote import floating
-from ...return_types import make
 from ...tensor import Tensor, wrap
 from . import checks
 from .deprecated import warn_once

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
+from ...base import errors
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.modes import mode
+from ...base.return_types import linalg_qr, linalg_svd, make
 from ...call import op
-from ...casting import casting
-from ...dims import flag
 from ...graph import sync_rg
-from ...modes import mode
-from ...return_types import linalg_qr, linalg_svd, make
 from ...tensor import Tensor
 from . import checks
 from .into import Style, into

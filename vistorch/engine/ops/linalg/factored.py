@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs, return_types
+from ... import outs
+from ...base import errors, return_types
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.return_types import make
 from ...call import op
-from ...casting import casting
-from ...dims import flag
 from ...face import public
 from ...kernels import lu as kernels
-from ...return_types import make
 from ...tensor import Tensor
 from . import checks
 from .deprecated import warn_once

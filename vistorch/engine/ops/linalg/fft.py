@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims as _dims
-from ... import errors
+from ...base import dims as _dims
+from ...base import errors
+from ...base.casting import casting
 from ...base_ops import cast
 from ...call import HALVES
-from ...casting import casting
 from ...face import METHODS
 from ...promote import default_float
 from ...tensor import Tensor

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
-from ...dims import fits
+from ... import outs
+from ...base import dtypes, errors
+from ...base.dims import fits
 from ...face import METHODS
 from ...graph import version
 from ...places import place_of

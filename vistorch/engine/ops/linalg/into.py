@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ... import dtypes, outs
+from ... import outs
+from ...base import dtypes
+from ...base.modes import mode
+from ...base.return_types import make
 from ...base_ops import cast
 from ...face import METHODS
-from ...modes import mode
-from ...return_types import make
 from ...tensor import Tensor
 from . import checks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import outs
-from ...casting import casting
+from ...base.casting import casting
 from ...face import public
 from ...promote import floating
 from ...tensor import Tensor

@@ -9,11 +9,11 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from ... import dims as _dims
-from ... import dtypes
+from ...base import dims as _dims
+from ...base import dtypes
+from ...base.casting import casting
+from ...base.dims import flag
 from ...base_ops import cast
-from ...casting import casting
-from ...dims import flag
 from ...face import METHODS
 from ...tensor import Tensor
 from ..reduce.norms import vector_norm as _vector_norm

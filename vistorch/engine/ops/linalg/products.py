@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.casting import casting
 from ...base_ops import expand
 from ...call import op
-from ...casting import casting
 from ...face import METHODS, expose, public
 from ...graph import UNTRACKED, version
 from ...tensor import Tensor

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
+from ...base import errors
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.return_types import linalg_lstsq, make
 from ...call import HALVES, op
-from ...casting import casting
-from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...promote import number
-from ...return_types import linalg_lstsq, make
 from ...tensor import Tensor, wrap
 from ..shape.rows import squeeze_dim
 from . import checks

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
+from ...base import errors
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.return_types import geqrf as geqrf_type
+from ...base.return_types import make
 from ...call import op
-from ...casting import casting
-from ...dims import flag
 from ...face import FUNCTIONS, public
-from ...return_types import geqrf as geqrf_type
-from ...return_types import make
 from ...tensor import Tensor
 from . import checks
 from .into import Style, into

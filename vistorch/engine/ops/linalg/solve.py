@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ... import outs
+from ...base.casting import casting
+from ...base.dims import fits, flag
+from ...base.errors import broadcast
 from ...call import op
-from ...casting import casting
-from ...dims import fits, flag
-from ...errors import broadcast
 from ...face import METHODS, public
 from ...tensor import Tensor
 from . import checks

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...casting import casting
-from ...events import hear
+from ...base.casting import casting
+from ...base.events import hear
+from ...base.modes import inferring, mode
 from ...graph import UNTRACKED
-from ...modes import inferring, mode
 from ...places import CPU
 from ...record import record
 from ...tensor import Tensor, asarray, ndarray, new

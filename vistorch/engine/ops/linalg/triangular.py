@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.dims import flag
 from ...call import op
-from ...dims import flag
 from ...face import METHODS
 from ...tensor import Tensor
 from . import checks

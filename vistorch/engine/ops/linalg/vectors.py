@@ -5,9 +5,9 @@ Invariant: an inner dim of two tensors that do not agree is refused before anyth
 
 from __future__ import annotations
 
+from ...base.casting import casting
+from ...base.errors import sizes
 from ...call import op
-from ...casting import casting
-from ...errors import sizes
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
 from ..shape.rows import unsqueeze

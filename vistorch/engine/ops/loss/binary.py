@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, promote
+from ... import promote
+from ...base import dtypes
+from ...base.casting import casting
 from ...call import op
-from ...casting import casting
 from ...face import public
 from ...straight import straight
 from ...tensor import Tensor, wrap

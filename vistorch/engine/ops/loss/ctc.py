@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors
+from ...base import dims, errors
+from ...base.casting import casting
 from ...call import HALVES, op
-from ...casting import casting
 from ...face import public
 from ...tensor import Tensor, wrap
 from ..elementwise.choose import where

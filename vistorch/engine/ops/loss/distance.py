@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, promote
+from ... import promote
+from ...base import dtypes
 from ...call import op
 from ...tensor import Tensor
 from ..elementwise.refusals import missing, sentence

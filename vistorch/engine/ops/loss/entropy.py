@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors, promote
-from ...casting import casting
+from ... import promote
+from ...base import dims, errors
+from ...base.casting import casting
+from ...base.numpy_warnings import hushed
 from ...face import public
-from ...quiet import hushed
 from ...rules import twin
 from ...tensor import Tensor
 from ..activation.soft import log_softmax_of

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, promote
+from ... import promote
+from ...base import dims, dtypes, errors
+from ...base.modes import mode
 from ...graph import sync_rg
 from ...kernels import totals
-from ...modes import mode
 from ...straight import straight
 from ...tensor import Tensor
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
+from ...base import errors
 from ...call import HALVES, op
 from ...placed import placed
 from ...tensor import Tensor

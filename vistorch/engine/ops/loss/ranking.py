@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from ... import errors
-from ...casting import casting
+from ...base import errors
+from ...base.casting import casting
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
 from ..elementwise.bounds import clamp_min, minimum

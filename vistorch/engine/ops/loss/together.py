@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ...base.events import hear
+from ...base.modes import mode
+from ...base.numpy_warnings import hushed
 from ...call import FLOATS
-from ...events import hear
-from ...modes import mode
 from ...places import CPU
-from ...quiet import hushed
 from ...record import record
 from ...tensor import Tensor, new, wrap
 from ..activation.soft import _log_softmax

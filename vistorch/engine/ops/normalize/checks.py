@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, outs
+from ... import outs
+from ...base import dims, dtypes, errors
+from ...base.modes import mode
 from ...graph import sync_rg
-from ...modes import mode
 from ...promote import number
 from ...tensor import Tensor
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims as _dims
 from ... import promote
+from ...base import dims as _dims
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.modes import no_grad
 from ...base_ops import expand, to_dtype
 from ...call import op
-from ...casting import casting
-from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...kernels.row_sums import added_rows
-from ...modes import no_grad
 from ...tensor import Tensor
 from ..index.at import add_at
 from ..reduce.norms import vector_norm_dims

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...base.casting import casting
 from ...base_ops import to_dtype
 from ...call import op
-from ...casting import casting
 from ...face import public
 from ...tensor import wrap
 from . import checks, passes, rows

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ... import dims, dtypes, outs
+from ... import outs
+from ...base import dims, dtypes
 from ...face import public
 from ...promote import FLOATS
 from ...tensor import Tensor

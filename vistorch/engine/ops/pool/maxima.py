@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ...casting import casting
+from ...base.casting import casting
+from ...base.modes import mode
 from ...face import public
 from ...graph import sync_rg
-from ...modes import mode
 from ...tensor import Tensor
 from ..shape import rows
 from . import sizes

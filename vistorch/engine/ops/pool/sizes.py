@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import index
 from typing import Any
 
-from ... import dims, dtypes, errors
+from ...base import dims, dtypes, errors
 from ...tensor import Tensor
 from .windows import Window
 

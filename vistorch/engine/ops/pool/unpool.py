@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors
+from ...base import dims, dtypes, errors
 from ...call import op
 from ...tensor import Tensor
 from . import sizes

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import errors
-from ...casting import casting
+from ...base import errors
+from ...base.casting import casting
 from ...face import public
 from ...tensor import Tensor
 from ..linalg.added import addmm

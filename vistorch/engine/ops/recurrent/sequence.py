@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
 from ...backward import Pass, drain
+from ...base import dtypes
+from ...base.modes import mode
 from ...base_ops import clone_
 from ...call import op
 from ...graph import edge, sync_rg
-from ...modes import mode
 from ...promote import default_float
 from ...tensor import Tensor, wrap
 from ..linalg.added import addmm

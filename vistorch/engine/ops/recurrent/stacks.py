@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import dtypes, errors
-from ...casting import casting
+from ...base import dtypes, errors
+from ...base.casting import casting
 from ...face import FUNCTIONS, public
 from ...tensor import Tensor
 from ..shape.join import cat, stack

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors, outs, promote, return_types
+from ... import outs, promote
+from ...base import dtypes, errors, return_types
+from ...base.dims import flag, whole
 from ...base_ops import cast
 from ...call import op
-from ...dims import flag, whole
 from ...face import public
 from ...kernels import counting, search
 from ...tensor import Tensor, wrap

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims
+from ...base import dims
 from ...face import FUNCTIONS, METHODS, public
 from ...promote import floating
 from ...tensor import Tensor

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from ... import outs, views
+from ...base.dims import whole
+from ...base.modes import mode
 from ...base_ops import cast
 from ...call import op
-from ...dims import whole
 from ...face import FUNCTIONS, public
-from ...modes import mode
 from ...promote import default_float, floating, number
 from ...tensor import Tensor
 from .frame import axis_of, label, tensor

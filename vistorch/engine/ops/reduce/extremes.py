@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs, return_types
+from ... import outs
+from ...base import dtypes, errors, return_types
+from ...base.dims import flag
 from ...call import op
-from ...dims import flag
 from ...face import FUNCTIONS, public
 from ...kernels import order, totals
 from ...tensor import Tensor

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims as _dims
-from ... import dtypes, errors, outs
+from ... import outs
+from ...base import dims as _dims
+from ...base import dtypes, errors
+from ...base.modes import no_grad
 from ...call import op
-from ...modes import no_grad
 from ...tensor import Tensor
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<not given>", "__slots__": ()})()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims as _dims
+from ...base import dims as _dims
 from ...face import FUNCTIONS, METHODS, public
 from ...promote import number
 from ...tensor import Tensor

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors, return_types
+from ...base import dims, errors, return_types
+from ...base.dims import flag
 from ...call import HALVES, op
-from ...dims import flag
 from ...face import public
 from ...promote import number
 from ...tensor import Tensor, wrap

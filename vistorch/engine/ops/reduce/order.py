@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs, return_types
+from ... import outs
+from ...base import return_types
+from ...base.dims import flag, whole
 from ...call import op
-from ...dims import flag, whole
 from ...face import public
 from ...kernels import order
 from .chosen import selected

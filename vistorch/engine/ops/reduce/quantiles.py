@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ... import outs
+from ...base.casting import casting
+from ...base.dims import flag
 from ...call import op
-from ...casting import casting
-from ...dims import flag
 from ...face import public
 from ...kernels import search
 from ...promote import number

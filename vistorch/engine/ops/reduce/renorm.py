@@ -8,10 +8,11 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import Any
 
-from ... import dims, errors, inplace, outs, promote
+from ... import inplace, outs, promote
+from ...base import dims, errors
+from ...base.casting import casting
 from ...base_ops import cast
 from ...call import op
-from ...casting import casting
 from ...face import METHODS, public
 from ...promote import floating, number
 from ...tensor import Tensor

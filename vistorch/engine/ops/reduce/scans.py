@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, inplace, outs, return_types, views
+from ... import inplace, outs, views
+from ...base import dtypes, return_types
+from ...base.casting import casting
+from ...base.dims import whole
+from ...base.modes import mode
 from ...base_ops import cast
 from ...call import op
-from ...casting import casting
-from ...dims import whole
 from ...face import expose, public
 from ...kernels import scans
-from ...modes import mode
 from ...promote import floating
 from ...tensor import Tensor
 from .extremes import named

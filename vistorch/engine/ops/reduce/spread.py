@@ -10,8 +10,8 @@ from math import inf
 from typing import Any
 
 from ... import outs
+from ...base.dims import flag
 from ...call import op
-from ...dims import flag
 from ...face import public
 from ...kernels import totals
 from ...promote import floating

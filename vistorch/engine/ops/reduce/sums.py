@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, outs
+from ... import outs
+from ...base import dtypes
+from ...base.casting import casting
+from ...base.dims import flag
 from ...base_ops import cast
 from ...call import FLOATS, op
-from ...casting import casting
-from ...dims import flag
 from ...face import public
 from ...kernels import totals
 from ...promote import floating

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import outs
+from ...base.dims import flag
 from ...call import op
-from ...dims import flag
 from ...face import METHODS, public
 from ..shape.views import one_by_one
 from .frame import axes_of, label, numpy_names, tensor

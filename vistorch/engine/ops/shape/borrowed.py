@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors, views
-from ...events import hear
+from ... import views
+from ...base import errors
+from ...base.events import hear
+from ...base.modes import mode
 from ...face import public
 from ...graph import sync_rg, version
 from ...kernels.strides import extent
 from ...memory import bytes_of, owner
-from ...modes import mode
 from ...storage import UntypedStorage
 from ...tensor import Tensor, wrap
 from .strided import as_strided

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import dims, errors, outs
+from ... import outs
+from ...base import dims, errors
+from ...base.modes import mode
 from ...call import op
 from ...face import FUNCTIONS, METHODS, expose, public
 from ...graph import sync_rg
 from ...kernels.strides import expand
-from ...modes import mode
 from ...record import record
 from ...rules import twin
 from ...tensor import Tensor, wrap

@@ -8,14 +8,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ... import dims, dtypes, errors, inplace, outs, views
+from ... import inplace, outs, views
+from ...base import dims, dtypes, errors
+from ...base.dims import no_int, one, whole
+from ...base.events import hear
+from ...base.modes import mode
 from ...base_ops import cast
 from ...call import op
-from ...dims import no_int, one, whole
-from ...events import hear
 from ...face import METHODS, public
 from ...graph import version
-from ...modes import mode
 from ...tensor import Tensor
 from . import rows
 from .strided import diagonal_of

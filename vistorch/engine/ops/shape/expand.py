@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import base_ops, dims, dtypes, errors, type_names
+from ... import base_ops
+from ...base import dims, dtypes, errors, type_names
+from ...base.size import Size, size_of
 from ...face import METHODS, public
 from ...kernels.strides import expand as expand_array
-from ...size import Size, size_of
 from ...tensor import Tensor
 from .views import given, one_by_one, tensor
 

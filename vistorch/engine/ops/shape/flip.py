@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.dims import many, one, sequence, sizes, whole
 from ...call import op
-from ...dims import many, one, sequence, sizes, whole
 from ...face import METHODS, public
 from ...tensor import Tensor
 from .join import _cat

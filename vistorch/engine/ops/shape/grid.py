@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ...base import dtypes, errors
+from ...base.dims import flag, room, whole
 from ...base_ops import expand
-from ...dims import flag, room, whole
 from ...face import public
 from ...places import place_of
 from ...tensor import Tensor, wrap

@@ -11,10 +11,11 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ... import errors, views
-from ...events import hear
+from ... import views
+from ...base import errors
+from ...base.events import hear
+from ...base.modes import mode
 from ...graph import UNTRACKED, let_go, more, sync_rg, version
-from ...modes import mode
 from ...tensor import Tensor, wrap
 from ...views import HiddenView
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors, outs
+from ... import outs
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...base.dims import one
+from ...base.layout import axes_last
 from ...base_ops import cast
-from ...casting import casting
-from ...dims import one
 from ...face import public
-from ...layout import axes_last
 from ...promote import result_type
 from ...tensor import Tensor
 from . import rows

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ...base import dtypes, errors
+from ...base.dims import fits, one, room, sequence, sizes, whole
 from ...base_ops import expand
 from ...call import op
-from ...dims import fits, one, room, sequence, sizes, whole
 from ...face import METHODS, public
 from ...tensor import Tensor, wrap
 from . import rows

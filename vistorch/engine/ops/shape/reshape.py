@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ... import dims, dtypes, errors
+from ...base import dims, dtypes, errors
 from ...face import METHODS, public
 from ...graph import version
 from ...kernels.strides import same_memory, start, strides_of

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...dims import one, sizes, whole
-from ...events import hear
+from ...base import errors
+from ...base.dims import one, sizes, whole
+from ...base.events import hear
+from ...base.modes import mode
 from ...face import METHODS, public
 from ...graph import version
-from ...modes import mode
 from ...record import record
 from ...rules import define
 from ...tensor import Tensor, new

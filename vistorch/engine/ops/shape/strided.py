@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...dims import LARGEST, one, sequence, whole
+from ...base import errors
+from ...base.dims import LARGEST, one, sequence, whole
 from ...face import METHODS, public
 from ...kernels.strides import extent, start
 from ...memory import owner

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import errors
+from ...base import errors
+from ...base.events import hear
+from ...base.modes import mode
 from ...call import common_place
-from ...events import hear
 from ...graph import CONST, Node
-from ...modes import mode
 from ...record import record
 from ...rules import REC, Rule, define
 from ...tensor import Tensor, wrap

@@ -8,8 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ... import errors
-from ...dims import many, one, sequence, sizes, whole
+from ...base import errors
+from ...base.dims import many, one, sequence, sizes, whole
 from ...face import METHODS, expose, public
 from ...tensor import Tensor
 from . import rows

@@ -8,14 +8,15 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import dims, errors, inplace, outs, views
+from ... import inplace, outs, views
+from ...base import dims, errors
+from ...base.events import hear
+from ...base.modes import mode
 from ...base_ops import to_place
 from ...call import op
-from ...events import hear
 from ...face import public
 from ...graph import UNTRACKED, Version, keep_tensor_hooks, sync_rg, version
 from ...kernels.strides import expand, strides_of
-from ...modes import mode
 from ...promote import number, type_of
 from ...tensor import Tensor, asarray, wrap
 from . import rows

@@ -9,9 +9,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims, dtypes, errors, type_names
-from ...casting import casting
-from ...dims import flag
+from ...base import dims, dtypes, errors, type_names
+from ...base.casting import casting
+from ...base.dims import flag
 from ...face import FUNCTIONS, METHODS, public
 from ...promote import floating
 from ...rules import REC

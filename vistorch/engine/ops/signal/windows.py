@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ...base import dtypes
+from ...base.dims import fits
+from ...base.layout import strided
+from ...base.numpy_warnings import quiet
 from ...call import HALVES
-from ...dims import fits
 from ...face import expose
 from ...kernels.special import i0
-from ...layout import strided
 from ...places import place_of
-from ...quiet import quiet
 from ..create.arguments import check_layout, invalid, leaf
 from ..create.data import put
 from ..create.fills import bare

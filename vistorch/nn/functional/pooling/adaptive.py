@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....engine.casting import casting
+from ....engine.base.casting import casting
 from ....engine.ops.pool import adaptive
 from ....engine.ops.pool.adaptive import adaptive_avg_pool1d
 from ....engine.tensor import Tensor

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....engine import dims, dtypes, errors
-from ....engine.casting import casting
+from ....engine.base import dims, dtypes, errors
+from ....engine.base.casting import casting
 from ....engine.face import FUNCTIONS
 from ....engine.ops.pool import unpool
 from ....engine.tensor import Tensor

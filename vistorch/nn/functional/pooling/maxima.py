@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....engine import errors
-from ....engine.casting import casting
+from ....engine.base import errors
+from ....engine.base.casting import casting
 from ....engine.ops.pool import maxima, unpool
 from ....engine.ops.shape import rows
 from ....engine.tensor import Tensor

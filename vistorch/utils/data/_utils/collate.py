@@ -16,7 +16,7 @@ import numpy as np
 
 import vistorch
 
-from ....engine.events import hear
+from ....engine.base.events import hear
 from ....engine.places import CPU, place_of
 from ....engine.tensor import Tensor, wrap
 from . import worker

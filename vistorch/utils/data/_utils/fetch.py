@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.events import hear
+from ....engine.base.events import hear
 from ....engine.places import CPU
 from ....engine.tensor import Tensor, wrap
 from ..dataset import Subset, TensorDataset

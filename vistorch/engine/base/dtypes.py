@@ -160,7 +160,7 @@ def get_default_dtype() -> dtype:
     """Return the floating-point type that new tensors get when none is named.
 
     Example:
-        >>> from vistorch.engine import dtypes
+        >>> from vistorch.engine.base import dtypes
         >>> dtypes.get_default_dtype()
         vistorch.float32
     """
@@ -174,7 +174,7 @@ def set_default_dtype(d: dtype) -> None:
         d: a floating-point type.
 
     Example:
-        >>> from vistorch.engine import dtypes
+        >>> from vistorch.engine.base import dtypes
         >>> dtypes.set_default_dtype(dtypes.float64)
         >>> dtypes.get_default_dtype()
         vistorch.float64
@@ -244,7 +244,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
         type2: the other.
 
     Example:
-        >>> from vistorch.engine import dtypes
+        >>> from vistorch.engine.base import dtypes
         >>> dtypes.promote_types(dtypes.int64, dtypes.float16)
         vistorch.float16
     """
@@ -260,7 +260,7 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
         to: the type of the tensor that receives them.
 
     Example:
-        >>> from vistorch.engine import dtypes
+        >>> from vistorch.engine.base import dtypes
         >>> dtypes.can_cast(dtypes.float64, dtypes.float32), dtypes.can_cast(dtypes.float32, dtypes.int64)
         (True, False)
     """
@@ -361,7 +361,7 @@ def result_type(*operands: Any, **named: Any) -> dtype:
         **named: `tensor` and `other`, `scalar` and `tensor`, or `scalar1` and `scalar2`, where not by position.
 
     Example:
-        >>> from vistorch.engine import dtypes
+        >>> from vistorch.engine.base import dtypes
         >>> dtypes.result_type(1, 2.5)
         vistorch.float32
     """

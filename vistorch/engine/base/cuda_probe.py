@@ -10,7 +10,7 @@ import sys
 import warnings
 from typing import Any, NamedTuple
 
-from .kernels import simulated
+from ..kernels import simulated
 
 INSTALL = (
     'pip install "vistorch[cuda13]" (or "vistorch[cuda12]" for an NVIDIA driver older than 580) '

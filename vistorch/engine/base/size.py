@@ -34,7 +34,7 @@ class Size(tuple[int, ...]):
         sequence: the lengths.
 
     Example:
-        >>> from vistorch.engine.size import Size
+        >>> from vistorch.engine.base.size import Size
         >>> size = Size([2, 3, 4])
         >>> size, size[1:], size.numel()
         (vistorch.Size([2, 3, 4]), vistorch.Size([3, 4]), 24)
@@ -56,7 +56,7 @@ class Size(tuple[int, ...]):
         """Return the number of elements of a tensor of this size.
 
         Example:
-            >>> from vistorch.engine.size import Size
+            >>> from vistorch.engine.base.size import Size
             >>> Size([2, 3]).numel(), Size([]).numel()
             (6, 1)
         """

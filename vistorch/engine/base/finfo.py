@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from vistorch.engine import dtypes
-from vistorch.engine.dtypes import dtype, get_default_dtype
+from vistorch.engine.base import dtypes
+from vistorch.engine.base.dtypes import dtype, get_default_dtype
 
 _LAYOUT = {
     dtypes.float16: (10, 15),
@@ -74,8 +74,8 @@ class finfo(_Info):
         type: the type; the default floating-point type if it is left out.
 
     Example:
-        >>> from vistorch.engine.dtypes import bfloat16
-        >>> from vistorch.engine.limits import finfo
+        >>> from vistorch.engine.base.dtypes import bfloat16
+        >>> from vistorch.engine.base.finfo import finfo
         >>> finfo(bfloat16).eps, finfo(bfloat16).bits
         (0.0078125, 16)
     """
@@ -117,8 +117,8 @@ class iinfo(_Info):
         type: the type.
 
     Example:
-        >>> from vistorch.engine.dtypes import int8
-        >>> from vistorch.engine.limits import iinfo
+        >>> from vistorch.engine.base.dtypes import int8
+        >>> from vistorch.engine.base.finfo import iinfo
         >>> iinfo(int8)
         iinfo(min=-128, max=127, dtype=int8)
     """

@@ -69,7 +69,7 @@ class Listener:
 
     Example:
         >>> import vistorch
-        >>> from vistorch.engine.events import Listener
+        >>> from vistorch.engine.base.events import Listener
         >>> class Names(Listener):
         ...     def op(self, rule, ins, consts, outs):
         ...         print(rule.name)

@@ -7,7 +7,7 @@ import re
 import threading
 from typing import Any
 
-from . import probe
+from . import cuda_probe
 
 TYPES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
@@ -137,7 +137,7 @@ def get_default_device() -> device:
     if where is None:
         return CPU_DEVICE
     if where.index is None and where.type == "cuda":
-        return make("cuda", probe.current_index())
+        return make("cuda", cuda_probe.current_index())
     return where
 
 
@@ -164,7 +164,7 @@ def _from_one(value: Any, args: tuple, kwargs: dict) -> device:
         return _parse(value if isinstance(value, str) else value.decode("utf-8", "replace"))
     if is_index(value):
         index = _index(value)
-        if not probe.find().ok:
+        if not cuda_probe.find().ok:
             raise RuntimeError("Cannot access accelerator device when none is available.")
         return make("cuda", index)
     raise _mismatch(args, kwargs, "types")

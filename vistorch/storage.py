@@ -1,6 +1,6 @@
 """Storages under PyTorch's names: `UntypedStorage`, and for old programs `TypedStorage`, `FloatStorage` and such."""
 
-from .engine.storage import UntypedStorage
+from .engine.memory.storage import UntypedStorage
 from .engine.typed_storage import STORAGE_CLASSES, TypedStorage
 
 globals().update(STORAGE_CLASSES)

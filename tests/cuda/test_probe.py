@@ -8,9 +8,9 @@ import warnings
 import pytest
 
 from vistorch import cuda
-from vistorch.engine import places
 from vistorch.engine.base import cuda_probe
 from vistorch.engine.kernels import simulated
+from vistorch.engine.memory import placement
 
 
 def without_cupy(monkeypatch):
@@ -39,7 +39,7 @@ def refused(kind, words):
         assert "VISTORCH_SIMULATED_CUDA=4" in str(caught.value)
     for name in ("cuda", "cuda:0"):
         with pytest.raises(kind, match="CUDA is not available"):
-            places.place_of(name)
+            placement.place_of(name)
     return reason
 
 

@@ -181,7 +181,7 @@ def test_byteswap():
 def test_odd_memory():
     import numpy as np
 
-    from vistorch.engine.memory import bytes_of
+    from vistorch.engine.memory.array_memory import bytes_of
 
     a = np.arange(12, dtype=np.int16).reshape(3, 4)
     for part in (a, a.T, a[::-1, ::-2], a[1:, 2:], a[:, 1]):

@@ -18,7 +18,7 @@ from ..engine.base.events import hear
 from ..engine.base_ops import expand
 from ..engine.face import FUNCTIONS, public
 from ..engine.graph import Out, edge
-from ..engine.places import CPU
+from ..engine.memory.placement import CPU
 from ..engine.rules import REC
 from ..engine.tensor import Tensor, wrap
 from .graph import GradientEdge, edge_of

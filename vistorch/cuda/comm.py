@@ -11,8 +11,8 @@ from typing import Any
 
 from ..engine.base import dims, errors
 from ..engine.face import FUNCTIONS
+from ..engine.memory.placement import CPU, Place
 from ..engine.ops.shape.convert import converted
-from ..engine.places import CPU, Place
 from ..engine.tensor import Tensor
 from .device_ids import place, places
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
-from ..engine.places import CPU, Place, cuda_place, place_of
+from ..engine.memory.placement import CPU, Place, cuda_place, place_of
 
 
 def place(device: Any = None) -> Place:

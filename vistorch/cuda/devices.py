@@ -6,10 +6,10 @@ Invariant: `is_available`, `device_count` and `diagnose` never raise; the rest r
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..engine import places
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
 from ..engine.kernels import simulated
+from ..engine.memory import placement
 
 
 class Diagnosis(NamedTuple):
@@ -94,7 +94,7 @@ def simulate(number: int | None) -> None:
         'Simulated CUDA device 3 (numpy on the CPU, no speed claimed)'
         >>> simulate(None)
     """
-    places.simulate(number)
+    placement.simulate(number)
 
 
 def device_count() -> int:
@@ -121,7 +121,7 @@ def init() -> None:
         True
         >>> vistorch.cuda.simulate(None)
     """
-    places.cuda_place(cuda_probe.current_index())
+    placement.cuda_place(cuda_probe.current_index())
 
 
 def is_initialized() -> bool:
@@ -135,7 +135,7 @@ def is_initialized() -> bool:
         True
         >>> vistorch.cuda.simulate(None)
     """
-    return places.cuda_in_use()
+    return placement.cuda_in_use()
 
 
 def current_device() -> int:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 
-from ..engine.memory import owner
+from ..engine.memory.array_memory import owner
 from ..engine.tensor import Tensor
 from .thumbnail import Thumb, ThumbState, thumbnail
 

@@ -23,7 +23,7 @@ from .base.numpy_warnings import quiet
 from .depth import Deeper
 from .graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
 from .hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
-from .places import CPU
+from .memory.placement import CPU
 from .record import unpack_raw
 from .rules import RAW, REC
 from .tensor import Tensor, ndarray, wrap

@@ -12,7 +12,7 @@ from .base.modes import mode
 from .call import op
 from .graph import sync_rg
 from .kernels import strides, totals
-from .places import move
+from .memory.placement import move
 from .record import record
 from .rules import REC
 from .tensor import Tensor, wrap

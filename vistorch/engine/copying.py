@@ -12,8 +12,8 @@ import numpy as np
 
 from .face import METHODS
 from .kernels.strides import lay
-from .memory import owner, start
-from .places import CPU, move, place_of
+from .memory.array_memory import owner, start
+from .memory.placement import CPU, move, place_of
 from .tensor import Tensor, wrap
 
 DEEPCOPY_OF_NON_LEAF = (

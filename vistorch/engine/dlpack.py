@@ -13,8 +13,8 @@ import numpy as np
 from .base import dtypes, errors
 from .base_ops import to_place
 from .face import METHODS, public
-from .memory import check_array
-from .places import CPU, array_place, place_of
+from .memory.array_memory import check_array
+from .memory.placement import CPU, array_place, place_of
 from .tensor import Tensor, wrap
 
 INVALID = (

@@ -17,7 +17,7 @@ from . import random
 from .base import cuda_probe
 from .base.device import device as device_class
 from .base.device import make
-from .places import CPU, cuda_place, place_of
+from .memory.placement import CPU, cuda_place, place_of
 from .tensor import Tensor, wrap
 
 

@@ -20,7 +20,7 @@ from .base.modes import mode
 from .base.numpy_warnings import aside, hushed, silently
 from .base_ops import to_dtype
 from .graph import OUT, UNTRACKED, Out, sync_rg, version
-from .places import CPU
+from .memory.placement import CPU
 from .promote import FLOATS
 from .tensor import Tensor, wrap
 

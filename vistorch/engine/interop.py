@@ -16,7 +16,7 @@ from .base.dims import flag
 from .base.events import hear
 from .face import METHODS, public
 from .format import tensor_text
-from .places import CPU, move
+from .memory.placement import CPU, move
 from .tensor import Tensor, ndarray, wrap
 
 REQUIRES_GRAD = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."

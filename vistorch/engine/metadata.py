@@ -8,13 +8,13 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .aliases import SLOTS, share
 from .base import dims, errors
 from .base.layout import RANKS, axes_last, contiguous_format
 from .base.size import size_of
 from .face import METHODS, public
-from .memory import owner, start
-from .storage import UntypedStorage
+from .memory.array_memory import owner, start
+from .memory.memory_users import SLOTS, share
+from .memory.storage import UntypedStorage
 from .tensor import Tensor
 from .typed_storage import TypedStorage, warn_typed_storage_removal
 

@@ -20,7 +20,7 @@ from .base.modes import inferring, mode
 from .base.numpy_warnings import aside, silently
 from .call import enter
 from .graph import UNTRACKED
-from .places import CPU
+from .memory.placement import CPU
 from .record import record
 from .rules import define, twin
 from .tensor import Tensor, asarray, ndarray, new

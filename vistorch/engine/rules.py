@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import places
 from .base import errors
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
+from .memory import placement
 from .node_maker import deferred
 from .record import unpack_recorded
 
@@ -241,4 +241,4 @@ def open_cupy() -> None:
         RAW[1].xp = cupy  # last: whoever finds it finds every row bound
 
 
-places.before_cuda.append(open_cupy)
+placement.before_cuda.append(open_cupy)

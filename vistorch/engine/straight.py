@@ -14,7 +14,7 @@ from .base.events import hear
 from .base.modes import inferring, mode
 from .base.numpy_warnings import aside, silently
 from .graph import UNTRACKED
-from .places import CPU
+from .memory.placement import CPU
 from .promote import misfit
 from .record import record
 from .tensor import Tensor, asarray, ndarray, new

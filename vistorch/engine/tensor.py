@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import graph
-from . import heap as heap
 from .base import dtypes, errors, events
 from .base.dims import flag
 from .base.modes import mode
 from .base.size import Size, size_of
-from .places import CPU
+from .memory.placement import CPU
 
 ndarray = np.ndarray
 asarray = np.asarray

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
-from ..engine.storage import UntypedStorage
+from ..engine.memory.storage import UntypedStorage
 
 _registered: list[tuple[int, Callable, Callable]] = []
 

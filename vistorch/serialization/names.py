@@ -16,7 +16,7 @@ from ..engine.base import dtypes
 from ..engine.base.device import device
 from ..engine.base.layout import strided
 from ..engine.base.size import Size
-from ..engine.storage import UntypedStorage
+from ..engine.memory.storage import UntypedStorage
 from ..engine.tensor import Tensor
 from ..engine.typed_storage import STORAGE_CLASSES
 from . import rebuild

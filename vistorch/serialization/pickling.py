@@ -15,9 +15,9 @@ import numpy as np
 
 from ..engine.base.dtypes import uint8
 from ..engine.base.layout import strided
-from ..engine.memory import bytes_of, owner, reach, start
-from ..engine.places import CPU, move
-from ..engine.storage import UntypedStorage
+from ..engine.memory.array_memory import bytes_of, owner, reach, start
+from ..engine.memory.placement import CPU, move
+from ..engine.memory.storage import UntypedStorage
 from ..engine.tensor import Tensor
 from ..engine.typed_storage import STORAGE_CLASSES, TypedStorage
 from .locations import location_tag

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.base import dtypes
-from ..engine.memory import bytes_of
-from ..engine.places import CPU, move, place_of
+from ..engine.memory.array_memory import bytes_of
+from ..engine.memory.placement import CPU, move, place_of
 from ..engine.tensor import Tensor, wrap
 from .atomic import replacing
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...engine.base.modes import mode
 from ...engine.base.numpy_warnings import quiet
 from ...engine.call import run
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 from ...engine.record import record
 from ...engine.rules import TABLE
 from ...engine.tensor import wrap

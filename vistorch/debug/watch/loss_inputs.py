@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.graph import FREED, Leaf, Out
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 from ...engine.tensor import Tensor
 
 NEAR = 64  # a loss is among the newest nodes of a pass

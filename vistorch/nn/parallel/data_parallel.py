@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from ...cuda.device_ids import all_cuda, place, places, shown
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 from ..modules import Module
 from .parallel_apply import parallel_apply
 from .replicate import replicate

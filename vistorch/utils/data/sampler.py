@@ -15,7 +15,7 @@ import vistorch
 from ...engine.generators import Generator, pick
 from ...engine.kernels.sampling_counts import cumulative_odds, searched
 from ...engine.kernels.sampling_integers import permuted
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 from ...engine.tensor import Tensor
 
 __all__ = [

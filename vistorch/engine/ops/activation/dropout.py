@@ -15,7 +15,7 @@ from ...base import errors
 from ...face import FUNCTIONS, METHODS, public
 from ...generators import default_generator, of_device
 from ...kernels import sampling
-from ...places import CPU
+from ...memory.placement import CPU
 from ...promote import FLOATS
 from ...tensor import Tensor, wrap
 from ..create.chance import values_for

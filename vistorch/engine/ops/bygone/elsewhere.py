@@ -10,8 +10,8 @@ from typing import Any
 
 from ...base import cuda_probe, dtypes
 from ...face import FUNCTIONS, METHODS, public
+from ...memory.placement import CPU
 from ...metadata import needs_tensor
-from ...places import CPU
 from ...tensor import Tensor
 
 _DENSE = "vistorch's tensors are dense."

@@ -22,7 +22,7 @@ from ...base.layout import (
     preserve_format,
 )
 from ...base.size import Size
-from ...places import CPU, place_of
+from ...memory.placement import CPU, place_of
 from ...tensor import Tensor
 
 REQUIRES_FLOATING = "Only Tensors of floating point and complex dtype can require gradients"

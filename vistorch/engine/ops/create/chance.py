@@ -14,7 +14,7 @@ from ...base import dtypes
 from ...face import public
 from ...generators import pick
 from ...kernels import sampling
-from ...places import CPU, place_of
+from ...memory.placement import CPU, place_of
 from ...tensor import Tensor
 from .arguments import check_layout, leaf, sizes, too_large
 from .data import put

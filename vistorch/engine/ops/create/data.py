@@ -15,8 +15,8 @@ from ...base.numpy_warnings import quiet
 from ...base_ops import to_dtype, to_place
 from ...face import METHODS, public
 from ...graph import sync_rg
-from ...memory import check_array
-from ...places import CPU, array_place, move, place_of
+from ...memory.array_memory import check_array
+from ...memory.placement import CPU, array_place, move, place_of
 from ...tensor import Tensor, ndarray, new, wrap
 from .arguments import leaf, no_more
 from .nested import array_of

@@ -15,7 +15,7 @@ from ...base import dtypes, errors
 from ...base.events import hear
 from ...base.modes import mode
 from ...face import METHODS, expose, public
-from ...places import CPU, place_of
+from ...memory.placement import CPU, place_of
 from ...tensor import Tensor, new
 from ...views import aliased
 from .arguments import (

@@ -17,7 +17,7 @@ from ...base.layout import strided
 from ...base.size import Size
 from ...call import op
 from ...face import FUNCTIONS, public
-from ...places import CPU, place_of
+from ...memory.placement import CPU, place_of
 from ...tensor import Tensor
 from .arguments import allocate, sizes, type_name
 from .data import copied

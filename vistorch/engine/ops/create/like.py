@@ -11,7 +11,7 @@ from typing import Any
 from ...base import dtypes, errors
 from ...base.layout import RANKS, axes_last, check_rank, contiguous_format, preserve_format
 from ...face import expose, public
-from ...places import place_of
+from ...memory.placement import place_of
 from ...tensor import Tensor
 from .arguments import allocate, check_format, check_layout, leaf
 from .fills import bare

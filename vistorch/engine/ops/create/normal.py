@@ -12,7 +12,7 @@ from ...call import op
 from ...face import public
 from ...generators import pick
 from ...kernels import sampling, sampling_checks
-from ...places import place_of
+from ...memory.placement import place_of
 from ...tensor import Tensor
 from .arguments import check_layout, invalid, leaf, size_tuple
 from .chance import drawn, store

@@ -17,7 +17,7 @@ from ...base.events import hear
 from ...base.numpy_warnings import quiet
 from ...face import public
 from ...graph import version
-from ...places import place_of
+from ...memory.placement import place_of
 from ...tensor import Tensor
 from ...views import aliased
 from .arguments import check_layout, invalid, leaf, made, require_floating

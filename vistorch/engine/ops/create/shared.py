@@ -14,8 +14,8 @@ from ...dlpack import from_dlpack
 from ...face import public
 from ...graph import sync_rg
 from ...kernels.strides import extent, laid
-from ...memory import check_array
-from ...places import place_of
+from ...memory.array_memory import check_array
+from ...memory.placement import place_of
 from ...tensor import Tensor, ndarray, wrap
 from .arguments import allocate, check_bool, leaf, size_tuple
 from .data import converted, copied, from_numpy, put

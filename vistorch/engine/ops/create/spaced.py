@@ -14,7 +14,7 @@ from ...base import dtypes
 from ...base.dims import fits
 from ...base.numpy_warnings import quiet
 from ...face import public
-from ...places import place_of
+from ...memory.placement import place_of
 from ...tensor import Tensor
 from .arguments import check_layout, invalid, leaf, made
 from .data import put

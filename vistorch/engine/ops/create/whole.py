@@ -11,7 +11,7 @@ from ...base import dtypes, errors
 from ...face import public
 from ...generators import pick
 from ...kernels import sampling
-from ...places import place_of
+from ...memory.placement import place_of
 from ...tensor import Tensor
 from .arguments import check_layout, invalid, leaf, no_more, size_tuple, too_large, whole
 from .chance import drawn, store, values_for

@@ -17,7 +17,7 @@ from ...base.modes import mode
 from ...face import METHODS
 from ...graph import sync_rg, version
 from ...inplace import replace
-from ...places import CPU
+from ...memory.placement import CPU
 from ...tensor import Tensor, wrap
 
 LONG = np.dtype("i8")

@@ -16,7 +16,7 @@ from ...base.dtypes import int64 as LONG
 from ...base.errors import type_name
 from ...call import HALVES, op
 from ...face import FUNCTIONS, METHODS, public
-from ...places import CPU
+from ...memory.placement import CPU
 from ...promote import number
 from ...tensor import Tensor, wrap
 from . import checks

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors, type_names
-from ...places import CPU, move
+from ...memory.placement import CPU, move
 from ...tensor import Tensor
 from ..shape import rows
 from .where import Where

@@ -20,7 +20,7 @@ from ...base_ops import to_place
 from ...call import op
 from ...face import METHODS
 from ...graph import UNTRACKED, edge, sync_rg, version
-from ...places import CPU, move
+from ...memory.placement import CPU, move
 from ...promote import HALVES, floating
 from ...record import record
 from ...tensor import Tensor, wrap

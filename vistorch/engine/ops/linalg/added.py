@@ -18,7 +18,7 @@ from ...base_ops import cast
 from ...call import op
 from ...face import public
 from ...graph import UNTRACKED
-from ...places import CPU
+from ...memory.placement import CPU
 from ...promote import result_type
 from ...record import record
 from ...tensor import Tensor, new

@@ -15,7 +15,7 @@ from ...base import dtypes, errors
 from ...base.dims import fits
 from ...face import METHODS
 from ...graph import version
-from ...places import place_of
+from ...memory.placement import place_of
 from ...promote import number
 from ...tensor import Tensor, wrap
 from ...views import aliased

@@ -14,7 +14,7 @@ from ...base.casting import casting
 from ...base.events import hear
 from ...base.modes import inferring, mode
 from ...graph import UNTRACKED
-from ...places import CPU
+from ...memory.placement import CPU
 from ...record import record
 from ...tensor import Tensor, asarray, ndarray, new
 

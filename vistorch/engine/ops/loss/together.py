@@ -14,7 +14,7 @@ from ...base.events import hear
 from ...base.modes import mode
 from ...base.numpy_warnings import hushed
 from ...call import FLOATS
-from ...places import CPU
+from ...memory.placement import CPU
 from ...record import record
 from ...tensor import Tensor, new, wrap
 from ..activation.soft import _log_softmax

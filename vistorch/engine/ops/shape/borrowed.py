@@ -14,8 +14,8 @@ from ...base.modes import mode
 from ...face import public
 from ...graph import sync_rg, version
 from ...kernels.strides import extent
-from ...memory import bytes_of, owner
-from ...storage import UntypedStorage
+from ...memory.array_memory import bytes_of, owner
+from ...memory.storage import UntypedStorage
 from ...tensor import Tensor, wrap
 from .strided import as_strided
 

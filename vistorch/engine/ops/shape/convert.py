@@ -14,8 +14,8 @@ from ...base.layout import RANKS, axes_last, check_rank, contiguous_format, memo
 from ...base_ops import cast, clone_, to_place
 from ...call import op
 from ...face import METHODS, public
+from ...memory.placement import place_of
 from ...metadata import is_contiguous
-from ...places import place_of
 from ...tensor import Tensor, wrap
 from . import rows
 from .views import tensor

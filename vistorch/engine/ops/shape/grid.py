@@ -15,7 +15,7 @@ from ...base import dtypes, errors
 from ...base.dims import flag, room, whole
 from ...base_ops import expand
 from ...face import public
-from ...places import place_of
+from ...memory.placement import place_of
 from ...tensor import Tensor, wrap
 from . import rows
 from .expand import each_tensor

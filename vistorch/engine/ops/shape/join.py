@@ -344,7 +344,7 @@ def block_diag(*tensors: Any) -> Tensor:
     """
     each_tensor(tensors)
     if not tensors:
-        from ...places import place_of
+        from ...memory.placement import place_of
         from ...promote import default_float
         from ...tensor import wrap
 

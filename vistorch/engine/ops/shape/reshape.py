@@ -14,7 +14,7 @@ from ...base import dims, dtypes, errors
 from ...face import METHODS, public
 from ...graph import version
 from ...kernels.strides import same_memory, start, strides_of
-from ...memory import owner
+from ...memory.array_memory import owner
 from ...tensor import Tensor, wrap
 from . import rows
 from .views import given, tensor

@@ -11,7 +11,7 @@ from ...base import errors
 from ...base.dims import LARGEST, one, sequence, whole
 from ...face import METHODS, public
 from ...kernels.strides import extent, start
-from ...memory import owner
+from ...memory.array_memory import owner
 from ...tensor import Tensor, ndarray
 from . import rows
 from .inplace import reshaped

@@ -17,7 +17,7 @@ from ...base.numpy_warnings import quiet
 from ...call import HALVES
 from ...face import expose
 from ...kernels.special import i0
-from ...places import place_of
+from ...memory.placement import place_of
 from ..create.arguments import check_layout, invalid, leaf
 from ..create.data import put
 from ..create.fills import bare

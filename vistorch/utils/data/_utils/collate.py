@@ -17,7 +17,7 @@ import numpy as np
 import vistorch
 
 from ....engine.base.events import hear
-from ....engine.places import CPU, place_of
+from ....engine.memory.placement import CPU, place_of
 from ....engine.tensor import Tensor, wrap
 from . import worker
 

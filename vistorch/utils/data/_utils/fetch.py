@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....engine.base.events import hear
-from ....engine.places import CPU
+from ....engine.memory.placement import CPU
 from ....engine.tensor import Tensor, wrap
 from ..dataset import Subset, TensorDataset
 from . import worker

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....engine.base import cuda_probe
 from ....engine.kernels import simulated
-from ....engine.places import CPU
+from ....engine.memory.placement import CPU
 from ....engine.tensor import Tensor, wrap
 from .collate import _same_mapping, _same_sequence
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .kernels.strides import lay
-from .memory import bytes_of, owner, reach
-from .shared import Piece, ledger
+from ..kernels.strides import lay
+from .array_memory import bytes_of, owner, reach
+from .shared_memory import Piece, ledger
 
 # Which attribute of a class holds its array; each class that looks at memory enters itself.
 SLOTS: dict[type, str] = {}

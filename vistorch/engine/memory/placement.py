@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .base import cuda_probe
-from .base.device import CPU_DEVICE, default, is_index, make
-from .base.device import device as named_device
-from .kernels import simulated
+from ..base import cuda_probe
+from ..base.device import CPU_DEVICE, default, is_index, make
+from ..base.device import device as named_device
+from ..kernels import simulated
 
 NUMPY = 0
 CUPY = 1

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .aliases import SLOTS, piece_of, share
-from .memory import bytes_of, reach
-from .places import CPU, move, place_of
+from .array_memory import bytes_of, reach
+from .memory_users import SLOTS, piece_of, share
+from .placement import CPU, move, place_of
 
 
 class UntypedStorage:
@@ -96,7 +96,7 @@ class UntypedStorage:
             ...     vistorch.UntypedStorage.from_file(path, nbytes=3).tolist()
             [97, 98, 99]
         """
-        from .mapped import mapped
+        from .memory_map import mapped
 
         return cls._of(mapped(filename, shared, nbytes))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import dtypes
+from ..base import dtypes
 
 
 def start(a: Any) -> int:

@@ -55,9 +55,10 @@ from .engine.base.modes import (
     set_grad_enabled,
 )
 from .engine.base.size import Size
-from .engine.face import FUNCTIONS as _functions
-from .engine.face import METHODS as _methods
-from .engine.face import bind as _bind
+from .engine.core.registry import FUNCTIONS as _functions
+from .engine.core.registry import METHODS as _methods
+from .engine.core.registry import bind as _bind
+from .engine.core.tensor import Tensor
 from .engine.format import get_printoptions, printoptions, set_printoptions
 from .engine.generators import (
     Generator,
@@ -68,7 +69,6 @@ from .engine.generators import (
     seed,
     set_rng_state,
 )
-from .engine.tensor import Tensor
 
 _bind()
 globals().update(_functions)

@@ -14,7 +14,7 @@ FUNCTIONS = (
         "making",
         ("engine/ops/create/", "engine/dlpack", "engine/ops/chance/", "torch_api/files"),
     ),
-    ("Arithmetic, element by element", "pointwise", ("engine/ops/elementwise/", "engine/pointwise")),
+    ("Arithmetic, element by element", "pointwise", ("engine/ops/elementwise/", "engine/core/pointwise")),
     ("Sums, extremes, order, counting", "reductions", ("engine/ops/reduce/",)),
     ("Shapes, views, joining and splitting", "shapes", ("engine/ops/shape/",)),
     ("Reading and writing by index", "indexing", ("engine/ops/index/",)),
@@ -48,7 +48,7 @@ FUNCTIONS = (
     ),
 )
 # What only says that PyTorch has it and vistorch does not, and what PyTorch has taken away.
-LEFT_OUT = ("torch_api/unbuilt", "engine/ops/bygone/", "engine/inplace", "magics", "func/batches")
+LEFT_OUT = ("torch_api/unbuilt", "engine/ops/bygone/", "engine/core/inplace", "magics", "func/batches")
 
 # Title, file of the page, modules.
 MODULES = (

@@ -16,9 +16,9 @@ import pytest
 
 from tests.cuda import strict
 from vistorch.cuda import random, streams, usage
-from vistorch.engine import rules
 from vistorch.engine.base import cuda_probe
 from vistorch.engine.base.device import default
+from vistorch.engine.core import rules
 from vistorch.engine.kernels import simulated
 from vistorch.engine.memory import placement
 

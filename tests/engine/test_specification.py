@@ -9,7 +9,7 @@ import vistorch as L
 from vistorch.engine import specification
 from vistorch.engine.backward import Pass, drain, root_of
 from vistorch.engine.base.numpy_warnings import quiet
-from vistorch.engine.graph import leaf_of
+from vistorch.engine.core.graph import leaf_of
 
 DTYPES = (L.float32, L.float32, L.float64, L.bfloat16, L.float16, L.complex64)
 SHAPES = ((), (3,), (1, 3), (4, 3), (4, 1), (2, 4, 3), (1, 1, 3))

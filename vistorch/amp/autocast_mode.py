@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.base import cuda_probe
 from ..engine.base.dtypes import bfloat16, dtype, float16, float64
 from ..engine.base.warn_once import user_level
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from . import state
 from .state import is_autocast_available
 

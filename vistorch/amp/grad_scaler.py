@@ -17,8 +17,8 @@ from ..engine.base.device import device as _device
 from ..engine.base.dtypes import float16, float32, int32
 from ..engine.base.modes import no_grad
 from ..engine.base.warn_once import user_level
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 
 __all__ = ["GradScaler", "OptState"]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.base.casting import casting
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from .cast import CHANGES, is_here
 from .lists import rules
 from .thread import thread

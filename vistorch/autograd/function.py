@@ -16,9 +16,9 @@ from typing import Any
 from ..engine.base import errors
 from ..engine.base.events import hear
 from ..engine.base.modes import mode, no_grad
-from ..engine.graph import Base, draw, edge, version
-from ..engine.record import pack, remember, save_input
-from ..engine.tensor import Tensor, wrap
+from ..engine.core.graph import Base, draw, edge, version
+from ..engine.core.record import pack, remember, save_input
+from ..engine.core.tensor import Tensor, wrap
 from .custom import BackwardCFunction, FunctionCtx
 from .outputs import attach
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ..engine.base.events import Listener
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 
 _alive: dict[int, weakref.ref] = {}
 _lock = threading.Lock()

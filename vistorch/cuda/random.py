@@ -10,7 +10,7 @@ from typing import Any
 
 from ..engine import generators
 from ..engine.base import cuda_probe
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from .devices import existing_index
 
 _DEFAULT = 67280421310721  # PyTorch's default seed

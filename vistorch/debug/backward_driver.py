@@ -15,7 +15,7 @@ from typing import Any
 from ..engine.base.events import Listener, _listeners
 from ..engine.base.modes import mode, recording
 from ..engine.base.numpy_warnings import quiet
-from ..engine.graph import FREED, Leaf, version
+from ..engine.core.graph import FREED, Leaf, version
 
 
 class BackwardDriver(Listener):

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..engine.base.modes import mode
 from ..engine.base.numpy_warnings import quiet
-from ..engine.graph import FREED, IN, OUT
-from ..engine.promote import floating
-from ..engine.record import record, unpack_raw
-from ..engine.tensor import Tensor, wrap
+from ..engine.core.graph import FREED, IN, OUT
+from ..engine.core.record import record, unpack_raw
+from ..engine.core.tensor import Tensor, wrap
+from ..engine.core.type_promotion import floating
 from ..engine.vjps import fit, vjps_of
 from .custom import CustomNode
 from .lines import note_of

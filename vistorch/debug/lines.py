@@ -10,8 +10,8 @@ from typing import Any
 
 from ..engine.base.events import Listener, where
 from ..engine.base.modes import mode
-from ..engine.graph import UNTRACKED, Out, Version
-from ..engine.record import Promoted
+from ..engine.core.graph import UNTRACKED, Out, Version
+from ..engine.core.record import Promoted
 from .line_lookup import Line, line_of
 
 

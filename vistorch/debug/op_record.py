@@ -13,8 +13,8 @@ import numpy as np
 from ..engine.base import dtypes
 from ..engine.base.events import where
 from ..engine.base.modes import mode
-from ..engine.rules import REC
-from ..engine.tensor import Tensor
+from ..engine.core.rules import REC
+from ..engine.core.tensor import Tensor
 from .line_lookup import Line, line_of
 
 # Rows whose operands are all broadcast, beside the pointwise ones of two operands; and those that broadcast one.

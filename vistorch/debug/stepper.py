@@ -14,8 +14,8 @@ from ..autograd.run import prepare
 from ..engine.backward import Pass
 from ..engine.base.modes import mode, recording
 from ..engine.base.numpy_warnings import quiet
-from ..engine.graph import FREED, Leaf, Out, edge
-from ..engine.tensor import Tensor
+from ..engine.core.graph import FREED, Leaf, Out, edge
+from ..engine.core.tensor import Tensor
 from .backward_driver import settle
 from .breaks.moment import Moment, Whereabouts
 from .breaks.points import Stop, breakpoints_of

@@ -11,7 +11,7 @@ from typing import Any
 import vistorch
 
 from ..engine.base.size import Size
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from . import constraints
 from .utils import lazy_property, size_of
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import vistorch
 
 from ..engine.base.size import Size
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from .distribution import Distribution
 from .utils import broadcast_all, size_of
 

@@ -12,7 +12,7 @@ from typing import Any
 import vistorch
 
 from ..engine.base.size import Size
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .factors import log_diagonal, solve_lower, square_length, times_vector

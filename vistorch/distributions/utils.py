@@ -12,7 +12,7 @@ from typing import Any
 import vistorch
 
 from ..engine.base.size import Size
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from ..nn import functional as F
 
 __all__ = [

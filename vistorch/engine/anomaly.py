@@ -10,8 +10,8 @@ import warnings
 from typing import Any
 
 from .base.modes import careful, mode
-from .rules import RAW
-from .tensor import Tensor
+from .core.rules import RAW
+from .core.tensor import Tensor
 
 ENABLED = (
     "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "

@@ -20,13 +20,13 @@ from .anomaly import blame, check_nan
 from .base import errors
 from .base.modes import mode, recording
 from .base.numpy_warnings import quiet
+from .core.graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
+from .core.hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
+from .core.record import unpack_raw
+from .core.rules import RAW, REC
+from .core.tensor import Tensor, ndarray, wrap
 from .depth import Deeper
-from .graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
-from .hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
 from .memory.placement import CPU
-from .record import unpack_raw
-from .rules import RAW, REC
-from .tensor import Tensor, ndarray, wrap
 from .vjps import F4, F8, cast, fit, recorded_values, softened, summed, unfit, vjps_of
 
 HOST = RAW[0]

@@ -17,8 +17,8 @@ from . import random
 from .base import cuda_probe
 from .base.device import device as device_class
 from .base.device import make
+from .core.tensor import Tensor, wrap
 from .memory.placement import CPU, cuda_place, place_of
-from .tensor import Tensor, wrap
 
 
 class Generator(random.Generator):

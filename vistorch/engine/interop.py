@@ -14,10 +14,10 @@ import numpy as np
 from .base import dtypes, type_names
 from .base.dims import flag
 from .base.events import hear
-from .face import METHODS, public
+from .core.registry import METHODS, public
+from .core.tensor import Tensor, ndarray, wrap
 from .format import tensor_text
 from .memory.placement import CPU, move
-from .tensor import Tensor, ndarray, wrap
 
 REQUIRES_GRAD = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 TO_SCALAR = (

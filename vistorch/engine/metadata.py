@@ -11,11 +11,11 @@ from typing import Any
 from .base import dims, errors
 from .base.layout import RANKS, axes_last, contiguous_format
 from .base.size import size_of
-from .face import METHODS, public
+from .core.registry import METHODS, public
+from .core.tensor import Tensor
 from .memory.array_memory import owner, start
 from .memory.memory_users import SLOTS, share
 from .memory.storage import UntypedStorage
-from .tensor import Tensor
 from .typed_storage import TypedStorage, warn_typed_storage_removal
 
 SLOTS[Tensor] = "_data"

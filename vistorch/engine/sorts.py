@@ -9,9 +9,9 @@ from typing import Any
 
 from .base import dtypes
 from .base.layout import strided
-from .face import METHODS, public
+from .core.registry import METHODS, public
+from .core.tensor import Tensor
 from .metadata import needs_tensor
-from .tensor import Tensor
 
 
 def _kind(name: str, text: str, ask: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .graph import Leaf, Out
+from .core.graph import Leaf, Out
 from .vjps import fit, vjps_of
 
 

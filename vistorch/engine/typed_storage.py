@@ -11,7 +11,7 @@ from typing import Any
 
 from .base.dtypes import ALL, dtype, get_default_dtype
 from .base.dtypes import dtype as _dtype
-from .face import FUNCTIONS
+from .core.registry import FUNCTIONS
 from .memory.placement import CPU, move
 from .memory.storage import UntypedStorage, lines_of
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from .base import errors
-from .graph import CONST, FREED, IN
-from .record import unpack_raw, unpack_recorded
-from .rules import RAW, REC
-from .tensor import Tensor
+from .core.graph import CONST, FREED, IN
+from .core.record import unpack_raw, unpack_recorded
+from .core.rules import RAW, REC
+from .core.tensor import Tensor
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 

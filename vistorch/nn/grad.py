@@ -10,7 +10,7 @@ from typing import Any
 
 from ..autograd import grad
 from ..engine.base.modes import enable_grad
-from ..engine.face import FUNCTIONS
+from ..engine.core.registry import FUNCTIONS
 from . import functional
 
 __all__ = [

@@ -13,9 +13,9 @@ from typing import Any
 
 from ..engine.base.events import hear
 from ..engine.base.modes import no_grad
-from ..engine.face import FUNCTIONS
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from ..engine.ops.linalg.factor import qr
-from ..engine.tensor import Tensor
 
 __all__ = [
     "calculate_gain",

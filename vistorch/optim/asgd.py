@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..engine.base.argument_docs import arguments
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
 from .checks import check
 from .per_parameter import COMMON, Rule, pulled, step_count

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.base.modes import no_grad
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 
 
 def _check(decay: float) -> None:

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from ..engine.base import dtypes
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 
 
 @contextmanager

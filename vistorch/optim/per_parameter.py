@@ -16,9 +16,9 @@ from ..engine.base import dtypes
 from ..engine.base.events import hear
 from ..engine.base.modes import set_grad_enabled
 from ..engine.base.numpy_warnings import quiet
-from ..engine.face import FUNCTIONS
-from ..engine.graph import version
-from ..engine.tensor import Tensor
+from ..engine.core.graph import version
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .checks import is_on
 from .executors import BLOCK, Arrays, arrays_of, tensors
 from .loading import check_entries

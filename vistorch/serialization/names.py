@@ -16,8 +16,8 @@ from ..engine.base import dtypes
 from ..engine.base.device import device
 from ..engine.base.layout import strided
 from ..engine.base.size import Size
+from ..engine.core.tensor import Tensor
 from ..engine.memory.storage import UntypedStorage
-from ..engine.tensor import Tensor
 from ..engine.typed_storage import STORAGE_CLASSES
 from . import rebuild
 from .paths import BACK, path_in_torch

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.base import dtypes, errors
 from ..engine.base.device import device as named_device
-from ..engine.tensor import Tensor, new, wrap
+from ..engine.core.tensor import Tensor, new, wrap
 from ..engine.typed_storage import TypedStorage
 from .budget import budget, refuse
 

@@ -14,10 +14,10 @@ from weakref import WeakKeyDictionary, ref
 from ..engine import generators
 from ..engine.base import errors
 from ..engine.base.modes import enable_grad, mode
-from ..engine.graph import UNTRACKED
-from ..engine.hooks import saved_tensors_hooks
-from ..engine.record import Packed, save_input, unpacked
-from ..engine.tensor import Tensor, wrap
+from ..engine.core.graph import UNTRACKED
+from ..engine.core.hooks import saved_tensors_hooks
+from ..engine.core.record import Packed, save_input, unpacked
+from ..engine.core.tensor import Tensor, wrap
 
 OTHER_NUMBER = (
     "vistorch.utils.checkpoint: A different number of tensors was saved during the original forward and "

@@ -10,7 +10,7 @@ import weakref
 from typing import Any
 
 from ...engine.base.events import Listener
-from ...engine.graph import Out
+from ...engine.core.graph import Out
 from ..lines import note_of
 
 _names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()

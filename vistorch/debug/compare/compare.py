@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.base.numpy_warnings import quiet
-from ...engine.rules import TABLE
+from ...engine.core.rules import TABLE
 from ..layers import spoken
 from ..numbers import plain
 from ..steps.words import count, index, number

@@ -11,11 +11,11 @@ import numpy as np
 
 from ...engine.base.modes import mode
 from ...engine.base.numpy_warnings import quiet
-from ...engine.call import run
+from ...engine.core.op_factory import run
+from ...engine.core.record import record
+from ...engine.core.rules import TABLE
+from ...engine.core.tensor import wrap
 from ...engine.memory.placement import CPU
-from ...engine.record import record
-from ...engine.rules import TABLE
-from ...engine.tensor import wrap
 from ...engine.vjps import fit, vjps_of
 from .recording import Op, Recording
 

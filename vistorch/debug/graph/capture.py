@@ -12,8 +12,8 @@ from typing import Any
 from ...engine.backward import order_of
 from ...engine.base import dtypes
 from ...engine.base.numpy_warnings import quiet
-from ...engine.graph import FREED, Leaf, Out, edge
-from ...engine.tensor import Tensor
+from ...engine.core.graph import FREED, Leaf, Out, edge
+from ...engine.core.tensor import Tensor
 from ..formula import formulas_of
 from ..lines import note_of
 from ..meaning import short

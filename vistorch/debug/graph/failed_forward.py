@@ -17,8 +17,8 @@ from typing import Any
 
 from ...engine.backward import Pass, order_of
 from ...engine.base.home import HOME
-from ...engine.graph import Out, edge
-from ...engine.tensor import Tensor
+from ...engine.core.graph import Out, edge
+from ...engine.core.tensor import Tensor
 from ..layers import is_module
 from ..meaning import short
 from .capture import Source, tensors_in

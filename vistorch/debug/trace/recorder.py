@@ -17,8 +17,8 @@ from numpy import ndarray, vdot
 
 from ...engine.base.events import _listeners, where
 from ...engine.base.modes import mode
-from ...engine.graph import NUMBERS, Leaf, Out
-from ...engine.tensor import Tensor
+from ...engine.core.graph import NUMBERS, Leaf, Out
+from ...engine.core.tensor import Tensor
 from ..backward_driver import BackwardDriver
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 from ...engine.base.events import Listener, hear
 from ...engine.base.modes import mode
-from ...engine.graph import Leaf, version
+from ...engine.core.graph import Leaf, version
+from ...engine.core.tensor import Tensor
 from ...engine.memory.placement import CPU
-from ...engine.tensor import Tensor
 from ..steps.words import count
 from .budget import Budget
 from .compared import Compared

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...engine import generators
 from ...engine.base.modes import set_grad_enabled
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ..numbers import finite
 
 BUDGET = 256 * 2**20

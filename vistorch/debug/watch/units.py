@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.base.events import Listener
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .transfer import Transfer
 
 WINDOW = 1024

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...engine.base import errors
 from ...engine.base.casting import casting
+from ...engine.core.tensor import Tensor
 from ...engine.ops.image.pad_checks import MODES, bordered, constant
 from ...engine.ops.pool.sizes import ints
-from ...engine.tensor import Tensor
 
 __all__ = ["pad"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from ...autograd.function import Function
 from ...engine.base.modes import mode
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 
 zeros = FUNCTIONS["zeros"]
 NO_INPUT_NEEDS_GRAD = (

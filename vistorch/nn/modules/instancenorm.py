@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 from ...engine.base.argument_docs import arguments
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .norm_base import ARGUMENTS, _LazyNormBase, _NormBase
 

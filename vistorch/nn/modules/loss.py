@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.base.argument_docs import arguments
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .. import _reduction as _Reduction
 from .. import functional as F
 from .distance import PairwiseDistance

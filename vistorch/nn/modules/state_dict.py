@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...engine.base.modes import no_grad
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ..parameter import Parameter, is_lazy
 
 EXTRA = "_extra_state"

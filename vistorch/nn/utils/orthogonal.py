@@ -12,8 +12,8 @@ from typing import Any
 
 from ...engine.base.finfo import finfo
 from ...engine.base.modes import no_grad
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor, wrap
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor, wrap
 from ...linalg import solve
 from ..modules.module import Module
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.base.modes import no_grad
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ..functional import normalize
 from ..modules.module import Module
 from . import parametrize

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...engine.base.modes import no_grad
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ..modules.container import ModuleDict
 from ..modules.module import Module
 from ..parameter import Parameter

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import ref
 
 from ...engine.base.events import hear
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ..loading import check_attributes
 from ..optimizer import Optimizer
 

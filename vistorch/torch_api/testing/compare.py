@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vistorch.engine.base.dtypes import int64, promote_types
-from vistorch.engine.face import FUNCTIONS
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.core.registry import FUNCTIONS
+from vistorch.engine.core.tensor import Tensor
 
 _isclose, _as_tensor = FUNCTIONS["isclose"], FUNCTIONS["as_tensor"]
 

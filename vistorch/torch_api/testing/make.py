@@ -12,8 +12,8 @@ from typing import Any
 from vistorch.engine.base.dtypes import bool as bool_
 from vistorch.engine.base.dtypes import dtype, uint8
 from vistorch.engine.base.finfo import finfo, iinfo
-from vistorch.engine.face import FUNCTIONS
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.core.registry import FUNCTIONS
+from vistorch.engine.core.tensor import Tensor
 
 _complex, _empty, _rand, _randint = (FUNCTIONS[n] for n in ("complex", "empty", "rand", "randint"))
 

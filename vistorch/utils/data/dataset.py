@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 
 import vistorch
 
+from ...engine.core.tensor import Tensor
 from ...engine.generators import Generator, default_generator
-from ...engine.tensor import Tensor
 
 __all__ = [
     "ChainDataset",

@@ -37,8 +37,8 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
     """
     from ...debug.timeline import memory as kept
     from ...engine.backward import order_of
-    from ...engine.graph import FREED, edge
-    from ...engine.tensor import Tensor
+    from ...engine.core.graph import FREED, edge
+    from ...engine.core.tensor import Tensor
     from .._frame.display import Display
 
     if x is None:

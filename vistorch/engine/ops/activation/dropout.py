@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...base import errors
-from ...face import FUNCTIONS, METHODS, public
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import FLOATS
 from ...generators import default_generator, of_device
 from ...kernels import sampling
 from ...memory.placement import CPU
-from ...promote import FLOATS
-from ...tensor import Tensor, wrap
 from ..create.chance import values_for
 from ..create.data import put
 from ..create.like import like

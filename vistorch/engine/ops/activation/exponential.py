@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...base import errors
-from ...call import op
-from ...face import public
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels import masks
-from ...tensor import Tensor
 from ..elementwise.refusals import missing
 from .entry import ZERO, overwrite, pieces, real, tensor
 

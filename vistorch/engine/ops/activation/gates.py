@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import dims
-from ...call import op
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from ..elementwise.refusals import missing
 from ..shape.rows import key
 from .entry import tensor

@@ -9,9 +9,9 @@ import math
 from typing import Any
 
 from ...base import errors
-from ...call import op
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from ...kernels.erf import erf
-from ...tensor import Tensor
 from ..elementwise.refusals import missing
 from .entry import F4, pieces, tensor
 from .shrink import exactly

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from ...kernels import masks
-from ...tensor import Tensor
 from ..elementwise.refusals import both, missing, sentence
 from .entry import overwrite, pieces, real, tensor
 

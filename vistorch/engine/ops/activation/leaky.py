@@ -12,12 +12,12 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ...base.casting import casting
-from ...call import op
-from ...face import FUNCTIONS, public
+from ...core.inplace import replace
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor, wrap
 from ...generators import pick
-from ...inplace import replace
 from ...kernels import masks, sampling
-from ...tensor import Tensor, wrap
 from ..create.data import put
 from ..elementwise.refusals import missing
 from .entry import F8, overwrite, pieces, real, tensor

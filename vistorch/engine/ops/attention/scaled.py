@@ -14,9 +14,9 @@ import numpy as np
 from ...base import dtypes, errors
 from ...base.casting import casting
 from ...base.modes import mode
-from ...base_ops import to_dtype
-from ...face import FUNCTIONS, METHODS
-from ...tensor import Tensor, wrap
+from ...core.base_ops import to_dtype
+from ...core.registry import FUNCTIONS, METHODS
+from ...core.tensor import Tensor, wrap
 from ..linalg import checks
 from . import kernels, rows
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import cuda_probe, dtypes
-from ...face import FUNCTIONS, METHODS, public
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from ...memory.placement import CPU
 from ...metadata import needs_tensor
-from ...tensor import Tensor
 
 _DENSE = "vistorch's tensors are dense."
 _PLAIN = "vistorch has no quantized tensors; train and run in float32, float16 or bfloat16."

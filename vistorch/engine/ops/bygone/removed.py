@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...face import expose
+from ...core.registry import expose
 
 _GONE = "This function was deprecated since version 1.9 and is now removed."
 _SENTENCES = {

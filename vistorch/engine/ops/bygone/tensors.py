@@ -10,8 +10,8 @@ from typing import Any
 
 from ...base import errors
 from ...base.warn_once import user_level
-from ...face import METHODS, public
-from ...tensor import Tensor
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 
 
 def _volatile(self: Tensor) -> bool:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
-from ...call import op
-from ...face import public
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...generators import pick
 from ...interop import host
 from ...kernels import sampling_binomial, sampling_gamma
-from ...tensor import Tensor
 from ..create.data import put
 from .slopes import no_derivative, same_floats
 

@@ -9,8 +9,8 @@ import functools
 from typing import Any
 
 from ...base import dims, dtypes, errors, type_names
-from ...promote import HALVES
-from ...tensor import Tensor
+from ...core.tensor import Tensor
+from ...core.type_promotion import HALVES
 from ..elementwise.refusals import C_NAMES
 
 

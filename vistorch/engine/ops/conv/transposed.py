@@ -10,8 +10,8 @@ from typing import Any
 
 from ...base import dims
 from ...base.casting import casting
-from ...face import public
-from ...tensor import Tensor
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .arguments import batched, checked, numbers, tensors, types

@@ -22,8 +22,8 @@ from ...base.layout import (
     preserve_format,
 )
 from ...base.size import Size
+from ...core.tensor import Tensor
 from ...memory.placement import CPU, place_of
-from ...tensor import Tensor
 
 REQUIRES_FLOATING = "Only Tensors of floating point and complex dtype can require gradients"
 LARGEST = 2**63 - 1

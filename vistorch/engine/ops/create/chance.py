@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
-from ...face import public
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...generators import pick
 from ...kernels import sampling
 from ...memory.placement import CPU, place_of
-from ...tensor import Tensor
 from .arguments import check_layout, leaf, sizes, too_large
 from .data import put
 from .fills import bare, check_target, into

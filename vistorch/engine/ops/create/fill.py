@@ -14,13 +14,13 @@ from ...base import errors
 from ...base.dims import flag
 from ...base.events import hear
 from ...base.modes import mode
-from ...base_ops import to_place
-from ...call import op
-from ...face import FUNCTIONS, METHODS, public
-from ...graph import UNTRACKED, sync_rg, version
-from ...inplace import replace
-from ...tensor import Tensor
-from ...views import before_write
+from ...core.base_ops import to_place
+from ...core.graph import UNTRACKED, sync_rg, version
+from ...core.inplace import replace
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.views import before_write
 from .arguments import type_name
 from .data import cast_array
 from .numbers import fit

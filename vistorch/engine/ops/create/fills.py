@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import graph, outs
 from ...base import dtypes, errors
 from ...base.events import hear
 from ...base.modes import mode
-from ...face import METHODS, expose, public
+from ...core import graph, out_argument
+from ...core.registry import METHODS, expose, public
+from ...core.tensor import Tensor, new
+from ...core.views import aliased
 from ...memory.placement import CPU, place_of
-from ...tensor import Tensor, new
-from ...views import aliased
 from .arguments import (
     allocate,
     check_layout,
@@ -57,7 +57,7 @@ def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_gra
     if d.shape != shape:
         d = allocate(out._place.xp.empty, shape, d.dtype, out._place)
         write(d)
-        outs.put(out, d)
+        out_argument.put(out, d)
     else:
         if aliased(d) and name not in FILLS:
             raise RuntimeError(errors.WRITE_ALIASED)
@@ -72,7 +72,7 @@ def check_target(out: Any, dtype: Any, name: str) -> None:
     """Refuse an `out` that a creation function cannot write to."""
     if name in RESIZES and isinstance(out, Tensor) and mode.on and out.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    outs.check_out(name if name == "bernoulli" else f"aten::{name}", out)
+    out_argument.check_out(name if name == "bernoulli" else f"aten::{name}", out)
     if dtype is not None and dtypes.to_dtype(dtype, name) is not out.dtype:
         given = dtypes.to_dtype(dtype, name)
         raise RuntimeError(

@@ -15,10 +15,10 @@ from ...base import dtypes, type_names
 from ...base.device import device, set_default_device
 from ...base.layout import strided
 from ...base.size import Size
-from ...call import op
-from ...face import FUNCTIONS, public
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ...memory.placement import CPU, place_of
-from ...tensor import Tensor
 from .arguments import allocate, sizes, type_name
 from .data import copied
 from .fills import bare

@@ -10,9 +10,9 @@ from typing import Any
 
 from ...base import dtypes, errors
 from ...base.layout import RANKS, axes_last, check_rank, contiguous_format, preserve_format
-from ...face import expose, public
+from ...core.registry import expose, public
+from ...core.tensor import Tensor
 from ...memory.placement import place_of
-from ...tensor import Tensor
 from .arguments import allocate, check_format, check_layout, leaf
 from .fills import bare
 from .numbers import as_scalar, fit

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.numpy_warnings import quiet
-from ...tensor import Tensor, ndarray
+from ...core.tensor import Tensor, ndarray
 
 NUMBERS = frozenset((bool, int, float, complex))
 LISTS = frozenset((list, tuple))

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs
 from ...base import dtypes, errors
-from ...call import op
-from ...face import public
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...generators import pick
 from ...kernels import sampling, sampling_checks
 from ...memory.placement import place_of
-from ...tensor import Tensor
 from .arguments import check_layout, invalid, leaf, size_tuple
 from .chance import drawn, store
 from .data import put
@@ -98,7 +98,7 @@ def normal(
         raise invalid("normal", (mean, std, size), {}, " * (Tensor mean, Tensor std, *, ...)\n")
     place = tensors[0]._place
     if out is not None:
-        outs.check_out("normal", out, tensors)
+        out_argument.check_out("normal", out, tensors)
     source = pick(generator, place, "normal")
     if out is None:
         return _of_tensors(mean, std, tensors, place, source, tensors[0]._data.dtype)
@@ -107,7 +107,7 @@ def normal(
         said = errors.broadcast(mean._data.shape, out._data.shape)
         if said is not None:
             raise RuntimeError(said)
-    return outs.deliver(out, _of_tensors(mean, std, tensors, place, source, out._data.dtype))
+    return out_argument.deliver(out, _of_tensors(mean, std, tensors, place, source, out._data.dtype))
 
 
 def _by_numbers(mean: Any, std: Any, size: Any, generator: Any, out: Any, options: tuple) -> Tensor:

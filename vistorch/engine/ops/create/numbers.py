@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
-from ...tensor import Tensor
+from ...core.tensor import Tensor
 from .arguments import type_name
 
 PLAIN = frozenset((bool, int, float, complex))

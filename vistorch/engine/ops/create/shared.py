@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
-from ...base_ops import clone_
+from ...core.base_ops import clone_
+from ...core.graph import sync_rg
+from ...core.registry import public
+from ...core.tensor import Tensor, ndarray, wrap
 from ...dlpack import from_dlpack
-from ...face import public
-from ...graph import sync_rg
 from ...kernels.strides import extent, laid
 from ...memory.array_memory import check_array
 from ...memory.placement import place_of
-from ...tensor import Tensor, ndarray, wrap
 from .arguments import allocate, check_bool, leaf, size_tuple
 from .data import converted, copied, from_numpy, put
 from .fills import bare

@@ -13,9 +13,9 @@ import numpy as np
 from ...base import dtypes
 from ...base.dims import fits
 from ...base.numpy_warnings import quiet
-from ...face import public
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...memory.placement import place_of
-from ...tensor import Tensor
 from .arguments import check_layout, invalid, leaf, made
 from .data import put
 from .fills import bare, check_target, into

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs
 from ...base import errors
 from ...base.dims import flag
-from ...call import op
-from ...face import public
+from ...core import out_argument
+from ...core.inplace import replace
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
+from ...core.views import aliased
 from ...generators import pick
-from ...inplace import replace
 from ...interop import host
 from ...kernels import sampling, sampling_checks, sampling_counts
-from ...tensor import Tensor, wrap
-from ...views import aliased
 from .arguments import whole
 from .data import put
 from .fill import NO_GRADIENT, zero
@@ -121,7 +121,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("bernoulli", "input", 1, input)
     if out is not None:
-        outs.check_out("bernoulli", out, (input,))
+        out_argument.check_out("bernoulli", out, (input,))
     place = input._place
     source = pick(generator, place, "bernoulli")
     chance = None if p is None else number(p, "bernoulli", "p", 2)
@@ -187,7 +187,7 @@ def multinomial(
     place = input._place
     if out is not None:
         if not isinstance(out, Tensor):
-            outs.check_out("multinomial", out)
+            out_argument.check_out("multinomial", out)
         if out._data.dtype != np.dtype("i8"):
             raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.scalar_name}")
     source = pick(generator, place, "multinomial")

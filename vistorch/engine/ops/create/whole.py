@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs
 from ...base import dtypes, errors
-from ...face import public
+from ...core import out_argument
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...generators import pick
 from ...kernels import sampling
 from ...memory.placement import place_of
-from ...tensor import Tensor
 from .arguments import check_layout, invalid, leaf, no_more, size_tuple, too_large, whole
 from .chance import drawn, store, values_for
 from .data import put
@@ -87,7 +87,7 @@ def randint(
     low, high, shape = _bounds(bounds, named, "randint")
     draw = _whole_numbers(low, high)
     if out is not None:
-        outs.check_out("aten::randint", out)
+        out_argument.check_out("aten::randint", out)
         source = pick(generator, out._place, "randint")
         return into(out, shape, dtype, "randint", store(draw, source, out._place))
     check_layout(layout, "randint")
@@ -174,7 +174,7 @@ def randperm(
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     if out is not None:
-        outs.check_out("aten::randperm", out)
+        out_argument.check_out("aten::randperm", out)
         source = pick(generator, out._place, "randperm")
 
         def write(d: Any) -> None:

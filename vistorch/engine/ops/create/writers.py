@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...base import errors
-from ...call import op
-from ...face import METHODS, public
+from ...core.inplace import replace
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from ...generators import pick
-from ...inplace import replace
 from ...kernels import sampling
-from ...tensor import Tensor
 from .arguments import no_more, type_name, whole
 from .chance import values_for
 from .data import put

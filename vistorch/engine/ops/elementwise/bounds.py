@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import promote
 from ...base import dtypes, errors
-from ...call import op
-from ...face import FUNCTIONS, METHODS, public
-from ...graph import NUMBERS
-from ...inplace import direct, replace
+from ...core import type_promotion
+from ...core.graph import NUMBERS
+from ...core.inplace import direct, replace
+from ...core.op_factory import op
+from ...core.pointwise import LARGE
+from ...core.pointwise_nary import straight
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.rules import twin
+from ...core.tensor import Tensor
 from ...kernels import masks
-from ...pointwise import LARGE
-from ...rules import twin
-from ...straight import straight
-from ...tensor import Tensor
 from .refusals import C_NAMES, missing, sentence
 from .rows import two
 
@@ -162,12 +162,12 @@ _REAL = frozenset((float, int, type(None)))
 
 def _by_numbers(rule, kernel, input, low, high, out):
     """Bounds that are numbers: they are constants of the row."""
-    common = promote.result_type(input, *[n for n in (low, high) if n is not None])
+    common = type_promotion.result_type(input, *[n for n in (low, high) if n is not None])
     _no_complex(common)
     missing(kernel, "b")(common)
     if common.kind in "iu":
         low, high = (None if n is None else int(np.asarray(n, np.int64).astype(common)) for n in (low, high))
-    return promote.several(rule, (input,), (low, high), out, common, exact_out=True)
+    return type_promotion.several(rule, (input,), (low, high), out, common, exact_out=True)
 
 
 @public(name="clamp", aliases="clip")
@@ -186,7 +186,7 @@ def clamp(input, min=None, max=None, *, out=None):
         tensor([-1.0000,  0.5000,  1.0000])
     """
     if min.__class__ in _REAL and max.__class__ in _REAL and out is None and input.__class__ is Tensor:
-        if input._data.dtype in promote.FLOATS and not (min is None and max is None):
+        if input._data.dtype in type_promotion.FLOATS and not (min is None and max is None):
             return _numbers(input, min, max)
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("clamp", "input", 1, input)
@@ -194,7 +194,7 @@ def clamp(input, min=None, max=None, *, out=None):
         raise RuntimeError("vistorch.clamp: At least one of 'min' or 'max' must not be None")
     tensors = [isinstance(bound, Tensor) for bound in (min, max) if bound is not None]
     if not any(tensors):
-        low, high = (None if bound is None else promote.number(bound) for bound in (min, max))
+        low, high = (None if bound is None else type_promotion.number(bound) for bound in (min, max))
         if (low is None) != (min is None) or (high is None) != (max is None):
             raise _wrong("clamp", input, min, max)
         if isinstance(low, complex) or isinstance(high, complex):
@@ -215,13 +215,13 @@ def clamp(input, min=None, max=None, *, out=None):
         raise _wrong("clamp", input, min, max)
     _no_complex(input._data.dtype)
     if max is None:
-        missing("maximum_cpu", "c")(promote.result_type(input, min))
-        return promote.several(_low, (input, min), (), out)
+        missing("maximum_cpu", "c")(type_promotion.result_type(input, min))
+        return type_promotion.several(_low, (input, min), (), out)
     if min is None:
-        missing("minimum_cpu", "c")(promote.result_type(input, max))
-        return promote.several(_high, (input, max), (), out)
-    missing("clamp_cpu", "bc")(promote.result_type(input, min, max))
-    return promote.several(_both, (input, min, max), (), out)
+        missing("minimum_cpu", "c")(type_promotion.result_type(input, max))
+        return type_promotion.several(_high, (input, max), (), out)
+    missing("clamp_cpu", "bc")(type_promotion.result_type(input, min, max))
+    return type_promotion.several(_both, (input, min, max), (), out)
 
 
 def _wrong(name, *given):
@@ -238,9 +238,9 @@ def _one_bound(name, by_number, by_tensor, place, kernel, tensor_kernel):
         if not isinstance(input, Tensor):
             raise errors.must_be_tensor(name, "input", 1, input)
         if isinstance(bound, Tensor):
-            missing(tensor_kernel, "c")(promote.result_type(input, bound))
-            return promote.several(by_tensor, (input, bound), (), out)
-        n = bound if bound.__class__ in NUMBERS else promote.number(bound)
+            missing(tensor_kernel, "c")(type_promotion.result_type(input, bound))
+            return type_promotion.several(by_tensor, (input, bound), (), out)
+        n = bound if bound.__class__ in NUMBERS else type_promotion.number(bound)
         if n is None:
             raise _wrong(name, input, bound)
         low, high = (n, None) if place == 0 else (None, n)
@@ -310,7 +310,7 @@ def _in_place(fn, label, place_bounds):
             bounds = (*args, *kwargs.values())
             if any(isinstance(t, Tensor) and t._data.ndim for t in bounds):
                 raise _wrong(label, *bounds)
-            common, own = promote.result_type(input, *numbers), input._data.dtype
+            common, own = type_promotion.result_type(input, *numbers), input._data.dtype
             if common != own and not dtypes.can_cast(dtypes.of(common), dtypes.of(own)):
                 raise RuntimeError(
                     f"result type {dtypes.of(common).scalar_name} can't be cast to the desired output type "

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...face import expose, public
-from ...pointwise import binary
+from ...core.pointwise import binary
+from ...core.registry import expose, public
 from .refusals import missing
 
 _FLOAT = np.dtype("f4")

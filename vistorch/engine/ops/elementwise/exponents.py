@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import inplace, outs
 from ...base import dtypes, errors
 from ...base.return_types import frexp as pair
 from ...base.return_types import make
-from ...call import HALVES, op
-from ...face import FUNCTIONS, METHODS, public
-from ...pointwise import binary
-from ...promote import default_float, floating, result_type
-from ...tensor import Tensor
+from ...core import inplace, out_argument
+from ...core.op_factory import HALVES, op
+from ...core.pointwise import binary
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import default_float, floating, result_type
 from .refusals import C_NAMES, missing
 from .rows import two
 
@@ -96,7 +96,7 @@ def ldexp(input, other, *, out=None):
         if other._data.dtype.kind == "b" and floating(input._data.dtype):
             raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
         return ldexp_row(input, other)
-    outs.check_out("ldexp", out, (input, other))
+    out_argument.check_out("ldexp", out, (input, other))
     _holds(input, other, out)
     return ldexp_row(input, other, out=out)
 
@@ -176,7 +176,7 @@ def frexp(input: Any, *, out: Any = None) -> Any:
         raise errors.must_be_tensor("frexp", "input", 1, input)
     dt = input._data.dtype
     if out is not None:
-        outs.check_outs("frexp", out, (input,))
+        out_argument.check_outs("frexp", out, (input,))
     if dt.kind == "c" or not floating(dt):
         raise RuntimeError("vistorch.frexp() only supports floating-point dtypes")
     if out is None:
@@ -191,4 +191,4 @@ def frexp(input: Any, *, out: Any = None) -> Any:
         raise RuntimeError(
             f"vistorch.frexp() expects exponent to have int dtype but got {_spelled(out[1].dtype)}"
         )
-    return make(pair, tuple([outs.deliver(o, r) for o, r in zip(out, frexp_row(input), strict=True)]))
+    return make(pair, tuple([out_argument.deliver(o, r) for o, r in zip(out, frexp_row(input), strict=True)]))

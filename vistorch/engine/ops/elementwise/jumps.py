@@ -5,13 +5,13 @@ Invariant: where the function jumps its derivative is zero, as in PyTorch.
 
 from __future__ import annotations
 
-from ... import outs, promote
 from ...base import dtypes, errors
-from ...call import op
-from ...face import FUNCTIONS, METHODS, expose, public
-from ...inplace import general
-from ...pointwise import binary
-from ...tensor import Tensor
+from ...core import out_argument, type_promotion
+from ...core.inplace import general
+from ...core.op_factory import op
+from ...core.pointwise import binary
+from ...core.registry import FUNCTIONS, METHODS, expose, public
+from ...core.tensor import Tensor
 from .division import name_undifferentiable, undifferentiable
 from .refusals import kind_of, missing, sentence
 
@@ -56,14 +56,14 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("nan_to_num", "input", 1, input)
     for name, value, at in (("nan", nan, 2), ("posinf", posinf, 3), ("neginf", neginf, 4)):
-        if value is not None and promote.number(value) is None:
+        if value is not None and type_promotion.number(value) is None:
             raise TypeError(
                 f"nan_to_num(): argument '{name}' (position {at}) must be float, not {type(value).__name__}"
             )
     dt = input._data.dtype
     if kind_of(dt) in "ib":
         _same_as_input(dt, out)
-        return FUNCTIONS["clone"](input) if out is None else outs.deliver(out, input)
+        return FUNCTIONS["clone"](input) if out is None else out_argument.deliver(out, input)
     _same_as_input(dt, out)
     limits = _largest(dt)
     consts = (
@@ -71,7 +71,7 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
         limits if posinf is None else float(posinf),
         -limits if neginf is None else float(neginf),
     )
-    return promote.several(_nan_to_num, (input,), consts, out, dt)
+    return type_promotion.several(_nan_to_num, (input,), consts, out, dt)
 
 
 def _same_as_input(dt, out):

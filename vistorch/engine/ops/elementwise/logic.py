@@ -6,8 +6,8 @@ Invariant: logical ops read any dtype as zero or not zero; ops of bits refuse fl
 from __future__ import annotations
 
 from ...base.modes import mode
-from ...face import METHODS
-from ...inplace import replace
+from ...core.inplace import replace
+from ...core.registry import METHODS
 from .refusals import missing
 from .rows import one, two
 

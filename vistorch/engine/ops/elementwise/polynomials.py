@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
-from ...call import HALVES
+from ...core.op_factory import HALVES
+from ...core.pointwise import binary, unary
 from ...kernels import airy, polynomials
-from ...pointwise import binary, unary
 from .refusals import both, missing
 from .rows import describe
 from .special import _shaped

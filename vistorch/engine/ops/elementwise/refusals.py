@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...base import dtypes
-from ...promote import HALVES
+from ...core.type_promotion import HALVES
 
 
 def kind_of(dt: np.dtype) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import enter, op
-from ...straight import straight
+from ...core.op_factory import enter, op
+from ...core.pointwise_nary import straight
 
 
 # Without the number 1, which numpy reads slowly: g (1 - y^2) = g - g y y, with one step in place where g is an array.

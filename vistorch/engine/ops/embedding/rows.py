@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 from ...kernels.row_sums import added_rows
 from ..index.at import add_at
 from ..normalize.standard import there

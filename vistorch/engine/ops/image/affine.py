@@ -7,8 +7,8 @@ from typing import Any
 
 from ...base import dims, errors
 from ...base.casting import casting
-from ...call import op
-from ...face import public
+from ...core.op_factory import op
+from ...core.registry import public
 from ..linalg import checks
 
 

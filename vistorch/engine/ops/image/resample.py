@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 from .taps import Taps
 
 SHORT = 256  # an axis this long is read tap by tap

@@ -12,10 +12,10 @@ import numpy as np
 
 from ...base import dims, errors
 from ...base.casting import casting
-from ...call import op
-from ...face import public
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels.row_sums import added_rows
-from ...tensor import Tensor
 from ..index.at import add_at
 from ..linalg import checks
 from . import places

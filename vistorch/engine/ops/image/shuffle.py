@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import dims, errors
-from ...call import op
-from ...face import public
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ..linalg import checks
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import errors
-from ...tensor import Tensor
+from ...core.tensor import Tensor
 from ..linalg import checks
 from .resample import ROWS
 from .taps import taps

@@ -10,12 +10,12 @@ from typing import Any
 
 from ...base.events import hear
 from ...base.modes import mode
-from ...call import op
-from ...face import METHODS
-from ...graph import UNTRACKED, Version, draw, leaf_of
-from ...node_maker import linker
-from ...tensor import Tensor, new
-from ...views import View
+from ...core.graph import UNTRACKED, Version, draw, leaf_of
+from ...core.node_maker import linker
+from ...core.op_factory import op
+from ...core.registry import METHODS
+from ...core.tensor import Tensor, new
+from ...core.views import View
 from ..shape import rows
 from . import where as _where
 from .parse import SCALAR, bounds, is_whole, items_of, outside, plan

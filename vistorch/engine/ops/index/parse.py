@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors, type_names
+from ...core.tensor import Tensor
 from ...memory.placement import CPU, move
-from ...tensor import Tensor
 from ..shape import rows
 from .where import Where
 

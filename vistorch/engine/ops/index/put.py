@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import views
 from ...base import errors
 from ...base.casting import casting
 from ...base.dims import flag
 from ...base.modes import mode
-from ...base_ops import to_place
-from ...call import op
-from ...face import FUNCTIONS, METHODS, public
-from ...graph import sync_rg
-from ...tensor import Tensor
+from ...core import views
+from ...core.base_ops import to_place
+from ...core.graph import sync_rg
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from . import checks
 from . import where as _where
 from .at import add_at

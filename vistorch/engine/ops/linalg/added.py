@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs
 from ...base.casting import casting
 from ...base.events import hear
 from ...base.modes import inferring, mode
 from ...base.numpy_warnings import aside, silently
-from ...base_ops import cast
-from ...call import op
-from ...face import public
-from ...graph import UNTRACKED
+from ...core import out_argument
+from ...core.base_ops import cast
+from ...core.graph import UNTRACKED
+from ...core.op_factory import op
+from ...core.record import record
+from ...core.registry import public
+from ...core.tensor import Tensor, new
+from ...core.type_promotion import result_type
 from ...memory.placement import CPU
-from ...promote import result_type
-from ...record import record
-from ...tensor import Tensor, new
 from . import checks
 from .into import Style, into
 from .rows import col
@@ -268,7 +268,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
         return recast[0]
     checks.tensors("addr", input=input, vec1=vec1, vec2=vec2)
     if out is not None:
-        outs.check_out("addr", out, (input, vec1, vec2))
+        out_argument.check_out("addr", out, (input, vec1, vec2))
     checks.same_place("addr", input, vec1, vec2)
     for name, v in (("vec1", vec1), ("vec2", vec2)):
         if v._data.ndim != 1:
@@ -286,4 +286,4 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
             raise RuntimeError("value cannot be converted to type double without overflow")
     x, u, v = [p if p._data.dtype == common else cast(p, common) for p in (input, vec1, vec2)]
     result = addr_row(x, u, v, beta, alpha)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)

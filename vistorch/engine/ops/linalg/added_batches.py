@@ -9,10 +9,10 @@ from typing import Any
 
 from ...base.casting import casting
 from ...base.errors import sizes
-from ...call import op
-from ...face import FUNCTIONS, METHODS, public
-from ...inplace import general
-from ...tensor import Tensor
+from ...core.inplace import general
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from . import checks
 from .added import addmm, addmv, addr, same_types, scaled, total
 from .into import Style, into

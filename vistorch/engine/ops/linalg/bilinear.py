@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 from ...base.casting import casting
-from ...call import op
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from .checks import native, tensors
 
 _by_pairs = op(

@@ -12,9 +12,9 @@ from ...base import dims as _dims
 from ...base import errors
 from ...base.casting import casting
 from ...base.errors import sizes
-from ...call import op
-from ...face import FUNCTIONS, METHODS, public
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from ..create.arguments import type_name
 from ..shape.rows import permute, reshape, unsafe_view, unsqueeze, view
 from . import checks

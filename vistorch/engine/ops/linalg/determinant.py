@@ -9,9 +9,9 @@ from typing import Any
 
 from ...base.return_types import linalg_slogdet, make
 from ...base.return_types import slogdet as slogdet_type
-from ...call import op
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from . import checks
 from .into import Style, into
 from .rows import col, is_complex, mH, mT

@@ -13,9 +13,9 @@ from ...base.casting import casting
 from ...base.dims import flag
 from ...base.modes import mode
 from ...base.return_types import linalg_qr, linalg_svd, make
-from ...call import op
-from ...graph import sync_rg
-from ...tensor import Tensor
+from ...core.graph import sync_rg
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from . import checks
 from .into import Style, into
 from .rows import col, cols, diag, from_diag, half_upper, is_complex, mH, pad_cols, refuse_phase, row

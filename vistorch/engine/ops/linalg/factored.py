@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs
 from ...base import errors, return_types
 from ...base.casting import casting
 from ...base.dims import flag
 from ...base.return_types import make
-from ...call import op
-from ...face import public
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels import lu as kernels
-from ...tensor import Tensor
 from . import checks
 from .deprecated import warn_once
 from .lu import I4, _unpacked, _upper
@@ -93,7 +93,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """
     checks.tensors("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
     if out is not None:
-        outs.check_out("linalg_lu_solve", out, (LU, B))
+        out_argument.check_out("linalg_lu_solve", out, (LU, B))
     name = "linalg.lu_solve"
     checks.same_place(name, LU, pivots, B)
     a, p, b = LU._data, pivots._data, B._data
@@ -142,7 +142,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
         raise RuntimeError(
             f"Expected out tensor to have dtype {checks.native(LU)}, but got {checks.native(out)} instead"
         )
-    return outs.deliver(out, o)
+    return out_argument.deliver(out, o)
 
 
 @public("lu_solve")
@@ -247,7 +247,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         return recast[0]
     checks.tensors("cholesky_solve", input=input, input2=input2)
     if out is not None:
-        outs.check_out("cholesky_solve", out, (input, input2))
+        out_argument.check_out("cholesky_solve", out, (input, input2))
     for t, letter in ((input, "b"), (input2, "u")):
         if t._data.ndim < 2:
             raise RuntimeError(
@@ -257,7 +257,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     _pair("cholesky_solve", input, input2)
     _plain("cholesky_solve_cpu", input)
     o = cholesky_solve_row(input, input2, flag(upper, "cholesky_solve", "upper"))
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 def _no_inverse(a, *_):
@@ -311,11 +311,11 @@ def cholesky_inverse(input, upper=False, *, out=None):
         return recast[0]
     checks.tensors("cholesky_inverse", input=input)
     if out is not None:
-        outs.check_out("cholesky_inverse", out, (input,))
+        out_argument.check_out("cholesky_inverse", out, (input,))
     checks.square("cholesky_inverse", input)
     _plain("cholesky_inverse_out_cpu", input)
     o = cholesky_inverse_row(input, flag(upper, "cholesky_inverse", "upper"))
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 def _old_triangular(xp, b, A, upper, transpose, unitriangular):
@@ -372,7 +372,7 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
     checks.tensors("triangular_solve", b=b, A=A)
     warn_once("triangular_solve")
     if out is not None:
-        outs.check_outs("triangular_solve", out, (b, A))
+        out_argument.check_outs("triangular_solve", out, (b, A))
     for t, letter in ((b, "b"), (A, "A")):
         if t._data.ndim < 2:
             raise RuntimeError(
@@ -390,5 +390,5 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
         flag(unitriangular, "triangular_solve", "unitriangular"),
     )
     if out is not None:
-        results = tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)])
+        results = tuple([out_argument.deliver(o, r) for o, r in zip(out, results, strict=True)])
     return make(return_types.triangular_solve, results)

@@ -10,9 +10,9 @@ from typing import Any
 
 from ...base import dims as _dims
 from ...base.casting import casting
-from ...base_ops import expand
-from ...call import op
-from ...face import public
+from ...core.base_ops import expand
+from ...core.op_factory import op
+from ...core.registry import public
 from ..reduce.norms import vector_norm_dims
 from . import checks
 from .into import Style, into

@@ -13,9 +13,9 @@ from ...base import dims as _dims
 from ...base import dtypes
 from ...base.casting import casting
 from ...base.dims import flag
-from ...base_ops import cast
-from ...face import METHODS
-from ...tensor import Tensor
+from ...core.base_ops import cast
+from ...core.registry import METHODS
+from ...core.tensor import Tensor
 from ..reduce.norms import vector_norm as _vector_norm
 from ..shape.rows import permute, unsqueeze
 from . import checks

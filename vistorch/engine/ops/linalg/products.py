@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.casting import casting
-from ...base_ops import expand
-from ...call import op
-from ...face import METHODS, expose, public
-from ...graph import UNTRACKED, version
-from ...tensor import Tensor
+from ...core.base_ops import expand
+from ...core.graph import UNTRACKED, version
+from ...core.op_factory import op
+from ...core.registry import METHODS, expose, public
+from ...core.tensor import Tensor
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
 from .into import DOT, MV, Style, into

@@ -14,10 +14,10 @@ from ...base import errors
 from ...base.casting import casting
 from ...base.dims import flag
 from ...base.return_types import linalg_lstsq, make
-from ...call import HALVES, op
-from ...face import FUNCTIONS, public
-from ...promote import number
-from ...tensor import Tensor, wrap
+from ...core.op_factory import HALVES, op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import number
 from ..shape.rows import squeeze_dim
 from . import checks
 from .factor import svdvals

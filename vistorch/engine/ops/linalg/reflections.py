@@ -13,9 +13,9 @@ from ...base.casting import casting
 from ...base.dims import flag
 from ...base.return_types import geqrf as geqrf_type
 from ...base.return_types import make
-from ...call import op
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from . import checks
 from .into import Style, into
 

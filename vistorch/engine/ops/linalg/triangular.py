@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.dims import flag
-from ...call import op
-from ...face import METHODS
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.registry import METHODS
+from ...core.tensor import Tensor
 from . import checks
 from .into import Style, into
 from .rows import mT

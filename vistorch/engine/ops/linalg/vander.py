@@ -11,8 +11,8 @@ from typing import Any
 from ...base import dims, errors
 from ...base.casting import casting
 from ...base.dims import flag
-from ...face import FUNCTIONS, METHODS, public
-from ...tensor import Tensor
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from . import checks
 from .into import castable, into
 from .solve import inv, solve

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from ...base.casting import casting
 from ...base.errors import sizes
-from ...call import op
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ..shape.rows import unsqueeze
 from . import checks
 from .into import DOT, MV, TENSORDOT, Style, into

@@ -13,9 +13,9 @@ import numpy as np
 
 from ...base import dims, errors
 from ...base.casting import casting
-from ...call import HALVES, op
-from ...face import public
-from ...tensor import Tensor, wrap
+from ...core.op_factory import HALVES, op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ..elementwise.choose import where
 from ..elementwise.division import undifferentiable
 from ..elementwise.refusals import missing

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...base import errors
-from ...call import op
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from ..elementwise.division import undifferentiable
 from ..elementwise.refusals import missing
 from ..index.at import add_at

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...base import errors
-from ...call import HALVES, op
-from ...placed import placed
-from ...tensor import Tensor
+from ...core.op_factory import HALVES, op
+from ...core.sparse_gradient import placed
+from ...core.tensor import Tensor
 from ..elementwise.refusals import missing
 from .frame import MEAN, NONE, label_of, no_gradient, optional, same_type, tensors, whole
 

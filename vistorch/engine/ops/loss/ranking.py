@@ -9,8 +9,8 @@ import math
 
 from ...base import errors
 from ...base.casting import casting
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ..elementwise.bounds import clamp_min, minimum
 from ..elementwise.choose import where
 from .frame import finished, flag, real, tensors, whole

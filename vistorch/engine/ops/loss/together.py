@@ -13,10 +13,10 @@ import numpy as np
 from ...base.events import hear
 from ...base.modes import mode
 from ...base.numpy_warnings import hushed
-from ...call import FLOATS
+from ...core.op_factory import FLOATS
+from ...core.record import record
+from ...core.tensor import Tensor, new, wrap
 from ...memory.placement import CPU
-from ...record import record
-from ...tensor import Tensor, new, wrap
 from ..activation.soft import _log_softmax
 from .nll import MEAN, NONE, one_rows
 

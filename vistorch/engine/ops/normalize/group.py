@@ -10,9 +10,9 @@ from typing import Any
 
 from ...base import dims, errors
 from ...base.casting import casting
-from ...call import op
-from ...face import public
-from ...tensor import wrap
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import wrap
 from ..reduce.frame import size_of
 from . import checks, passes
 from .passes import F8

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...base.casting import casting
-from ...base_ops import to_dtype
-from ...call import op
-from ...face import public
-from ...tensor import wrap
+from ...core.base_ops import to_dtype
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import wrap
 from . import checks, passes, rows
 from .standard import absent, there
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import dims, errors
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ..shape import rows
 from . import sizes
 from .average import ADAPTIVE_AVG

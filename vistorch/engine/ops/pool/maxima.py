@@ -10,9 +10,9 @@ from typing import Any
 
 from ...base.casting import casting
 from ...base.modes import mode
-from ...face import public
-from ...graph import sync_rg
-from ...tensor import Tensor
+from ...core.graph import sync_rg
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ..shape import rows
 from . import sizes
 from .maximum import MAX, MAX_1D

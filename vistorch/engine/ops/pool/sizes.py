@@ -10,7 +10,7 @@ from operator import index
 from typing import Any
 
 from ...base import dims, dtypes, errors
-from ...tensor import Tensor
+from ...core.tensor import Tensor
 from .windows import Window
 
 _COUNT = {2: "two", 3: "three"}

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...base import dims, dtypes, errors
-from ...call import op
-from ...tensor import Tensor
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from . import sizes
 from .chosen import flat, lowest
 

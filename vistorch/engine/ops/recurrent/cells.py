@@ -10,8 +10,8 @@ from typing import Any
 
 from ...base import errors
 from ...base.casting import casting
-from ...face import public
-from ...tensor import Tensor
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ..linalg.added import addmm
 from .elman import relu_layer, tanh_layer
 from .gru import layer as gru_layer

@@ -19,11 +19,11 @@ import numpy as np
 from ...backward import Pass, drain
 from ...base import dtypes
 from ...base.modes import mode
-from ...base_ops import clone_
-from ...call import op
-from ...graph import edge, sync_rg
-from ...promote import default_float
-from ...tensor import Tensor, wrap
+from ...core.base_ops import clone_
+from ...core.graph import edge, sync_rg
+from ...core.op_factory import op
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import default_float
 from ..linalg.added import addmm
 from ..shape.join import cat, stack
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from ...base import dtypes, errors
 from ...base.casting import casting
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ..shape.join import cat, stack
 from .elman import relu_layer, tanh_layer
 from .gru import layer as gru_layer

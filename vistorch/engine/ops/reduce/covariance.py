@@ -9,9 +9,9 @@ import warnings
 from typing import Any
 
 from ...base import dims
-from ...face import FUNCTIONS, METHODS, public
-from ...promote import floating
-from ...tensor import Tensor
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating
 from .frame import label, tensor
 
 

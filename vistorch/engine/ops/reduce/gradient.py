@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import dims as _dims
-from ...face import FUNCTIONS, METHODS, public
-from ...promote import number
-from ...tensor import Tensor
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import number
 from .frame import tensor
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from ...base import dims, errors, return_types
 from ...base.dims import flag
-from ...call import HALVES, op
-from ...face import public
-from ...promote import number
-from ...tensor import Tensor, wrap
+from ...core.op_factory import HALVES, op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import number
 from .counting import _refusing
 from .edges import bin_edges
 from .frame import missing, spelled, tensor

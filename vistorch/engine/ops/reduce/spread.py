@@ -9,13 +9,13 @@ import warnings
 from math import inf
 from typing import Any
 
-from ... import outs
 from ...base.dims import flag
-from ...call import op
-from ...face import public
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating
 from ...kernels import totals
-from ...promote import floating
-from ...tensor import Tensor
 from .frame import MISSING, axes_of, back, missing, numpy_names, size_of, tensor
 
 
@@ -163,11 +163,11 @@ def _outputs(shape: tuple, dims: tuple) -> bool:
 
 def _one(name: str, prim: Any, input: Tensor, asked: tuple, out: Any) -> Tensor:
     if out is not None:
-        outs.check_out(name, out, (input,))
+        out_argument.check_out(name, out, (input,))
         if out._data.dtype.kind == "c" and input._data.dtype.kind != "c" and len(asked[0]) < input._data.ndim:
             raise missing("std_cpu", out._data.dtype)
     o = prim(input, *asked)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()

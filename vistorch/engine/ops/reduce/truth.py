@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import outs
 from ...base.dims import flag
-from ...call import op
-from ...face import METHODS, public
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
 from ..shape.views import one_by_one
 from .frame import axes_of, label, numpy_names, tensor
 
@@ -34,14 +34,14 @@ def _answer(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: Any, 
         dim, keepdim = numpy_names(name, names, dim, keepdim)
     a = tensor(name, input)
     if out is not None:
-        outs.check_out(name, out)
+        out_argument.check_out(name, out)
         if out._data.dtype.kind != "b" and out._data.dtype.str != "|u1":
             raise RuntimeError(f"{name} only supports bool tensor for result, got: {label(out._data.dtype)}")
     # an empty tuple reduces nothing here: each element for itself
     o = _true(input) if dim == () else prim(input, axes_of(input, dim, name), flag(keepdim, name, "keepdim"))
     if a.dtype.str == "|u1":
         o = _as_byte(o)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()

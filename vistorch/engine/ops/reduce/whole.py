@@ -15,10 +15,10 @@ from ...base.casting import casting
 from ...base.events import hear
 from ...base.modes import inferring, mode
 from ...base.numpy_warnings import aside, silently
-from ...graph import UNTRACKED
+from ...core.graph import UNTRACKED
+from ...core.record import record
+from ...core.tensor import Tensor, asarray, new
 from ...memory.placement import CPU
-from ...record import record
-from ...tensor import Tensor, asarray, new
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
 

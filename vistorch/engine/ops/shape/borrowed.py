@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import views
 from ...base import errors
 from ...base.events import hear
 from ...base.modes import mode
-from ...face import public
-from ...graph import sync_rg, version
+from ...core import views
+from ...core.graph import sync_rg, version
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ...kernels.strides import extent
 from ...memory.array_memory import bytes_of, owner
 from ...memory.storage import UntypedStorage
-from ...tensor import Tensor, wrap
 from .strided import as_strided
 
 FORMS = """expected one of:

@@ -11,12 +11,12 @@ from typing import Any
 from ...base import dtypes, type_names
 from ...base.dims import flag
 from ...base.layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
-from ...base_ops import cast, clone_, to_place
-from ...call import op
-from ...face import METHODS, public
+from ...core.base_ops import cast, clone_, to_place
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, wrap
 from ...memory.placement import place_of
 from ...metadata import is_contiguous
-from ...tensor import Tensor, wrap
 from . import rows
 from .views import tensor
 

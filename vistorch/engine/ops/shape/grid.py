@@ -13,10 +13,10 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ...base.dims import flag, room, whole
-from ...base_ops import expand
-from ...face import public
+from ...core.base_ops import expand
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ...memory.placement import place_of
-from ...tensor import Tensor, wrap
 from . import rows
 from .expand import each_tensor
 from .join import stack_row

@@ -11,13 +11,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ... import views
 from ...base import errors
 from ...base.events import hear
 from ...base.modes import mode
-from ...graph import UNTRACKED, let_go, more, sync_rg, version
-from ...tensor import Tensor, wrap
-from ...views import HiddenView
+from ...core import views
+from ...core.graph import UNTRACKED, let_go, more, sync_rg, version
+from ...core.tensor import Tensor, wrap
+from ...core.views import HiddenView
 
 
 def reshaped(fn: Callable, name: str) -> Callable:

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ...base.dims import fits, one, room, sequence, sizes, whole
-from ...base_ops import expand
-from ...call import op
-from ...face import METHODS, public
-from ...tensor import Tensor, wrap
+from ...core.base_ops import expand
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, wrap
 from . import rows
 from .views import given, tensor
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...base.dims import one, sizes, whole
-from ...face import METHODS, public
-from ...tensor import Tensor
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from .rows import key
 from .views import one_by_one, slice_of, tensor
 

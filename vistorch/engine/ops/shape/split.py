@@ -11,12 +11,12 @@ from ...base import errors
 from ...base.dims import one, sizes, whole
 from ...base.events import hear
 from ...base.modes import mode
-from ...face import METHODS, public
-from ...graph import version
-from ...record import record
-from ...rules import define
-from ...tensor import Tensor, new
-from ...views import View
+from ...core.graph import version
+from ...core.record import record
+from ...core.registry import METHODS, public
+from ...core.rules import define
+from ...core.tensor import Tensor, new
+from ...core.views import View
 from . import rows
 from .join import corners, numbers
 from .rows import key

@@ -9,10 +9,10 @@ from typing import Any
 
 from ...base import errors
 from ...base.dims import LARGEST, one, sequence, whole
-from ...face import METHODS, public
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, ndarray
 from ...kernels.strides import extent, start
 from ...memory.array_memory import owner
-from ...tensor import Tensor, ndarray
 from . import rows
 from .inplace import reshaped
 from .views import tensor

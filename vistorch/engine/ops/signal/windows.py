@@ -14,8 +14,8 @@ from ...base import dtypes
 from ...base.dims import fits
 from ...base.layout import strided
 from ...base.numpy_warnings import quiet
-from ...call import HALVES
-from ...face import expose
+from ...core.op_factory import HALVES
+from ...core.registry import expose
 from ...kernels.special import i0
 from ...memory.placement import place_of
 from ..create.arguments import check_layout, invalid, leaf

@@ -6,9 +6,9 @@ from typing import Any
 
 from ....engine.base import errors
 from ....engine.base.casting import casting
+from ....engine.core.tensor import Tensor
 from ....engine.ops.pool import maxima, unpool
 from ....engine.ops.shape import rows
-from ....engine.tensor import Tensor
 
 __all__ = [
     "max_pool1d",

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ....engine.base.events import hear
+from ....engine.core.tensor import Tensor, wrap
 from ....engine.memory.placement import CPU
-from ....engine.tensor import Tensor, wrap
 from ..dataset import Subset, TensorDataset
 from . import worker
 from .collate import default_collate

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ....engine.base import cuda_probe
+from ....engine.core.tensor import Tensor, wrap
 from ....engine.kernels import simulated
 from ....engine.memory.placement import CPU
-from ....engine.tensor import Tensor, wrap
 from .collate import _same_mapping, _same_sequence
 
 

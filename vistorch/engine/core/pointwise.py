@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from . import promote
-from .base import errors
-from .base.casting import casting
-from .base.events import hear
-from .base.modes import inferring, mode
-from .base.numpy_warnings import aside, silently
-from .call import enter
+from ..base import errors
+from ..base.casting import casting
+from ..base.events import hear
+from ..base.modes import inferring, mode
+from ..base.numpy_warnings import aside, silently
+from ..memory.placement import CPU
+from . import type_promotion
 from .graph import UNTRACKED
-from .memory.placement import CPU
+from .op_factory import enter
 from .record import record
 from .rules import define, twin
 from .tensor import Tensor, asarray, ndarray, new
@@ -79,7 +79,7 @@ def unary(
         if (dt is not f4 and dt is not f8) or input._place is not CPU or out is not None:
             if casting.on and (recast := casting.ask(call, locals())):
                 return recast[0]
-            return promote.unary(rule, ints, check, input, out)
+            return type_promotion.unary(rule, ints, check, input, out)
         try:
             d = silently(run, a)
         except RuntimeError as exc:
@@ -177,7 +177,7 @@ def binary(
                     return scaled(input, other)
                 if casting.on and (recast := casting.ask(call, locals())):
                     return recast[0]
-                return promote.mixed(rule, how, input, other, out, as_operator)
+                return type_promotion.mixed(rule, how, input, other, out, as_operator)
             dt = a.dtype
             if (
                 dt is not b.dtype
@@ -188,7 +188,7 @@ def binary(
             ):
                 if casting.on and (recast := casting.ask(call, locals())):
                     return recast[0]
-                return promote.binary(rule, how, input, other, out)
+                return type_promotion.binary(rule, how, input, other, out)
             try:
                 d = silently(run, a, b)
             except ValueError:
@@ -228,7 +228,7 @@ def binary(
                 or not numbers_too
                 or not -1e18 < number < 1e18
             ):
-                return promote.mixed(rule, how, input, number, None, as_operator)
+                return type_promotion.mixed(rule, how, input, number, None, as_operator)
             try:
                 d = silently(run, a, number)
             except RuntimeError as exc:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .base import errors, type_names
-from .base.modes import careful, mode
-from .face import public
+from ..base import errors, type_names
+from ..base.modes import careful, mode
 from .graph import Hooks, follow, more
 from .handles import RemovableHandle, handle
+from .registry import public
 from .tensor import Tensor, ndarray, wrap
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .base import dtypes, errors
-from .base.events import hear
-from .base.modes import inferring, mode
-from .base.numpy_warnings import aside, hushed, silently
+from ..base import dtypes, errors
+from ..base.events import hear
+from ..base.modes import inferring, mode
+from ..base.numpy_warnings import aside, hushed, silently
 from .graph import UNTRACKED, Version
 from .record import record
 from .rules import REC, Rule, define

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base import dtypes, errors, events
+from ..base.dims import flag
+from ..base.modes import mode
+from ..base.size import Size, size_of
+from ..memory.placement import CPU
 from . import graph
-from .base import dtypes, errors, events
-from .base.dims import flag
-from .base.modes import mode
-from .base.size import Size, size_of
-from .memory.placement import CPU
 
 ndarray = np.ndarray
 asarray = np.asarray

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base.events import hear
+from ..base.modes import mode
+from ..kernels import strides, totals
+from ..memory.placement import move
 from . import views
-from .base.events import hear
-from .base.modes import mode
-from .call import op
 from .graph import sync_rg
-from .kernels import strides, totals
-from .memory.placement import move
+from .op_factory import op
 from .record import record
 from .rules import REC
 from .tensor import Tensor, wrap

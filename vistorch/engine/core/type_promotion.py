@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from . import outs
-from .base import dtypes, errors
-from .base.events import hear
-from .base.modes import mode
-from .base.numpy_warnings import hushed
+from ..base import dtypes, errors
+from ..base.events import hear
+from ..base.modes import mode
+from ..base.numpy_warnings import hushed
+from . import out_argument
 from .base_ops import to_place
 from .graph import NUMBERS, sync_rg
 from .record import Promoted, record
@@ -94,8 +94,8 @@ def finish(
 ) -> Tensor:
     """Wrap, record, tell, deliver; `common`: the type that operands of other types were promoted to."""
     if out is not None:
-        outs.check_memory(out, ins)
-        return outs.deliver(out, wrap(d, place))
+        out_argument.check_memory(out, ins)
+        return out_argument.deliver(out, wrap(d, place))
     o = wrap(d, place)
     if mode.on:
         for t, vjp in zip(ins, rule.vjps):  # noqa: B905  hot
@@ -131,11 +131,11 @@ def _check_out(rule: Any, out: Any, operands: tuple) -> None:
     """Refuse an `out` where a gradient would be lost, in the words PyTorch has for this kind of op."""
     name = rule.public
     if rule.grad_name == "NotImplemented" or rule.name in INTEGERS_ONLY:
-        outs.check_out("aten::" + name, out)
+        out_argument.check_out("aten::" + name, out)
     elif any(rule.vjps):
-        outs.check_out(name, out, operands)
+        out_argument.check_out(name, out, operands)
     else:
-        outs.check_out(name, out, overwrites=True)
+        out_argument.check_out(name, out, overwrites=True)
 
 
 def check_exact(out: Tensor, common: Any) -> None:
@@ -160,7 +160,7 @@ def unary(rule: Any, ints: str, check: Any, input: Tensor, out: Any) -> Tensor:
             check_exact(out, a.real.dtype if rule.name == "abs" else common)
         elif ints == "only bool" and out._data.dtype != BOOL:
             raise RuntimeError(f"{rule.public} does not support non-boolean outputs.")
-        outs.check_memory(out, (input,))
+        out_argument.check_memory(out, (input,))
     return finish(rule, input._place, compute(rule, input._place, [a], common), (input,), out)
 
 
@@ -216,11 +216,11 @@ def _binary(rule: Any, how: tuple, x: Any, y: Any, out: Any, place: Any) -> Tens
     if kind == "float" and not floating(common):
         common = default_float()
     if out is not None:
-        outs.check_memory(out, (x, y))
+        out_argument.check_memory(out, (x, y))
     if refuse is not None:
         refuse_last(refuse, common, (x, y))
     if out is not None and kind in ("arith", "float"):
-        outs.check_cast(common, out._data.dtype)
+        out_argument.check_cast(common, out._data.dtype)
     arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place, wide) for t in (x, y)]
     d = compute(rule, place, arrays, None if kind == "logic" else common)
     if kind in ("arith", "float") and d.dtype != common:
@@ -306,9 +306,9 @@ def several(
     if exact_out and out is not None:
         check_exact(out, common)
     if out is not None:
-        outs.check_memory(out, ins)
+        out_argument.check_memory(out, ins)
     if out is not None and same:
-        outs.check_cast(common, out._data.dtype)
+        out_argument.check_cast(common, out._data.dtype)
     arrays = [t._data if isinstance(t, Tensor) else _as_array(t, common, place) for t in given]
     d = compute(rule, place, arrays, common if same else None, consts)
     return finish(rule, place, d, given, out, consts, common if same else None)

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from . import outs, promote, views
-from .base import errors
-from .base.events import hear
-from .base.modes import mode
-from .base.numpy_warnings import aside, hushed, silently
+from ..base import errors
+from ..base.events import hear
+from ..base.modes import mode
+from ..base.numpy_warnings import aside, hushed, silently
+from ..memory.placement import CPU
+from . import out_argument, type_promotion, views
 from .base_ops import to_dtype
 from .graph import OUT, UNTRACKED, Out, sync_rg, version
-from .memory.placement import CPU
-from .promote import FLOATS
 from .tensor import Tensor, wrap
+from .type_promotion import FLOATS
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
@@ -71,9 +71,9 @@ def replace(
         raise RuntimeError(errors.WRITE_ALIASED)
     r = o._data
     if r.shape != d.shape:
-        raise RuntimeError(outs.outgrown(d.shape, r.shape))
+        raise RuntimeError(out_argument.outgrown(d.shape, r.shape))
     if r.dtype != d.dtype:
-        outs.check_cast(r.dtype, d.dtype)
+        out_argument.check_cast(r.dtype, d.dtype)
         if o._rg:
             n = o._node
             if n.__class__ is Out or n is old._node:
@@ -112,10 +112,10 @@ def _sooner(x: Tensor, args: tuple, casts: bool) -> str | None:
     except ValueError:
         return None
     if shape != x._data.shape:
-        return outs.outgrown(x._data.shape, shape)
+        return out_argument.outgrown(x._data.shape, shape)
     try:
         if casts:
-            outs.check_cast(promote.result_type(x, *tensors), x._data.dtype)
+            out_argument.check_cast(type_promotion.result_type(x, *tensors), x._data.dtype)
     except RuntimeError as refusal:
         return str(refusal)
     return None

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import warnings
 
-from . import promote
-from .base.warn_once import user_level
+from ..base.warn_once import user_level
+from . import type_promotion
 from .tensor import Tensor
 
 
@@ -23,7 +23,9 @@ def number_first(name: str, number: str, tensors: str, given: tuple) -> tuple:
     """
     first, *rest = given
     names = tensors.split()
-    if promote.number(first) is None or (len(rest) > 1 and not all(isinstance(one, Tensor) for one in rest)):
+    if type_promotion.number(first) is None or (
+        len(rest) > 1 and not all(isinstance(one, Tensor) for one in rest)
+    ):
         raise TypeError(
             f"{name}() takes {len(names)} positional argument{'s' * (len(names) > 1)} but {len(given)} were given"
         )

@@ -10,25 +10,11 @@ import traceback
 from typing import Any
 from weakref import ref as ref_to
 
-from .base import errors
-from .base.events import hear
-from .base.home import HOME
-from .base.modes import mode
-from .graph import (
-    CONST,
-    IN,
-    NUMBERS,
-    OUT,
-    SHAPE,
-    UNTRACKED,
-    Leaf,
-    Node,
-    Version,
-    draw,
-    leaf_of,
-    more,
-    out_of,
-)
+from ..base import errors
+from ..base.events import hear
+from ..base.home import HOME
+from ..base.modes import mode
+from .graph import CONST, IN, NUMBERS, OUT, SHAPE, UNTRACKED, Leaf, Node, Version, draw, leaf_of, more, out_of
 from .tensor import Tensor, new, wrap
 
 

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .base import errors
+from ..base import errors
+from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
-from .memory import placement
 from .node_maker import deferred
 from .record import unpack_recorded
 
@@ -225,7 +225,7 @@ def twin(rule: Rule, name_in_graph: str) -> Rule:
 
 
 def _to_cupy(rule: Rule, cupy: Any) -> None:
-    from .kernels.cupy_ import chosen
+    from ..kernels.cupy_ import chosen
 
     rule.kernels[1] = bound = chosen(rule.name, bind(rule.kernel, cupy))
     setattr(RAW[1], rule.name, bound)

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .base.events import hear
-from .base.modes import inferring, mode
-from .base.numpy_warnings import aside, silently
+from ..base.events import hear
+from ..base.modes import inferring, mode
+from ..base.numpy_warnings import aside, silently
+from ..memory.placement import CPU
 from .graph import UNTRACKED
-from .memory.placement import CPU
-from .promote import misfit
 from .record import record
 from .tensor import Tensor, asarray, ndarray, new
+from .type_promotion import misfit
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
 

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 from weakref import ref as ref_to
 
-from .base.modes import mode
+from ..base.modes import mode
 from .handles import handle
 
 new = object.__new__

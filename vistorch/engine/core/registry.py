@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import inplace as _inplace
-from . import twins
+from . import inplace_docs
 from .tensor import Tensor
 
 FUNCTIONS: dict[str, Any] = {}
@@ -67,6 +67,6 @@ def _enter(where: dict, label: str, fn: Any) -> None:
 
 def bind() -> None:
     """Give Tensor its methods (once, when all families are imported)."""
-    twins.describe(METHODS, FUNCTIONS)
+    inplace_docs.describe(METHODS, FUNCTIONS)
     for label, fn in METHODS.items():
         setattr(Tensor, label, fn)

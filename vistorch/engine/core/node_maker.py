@@ -17,7 +17,7 @@ from textwrap import indent
 from typing import Any
 from weakref import ref
 
-from .base.home import HOME
+from ..base.home import HOME
 from .graph import CONST, DTYPE, IN, OUT, SHAPE, UNTRACKED, Out, Version, draw, leaf_of, new
 from .record import record, save_input
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .base import dtypes, errors
-from .base.events import hear
-from .base.modes import mode
+from ..base import dtypes, errors
+from ..base.events import hear
+from ..base.modes import mode
 from .graph import version
 from .tensor import Tensor
 from .views import aliased, overlaps

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base import errors
+from ..base.events import hear
+from ..base.modes import mode, recording
+from ..kernels.strides import copied, extent, laid_out, owner, start, strides_of
 from . import graph
-from .base import errors
-from .base.events import hear
-from .base.modes import mode, recording
-from .kernels.strides import copied, extent, laid_out, owner, start, strides_of
 from .record import record
 from .rules import twin
 from .tensor import Tensor, wrap

@@ -6,7 +6,7 @@ from . import autograd, cuda, fft, linalg, random
 from ._lazy import __dir__, __getattr__  # what is not needed by everybody is imported when it is asked for
 from ._version import __version__
 from .engine import ops as _ops
-from .engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .engine.backward.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .engine.base.device import device, get_default_device, set_default_device
 from .engine.base.dtypes import (
     bfloat16,

@@ -37,7 +37,7 @@ FUNCTIONS = (
             "engine/format",
             "engine/generators",
             "engine/metadata",
-            "engine/anomaly",
+            "engine/backward/anomaly",
             "torch_api/settings",
             "amp/",
             "random",

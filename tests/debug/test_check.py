@@ -12,7 +12,7 @@ from tests.ops.cases import gradient_dtypes
 from tests.ops.library import prepare, run, tensors_of
 from tests.ops.samples import create, index, linalg, pointwise, random, reduce, shape
 from vistorch.debug import Lines, Stepper, check_node, note_of
-from vistorch.engine.backward import order_of
+from vistorch.engine.backward.backward_pass import order_of
 from vistorch.engine.core.graph import Leaf, Out, edge
 from vistorch.engine.core.record import record
 from vistorch.engine.core.rules import TABLE

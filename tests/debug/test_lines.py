@@ -8,7 +8,7 @@ import pytest
 
 import vistorch as L
 from vistorch.debug import Cut, Lines, Stepper, line_of, note_of, overwritten
-from vistorch.engine.backward import order_of
+from vistorch.engine.backward.backward_pass import order_of
 from vistorch.engine.base.events import Listener
 from vistorch.engine.core.graph import Leaf, Out, edge
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import vistorch as L
-from vistorch.engine import specification
-from vistorch.engine.backward import Pass, drain, root_of
+from vistorch.engine.backward import specification
+from vistorch.engine.backward.backward_pass import Pass, drain, root_of
 from vistorch.engine.base.numpy_warnings import quiet
 from vistorch.engine.core.graph import leaf_of
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backward import Pass, drain, order_of, root_of
+from ..engine.backward.backward_pass import Pass, drain, order_of, root_of
 from ..engine.base import errors
 from ..engine.base.events import hear
 from ..engine.core import views

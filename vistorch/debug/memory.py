@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backward import order_of
+from ..engine.backward.backward_pass import order_of
 from ..engine.core.graph import Leaf, Out, edge
 from ..engine.core.record import Promoted
 from ..engine.core.tensor import Tensor

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..autograd.run import prepare
-from ..engine.backward import Pass
+from ..engine.backward.backward_pass import Pass
 from ..engine.base.modes import mode, recording
 from ..engine.base.numpy_warnings import quiet
 from ..engine.core.graph import FREED, Leaf, Out, edge

@@ -12,7 +12,7 @@ from weakref import ref as ref_to
 
 import numpy as np
 
-from ..engine.backward import order_of
+from ..engine.backward.backward_pass import order_of
 from ..engine.base.events import where
 from ..engine.core.graph import Leaf, Out, edge
 from ..engine.core.tensor import Tensor

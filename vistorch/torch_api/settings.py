@@ -350,6 +350,6 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
         True
         >>> vistorch.set_anomaly_enabled(False)
     """
-    from vistorch.engine.anomaly import set_detect_anomaly
+    from vistorch.engine.backward.anomaly import set_detect_anomaly
 
     set_detect_anomaly(mode, check_nan)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.backward.node_vjp import fit, vjps_of
 from ...engine.base.modes import mode
 from ...engine.base.numpy_warnings import quiet
 from ...engine.core.op_factory import run
@@ -16,7 +17,6 @@ from ...engine.core.record import record
 from ...engine.core.rules import TABLE
 from ...engine.core.tensor import wrap
 from ...engine.memory.placement import CPU
-from ...engine.vjps import fit, vjps_of
 from .recording import Op, Recording
 
 

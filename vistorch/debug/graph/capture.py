@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...engine.backward import order_of
+from ...engine.backward.backward_pass import order_of
 from ...engine.base import dtypes
 from ...engine.base.numpy_warnings import quiet
 from ...engine.core.graph import FREED, Leaf, Out, edge

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from ...engine.backward import Pass, order_of
+from ...engine.backward.backward_pass import Pass, order_of
 from ...engine.base.home import HOME
 from ...engine.core.graph import Out, edge
 from ...engine.core.tensor import Tensor

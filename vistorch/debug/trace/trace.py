@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.backward import order_of
+from ...engine.backward.backward_pass import order_of
 from ...engine.base.events import where
 from ...engine.base.modes import mode
 from ...engine.core.tensor import Tensor

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backward import Pass, drain
+from ...backward.backward_pass import Pass, drain
 from ...base import dtypes
 from ...base.modes import mode
 from ...core.base_ops import clone_

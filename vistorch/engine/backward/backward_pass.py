@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from ..base import errors
+from ..base.modes import mode, recording
+from ..base.numpy_warnings import quiet
+from ..core.graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
+from ..core.hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
+from ..core.record import unpack_raw
+from ..core.rules import RAW, REC
+from ..core.tensor import Tensor, ndarray, wrap
+from ..memory.placement import CPU
 from .accumulate import as_array, check_sum, copied, own, total
 from .anomaly import blame, check_nan
-from .base import errors
-from .base.modes import mode, recording
-from .base.numpy_warnings import quiet
-from .core.graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
-from .core.hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
-from .core.record import unpack_raw
-from .core.rules import RAW, REC
-from .core.tensor import Tensor, ndarray, wrap
-from .depth import Deeper
-from .memory.placement import CPU
-from .vjps import F4, F8, cast, fit, recorded_values, softened, summed, unfit, vjps_of
+from .nested_passes import Deeper
+from .node_vjp import F4, F8, cast, fit, recorded_values, softened, summed, unfit, vjps_of
 
 HOST = RAW[0]
 _adding = threading.Lock()  # `.grad += g` of one leaf from two threads

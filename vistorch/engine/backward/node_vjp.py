@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .base import errors
-from .core.graph import CONST, FREED, IN
-from .core.record import unpack_raw, unpack_recorded
-from .core.rules import RAW, REC
-from .core.tensor import Tensor
+from ..base import errors
+from ..core.graph import CONST, FREED, IN
+from ..core.record import unpack_raw, unpack_recorded
+from ..core.rules import RAW, REC
+from ..core.tensor import Tensor
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .base import errors
-from .core.graph import version
-from .core.rules import REC
-from .core.tensor import Tensor, asarray, wrap
+from ..base import errors
+from ..core.graph import version
+from ..core.rules import REC
+from ..core.tensor import Tensor, asarray, wrap
 
 
 def own(g: Any, place: Any) -> Any:

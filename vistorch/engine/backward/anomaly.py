@@ -9,9 +9,9 @@ import traceback
 import warnings
 from typing import Any
 
-from .base.modes import careful, mode
-from .core.rules import RAW
-from .core.tensor import Tensor
+from ..base.modes import careful, mode
+from ..core.rules import RAW
+from ..core.tensor import Tensor
 
 ENABLED = (
     "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "

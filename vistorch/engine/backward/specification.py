@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core.graph import Leaf, Out
-from .vjps import fit, vjps_of
+from ..core.graph import Leaf, Out
+from .node_vjp import fit, vjps_of
 
 
 def gradients(roots: list, grads: list) -> dict:

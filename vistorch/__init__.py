@@ -59,7 +59,6 @@ from .engine.core.registry import FUNCTIONS as _functions
 from .engine.core.registry import METHODS as _methods
 from .engine.core.registry import bind as _bind
 from .engine.core.tensor import Tensor
-from .engine.format import get_printoptions, printoptions, set_printoptions
 from .engine.generators import (
     Generator,
     default_generator,
@@ -69,6 +68,7 @@ from .engine.generators import (
     seed,
     set_rng_state,
 )
+from .engine.methods.format import get_printoptions, printoptions, set_printoptions
 
 _bind()
 globals().update(_functions)

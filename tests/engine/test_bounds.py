@@ -108,7 +108,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.asarray(np.zeros(4)[::-1])",
         ),
     ),
-    "engine/dlpack.py": (
+    "engine/methods/dlpack.py": (
         {"np.from_dlpack": 1, "cupy.from_dlpack": 1, "__array_interface__": 1},
         (
             "L.from_dlpack(np.zeros(4)[::-1])",

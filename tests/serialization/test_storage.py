@@ -113,7 +113,7 @@ def test_equal_is_the_same_memory():
 
 
 def test_the_warning_comes_once(monkeypatch):
-    from vistorch.engine import typed_storage
+    from vistorch.engine.methods import typed_storage
 
     monkeypatch.setattr(typed_storage, "_warned", False)
     torch.storage._reset_warn_typed_storage_removal()

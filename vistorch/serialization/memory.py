@@ -17,7 +17,7 @@ from ..engine.base import dtypes
 from ..engine.memory.array_memory import bytes_of
 from ..engine.memory.memory_map import mapped
 from ..engine.memory.storage import UntypedStorage
-from ..engine.typed_storage import TypedStorage
+from ..engine.methods.typed_storage import TypedStorage
 from .archive_in import ArchiveReader
 from .budget import budget, refuse
 from .machine import Truncated

@@ -18,7 +18,7 @@ from ..engine.base.layout import strided
 from ..engine.base.size import Size
 from ..engine.core.tensor import Tensor
 from ..engine.memory.storage import UntypedStorage
-from ..engine.typed_storage import STORAGE_CLASSES
+from ..engine.methods.typed_storage import STORAGE_CLASSES
 from . import rebuild
 from .paths import BACK, path_in_torch
 

@@ -19,7 +19,7 @@ from ..engine.core.tensor import Tensor
 from ..engine.memory.array_memory import bytes_of, owner, reach, start
 from ..engine.memory.placement import CPU, move
 from ..engine.memory.storage import UntypedStorage
-from ..engine.typed_storage import STORAGE_CLASSES, TypedStorage
+from ..engine.methods.typed_storage import STORAGE_CLASSES, TypedStorage
 from .locations import location_tag
 from .names import layout_named, translated, written_as
 from .rebuild import (

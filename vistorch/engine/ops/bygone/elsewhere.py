@@ -12,7 +12,7 @@ from ...base import cuda_probe, dtypes
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from ...memory.placement import CPU
-from ...metadata import needs_tensor
+from ...methods.metadata import needs_tensor
 
 _DENSE = "vistorch's tensors are dense."
 _PLAIN = "vistorch has no quantized tensors; train and run in float32, float16 or bfloat16."
@@ -281,6 +281,6 @@ def storage_type(input):
         >>> vistorch.ones(2).storage_type().__name__
         'FloatStorage'
     """
-    from ...typed_storage import STORAGE_CLASSES
+    from ...methods.typed_storage import STORAGE_CLASSES
 
     return STORAGE_CLASSES[f"{input.dtype.scalar_name}Storage"]

@@ -14,8 +14,8 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...generators import pick
-from ...interop import host
 from ...kernels import sampling_binomial, sampling_gamma
+from ...methods.conversion import host
 from ..create.data import put
 from .slopes import no_derivative, same_floats
 

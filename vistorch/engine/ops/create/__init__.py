@@ -1,6 +1,6 @@
 """Making tensors from nothing, from data and by chance."""
 
-from ... import copying, dlpack, interop, metadata, sorts
+from ...methods import conversion, copy_pickle, dlpack, metadata, tensor_kind
 from . import (
     chance,
     data,

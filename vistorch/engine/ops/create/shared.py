@@ -13,10 +13,10 @@ from ...core.base_ops import clone_
 from ...core.graph import sync_rg
 from ...core.registry import public
 from ...core.tensor import Tensor, ndarray, wrap
-from ...dlpack import from_dlpack
 from ...kernels.strides import extent, laid
 from ...memory.array_memory import check_array
 from ...memory.placement import place_of
+from ...methods.dlpack import from_dlpack
 from .arguments import allocate, check_bool, leaf, size_tuple
 from .data import converted, copied, from_numpy, put
 from .fills import bare

@@ -16,8 +16,8 @@ from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...core.views import aliased
 from ...generators import pick
-from ...interop import host
 from ...kernels import sampling, sampling_checks, sampling_counts
+from ...methods.conversion import host
 from .arguments import whole
 from .data import put
 from .fill import NO_GRADIENT, zero

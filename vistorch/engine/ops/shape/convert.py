@@ -16,7 +16,7 @@ from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, wrap
 from ...memory.placement import place_of
-from ...metadata import is_contiguous
+from ...methods.metadata import is_contiguous
 from . import rows
 from .views import tensor
 

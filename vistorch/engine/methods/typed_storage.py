@@ -9,11 +9,11 @@ import operator
 import warnings
 from typing import Any
 
-from .base.dtypes import ALL, dtype, get_default_dtype
-from .base.dtypes import dtype as _dtype
-from .core.registry import FUNCTIONS
-from .memory.placement import CPU, move
-from .memory.storage import UntypedStorage, lines_of
+from ..base.dtypes import ALL, dtype, get_default_dtype
+from ..base.dtypes import dtype as _dtype
+from ..core.registry import FUNCTIONS
+from ..memory.placement import CPU, move
+from ..memory.storage import UntypedStorage, lines_of
 
 _REMOVAL = (
     "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "

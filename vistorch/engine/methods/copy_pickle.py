@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .core.registry import METHODS
-from .core.tensor import Tensor, wrap
-from .kernels.strides import lay
-from .memory.array_memory import owner, start
-from .memory.placement import CPU, move, place_of
+from ..core.registry import METHODS
+from ..core.tensor import Tensor, wrap
+from ..kernels.strides import lay
+from ..memory.array_memory import owner, start
+from ..memory.placement import CPU, move, place_of
 
 DEEPCOPY_OF_NON_LEAF = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "

@@ -55,7 +55,7 @@ def set_printoptions(
         sci_mode: True or False force scientific notation on or off; None lets the values decide.
 
     Example:
-        >>> from vistorch.engine.format import options, set_printoptions
+        >>> from vistorch.engine.methods.format import options, set_printoptions
         >>> set_printoptions(precision=2)
         >>> options.precision
         2
@@ -73,7 +73,7 @@ def get_printoptions() -> dict[str, Any]:
     """Return the options as a dict that `set_printoptions` takes.
 
     Example:
-        >>> from vistorch.engine.format import get_printoptions
+        >>> from vistorch.engine.methods.format import get_printoptions
         >>> get_printoptions()
         {'precision': 4, 'threshold': 1000, 'edgeitems': 3, 'linewidth': 80, 'sci_mode': None}
     """
@@ -89,7 +89,7 @@ def printoptions(**kwargs: Any) -> Iterator[None]:
         kwargs: as for `set_printoptions`.
 
     Example:
-        >>> from vistorch.engine.format import get_printoptions, printoptions
+        >>> from vistorch.engine.methods.format import get_printoptions, printoptions
         >>> with printoptions(precision=2):
         ...     get_printoptions()["precision"]
         2
@@ -246,7 +246,7 @@ def tensor_text(
 
     Example:
         >>> import numpy as np
-        >>> from vistorch.engine.format import tensor_text
+        >>> from vistorch.engine.methods.format import tensor_text
         >>> print(tensor_text(np.array([1.5, 2.0], dtype="float32"), grad_fn="AddBackward0"))
         tensor([1.5000, 2.0000], grad_fn=<AddBackward0>)
     """

@@ -8,14 +8,14 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .base import dims, errors
-from .base.layout import RANKS, axes_last, contiguous_format
-from .base.size import size_of
-from .core.registry import METHODS, public
-from .core.tensor import Tensor
-from .memory.array_memory import owner, start
-from .memory.memory_users import SLOTS, share
-from .memory.storage import UntypedStorage
+from ..base import dims, errors
+from ..base.layout import RANKS, axes_last, contiguous_format
+from ..base.size import size_of
+from ..core.registry import METHODS, public
+from ..core.tensor import Tensor
+from ..memory.array_memory import owner, start
+from ..memory.memory_users import SLOTS, share
+from ..memory.storage import UntypedStorage
 from .typed_storage import TypedStorage, warn_typed_storage_removal
 
 SLOTS[Tensor] = "_data"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import dtypes
-from .base.layout import strided
-from .core.registry import METHODS, public
-from .core.tensor import Tensor
+from ..base import dtypes
+from ..base.layout import strided
+from ..core.registry import METHODS, public
+from ..core.tensor import Tensor
 from .metadata import needs_tensor
 
 

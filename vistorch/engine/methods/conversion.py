@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .base import dtypes, type_names
-from .base.dims import flag
-from .base.events import hear
-from .core.registry import METHODS, public
-from .core.tensor import Tensor, ndarray, wrap
+from ..base import dtypes, type_names
+from ..base.dims import flag
+from ..base.events import hear
+from ..core.registry import METHODS, public
+from ..core.tensor import Tensor, ndarray, wrap
+from ..memory.placement import CPU, move
 from .format import tensor_text
-from .memory.placement import CPU, move
 
 REQUIRES_GRAD = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 TO_SCALAR = (

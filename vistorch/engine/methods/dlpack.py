@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .base import dtypes, errors
-from .core.base_ops import to_place
-from .core.registry import METHODS, public
-from .core.tensor import Tensor, wrap
-from .memory.array_memory import check_array
-from .memory.placement import CPU, array_place, place_of
+from ..base import dtypes, errors
+from ..core.base_ops import to_place
+from ..core.registry import METHODS, public
+from ..core.tensor import Tensor, wrap
+from ..memory.array_memory import check_array
+from ..memory.placement import CPU, array_place, place_of
 
 INVALID = (
     "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have "

@@ -59,7 +59,8 @@ from .engine.core.registry import FUNCTIONS as _functions
 from .engine.core.registry import METHODS as _methods
 from .engine.core.registry import bind as _bind
 from .engine.core.tensor import Tensor
-from .engine.generators import (
+from .engine.methods.format import get_printoptions, printoptions, set_printoptions
+from .engine.random.generators import (
     Generator,
     default_generator,
     get_rng_state,
@@ -68,7 +69,6 @@ from .engine.generators import (
     seed,
     set_rng_state,
 )
-from .engine.methods.format import get_printoptions, printoptions, set_printoptions
 
 _bind()
 globals().update(_functions)

@@ -35,7 +35,7 @@ FUNCTIONS = (
             "engine/base/device",
             "engine/base/modes",
             "engine/methods/format",
-            "engine/generators",
+            "engine/random/generators",
             "engine/methods/metadata",
             "engine/backward/anomaly",
             "torch_api/settings",

@@ -181,7 +181,10 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
         ),
     ),
     # numpy's own bounds: one dimension, from the front, counted in Python before
-    "engine/random.py": ({"np.frombuffer": 2}, ("L.set_rng_state(L.zeros(3, dtype=L.uint8))",)),
+    "engine/random/mersenne_twister.py": (
+        {"np.frombuffer": 2},
+        ("L.set_rng_state(L.zeros(3, dtype=L.uint8))",),
+    ),
     "serialization/safetensors.py": ({"np.frombuffer": 1, "mmap.mmap": 1}, ()),
     "serialization/loading.py": ({"mapping.mmap": 1}, ()),
     "utils/data/_workers/entry.py": ({"np.frombuffer": 1}, ()),

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..engine import generators
 from ..engine.base import cuda_probe
 from ..engine.core.tensor import Tensor
+from ..engine.random import generators
 from .devices import existing_index
 
 _DEFAULT = 67280421310721  # PyTorch's default seed

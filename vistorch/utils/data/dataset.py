@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import vistorch
 
 from ...engine.core.tensor import Tensor
-from ...engine.generators import Generator, default_generator
+from ...engine.random.generators import Generator, default_generator
 
 __all__ = [
     "ChainDataset",

@@ -13,10 +13,10 @@ from typing import Any, Generic, TypeVar
 import vistorch
 
 from ...engine.core.tensor import Tensor
-from ...engine.generators import Generator, pick
 from ...engine.kernels.sampling_counts import cumulative_odds, searched
 from ...engine.kernels.sampling_integers import permuted
 from ...engine.memory.placement import CPU
+from ...engine.random.generators import Generator, pick
 
 __all__ = [
     "BatchSampler",

@@ -15,9 +15,9 @@ from ...base import errors
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import FLOATS
-from ...generators import default_generator, of_device
 from ...kernels import sampling
 from ...memory.placement import CPU
+from ...random.generators import default_generator, of_device
 from ..create.chance import values_for
 from ..create.data import put
 from ..create.like import like

@@ -16,8 +16,8 @@ from ...core.inplace import replace
 from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor, wrap
-from ...generators import pick
 from ...kernels import masks, sampling
+from ...random.generators import pick
 from ..create.data import put
 from ..elementwise.refusals import missing
 from .entry import F8, overwrite, pieces, real, tensor

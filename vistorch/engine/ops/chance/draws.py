@@ -13,9 +13,9 @@ from ...base import dtypes, errors
 from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
-from ...generators import pick
 from ...kernels import sampling_binomial, sampling_gamma
 from ...methods.conversion import host
+from ...random.generators import pick
 from ..create.data import put
 from .slopes import no_derivative, same_floats
 

@@ -13,9 +13,9 @@ import numpy as np
 from ...base import dtypes
 from ...core.registry import public
 from ...core.tensor import Tensor
-from ...generators import pick
 from ...kernels import sampling
 from ...memory.placement import CPU, place_of
+from ...random.generators import pick
 from .arguments import check_layout, leaf, sizes, too_large
 from .data import put
 from .fills import bare, check_target, into

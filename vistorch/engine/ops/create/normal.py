@@ -11,9 +11,9 @@ from ...core import out_argument
 from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
-from ...generators import pick
 from ...kernels import sampling, sampling_checks
 from ...memory.placement import place_of
+from ...random.generators import pick
 from .arguments import check_layout, invalid, leaf, size_tuple
 from .chance import drawn, store
 from .data import put

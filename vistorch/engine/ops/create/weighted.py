@@ -15,9 +15,9 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...core.views import aliased
-from ...generators import pick
 from ...kernels import sampling, sampling_checks, sampling_counts
 from ...methods.conversion import host
+from ...random.generators import pick
 from .arguments import whole
 from .data import put
 from .fill import NO_GRADIENT, zero

@@ -10,9 +10,9 @@ from ...base import dtypes, errors
 from ...core import out_argument
 from ...core.registry import public
 from ...core.tensor import Tensor
-from ...generators import pick
 from ...kernels import sampling
 from ...memory.placement import place_of
+from ...random.generators import pick
 from .arguments import check_layout, invalid, leaf, no_more, size_tuple, too_large, whole
 from .chance import drawn, store, values_for
 from .data import put

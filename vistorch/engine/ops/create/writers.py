@@ -16,8 +16,8 @@ from ...core.inplace import replace
 from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
-from ...generators import pick
 from ...kernels import sampling
+from ...random.generators import pick
 from .arguments import no_more, type_name, whole
 from .chance import values_for
 from .data import put

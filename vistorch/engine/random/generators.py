@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from . import random
-from .base import cuda_probe
-from .base.device import device as device_class
-from .base.device import make
-from .core.tensor import Tensor, wrap
-from .memory.placement import CPU, cuda_place, place_of
+from ..base import cuda_probe
+from ..base.device import device as device_class
+from ..base.device import make
+from ..core.tensor import Tensor, wrap
+from ..memory.placement import CPU, cuda_place, place_of
+from . import mersenne_twister
 
 
-class Generator(random.Generator):
+class Generator(mersenne_twister.Generator):
     """A source of random numbers with PyTorch's stream.
 
     Args:

@@ -94,7 +94,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.nn.functional.conv2d(L.zeros(2, 2, 4, 4).transpose(0, 1)[1:], L.ones(1, 2, 3, 3))",
         ),
     ),
-    "engine/ops/create/shared.py": (
+    "engine/ops/create/asarray.py": (
         {"np.frombuffer": 1, "frombuffer": 1, "from_dlpack": 1},
         (
             "L.empty_strided((9,), (BIG,), dtype=L.uint8)",

@@ -15,7 +15,7 @@ from ..engine.base.events import hear
 from ..engine.base.modes import no_grad
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
-from ..engine.ops.linalg.factor import qr
+from ..engine.ops.linalg.qr_svd import qr
 
 __all__ = [
     "calculate_gain",

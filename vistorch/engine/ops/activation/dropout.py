@@ -18,10 +18,10 @@ from ...core.type_promotion import FLOATS
 from ...kernels import sampling
 from ...memory.placement import CPU
 from ...random.generators import default_generator, of_device
-from ..create.chance import values_for
 from ..create.data import put
 from ..create.like import like
-from ..elementwise.refusals import missing
+from ..create.rand import values_for
+from ..elementwise.dtype_checks import missing
 
 _ALPHA = 1.7580993408473766  # how far below 0 selu comes
 _mul, _mul_ = FUNCTIONS["mul"], METHODS["mul_"]

@@ -14,7 +14,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...kernels import masks
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import ZERO, overwrite, pieces, real, tensor
 
 ALPHA, SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

@@ -10,7 +10,7 @@ from typing import Any
 from ...base import dims
 from ...core.op_factory import op
 from ...core.tensor import Tensor
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from ..shape.rows import key
 from .entry import tensor
 

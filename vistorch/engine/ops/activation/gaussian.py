@@ -12,7 +12,7 @@ from ...base import errors
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from ...kernels.erf import erf
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import F4, pieces, tensor
 from .shrink import exactly
 

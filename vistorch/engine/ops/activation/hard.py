@@ -12,7 +12,7 @@ import numpy as np
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from ...kernels import masks
-from ..elementwise.refusals import both, missing, sentence
+from ..elementwise.dtype_checks import both, missing, sentence
 from .entry import overwrite, pieces, real, tensor
 
 

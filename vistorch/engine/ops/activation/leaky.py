@@ -19,7 +19,7 @@ from ...core.tensor import Tensor, wrap
 from ...kernels import masks, sampling
 from ...random.generators import pick
 from ..create.data import put
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import F8, overwrite, pieces, real, tensor
 
 NO_SIGN = (

@@ -17,7 +17,7 @@ from ...core.graph import sync_rg
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from ...kernels import masks
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import F4, ONE, overwrite, pieces, real, tensor
 from .shrink import exactly
 

@@ -16,7 +16,7 @@ from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
 from ...kernels import masks
 from ..create.numbers import fit
-from ..elementwise.refusals import both, missing, sentence
+from ..elementwise.dtype_checks import both, missing, sentence
 from .entry import ZERO, delivered, overwrite, pieces, real, tensor
 
 _refuse_relu = both(

@@ -13,7 +13,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...kernels import masks
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import pieces, real, tensor
 
 

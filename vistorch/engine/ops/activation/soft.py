@@ -21,7 +21,7 @@ from ...core.registry import public
 from ...core.sparse_gradient import Placed
 from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
-from ..elementwise.refusals import C_NAMES, missing
+from ..elementwise.dtype_checks import C_NAMES, missing
 
 # between these sums no exponential was rounded to 0 that softmax would show, and none overflowed
 LEAST, MOST = 1e-6, 1e30

@@ -11,7 +11,7 @@ from typing import Any
 from ...base import dims, dtypes, errors, type_names
 from ...core.tensor import Tensor
 from ...core.type_promotion import HALVES
-from ..elementwise.refusals import C_NAMES
+from ..elementwise.dtype_checks import C_NAMES
 
 
 def numbers(value: Any, count: int, func: str, name: str, position: int) -> tuple[int, ...]:

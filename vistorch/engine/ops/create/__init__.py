@@ -2,17 +2,17 @@
 
 from ...methods import conversion, copy_pickle, dlpack, metadata, tensor_kind
 from . import (
-    chance,
+    asarray,
+    constants,
     data,
     fill,
-    fills,
     like,
+    multinomial,
     normal,
+    rand,
+    randint,
+    random_inplace,
     ranges,
-    shared,
     spaced,
-    weighted,
-    whole,
-    writers,
 )
 from .legacy import legacy_new

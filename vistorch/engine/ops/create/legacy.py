@@ -20,8 +20,8 @@ from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from ...memory.placement import CPU, place_of
 from .arguments import allocate, sizes, type_name
+from .constants import bare
 from .data import copied
-from .fills import bare
 
 alias = op(
     "alias",

@@ -14,7 +14,7 @@ from ...core.registry import expose, public
 from ...core.tensor import Tensor
 from ...memory.placement import place_of
 from .arguments import allocate, check_format, check_layout, leaf
-from .fills import bare
+from .constants import bare
 from .numbers import as_scalar, fit
 
 

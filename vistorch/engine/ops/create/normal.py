@@ -15,10 +15,10 @@ from ...kernels import sampling, sampling_checks
 from ...memory.placement import place_of
 from ...random.generators import pick
 from .arguments import check_layout, invalid, leaf, size_tuple
-from .chance import drawn, store
+from .constants import bare, into
 from .data import put
 from .fill import NO_GRADIENT, zero
-from .fills import bare, into
+from .rand import drawn, store
 
 INT64 = np.dtype("i8")
 

@@ -21,8 +21,8 @@ from ...core.tensor import Tensor
 from ...core.views import aliased
 from ...memory.placement import place_of
 from .arguments import check_layout, invalid, leaf, made, require_floating
+from .constants import bare, check_target, into
 from .data import put
-from .fills import bare, check_target, into
 from .numbers import as_scalar, fit
 
 INT64 = np.dtype("i8")

@@ -17,8 +17,8 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...memory.placement import place_of
 from .arguments import check_layout, invalid, leaf, made
+from .constants import bare, check_target, into
 from .data import put
-from .fills import bare, check_target, into
 from .numbers import fit
 from .ranges import HALVES, INT64, refuse
 

@@ -18,7 +18,7 @@ from ...core.pointwise_nary import straight
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
 from .arithmetic import REAL
-from .refusals import missing
+from .dtype_checks import missing
 
 
 def _plus_product(xp, input, tensor1, tensor2, value):

@@ -16,7 +16,7 @@ from ...core.pointwise import binary, unary
 from ...core.pointwise_nary import straight
 from ...core.registry import METHODS, expose, public
 from ...core.tensor import Tensor
-from .refusals import sentence
+from .dtype_checks import sentence
 
 REAL = (float, int)
 ONE = 1  # the default of `alpha`, met by identity: True and 1.0 are equal to it but have their own rules

@@ -19,7 +19,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import REC
 from ...core.tensor import Tensor, wrap
 from ...kernels import masks
-from .refusals import C_NAMES, missing
+from .dtype_checks import C_NAMES, missing
 
 BOOL = type_promotion.BOOL
 _where = op(

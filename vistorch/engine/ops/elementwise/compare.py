@@ -19,7 +19,7 @@ from ...core.record import record
 from ...core.registry import METHODS, public
 from ...core.rules import twin
 from ...core.tensor import Tensor, wrap
-from .refusals import missing, sentence
+from .dtype_checks import missing, sentence
 from .rows import one, two
 
 

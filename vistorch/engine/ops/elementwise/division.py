@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.pointwise import binary
 from ...core.registry import expose, public
-from .refusals import missing
+from .dtype_checks import missing
 
 _FLOAT = np.dtype("f4")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...base.modes import mode
 from ...core.inplace import replace
 from ...core.registry import METHODS
-from .refusals import missing
+from .dtype_checks import missing
 from .rows import one, two
 
 PAIR = "vistorch.tensor([True, True, False]), vistorch.tensor([True, False, False])"

@@ -13,7 +13,7 @@ from ...base import dtypes
 from ...core.op_factory import HALVES
 from ...core.pointwise import binary, unary
 from ...kernels import airy, polynomials
-from .refusals import both, missing
+from .dtype_checks import both, missing
 from .rows import describe
 from .special import _shaped
 

@@ -20,7 +20,7 @@ from ...core.tensor import Tensor
 from ...core.type_promotion import compute, default_float, finish, floating
 from ...kernels import bessel_second, special
 from ...kernels import zeta as zeta_kernel
-from .refusals import both, missing
+from .dtype_checks import both, missing
 from .rows import describe
 from .special import _log_of, _shaped
 

@@ -14,7 +14,7 @@ from ...core.pointwise import unary
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from ...core.type_promotion import check_exact, compute, finish
-from .refusals import both, missing, sentence
+from .dtype_checks import both, missing, sentence
 from .rows import one
 
 ZERO = r"\bar x = 0"

@@ -18,7 +18,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import compute, default_float, finish, floating, number
 from ...kernels import special
-from .refusals import missing
+from .dtype_checks import missing
 from .rows import describe, one, two
 
 SHORT = 64

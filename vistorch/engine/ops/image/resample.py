@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.op_factory import op
-from .taps import Taps
+from .resize_weights import Taps
 
 SHORT = 256  # an axis this long is read tap by tap
 

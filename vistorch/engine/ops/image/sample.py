@@ -16,7 +16,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...kernels.row_sums import added_rows
-from ..index.at import add_at
+from ..index.add_at import add_at
 from ..linalg import checks
 from . import places
 

@@ -11,7 +11,7 @@ from ...base import errors
 from ...core.tensor import Tensor
 from ..linalg import checks
 from .resample import ROWS
-from .taps import taps
+from .resize_weights import taps
 
 _KERNELS = {
     ("nearest", 1): "compute_indices_weights_nearest",

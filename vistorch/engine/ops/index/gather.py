@@ -15,7 +15,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from . import checks
-from .at import add_at
+from .add_at import add_at
 
 
 def cropped(a: Any, shape: tuple) -> Any:

@@ -20,7 +20,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from . import checks
 from . import where as _where
-from .at import add_at
+from .add_at import add_at
 from .parse import checked, gathered
 from .setitem import index_put_at, index_put_row
 

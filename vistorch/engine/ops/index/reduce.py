@@ -16,7 +16,7 @@ from ...core import out_argument
 from ...core.op_factory import op
 from ...core.registry import public
 from . import checks
-from .at import add_at, combine_at, flat_places
+from .add_at import add_at, combine_at, flat_places
 from .gather import cropped, gathered
 
 UFUNC = {"prod": "multiply", "amax": "maximum", "amin": "minimum"}

@@ -18,7 +18,7 @@ from ...core.type_promotion import number as plain_number
 from ..create.arguments import type_name
 from ..create.numbers import fit
 from . import checks
-from .at import add_at, flat_places
+from .add_at import add_at, flat_places
 from .gather import cropped
 from .reduce import scatter_reduce_row
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ..create.numbers import fit
-from .at import add_at
+from .add_at import add_at
 
 ALL = slice(None)
 I8 = np.dtype("i8")

@@ -14,7 +14,7 @@ from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from . import checks
-from .added import addmm, addmv, addr, same_types, scaled, total
+from .addmm import addmm, addmv, addr, same_types, scaled, total
 from .into import Style, into
 from .products import batches
 from .rows import mT

@@ -22,10 +22,10 @@ from ...core.type_promotion import floating
 from ...kernels import lu as kernels
 from . import checks
 from .deprecated import warn_once
-from .factor import qr as new_qr
-from .factor import svd as new_svd
-from .factor import svdvals
 from .norms import matrix_norm
+from .qr_svd import qr as new_qr
+from .qr_svd import svd as new_svd
+from .qr_svd import svdvals
 from .rows import cols, mH, mT, pad_cols
 from .solve import _cholesky, _cholesky_gradient, cholesky, inv, solve
 

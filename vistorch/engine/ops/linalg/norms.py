@@ -19,8 +19,8 @@ from ...core.tensor import Tensor
 from ..reduce.norms import vector_norm as _vector_norm
 from ..shape.rows import permute, unsqueeze
 from . import checks
-from .factor import svdvals
 from .into import NORM, Style, into
+from .qr_svd import svdvals
 
 
 def _typed(name: str, x: Tensor, dtype: Any) -> Tensor:

@@ -17,8 +17,8 @@ from ...core.tensor import Tensor
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
 from .into import DOT, MV, Style, into
+from .matmul_fast import straight
 from .rows import mT, squeeze_product
-from .straight import straight
 from .vectors import dot, dot_row, mv, mv_row
 
 # `.T` of a matrix means the same on arrays and on Tensors, and on arrays it costs a tenth of a named row

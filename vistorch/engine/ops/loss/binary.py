@@ -14,7 +14,7 @@ from ...core.op_factory import op
 from ...core.pointwise_nary import straight
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
-from ..elementwise.refusals import missing, sentence
+from ..elementwise.dtype_checks import missing, sentence
 from .frame import fits, label_of, no_gradient, optional, over, part, tensors, whole
 
 _TINY = 1e-12

@@ -18,8 +18,8 @@ from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ..elementwise.choose import where
 from ..elementwise.division import undifferentiable
-from ..elementwise.refusals import missing
-from ..index.at import add_at
+from ..elementwise.dtype_checks import missing
+from ..index.add_at import add_at
 from .frame import MEAN, NONE, SUM, label_of, whole
 
 _LOW = -1e30  # stands for -inf where a difference of two of them would be nan

@@ -11,7 +11,7 @@ from ...base import dtypes
 from ...core import type_promotion
 from ...core.op_factory import op
 from ...core.tensor import Tensor
-from ..elementwise.refusals import missing, sentence
+from ..elementwise.dtype_checks import missing, sentence
 from .frame import fits, no_gradient, over, pairwise, part
 
 

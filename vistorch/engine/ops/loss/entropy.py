@@ -18,9 +18,9 @@ from ...core.tensor import Tensor
 from ..activation.soft import log_softmax_of
 from ..elementwise.division import div_
 from ..elementwise.special import xlogy
+from .cross_entropy_fused import cross_entropy_together
 from .frame import MEAN, NONE, finished, label_of, optional, real, tensors, whole
 from .nll import nll_loss_nd
-from .together import cross_entropy_together
 
 
 def cross_entropy_loss(

@@ -11,8 +11,8 @@ from ...base import errors
 from ...base.casting import casting
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
-from ..elementwise.bounds import clamp_min, minimum
 from ..elementwise.choose import where
+from ..elementwise.clamp import clamp_min, minimum
 from .frame import finished, flag, real, tensors, whole
 
 full_like, zeros_like = FUNCTIONS["full_like"], FUNCTIONS["zeros_like"]

@@ -20,7 +20,7 @@ from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from ...kernels.row_sums import added_rows
-from ..index.at import add_at
+from ..index.add_at import add_at
 from ..reduce.norms import vector_norm_dims
 from ..reduce.sums import sum_dims
 from . import checks

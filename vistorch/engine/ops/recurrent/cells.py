@@ -12,7 +12,7 @@ from ...base import errors
 from ...base.casting import casting
 from ...core.registry import public
 from ...core.tensor import Tensor
-from ..linalg.added import addmm
+from ..linalg.addmm import addmm
 from .elman import relu_layer, tanh_layer
 from .gru import layer as gru_layer
 from .lstm import layer as lstm_layer

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.op_factory import op
 from ...core.tensor import Tensor
-from ..linalg.added import addmm
+from ..linalg.addmm import addmm
 from .sequence import (
     by_gate,
     fits,

@@ -24,7 +24,7 @@ from ...core.graph import edge, sync_rg
 from ...core.op_factory import op
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import default_float
-from ..linalg.added import addmm
+from ..linalg.addmm import addmm
 from ..shape.join import cat, stack
 
 # the output of a network is nobody else's, so that the other order of its dims is no view

@@ -19,7 +19,7 @@ from ...core.tensor import Tensor
 from ...kernels import order, totals
 from .chosen import selected
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, tensor
-from .whole import whole
+from .full_reduction import whole
 
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce

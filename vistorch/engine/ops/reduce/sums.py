@@ -21,7 +21,7 @@ from ...core.tensor import Tensor
 from ...core.type_promotion import floating
 from ...kernels import totals
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, size_of, tensor
-from .whole import whole
+from .full_reduction import whole
 
 _SMALL = 4096
 _add: Any = np.add.reduce

@@ -41,7 +41,7 @@ def _copied(x: Tensor, view: Tensor, name: str = "") -> Tensor:
 
 def _into(out: Tensor, o: Tensor) -> Tensor:
     """Into an `out` that has to be of the result's own type."""
-    from ..elementwise.refusals import C_NAMES  # pointwise ops stand on shapes
+    from ..elementwise.dtype_checks import C_NAMES  # pointwise ops stand on shapes
 
     if out._data.dtype != o._data.dtype:
         want, got = (C_NAMES[str(t.dtype).rpartition(".")[2]] for t in (o, out))

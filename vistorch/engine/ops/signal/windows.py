@@ -19,9 +19,9 @@ from ...core.registry import expose
 from ...kernels.special import i0
 from ...memory.placement import place_of
 from ..create.arguments import check_layout, invalid, leaf
+from ..create.constants import bare
 from ..create.data import put
-from ..create.fills import bare
-from ..elementwise.refusals import C_NAMES
+from ..elementwise.dtype_checks import C_NAMES
 
 
 def _cosines(x: Any, n: int, *weights: float) -> Any:

@@ -19,10 +19,10 @@ from ...kernels import sampling, sampling_checks, sampling_counts
 from ...methods.conversion import host
 from ...random.generators import pick
 from .arguments import whole
+from .constants import into
 from .data import put
 from .fill import NO_GRADIENT, zero
-from .fills import into
-from .writers import number, row_of, write
+from .random_inplace import number, row_of, write
 
 _BERNOULLI_NUMBER = row_of("bernoulli_number", "BernoulliBackward2")
 _BERNOULLI_TENSOR = op(

@@ -20,9 +20,9 @@ from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import number
 from ..shape.rows import squeeze_dim
 from . import checks
-from .factor import svdvals
 from .into import castable, into
 from .norms import matrix_norm, norm_of_nothing
+from .qr_svd import svdvals
 from .rows import mH
 from .solve import inv
 

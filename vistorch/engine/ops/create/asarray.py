@@ -18,8 +18,8 @@ from ...memory.array_memory import check_array
 from ...memory.placement import place_of
 from ...methods.dlpack import from_dlpack
 from .arguments import allocate, check_bool, leaf, size_tuple
+from .constants import bare
 from .data import converted, copied, from_numpy, put
-from .fills import bare
 from .numbers import as_scalar, fit
 
 READ_ONLY = (

@@ -17,8 +17,8 @@ from ...kernels import sampling
 from ...memory.placement import CPU, place_of
 from ...random.generators import pick
 from .arguments import check_layout, leaf, sizes, too_large
+from .constants import bare, check_target, into
 from .data import put
-from .fills import bare, check_target, into
 from .like import like
 
 INT64 = np.dtype("i8")

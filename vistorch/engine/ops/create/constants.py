@@ -18,16 +18,7 @@ from ...core.registry import METHODS, expose, public
 from ...core.tensor import Tensor, new
 from ...core.views import aliased
 from ...memory.placement import CPU, place_of
-from .arguments import (
-    allocate,
-    check_layout,
-    formatted,
-    leaf,
-    require_floating,
-    size_tuple,
-    sizes,
-    whole,
-)
+from .arguments import allocate, check_layout, formatted, leaf, require_floating, size_tuple, sizes, whole
 from .numbers import as_scalar, filled_type, fit
 
 

@@ -19,9 +19,9 @@ from ...core.tensor import Tensor
 from ...kernels import sampling
 from ...random.generators import pick
 from .arguments import no_more, type_name, whole
-from .chance import values_for
 from .data import put
 from .fill import NO_GRADIENT, zero
+from .rand import values_for
 
 
 def row_of(name: str, in_graph: str) -> Any:

@@ -14,10 +14,10 @@ from ...kernels import sampling
 from ...memory.placement import place_of
 from ...random.generators import pick
 from .arguments import check_layout, invalid, leaf, no_more, size_tuple, too_large, whole
-from .chance import drawn, store, values_for
+from .constants import bare, into
 from .data import put
-from .fills import bare, into
 from .like import like
+from .rand import drawn, store, values_for
 
 INT64 = np.dtype("i8")
 

@@ -19,7 +19,7 @@ from ...core.pointwise import binary
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from ...core.type_promotion import default_float, floating, result_type
-from .refusals import C_NAMES, missing
+from .dtype_checks import C_NAMES, missing
 from .rows import two
 
 I2 = np.dtype("i2")

@@ -13,7 +13,7 @@ from ...core.pointwise import binary
 from ...core.registry import FUNCTIONS, METHODS, expose, public
 from ...core.tensor import Tensor
 from .division import name_undifferentiable, undifferentiable
-from .refusals import kind_of, missing, sentence
+from .dtype_checks import kind_of, missing, sentence
 
 
 def _numbers_only(xp, input, nan, posinf, neginf):

@@ -18,7 +18,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import twin
 from ...core.tensor import Tensor
 from ...kernels import masks
-from .refusals import C_NAMES, missing, sentence
+from .dtype_checks import C_NAMES, missing, sentence
 from .rows import two
 
 

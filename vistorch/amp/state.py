@@ -1,7 +1,7 @@
 """Whether this thread casts, for which kind of device, and to what.
 
-Invariant: listed functions ask (see `engine/base/casting.py`) exactly while some thread casts; the count of such threads
-and devices is kept here and nowhere else.
+Invariant: listed functions ask (see `engine/base/casting.py`) exactly while some thread casts; the count of such
+threads and devices is kept here and nowhere else.
 """
 
 from __future__ import annotations

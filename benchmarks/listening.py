@@ -12,7 +12,7 @@ TESTS = 1000
 
 def tests(lib):
     """A thousand times what every op asks when it has run."""
-    from vistorch.engine.events import hear
+    from vistorch.engine.base.events import hear
 
     def run():
         for _ in repeat(None, TESTS):
@@ -81,7 +81,7 @@ def lines_and_values():
 
 
 def nothing():
-    from vistorch.engine.events import Listener
+    from vistorch.engine.base.events import Listener
 
     class Deaf(Listener):
         """Is told of every op and does nothing."""

@@ -7,8 +7,8 @@ import dataclasses
 import sys
 
 import vistorch
-from vistorch.engine import events
-from vistorch.engine.device import default
+from vistorch.engine.base import events
+from vistorch.engine.base.device import default
 from vistorch.engine.kernels import simulated
 
 

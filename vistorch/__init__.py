@@ -6,9 +6,9 @@ from . import autograd, cuda, fft, linalg, random
 from ._lazy import __dir__, __getattr__  # what is not needed by everybody is imported when it is asked for
 from ._version import __version__
 from .engine import ops as _ops
-from .engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from .engine.device import device, get_default_device, set_default_device
-from .engine.dtypes import (
+from .engine.backward.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .engine.base.device import device, get_default_device, set_default_device
+from .engine.base.dtypes import (
     bfloat16,
     bool,
     can_cast,
@@ -36,20 +36,8 @@ from .engine.dtypes import (
     short,
     uint8,
 )
-from .engine.face import FUNCTIONS as _functions
-from .engine.face import METHODS as _methods
-from .engine.face import bind as _bind
-from .engine.format import get_printoptions, printoptions, set_printoptions
-from .engine.generators import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
-from .engine.layout import (
+from .engine.base.finfo import finfo, iinfo
+from .engine.base.layout import (
     channels_last,
     channels_last_3d,
     contiguous_format,
@@ -58,8 +46,7 @@ from .engine.layout import (
     preserve_format,
     strided,
 )
-from .engine.limits import finfo, iinfo
-from .engine.modes import (
+from .engine.base.modes import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -67,8 +54,21 @@ from .engine.modes import (
     no_grad,
     set_grad_enabled,
 )
-from .engine.size import Size
-from .engine.tensor import Tensor
+from .engine.base.size import Size
+from .engine.core.registry import FUNCTIONS as _functions
+from .engine.core.registry import METHODS as _methods
+from .engine.core.registry import bind as _bind
+from .engine.core.tensor import Tensor
+from .engine.methods.format import get_printoptions, printoptions, set_printoptions
+from .engine.random.generators import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 
 _bind()
 globals().update(_functions)

@@ -14,7 +14,7 @@ import os
 import sys
 from typing import Any
 
-from .engine import anomaly
+from .engine.backward import anomaly
 
 OFF = ("off", "0", "no", "false")
 

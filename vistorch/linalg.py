@@ -5,15 +5,15 @@ from .engine.ops.linalg.contract import multi_dot, vecdot
 from .engine.ops.linalg.determinant import det, slogdet
 from .engine.ops.linalg.eigen import eig, eigh, eigvals, eigvalsh
 from .engine.ops.linalg.exponential import cholesky_ex, inv_ex, matrix_exp, solve_ex
-from .engine.ops.linalg.factor import qr, svd, svdvals
-from .engine.ops.linalg.factored import lu_solve
 from .engine.ops.linalg.geometry import linalg_cross as cross
+from .engine.ops.linalg.householder import householder_product
 from .engine.ops.linalg.lu import lu, lu_factor, lu_factor_ex
 from .engine.ops.linalg.norms import matrix_norm, norm, vector_norm
+from .engine.ops.linalg.pinv_lstsq import cond, lstsq, matrix_rank, pinv
 from .engine.ops.linalg.products import matmul
-from .engine.ops.linalg.rank import cond, lstsq, matrix_rank, pinv
-from .engine.ops.linalg.reflections import householder_product
+from .engine.ops.linalg.qr_svd import qr, svd, svdvals
 from .engine.ops.linalg.solve import cholesky, inv, matrix_power, solve
+from .engine.ops.linalg.solve_factored import lu_solve
 from .engine.ops.linalg.triangular import diagonal, solve_triangular
 from .engine.ops.linalg.vander import linalg_vander as vander
 from .engine.ops.linalg.vander import tensorinv, tensorsolve

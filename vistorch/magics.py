@@ -18,7 +18,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_loca
 from traitlets import Bool, Enum, Int, TraitError, observe, validate
 
 from . import vt
-from .engine.tensor import Tensor
+from .engine.core.tensor import Tensor
 from .vt.automatic import bundle_of
 from .vt.completion import matcher_for
 from .vt.dispatch import obey

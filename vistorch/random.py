@@ -1,6 +1,6 @@
 """Random state, under PyTorch's names."""
 
-from .engine.generators import (
+from .engine.random.generators import (
     Generator,
     default_generator,
     fork_rng,

@@ -12,9 +12,9 @@ FUNCTIONS = (
     (
         "Making tensors",
         "making",
-        ("engine/ops/create/", "engine/dlpack", "engine/ops/chance/", "torch_api/files"),
+        ("engine/ops/create/", "engine/methods/dlpack", "engine/ops/chance/", "torch_api/files"),
     ),
-    ("Arithmetic, element by element", "pointwise", ("engine/ops/elementwise/", "engine/pointwise")),
+    ("Arithmetic, element by element", "pointwise", ("engine/ops/elementwise/", "engine/core/pointwise")),
     ("Sums, extremes, order, counting", "reductions", ("engine/ops/reduce/",)),
     ("Shapes, views, joining and splitting", "shapes", ("engine/ops/shape/",)),
     ("Reading and writing by index", "indexing", ("engine/ops/index/",)),
@@ -31,13 +31,13 @@ FUNCTIONS = (
         "Types, devices, randomness and settings",
         "settings",
         (
-            "engine/dtypes",
-            "engine/device",
-            "engine/modes",
-            "engine/format",
-            "engine/generators",
-            "engine/metadata",
-            "engine/anomaly",
+            "engine/base/dtypes",
+            "engine/base/device",
+            "engine/base/modes",
+            "engine/methods/format",
+            "engine/random/generators",
+            "engine/methods/metadata",
+            "engine/backward/anomaly",
             "torch_api/settings",
             "amp/",
             "random",
@@ -48,7 +48,7 @@ FUNCTIONS = (
     ),
 )
 # What only says that PyTorch has it and vistorch does not, and what PyTorch has taken away.
-LEFT_OUT = ("torch_api/unbuilt", "engine/ops/bygone/", "engine/inplace", "magics", "func/batches")
+LEFT_OUT = ("torch_api/unbuilt", "engine/ops/legacy/", "engine/core/inplace", "magics", "func/batches")
 
 # Title, file of the page, modules.
 MODULES = (

@@ -8,7 +8,7 @@ import vistorch
 import vistorch.nn.functional as F
 from vistorch import nn
 from vistorch.autograd import Variable, volatile
-from vistorch.engine.events import hear
+from vistorch.engine.base.events import hear
 
 SENTENCE = r"^volatile was removed and now has no effect\. Use `with vistorch\.no_grad\(\):` instead\.$"
 

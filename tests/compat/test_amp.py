@@ -11,7 +11,7 @@ import pytest
 import vistorch
 from tests.story import story
 from vistorch.amp import listed, lists, state
-from vistorch.engine.casting import casting
+from vistorch.engine.base.casting import casting
 
 
 @pytest.fixture

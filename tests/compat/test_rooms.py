@@ -199,7 +199,7 @@ def test_return_types():
 
 
 def test_no_memory_on_a_device():
-    from vistorch.engine import errors
+    from vistorch.engine.base import errors
 
     kind = type("OutOfMemoryError", (MemoryError,), {"__module__": "cupy.cuda.memory"})
     assert type(errors.no_memory(kind("4 bytes"))) is vistorch.OutOfMemoryError

@@ -16,9 +16,11 @@ import pytest
 
 from tests.cuda import strict
 from vistorch.cuda import random, streams, usage
-from vistorch.engine import places, probe, rules
-from vistorch.engine.device import default
+from vistorch.engine.base import cuda_probe
+from vistorch.engine.base.device import default
+from vistorch.engine.core import rules
 from vistorch.engine.kernels import simulated
+from vistorch.engine.memory import placement
 
 
 @pytest.fixture(autouse=True)
@@ -29,12 +31,12 @@ def clean(monkeypatch):
     for module, name, value in (
         (simulated, "_count", None),
         (simulated, "_complaint", ""),
-        (probe, "_kept", None),
-        (probe, "_counted", False),
-        (probe, "_forked", False),
-        (places, "_known", {}),
-        (places, "_real", {}),
-        (places, "_pretended", {}),
+        (cuda_probe, "_kept", None),
+        (cuda_probe, "_counted", False),
+        (cuda_probe, "_forked", False),
+        (placement, "_known", {}),
+        (placement, "_real", {}),
+        (placement, "_pretended", {}),
         (random, "_seeds", {}),
         (random, "_of_all", random._DEFAULT),
         (random, "listeners", []),
@@ -45,7 +47,7 @@ def clean(monkeypatch):
     yield
     simulated._current.index = 0
     streams._current.streams.clear()
-    places._before.stack.clear()
+    placement._before.stack.clear()
     default.base, default.stack[:] = None, []
     default.settle()
     unbind()
@@ -289,7 +291,7 @@ def strict_gpu(install):
     strict.fill(cupy)
     sys.modules["cupyx"].errstate = lambda **_: contextlib.nullcontext()
     strict.special(sys.modules["cupyx.scipy.special"])
-    return places.place_of("cuda:0")
+    return placement.place_of("cuda:0")
 
 
 class Compiler:

@@ -134,7 +134,7 @@ class Array:
     def __array_function__(self, func, types, args, kwargs):
         if (
             func is np.concatenate
-        ):  # how a summary is cut out before it crosses to the host (engine/format.py)
+        ):  # how a summary is cut out before it crosses to the host (engine/methods/format.py)
             return cooked(func([raw(a, "concatenate") for a in args[0]], *args[1:], **kwargs))
         raise TypeError(f"numpy.{func.__name__} was called with a cupy array")
 

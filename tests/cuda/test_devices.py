@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from vistorch import cuda
-from vistorch.engine.device import device
+from vistorch.engine.base.device import device
 from vistorch.engine.kernels import simulated
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cuda.strict import NAMES, read_names
 from tests.cuda.walk import text, walk
-from vistorch.engine import rules
+from vistorch.engine.core import rules
 from vistorch.engine.kernels.cuda_source import ELEMENTWISE
 
 # cupy's methods are compiled: their first line of documentation is the signature.

@@ -8,7 +8,7 @@ import pytest
 
 import vistorch
 from vistorch import cuda
-from vistorch.engine.places import CPU, array_place, move, place_of
+from vistorch.engine.memory.placement import CPU, array_place, move, place_of
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu

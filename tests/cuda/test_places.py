@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from vistorch import cuda
-from vistorch.engine import places, probe
-from vistorch.engine.device import device, set_default_device
-from vistorch.engine.places import CPU, CUPY, NUMPY, array_place, move, place_of
+from vistorch.engine.base import cuda_probe
+from vistorch.engine.base.device import device, set_default_device
+from vistorch.engine.memory import placement
+from vistorch.engine.memory.placement import CPU, CUPY, NUMPY, array_place, move, place_of
 
 LAYOUTS = {
     "c": np.arange(24.0).reshape(2, 3, 4),
@@ -196,7 +197,7 @@ def test_round_trip_through_real_places(two_gpus, layout):
     assert array_place(back) is CPU
     assert type(back) is np.ndarray
     assert np.array_equal(back, array)
-    assert probe.current_index() == 0
+    assert cuda_probe.current_index() == 0
     if layout in ("c", "f", "permuted", "swapped"):
         assert there.strides == over.strides == again.strides == back.strides == array.strides
 
@@ -244,4 +245,4 @@ def test_simulating_is_refused_while_real_devices_are_in_use(two_gpus):
     assert not place_of("cuda:0").simulated
     cuda.simulate(0)
     cuda.simulate(None)
-    assert places.real_in_use()
+    assert placement.real_in_use()

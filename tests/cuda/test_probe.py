@@ -8,8 +8,9 @@ import warnings
 import pytest
 
 from vistorch import cuda
-from vistorch.engine import places, probe
+from vistorch.engine.base import cuda_probe
 from vistorch.engine.kernels import simulated
+from vistorch.engine.memory import placement
 
 
 def without_cupy(monkeypatch):
@@ -38,7 +39,7 @@ def refused(kind, words):
         assert "VISTORCH_SIMULATED_CUDA=4" in str(caught.value)
     for name in ("cuda", "cuda:0"):
         with pytest.raises(kind, match="CUDA is not available"):
-            places.place_of(name)
+            placement.place_of(name)
     return reason
 
 
@@ -154,9 +155,9 @@ def test_success_is_kept_and_failure_is_asked_again_by_diagnose(install):
 
 
 def test_a_child_of_a_process_that_used_cuda(monkeypatch, two_gpus):
-    probe._after_fork()
+    cuda_probe._after_fork()
     assert cuda.is_available()  # the parent had not asked the driver
-    probe._after_fork()
+    cuda_probe._after_fork()
     refused(RuntimeError, "Cannot re-initialize CUDA in forked subprocess")
     cuda.simulate(2)
     assert cuda.is_available()  # numpy works in a child

@@ -6,7 +6,7 @@ import pytest
 
 from vistorch import cuda
 from vistorch.cuda import Event, Stream
-from vistorch.engine.device import device
+from vistorch.engine.base.device import device
 
 
 @pytest.fixture(params=["simulated", "real"])

@@ -25,7 +25,7 @@ from tests.ops.library import (
 )
 from tests.ops.record import Op, Sample
 from tests.ops.samples import for_each
-from vistorch.engine import rules
+from vistorch.engine.core import rules
 
 PLACE = "cuda:0"
 # torch wants these indices on the CPU; `type()` says where a tensor is.

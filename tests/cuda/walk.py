@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vistorch.engine.rules import TABLE
+from vistorch.engine.core.rules import TABLE
 
 HERE = Path(__file__).parent
 ENGINE = HERE.parents[1] / "vistorch" / "engine"

@@ -12,11 +12,11 @@ from tests.ops.cases import gradient_dtypes
 from tests.ops.library import prepare, run, tensors_of
 from tests.ops.samples import create, index, linalg, pointwise, random, reduce, shape
 from vistorch.debug import Lines, Stepper, check_node, note_of
-from vistorch.engine.backward import order_of
-from vistorch.engine.graph import Leaf, Out, edge
-from vistorch.engine.record import record
-from vistorch.engine.rules import TABLE
-from vistorch.engine.tensor import wrap
+from vistorch.engine.backward.backward_pass import order_of
+from vistorch.engine.core.graph import Leaf, Out, edge
+from vistorch.engine.core.record import record
+from vistorch.engine.core.rules import TABLE
+from vistorch.engine.core.tensor import wrap
 
 FAMILIES = {
     f.__name__.rpartition(".")[2]: f.OPS for f in (create, index, linalg, pointwise, random, reduce, shape)

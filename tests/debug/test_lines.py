@@ -8,9 +8,9 @@ import pytest
 
 import vistorch as L
 from vistorch.debug import Cut, Lines, Stepper, line_of, note_of, overwritten
-from vistorch.engine.backward import order_of
-from vistorch.engine.events import Listener
-from vistorch.engine.graph import Leaf, Out, edge
+from vistorch.engine.backward.backward_pass import order_of
+from vistorch.engine.base.events import Listener
+from vistorch.engine.core.graph import Leaf, Out, edge
 
 
 def line(node):
@@ -187,7 +187,7 @@ def test_what_others_noted_stays():
 
 
 def test_inference_writes_keep_nothing_alive():
-    from vistorch.engine.graph import UNTRACKED
+    from vistorch.engine.core.graph import UNTRACKED
 
     with Lines(), L.inference_mode():
         L.ones(2).add_(1)

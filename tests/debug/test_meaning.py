@@ -9,7 +9,7 @@ import vistorch as L
 from vistorch import nn
 from vistorch.debug import meaning, meaning_of
 from vistorch.debug.meaning import MEANING
-from vistorch.engine import rules
+from vistorch.engine.core import rules
 
 
 class Log(L.autograd.Function):

@@ -4,7 +4,7 @@ import pytest
 
 import vistorch as L
 from vistorch.debug import Operand, describe
-from vistorch.engine.events import Listener
+from vistorch.engine.base.events import Listener
 
 
 def told(make, **options):

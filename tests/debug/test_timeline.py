@@ -9,7 +9,7 @@ import vistorch as L
 from tests.debug.graphs import bits, build
 from vistorch.debug import graph_bytes
 from vistorch.debug.timeline import Timeline, memory, size
-from vistorch.engine.events import hear
+from vistorch.engine.base.events import hear
 from vistorch.widgets._frame import wire
 
 

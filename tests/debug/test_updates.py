@@ -11,7 +11,7 @@ from vistorch import nn, optim
 from vistorch.debug import updates, watch
 from vistorch.debug.array import parameter
 from vistorch.debug.updates import forget, last_update, remember, remembered, steps_seen, why_none
-from vistorch.engine.events import hear
+from vistorch.engine.base.events import hear
 
 
 @pytest.fixture(autouse=True)

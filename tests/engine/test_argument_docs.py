@@ -6,7 +6,7 @@ import re
 import pytest
 
 import vistorch
-from vistorch.engine.argument_docs import arguments
+from vistorch.engine.base.argument_docs import arguments
 
 TABLE = {"size": "how large it is.", "name": "what it is called."}
 

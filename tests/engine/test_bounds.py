@@ -94,7 +94,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.nn.functional.conv2d(L.zeros(2, 2, 4, 4).transpose(0, 1)[1:], L.ones(1, 2, 3, 3))",
         ),
     ),
-    "engine/ops/create/shared.py": (
+    "engine/ops/create/asarray.py": (
         {"np.frombuffer": 1, "frombuffer": 1, "from_dlpack": 1},
         (
             "L.empty_strided((9,), (BIG,), dtype=L.uint8)",
@@ -108,7 +108,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.asarray(np.zeros(4)[::-1])",
         ),
     ),
-    "engine/dlpack.py": (
+    "engine/methods/dlpack.py": (
         {"np.from_dlpack": 1, "cupy.from_dlpack": 1, "__array_interface__": 1},
         (
             "L.from_dlpack(np.zeros(4)[::-1])",
@@ -127,7 +127,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.from_numpy(np.zeros((3, 4))[:, 1]).as_strided((10,), (1,))",
         ),
     ),
-    "engine/memory.py": (
+    "engine/memory/array_memory.py": (
         {"cupy.ndarray": 1, "__array_interface__": 1},
         (
             "L.zeros(0).set_(L.zeros(0).untyped_storage(), 0, (3,), (1,))",
@@ -142,7 +142,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.zeros(4).untyped_storage()[-17]",
         ),
     ),
-    "engine/shared.py": (
+    "engine/memory/shared_memory.py": (
         {"library.mmap": 1, "ctypes.CDLL": 1, "ctypes.addressof": 1, "__array_interface__": 1},
         (
             "L.zeros(4).share_memory_().as_strided((9,), (1,))",
@@ -155,7 +155,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "np.dtype('f4'), False, None, None)",
         ),
     ),
-    "engine/mapped.py": (
+    "engine/memory/memory_map.py": (
         {"np.frombuffer": 1, "mmap.mmap": 1},
         (
             "L.UntypedStorage.from_file(file(4), nbytes=8)",
@@ -181,7 +181,10 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
         ),
     ),
     # numpy's own bounds: one dimension, from the front, counted in Python before
-    "engine/random.py": ({"np.frombuffer": 2}, ("L.set_rng_state(L.zeros(3, dtype=L.uint8))",)),
+    "engine/random/mersenne_twister.py": (
+        {"np.frombuffer": 2},
+        ("L.set_rng_state(L.zeros(3, dtype=L.uint8))",),
+    ),
     "serialization/safetensors.py": ({"np.frombuffer": 1, "mmap.mmap": 1}, ()),
     "serialization/loading.py": ({"mapping.mmap": 1}, ()),
     "utils/data/_workers/entry.py": ({"np.frombuffer": 1}, ()),
@@ -240,7 +243,7 @@ PROGRAMS = [program for _, programs in SITES.values() for program in programs]
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.filterwarnings("ignore:TypedStorage:UserWarning")
 def test_a_hostile_program_is_refused_or_stays_inside(program: str, tmp_path: pathlib.Path) -> None:
-    from vistorch.engine.shared import Segment, anonymous, ledger
+    from vistorch.engine.memory.shared_memory import Segment, anonymous, ledger
 
     def file(size: int) -> str:
         (tmp_path / "bytes").write_bytes(bytes(size))

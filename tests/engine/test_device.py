@@ -13,21 +13,24 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tests.reference import CPU_BUILD, NO_ACCELERATOR  # noqa: E402
-from vistorch.engine import device as module  # noqa: E402
-from vistorch.engine import places, probe  # noqa: E402
-from vistorch.engine.device import default, device, get_default_device, set_default_device  # noqa: E402
+from vistorch.engine.base import cuda_probe  # noqa: E402
+from vistorch.engine.base import device as module  # noqa: E402
+from vistorch.engine.base.device import default, device, get_default_device, set_default_device  # noqa: E402
 from vistorch.engine.kernels import simulated  # noqa: E402
+from vistorch.engine.memory import placement  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def no_cuda(monkeypatch):
     """A machine without CUDA, and nothing left over from another test."""
     monkeypatch.setattr(simulated, "_count", 0)
-    monkeypatch.setattr(probe, "_real", lambda again: probe.Finding(False, 0, "none", AssertionError))
-    monkeypatch.setattr(places, "_pretended", {})
-    places._known.clear()
+    monkeypatch.setattr(
+        cuda_probe, "_real", lambda again: cuda_probe.Finding(False, 0, "none", AssertionError)
+    )
+    monkeypatch.setattr(placement, "_pretended", {})
+    placement._known.clear()
     yield
-    places._known.clear()
+    placement._known.clear()
     default.base, default.stack[:] = None, []
     default.settle()
 
@@ -115,7 +118,7 @@ def test_a_number_means_nothing_without_an_accelerator(call):
 
 
 def test_a_number_means_an_accelerator_where_there_is_one():
-    places.simulate(2)
+    placement.simulate(2)
     assert device(1) is device("cuda:1")
     assert device(np.int32(0)) is device("cuda", 0)
 
@@ -226,13 +229,13 @@ def test_default_cuda_without_an_index_follows_the_current_device():
     set_default_device("cuda")  # as in torch, no error before it is needed
     with pytest.raises(AssertionError, match="CUDA is not available"):
         get_default_device()
-    places.simulate(2)
+    placement.simulate(2)
     assert get_default_device() is device("cuda:0")
-    probe.set_current_index(1)
+    cuda_probe.set_current_index(1)
     try:
         assert get_default_device() is device("cuda:1")
     finally:
-        probe.set_current_index(0)
+        cuda_probe.set_current_index(0)
 
 
 def test_default_device_belongs_to_its_thread():
@@ -246,8 +249,8 @@ def test_default_device_belongs_to_its_thread():
 
 def test_importing_asks_no_driver():
     code = (
-        "import sys, vistorch.engine.device, vistorch.engine.places, vistorch.cuda\n"
-        "from vistorch.engine import probe\n"
+        "import sys, vistorch.engine.base.device, vistorch.engine.memory.placement, vistorch.cuda\n"
+        "from vistorch.engine.base import cuda_probe as probe\n"
         "assert probe._kept is None and not [name for name in sys.modules if 'cupy' in name]"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from vistorch.engine import dtypes, type_names
-from vistorch.engine.dtypes import ALL
+from vistorch.engine.base import dtypes, type_names
+from vistorch.engine.base.dtypes import ALL
 
 torch = pytest.importorskip("torch")
 

@@ -9,9 +9,9 @@ import vistorch as L
 from tests.ops.library import attempt, prepare
 from tests.ops.samples import OPS as RECORDS
 from vistorch.debug import Stepper, line_of
-from vistorch.engine.events import KINDS, Listener, hear, where
-from vistorch.engine.face import METHODS
-from vistorch.engine.modes import mode
+from vistorch.engine.base.events import KINDS, Listener, hear, where
+from vistorch.engine.base.modes import mode
+from vistorch.engine.core.registry import METHODS
 from vistorch.engine.ops.loss import entropy
 
 

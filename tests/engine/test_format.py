@@ -6,8 +6,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from vistorch.engine import dtypes, format
-from vistorch.engine.format import tensor_text
+from vistorch.engine.base import dtypes
+from vistorch.engine.methods import format
+from vistorch.engine.methods.format import tensor_text
 
 torch = pytest.importorskip("torch")
 

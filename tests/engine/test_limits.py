@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from vistorch.engine import dtypes, limits
+from vistorch.engine.base import dtypes, finfo
 
 torch = pytest.importorskip("torch")
 
@@ -28,7 +28,7 @@ def outcome(call):
 
 @pytest.mark.parametrize(("d", "name"), [(d, name) for d in FLOATS for name in FNAMES])
 def test_finfo(d, name):
-    mine, reference = getattr(limits.finfo(d), name), getattr(torch.finfo(theirs(d)), name)
+    mine, reference = getattr(finfo.finfo(d), name), getattr(torch.finfo(theirs(d)), name)
     assert mine == reference and type(mine) is type(reference)
 
 
@@ -36,7 +36,7 @@ def test_finfo(d, name):
     ("d", "name"), [(d, name) for d in INTEGERS for name in ("bits", "dtype", "max", "min")]
 )
 def test_iinfo(d, name):
-    mine, reference = getattr(limits.iinfo(d), name), getattr(torch.iinfo(theirs(d)), name)
+    mine, reference = getattr(finfo.iinfo(d), name), getattr(torch.iinfo(theirs(d)), name)
     assert mine == reference and type(mine) is type(reference)
 
 
@@ -46,26 +46,26 @@ def test_iinfo(d, name):
 )
 def test_text_and_errors(kind, given):
     expected = outcome(lambda: getattr(torch, kind)(theirs(given)))
-    assert outcome(lambda: getattr(limits, kind)(given)) == expected
+    assert outcome(lambda: getattr(finfo, kind)(given)) == expected
     if "argument" not in expected:  # that sentence speaks of the position
-        assert outcome(lambda: getattr(limits, kind)(type=given)) == expected
+        assert outcome(lambda: getattr(finfo, kind)(type=given)) == expected
 
 
 def test_without_a_type():
-    assert outcome(limits.finfo) == outcome(torch.finfo)
-    assert outcome(limits.iinfo) == outcome(torch.iinfo)
+    assert outcome(finfo.finfo) == outcome(torch.finfo)
+    assert outcome(finfo.iinfo) == outcome(torch.iinfo)
     try:
         dtypes.set_default_dtype(dtypes.float64)
-        assert limits.finfo() == limits.finfo(dtypes.float64)
+        assert finfo.finfo() == finfo.finfo(dtypes.float64)
     finally:
         dtypes.set_default_dtype(dtypes.float32)
 
 
 def test_equality_hash_writing_and_pickle():
-    mine = limits.finfo(dtypes.float32)
-    assert mine == limits.finfo(dtypes.complex64) and mine != limits.finfo(dtypes.float64)
+    mine = finfo.finfo(dtypes.float32)
+    assert mine == finfo.finfo(dtypes.complex64) and mine != finfo.finfo(dtypes.float64)
     assert (torch.finfo(torch.float32) == torch.finfo(torch.complex64)) is True
-    assert limits.iinfo(dtypes.int8) != limits.iinfo(dtypes.uint8) and mine != limits.iinfo(dtypes.int8)
+    assert finfo.iinfo(dtypes.int8) != finfo.iinfo(dtypes.uint8) and mine != finfo.iinfo(dtypes.int8)
     with pytest.raises(TypeError, match="unhashable"):
         hash(mine)
     for name in ("eps", "colour"):

@@ -10,7 +10,7 @@ import pytest
 
 import vistorch as L
 from vistorch.debug import line_of
-from vistorch.engine.events import KINDS, Listener, hear, where
+from vistorch.engine.base.events import KINDS, Listener, hear, where
 
 
 @pytest.fixture(autouse=True)

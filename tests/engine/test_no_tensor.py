@@ -5,13 +5,15 @@ import types
 import pytest
 
 import vistorch
-from vistorch.engine import face
+from vistorch.engine.core import registry
 
 STRANGE = (1, {}, "a", None, [])
 # written in Python in PyTorch, where such a thing is an AttributeError too
 PYTHON = {"pca_lowrank", "svd_lowrank"}
 KEPT = {"seed", "from_file"} | PYTHON
-FUNCTIONS = [n for n in face.FUNCTIONS if n[0] != "_" and not n.startswith("set_") and hasattr(vistorch, n)]
+FUNCTIONS = [
+    n for n in registry.FUNCTIONS if n[0] != "_" and not n.startswith("set_") and hasattr(vistorch, n)
+]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import vistorch as L
-from vistorch.engine import node_maker
-from vistorch.engine.graph import OUT, Leaf, Out, leaf_of
-from vistorch.engine.record import record
-from vistorch.engine.rules import TABLE, twin
-from vistorch.engine.tensor import wrap
+from vistorch.engine.core import node_maker
+from vistorch.engine.core.graph import OUT, Leaf, Out, leaf_of
+from vistorch.engine.core.record import record
+from vistorch.engine.core.rules import TABLE, twin
+from vistorch.engine.core.tensor import wrap
 
 ROWS = [rule for rule in TABLE.values() if any(rule.vjps)]
 

@@ -10,9 +10,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from vistorch.engine import random as state
 from vistorch.engine.kernels import sampling, sampling_normal
-from vistorch.engine.random import Generator
+from vistorch.engine.random import mersenne_twister as state
+from vistorch.engine.random.mersenne_twister import Generator
 
 torch = pytest.importorskip("torch", reason="torch is the reference")
 

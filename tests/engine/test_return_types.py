@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from vistorch.engine import return_types
+from vistorch.engine.base import return_types
 
 torch = pytest.importorskip("torch")
 

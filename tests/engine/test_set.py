@@ -117,7 +117,7 @@ def test_no_gradient_through_it():
 def test_listeners_hear_it():
     heard = []
 
-    class Listens(vistorch.engine.events.Listener):
+    class Listens(vistorch.engine.base.events.Listener):
         def write(self, tensor, rule):
             heard.append(tensor)
 

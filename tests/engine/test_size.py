@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from vistorch.engine.size import Size, size_of
+from vistorch.engine.base.size import Size, size_of
 
 torch = pytest.importorskip("torch")
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import vistorch as L
-from vistorch.engine import specification
-from vistorch.engine.backward import Pass, drain, root_of
-from vistorch.engine.graph import leaf_of
-from vistorch.engine.quiet import quiet
+from vistorch.engine.backward import specification
+from vistorch.engine.backward.backward_pass import Pass, drain, root_of
+from vistorch.engine.base.numpy_warnings import quiet
+from vistorch.engine.core.graph import leaf_of
 
 DTYPES = (L.float32, L.float32, L.float64, L.bfloat16, L.float16, L.complex64)
 SHAPES = ((), (3,), (1, 3), (4, 3), (4, 1), (2, 4, 3), (1, 1, 3))
@@ -126,7 +126,7 @@ def test_a_pass_computes_what_is_specified(first):
         if not outs:
             continue
         roots = list(dict.fromkeys(root_of(t, 0) for t in outs))
-        grads = [L.randn(root.shape, dtype=L.engine.dtypes.of(root.dtype))._data for root in roots]
+        grads = [L.randn(root.shape, dtype=L.engine.base.dtypes.of(root.dtype))._data for root in roots]
         expected = specified(leaves, roots, grads)
         for options in (
             {"accumulate": False, "targets": [leaf_of(t) for t in leaves], "retain_graph": True},

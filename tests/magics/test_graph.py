@@ -62,7 +62,9 @@ for _ in range(30):
 
 
 def test_a_loop_runs_alone_after_its_first_passes(type_in, shell):
-    type_in("import vistorch as torch\nfrom vistorch.engine.events import hear\nnet = torch.nn.Linear(4, 1)")
+    type_in(
+        "import vistorch as torch\nfrom vistorch.engine.base.events import hear\nnet = torch.nn.Linear(4, 1)"
+    )
     type_in(LOOP)
     heard = shell.user_ns["heard"]
     assert heard == [True] * 19 + [False] * 11  # the twentieth pass is the last one that is heard
@@ -75,7 +77,9 @@ def test_a_loop_runs_alone_after_its_first_passes(type_in, shell):
 
 
 def test_calls_of_modules_without_a_pass_are_not_heard_forever(type_in, shell):
-    type_in("import vistorch as torch\nfrom vistorch.engine.events import hear\nnet = torch.nn.Identity()")
+    type_in(
+        "import vistorch as torch\nfrom vistorch.engine.base.events import hear\nnet = torch.nn.Identity()"
+    )
     type_in("for _ in range(2100): net(1)\nquiet = hear.phase is None")
     assert shell.user_ns["quiet"]
 

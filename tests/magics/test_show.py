@@ -13,7 +13,7 @@ import vistorch
 from vistorch import nn, vt
 from vistorch.debug import updates
 from vistorch.debug.updates import forget, remembered
-from vistorch.engine.events import hear
+from vistorch.engine.base.events import hear
 from vistorch.widgets._frame.display import Display, shown
 from vistorch.widgets._frame.wire import pack
 

@@ -6,7 +6,7 @@ import pytest
 
 import vistorch as L
 from vistorch import vt
-from vistorch.engine.events import _listeners
+from vistorch.engine.base.events import _listeners
 
 START = "import vistorch as torch\nx = torch.tensor([4.0, 0.0], requires_grad=True)"
 

@@ -6,7 +6,7 @@ import pytest
 import vistorch as L
 from vistorch import vt
 from vistorch.debug.compare import Recording
-from vistorch.engine.events import hear
+from vistorch.engine.base.events import hear
 
 
 def recorded(scale, name="", **more):

@@ -9,7 +9,7 @@ from tests.debug.watch.loops import small_training
 from vistorch import vt
 from vistorch.debug.watch import Run
 from vistorch.debug.watch.listener import LoopListener
-from vistorch.engine.events import _listeners
+from vistorch.engine.base.events import _listeners
 
 START = """import vistorch as torch
 from vistorch import nn

@@ -13,8 +13,8 @@ import pytest
 import vistorch
 from tests.story import story
 from vistorch import nn, optim
-from vistorch.engine import aliases
-from vistorch.engine.shared import ledger
+from vistorch.engine.memory import memory_users
+from vistorch.engine.memory.shared_memory import ledger
 
 
 def descriptors():
@@ -69,7 +69,7 @@ def test_parameters_stay_the_objects_an_optimizer_holds():
 
 def test_a_parameter_nobody_else_looks_at_costs_no_search(monkeypatch):
     looked = []
-    monkeypatch.setattr(aliases, "_holders", lambda root: looked.append(root) or [])
+    monkeypatch.setattr(memory_users, "_holders", lambda root: looked.append(root) or [])
     net = nn.Linear(3, 4)
     net.share_memory()
     assert not looked and net.weight.is_shared()

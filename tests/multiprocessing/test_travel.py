@@ -11,7 +11,7 @@ import vistorch.multiprocessing as mp
 from tests.multiprocessing import workers
 from tests.story import story
 from vistorch import nn
-from vistorch.engine import shared
+from vistorch.engine.memory import shared_memory
 
 METHODS = ("fork", "spawn", "forkserver")
 PATIENCE = 120
@@ -189,7 +189,7 @@ def test_a_pool():
 
 
 def test_more_storages_than_a_fork_server_passes_on(monkeypatch):
-    monkeypatch.setattr(shared, "TOGETHER", 0)
+    monkeypatch.setattr(shared_memory, "TOGETHER", 0)
     context = mp.get_context("forkserver")
     back = context.Queue()
     tensors = [vistorch.ones(5) for _ in range(260)]

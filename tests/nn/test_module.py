@@ -398,7 +398,7 @@ def test_parameters(L, tell):
 def test_a_listener_hears_modules_and_their_path():
     told = []
 
-    class Listens(vistorch.engine.events.Listener):
+    class Listens(vistorch.engine.base.events.Listener):
         def phase(self, name, subject, *details):
             told.append((name, type(subject).__name__))
 

@@ -67,7 +67,7 @@ def public_ops() -> set[str]:
     """The public names of the library's own tables, in-place twins, aliases and what is no op left out."""
     if L is torch:
         return set()
-    face = importlib.import_module(f"{L.__name__}.engine.face")
+    face = importlib.import_module(f"{L.__name__}.engine.core.registry")
     every = {**face.FUNCTIONS, **face.METHODS}
     known = {id(every[name]) for name in recorded() if name in every}
     return {

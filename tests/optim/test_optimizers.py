@@ -276,7 +276,7 @@ def test_own_optimizers(L, tell):
 def test_a_listener_hears_steps():
     told = []
 
-    class Listens(vistorch.engine.events.Listener):
+    class Listens(vistorch.engine.base.events.Listener):
         def phase(self, name, subject, *details):
             told.append(name)
 

@@ -363,7 +363,7 @@ def test_places_between_steps(L, tell):
 def test_a_listener_hears_each_step_and_not_the_first_value():
     told = []
 
-    class Listens(vistorch.engine.events.Listener):
+    class Listens(vistorch.engine.base.events.Listener):
         def phase(self, name, subject, *details):
             told.append((name, type(subject).__name__, details))
 

@@ -4,7 +4,7 @@ import pytest
 
 import vistorch
 from tests import leftovers
-from vistorch.engine.events import Listener
+from vistorch.engine.base.events import Listener
 
 torch = pytest.importorskip("torch")
 CHANGES = {

@@ -23,7 +23,10 @@ FLAGS = {"O_CREAT", "O_RDWR", "O_WRONLY", "O_APPEND", "O_TRUNC"}
 ALLOWED = {
     "serialization/atomic.py": (5, "the one place where files are written and renamed"),
     "debug/bundle.py": (1, "a zip into what `atomic.whole` gave"),
-    "engine/mapped.py": (2, "a shared mapping is the file, grown to the length that was asked for"),
+    "engine/memory/memory_map.py": (
+        2,
+        "a shared mapping is the file, grown to the length that was asked for",
+    ),
     "torch_api/files.py": (2, "`from_file(shared=True)`: the tensor's memory is the file"),
     "vision/datasets/fetching.py": (
         1,

@@ -155,7 +155,7 @@ def test_every_protocol(name, protocol):
 
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_texts_that_look_like_instructions_stay_texts(protocol):
-    texts = ["cvistorch.engine.size\nSize\n", "vistorch.engine.size", "Size", "ctorch\nSize\n"]
+    texts = ["cvistorch.engine.size\nSize\n", "vistorch.engine.base.size", "Size", "ctorch\nSize\n"]
     value = [
         *texts,
         vistorch.Size([1]),
@@ -335,9 +335,9 @@ def test_numpy_memory_that_no_strides_describe():
 
     record = np.zeros(3, dtype=[("a", "i1"), ("x", "f4")])
     record["x"] = [1, 2, 3]
-    x = vistorch.engine.tensor.wrap(record["x"])  # strides of 5 bytes
+    x = vistorch.engine.core.tensor.wrap(record["x"])  # strides of 5 bytes
     assert ours_read(written(vistorch.save, x)).tolist() == [1, 2, 3]
-    y = vistorch.engine.tensor.wrap(np.arange(3.0)[::-1])
+    y = vistorch.engine.core.tensor.wrap(np.arange(3.0)[::-1])
     assert theirs_read(written(vistorch.save, y)).tolist() == [2, 1, 0]
 
 

@@ -113,7 +113,7 @@ def test_equal_is_the_same_memory():
 
 
 def test_the_warning_comes_once(monkeypatch):
-    from vistorch.engine import typed_storage
+    from vistorch.engine.methods import typed_storage
 
     monkeypatch.setattr(typed_storage, "_warned", False)
     torch.storage._reset_warn_typed_storage_removal()
@@ -181,7 +181,7 @@ def test_byteswap():
 def test_odd_memory():
     import numpy as np
 
-    from vistorch.engine.memory import bytes_of
+    from vistorch.engine.memory.array_memory import bytes_of
 
     a = np.arange(12, dtype=np.int16).reshape(3, 4)
     for part in (a, a.T, a[::-1, ::-2], a[1:, 2:], a[:, 1]):

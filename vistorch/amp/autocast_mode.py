@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import probe
-from ..engine.dtypes import bfloat16, dtype, float16, float64
-from ..engine.tensor import Tensor
-from ..engine.warn_once import user_level
+from ..engine.base import cuda_probe
+from ..engine.base.dtypes import bfloat16, dtype, float16, float64
+from ..engine.base.warn_once import user_level
+from ..engine.core.tensor import Tensor
 from . import state
 from .state import is_autocast_available
 
@@ -62,7 +62,7 @@ class autocast:
     def _is_possible(self) -> bool:
         """Whether the region can do what it says; a warning if not."""
         if self.device == "cuda":
-            why = "" if probe.find().ok else "CUDA is not available. Disabling autocast."
+            why = "" if cuda_probe.find().ok else "CUDA is not available. Disabling autocast."
         elif self.fast_dtype in (bfloat16, float16):
             why = ""
         else:

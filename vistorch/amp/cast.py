@@ -10,9 +10,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.dtypes import bfloat16, dtype, float16, float32
-from ..engine.modes import mode
-from ..engine.tensor import Tensor
+from ..engine.base.dtypes import bfloat16, dtype, float16, float32
+from ..engine.base.modes import mode
+from ..engine.core.tensor import Tensor
 from .thread import thread
 
 _FLOATS = frozenset((float32, float16, bfloat16))

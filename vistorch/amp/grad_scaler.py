@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-from ..engine import probe
-from ..engine.device import device as _device
-from ..engine.dtypes import float16, float32, int32
-from ..engine.face import FUNCTIONS
-from ..engine.modes import no_grad
-from ..engine.tensor import Tensor
-from ..engine.warn_once import user_level
+from ..engine.base import cuda_probe
+from ..engine.base.device import device as _device
+from ..engine.base.dtypes import float16, float32, int32
+from ..engine.base.modes import no_grad
+from ..engine.base.warn_once import user_level
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -85,7 +85,7 @@ class GradScaler:
     ) -> None:
         self._device = device
         self._enabled = enabled
-        if enabled and device == "cuda" and not probe.find().ok:
+        if enabled and device == "cuda" and not cuda_probe.find().ok:
             warnings.warn(
                 "vistorch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
                 stacklevel=user_level(),

@@ -12,8 +12,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.casting import casting
-from ..engine.tensor import Tensor
+from ..engine.base.casting import casting
+from ..engine.core.tensor import Tensor
 from .cast import CHANGES, is_here
 from .lists import rules
 from .thread import thread
@@ -59,7 +59,7 @@ def switch(on: bool) -> None:
 
 
 def _asked(function: Any, given: dict[str, Any]) -> tuple | None:
-    """What a listed function gets for its question (see `engine/casting.py`)."""
+    """What a listed function gets for its question (see `engine/base/casting.py`)."""
     enabled = thread.enabled
     rule = _rules.get(function)
     if not enabled or rule is None or given.get("out") is not None:

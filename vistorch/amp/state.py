@@ -1,7 +1,7 @@
 """Whether this thread casts, for which kind of device, and to what.
 
-Invariant: listed functions ask (see `engine/casting.py`) exactly while some thread casts; the count of such threads and
-devices is kept here and nowhere else.
+Invariant: listed functions ask (see `engine/base/casting.py`) exactly while some thread casts; the count of such
+threads and devices is kept here and nowhere else.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..engine.device import device as _device
-from ..engine.dtypes import dtype
-from ..engine.warn_once import user_level
+from ..engine.base.device import device as _device
+from ..engine.base.dtypes import dtype
+from ..engine.base.warn_once import user_level
 from . import listed
 from .thread import thread
 

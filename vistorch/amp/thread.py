@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 
-from ..engine.dtypes import bfloat16, dtype, float16
+from ..engine.base.dtypes import bfloat16, dtype, float16
 
 
 class _Thread(threading.local):

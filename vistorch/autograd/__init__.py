@@ -3,8 +3,8 @@
 import importlib
 from typing import Any
 
-from ..engine.anomaly import detect_anomaly, set_detect_anomaly
-from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..engine.backward.anomaly import detect_anomaly, set_detect_anomaly
+from ..engine.base.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import function, functional, grad_mode, graph
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import errors
-from ..engine.graph import FREED, Base, out_of
-from ..engine.hooks import tensor_of
-from ..engine.modes import mode, recording
-from ..engine.record import Packed, continued, overwritten, unpacked
-from ..engine.tensor import Tensor, wrap
+from ..engine.base import errors
+from ..engine.base.modes import mode, recording
+from ..engine.core.graph import FREED, Base, out_of
+from ..engine.core.hooks import tensor_of
+from ..engine.core.record import Packed, continued, overwritten, unpacked
+from ..engine.core.tensor import Tensor, wrap
 
 _OF_THE_NODE = frozenset(
     ("name", "next_functions", "metadata", "register_hook", "register_prehook", "_sequence_nr")

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
-from ..engine import errors
-from ..engine.events import hear
-from ..engine.graph import Base, draw, edge, version
-from ..engine.modes import mode, no_grad
-from ..engine.record import pack, remember, save_input
-from ..engine.tensor import Tensor, wrap
+from ..engine.base import errors
+from ..engine.base.events import hear
+from ..engine.base.modes import mode, no_grad
+from ..engine.core.graph import Base, draw, edge, version
+from ..engine.core.record import pack, remember, save_input
+from ..engine.core.tensor import Tensor, wrap
 from .custom import BackwardCFunction, FunctionCtx
 from .outputs import attach
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.face import FUNCTIONS
-from ..engine.modes import enable_grad
-from ..engine.tensor import Tensor
+from ..engine.base.modes import enable_grad
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .products import hvp, jvp, vhp, vjp
 from .stand_ins import NOT_STRICT, check_history, given_back, grads, outputs, single, stand_ins, tensors
 

@@ -1,5 +1,5 @@
 """The switches of recording, under the name of the module PyTorch keeps them in."""
 
-from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..engine.base.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]

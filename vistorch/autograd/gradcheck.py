@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.tensor import Tensor, wrap
+from ..engine.core.tensor import Tensor, wrap
 from .jacobians import Check, GradcheckError, as_tuple, differentiable
 from .run import grad
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, ref
 
-from ..engine import graph
-from ..engine.events import hear
-from ..engine.graph import Base as Node
-from ..engine.graph import Out, edge, out_of, version
-from ..engine.handles import RemovableHandle
-from ..engine.hooks import saved_tensors_hooks
-from ..engine.modes import mode
-from ..engine.tensor import Tensor
+from ..engine.base.events import hear
+from ..engine.base.modes import mode
+from ..engine.core import graph
+from ..engine.core.graph import Base as Node
+from ..engine.core.graph import Out, edge, out_of, version
+from ..engine.core.handles import RemovableHandle
+from ..engine.core.hooks import saved_tensors_hooks
+from ..engine.core.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):

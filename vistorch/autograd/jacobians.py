@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor, wrap
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor, wrap
 from .run import grad
 
 REENTRANT = (

@@ -9,11 +9,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..engine import errors, views
-from ..engine.events import hear
-from ..engine.graph import UNTRACKED, out_of, version
-from ..engine.rules import REC
-from ..engine.tensor import Tensor, wrap
+from ..engine.base import errors
+from ..engine.base.events import hear
+from ..engine.core import views
+from ..engine.core.graph import UNTRACKED, out_of, version
+from ..engine.core.rules import REC
+from ..engine.core.tensor import Tensor, wrap
 
 NOT_RETURNED = (
     "Some elements marked as dirty during the forward method were not returned as output. The inputs that "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.modes import enable_grad, is_grad_enabled, set_grad_enabled
+from ..engine.base.modes import enable_grad, is_grad_enabled, set_grad_enabled
 from .stand_ins import (
     SINGLE_INPUT,
     check_history,

@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors, views
-from ..engine.backward import Pass, drain, order_of, root_of
-from ..engine.base_ops import expand
-from ..engine.events import hear
-from ..engine.face import FUNCTIONS, public
-from ..engine.graph import Out, edge
-from ..engine.places import CPU
-from ..engine.rules import REC
-from ..engine.tensor import Tensor, wrap
+from ..engine.backward.backward_pass import Pass, drain, order_of, root_of
+from ..engine.base import errors
+from ..engine.base.events import hear
+from ..engine.core import views
+from ..engine.core.base_ops import expand
+from ..engine.core.graph import Out, edge
+from ..engine.core.registry import FUNCTIONS, public
+from ..engine.core.rules import REC
+from ..engine.core.tensor import Tensor, wrap
+from ..engine.memory.placement import CPU
 from .graph import GradientEdge, edge_of
 
 EXPAND = expand.rule

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor, wrap
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor, wrap
 from .run import grad
 
 NOT_STRICT = " This is not allowed in strict mode."

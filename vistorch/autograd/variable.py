@@ -8,9 +8,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor
-from ..engine.warn_once import user_level
+from ..engine.base.warn_once import user_level
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .volatile import make_volatile
 
 __all__ = ["Variable", "VariableMeta"]

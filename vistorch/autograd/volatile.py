@@ -12,8 +12,8 @@ import weakref
 from functools import partial
 from typing import Any
 
-from ..engine.events import Listener
-from ..engine.tensor import Tensor
+from ..engine.base.events import Listener
+from ..engine.core.tensor import Tensor
 
 _alive: dict[int, weakref.ref] = {}
 _lock = threading.Lock()

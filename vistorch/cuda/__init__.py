@@ -6,7 +6,7 @@ Invariant: importing this package touches no driver and no cupy; `is_available()
 import importlib
 from typing import Any
 
-from ..engine.errors import OutOfMemoryError
+from ..engine.base.errors import OutOfMemoryError
 from ..engine.ops.create.legacy import CUDA_TYPES as _types
 from .devices import (
     Diagnosis,

@@ -9,11 +9,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine import dims, errors
-from ..engine.face import FUNCTIONS
+from ..engine.base import dims, errors
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
+from ..engine.memory.placement import CPU, Place
 from ..engine.ops.shape.convert import converted
-from ..engine.places import CPU, Place
-from ..engine.tensor import Tensor
 from .device_ids import place, places
 
 __all__ = ["broadcast", "broadcast_coalesced", "gather", "reduce_add", "reduce_add_coalesced", "scatter"]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import probe
-from ..engine.device import device as named_device
-from ..engine.places import CPU, Place, cuda_place, place_of
+from ..engine.base import cuda_probe
+from ..engine.base.device import device as named_device
+from ..engine.memory.placement import CPU, Place, cuda_place, place_of
 
 
 def place(device: Any = None) -> Place:
@@ -17,7 +17,7 @@ def place(device: Any = None) -> Place:
     if isinstance(device, Place):
         return device
     if device is None:
-        return cuda_place(probe.current_index())
+        return cuda_place(cuda_probe.current_index())
     if isinstance(device, int) and device == -1:
         return CPU
     if isinstance(device, int) and device < 0:
@@ -42,5 +42,5 @@ def shown(p: Place) -> Any:
 
 def all_cuda() -> list[int] | None:
     """The indices of all CUDA devices; None where there is none."""
-    found = probe.find()
+    found = cuda_probe.find()
     return list(range(found.number)) if found.ok and found.number else None

@@ -6,9 +6,10 @@ Invariant: `is_available`, `device_count` and `diagnose` never raise; the rest r
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..engine import places, probe
-from ..engine.device import device as named_device
+from ..engine.base import cuda_probe
+from ..engine.base.device import device as named_device
 from ..engine.kernels import simulated
+from ..engine.memory import placement
 
 
 class Diagnosis(NamedTuple):
@@ -59,7 +60,7 @@ def is_available() -> bool:
         (True, 2)
         >>> simulate(None)
     """
-    return probe.find().ok
+    return cuda_probe.find().ok
 
 
 def diagnose() -> Diagnosis:
@@ -71,7 +72,7 @@ def diagnose() -> Diagnosis:
         '1 simulated: numpy on the CPU, no speed claimed'
         >>> simulate(None)
     """
-    found = probe.find(again=True)
+    found = cuda_probe.find(again=True)
     return Diagnosis(found.ok, found.number, found.reason)
 
 
@@ -93,7 +94,7 @@ def simulate(number: int | None) -> None:
         'Simulated CUDA device 3 (numpy on the CPU, no speed claimed)'
         >>> simulate(None)
     """
-    places.simulate(number)
+    placement.simulate(number)
 
 
 def device_count() -> int:
@@ -105,7 +106,7 @@ def device_count() -> int:
         3
         >>> simulate(None)
     """
-    found = probe.find()
+    found = cuda_probe.find()
     return found.number if found.ok else 0
 
 
@@ -120,7 +121,7 @@ def init() -> None:
         True
         >>> vistorch.cuda.simulate(None)
     """
-    places.cuda_place(probe.current_index())
+    placement.cuda_place(cuda_probe.current_index())
 
 
 def is_initialized() -> bool:
@@ -134,7 +135,7 @@ def is_initialized() -> bool:
         True
         >>> vistorch.cuda.simulate(None)
     """
-    return places.cuda_in_use()
+    return placement.cuda_in_use()
 
 
 def current_device() -> int:
@@ -147,7 +148,7 @@ def current_device() -> int:
         1
         >>> simulate(None)
     """
-    return probe.current_index()
+    return cuda_probe.current_index()
 
 
 def set_device(device: Any) -> None:
@@ -167,7 +168,7 @@ def set_device(device: Any) -> None:
     """
     index = index_of(device)
     if index >= 0:
-        probe.set_current_index(index)
+        cuda_probe.set_current_index(index)
 
 
 class device:
@@ -192,13 +193,13 @@ class device:
 
     def __enter__(self) -> None:
         if self.idx >= 0:
-            before = probe.current_index()
-            probe.set_current_index(self.idx)
+            before = cuda_probe.current_index()
+            cuda_probe.set_current_index(self.idx)
             self._entered.append(before)
 
     def __exit__(self, *exception: object) -> bool:
         if self.idx >= 0:
-            probe.set_current_index(self._entered.pop())
+            cuda_probe.set_current_index(self._entered.pop())
         return False
 
 
@@ -290,7 +291,7 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
     index = existing_index(device)
     if simulated.count():
         return DeviceProperties(simulated.name(index), 0, 0, simulated.host_memory()[1], 0)
-    known = probe.runtime().getDeviceProperties(index)
+    known = cuda_probe.runtime().getDeviceProperties(index)
     name = known["name"]
     return DeviceProperties(
         name.decode() if isinstance(name, bytes) else name,
@@ -321,7 +322,7 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
     reads, owns = existing_index(device), existing_index(peer_device)
     if simulated.count():
         return False
-    return bool(probe.runtime().deviceCanAccessPeer(reads, owns))
+    return bool(cuda_probe.runtime().deviceCanAccessPeer(reads, owns))
 
 
 def is_bf16_supported() -> bool:
@@ -357,14 +358,14 @@ def index_of(device: Any, optional: bool = False) -> int:
     elif isinstance(device, _class):
         return device.idx
     if optional and (device is None or isinstance(device, named_device)):
-        return probe.current_index()
+        return cuda_probe.current_index()
     raise ValueError(f"Expected a vistorch.device with a specified index or an integer, but got:{device}")
 
 
 def existing_index(device: Any = None) -> int:
     """Return the index of a device that is there, or raise; None is the current one."""
-    probe.require()
-    return probe.check_index(index_of(device, optional=True))
+    cuda_probe.require()
+    return cuda_probe.check_index(index_of(device, optional=True))
 
 
 _class = device

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine import probe
+from ..engine.base import cuda_probe
 from ..engine.kernels import simulated
 
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
@@ -19,7 +19,7 @@ _depth = [0]
 
 def _nvtx() -> Any:
     """Cupy's marks; None where devices are simulated."""
-    if not probe.find().ok:
+    if not cuda_probe.find().ok:
         raise RuntimeError("NVTX functions not installed. Are you sure you have a CUDA build?")
     if simulated.count():
         return None

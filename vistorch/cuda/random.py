@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..engine import generators, probe
-from ..engine.tensor import Tensor
+from ..engine.base import cuda_probe
+from ..engine.core.tensor import Tensor
+from ..engine.random import generators
 from .devices import existing_index
 
 _DEFAULT = 67280421310721  # PyTorch's default seed
@@ -35,8 +36,8 @@ def manual_seed(seed: int) -> None:
         >>> simulate(None)
     """
     number = int(seed)
-    if probe.find().ok:
-        _set(probe.current_index(), number)
+    if cuda_probe.find().ok:
+        _set(cuda_probe.current_index(), number)
 
 
 def manual_seed_all(seed: int) -> None:
@@ -59,7 +60,7 @@ def manual_seed_all(seed: int) -> None:
     global _of_all
     _of_all = int(seed)
     _seeds.clear()
-    found = probe.find()
+    found = cuda_probe.find()
     for index in range(found.number if found.ok else 0):
         _set(index, _of_all)
 
@@ -110,7 +111,7 @@ def initial_seed() -> int:
         >>> vistorch.cuda.manual_seed(before)
         >>> vistorch.cuda.simulate(None)
     """
-    return seed_of(probe.current_index())
+    return seed_of(cuda_probe.current_index())
 
 
 def seed_of(index: int) -> int:
@@ -164,7 +165,7 @@ def get_rng_state_all() -> list[Tensor]:
         2
         >>> vistorch.cuda.simulate(None)
     """
-    found = probe.find()
+    found = cuda_probe.find()
     return [get_rng_state(index) for index in range(found.number if found.ok else 0)]
 
 

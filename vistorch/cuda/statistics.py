@@ -8,8 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..engine import probe
-from ..engine.warn_once import user_level
+from ..engine.base import cuda_probe
+from ..engine.base.warn_once import user_level
 from . import usage
 
 _KINDS = {
@@ -29,7 +29,7 @@ def memory_stats(device: Any = None) -> dict[str, Any]:
         >>> vistorch.cuda.memory_stats().get("allocated_bytes.all.current", 0)
         0
     """
-    if not probe.find().ok:
+    if not cuda_probe.find().ok:
         return OrderedDict()
     found: dict[str, Any] = OrderedDict()
     for name, (now, most) in _KINDS.items():

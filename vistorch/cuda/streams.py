@@ -8,9 +8,9 @@ import threading
 import time
 from typing import Any
 
-from ..engine import probe
-from ..engine.device import device as named_device
-from ..engine.device import make
+from ..engine.base import cuda_probe
+from ..engine.base.device import device as named_device
+from ..engine.base.device import make
 from ..engine.kernels import simulated
 from .devices import device as on_device
 from .devices import existing_index
@@ -328,7 +328,7 @@ def set_stream(stream: Stream | None) -> None:
     """
     if stream is None:
         return
-    probe.set_current_index(stream.device.index or 0)
+    cuda_probe.set_current_index(stream.device.index or 0)
     if stream._own is None:
         _current.streams[stream.device.index or 0] = stream
     else:

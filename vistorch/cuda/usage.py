@@ -5,8 +5,9 @@ Invariant: a simulated device has no memory of its own, so every count of it is 
 
 from typing import Any
 
-from ..engine import places, probe
+from ..engine.base import cuda_probe
 from ..engine.kernels import simulated
+from ..engine.memory import placement
 from .devices import existing_index
 
 _peaks: dict[int, list[int]] = {}  # index -> [most bytes used, most bytes reserved]
@@ -121,8 +122,8 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     index = existing_index(device)
     if simulated.count():
         return simulated.host_memory()
-    with places.cuda_place(index):
-        return probe.runtime().memGetInfo()
+    with placement.cuda_place(index):
+        return cuda_probe.runtime().memGetInfo()
 
 
 def empty_cache() -> None:
@@ -132,28 +133,28 @@ def empty_cache() -> None:
         >>> import vistorch
         >>> vistorch.cuda.empty_cache()
     """
-    if places.real_in_use():
+    if placement.real_in_use():
         import cupy
 
-        for index in range(probe.find().number):
-            with places.cuda_place(index):
+        for index in range(cuda_probe.find().number):
+            with placement.cuda_place(index):
                 cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()
 
 
 def _asked(device: Any, what: str) -> int:
     """Ask the pool of a device; before CUDA is in use the answer is 0 and nothing is started."""
-    if not places.real_in_use():
+    if not placement.real_in_use():
         return 0
     import cupy
 
-    with places.cuda_place(existing_index(device)):
+    with placement.cuda_place(existing_index(device)):
         return getattr(cupy.get_default_memory_pool(), what)()
 
 
 def _peak(device: Any, which: int) -> int:
     """Return a peak, watching from now on."""
-    if not places.real_in_use():
+    if not placement.real_in_use():
         return 0
     index = existing_index(device)
     _watch()

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.events import Listener, _listeners
-from ..engine.graph import FREED, Leaf, version
-from ..engine.modes import mode, recording
-from ..engine.quiet import quiet
+from ..engine.base.events import Listener, _listeners
+from ..engine.base.modes import mode, recording
+from ..engine.base.numpy_warnings import quiet
+from ..engine.core.graph import FREED, Leaf, version
 
 
 class BackwardDriver(Listener):

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from ..engine.events import Listener
-from ..engine.modes import mode
+from ..engine.base.events import Listener
+from ..engine.base.modes import mode
 from .backward_driver import watched, watching
 from .breaks.modules import Modules
 from .breaks.points import Breakpoint, Stop

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.graph import FREED, IN, OUT
-from ..engine.modes import mode
-from ..engine.promote import floating
-from ..engine.quiet import quiet
-from ..engine.record import record, unpack_raw
-from ..engine.tensor import Tensor, wrap
-from ..engine.vjps import fit, vjps_of
+from ..engine.backward.node_vjp import fit, vjps_of
+from ..engine.base.modes import mode
+from ..engine.base.numpy_warnings import quiet
+from ..engine.core.graph import FREED, IN, OUT
+from ..engine.core.record import record, unpack_raw
+from ..engine.core.tensor import Tensor, wrap
+from ..engine.core.type_promotion import floating
 from .custom import CustomNode
 from .lines import note_of
 

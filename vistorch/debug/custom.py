@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..autograd.run import grad
-from ..engine.modes import enable_grad, mode, no_grad
-from ..engine.promote import floating
-from ..engine.tensor import Tensor, wrap
+from ..engine.base.modes import enable_grad, mode, no_grad
+from ..engine.core.tensor import Tensor, wrap
+from ..engine.core.type_promotion import floating
 from .lines import note_of
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..engine.events import Listener, where
-from ..engine.graph import UNTRACKED, Out, Version
-from ..engine.modes import mode
-from ..engine.record import Promoted
+from ..engine.base.events import Listener, where
+from ..engine.base.modes import mode
+from ..engine.core.graph import UNTRACKED, Out, Version
+from ..engine.core.record import Promoted
 from .line_lookup import Line, line_of
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backward import order_of
-from ..engine.graph import Leaf, Out, edge
-from ..engine.record import Promoted
-from ..engine.tensor import Tensor
+from ..engine.backward.backward_pass import order_of
+from ..engine.core.graph import Leaf, Out, edge
+from ..engine.core.record import Promoted
+from ..engine.core.tensor import Tensor
 
 
 @dataclass(frozen=True)

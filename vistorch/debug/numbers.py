@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.quiet import hushed
+from ..engine.base.numpy_warnings import hushed
 
 
 def host(d: Any) -> Any:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.events import where
-from ..engine.modes import mode
-from ..engine.rules import REC
-from ..engine.tensor import Tensor
+from ..engine.base import dtypes
+from ..engine.base.events import where
+from ..engine.base.modes import mode
+from ..engine.core.rules import REC
+from ..engine.core.tensor import Tensor
 from .line_lookup import Line, line_of
 
 # Rows whose operands are all broadcast, beside the pointwise ones of two operands; and those that broadcast one.
@@ -68,7 +68,7 @@ class Operation:
     Example:
         >>> import vistorch
         >>> from vistorch.debug import describe
-        >>> from vistorch.engine.events import Listener
+        >>> from vistorch.engine.base.events import Listener
         >>> class Tell(Listener):
         ...     def op(self, *details):
         ...         operation = describe(*details)
@@ -106,7 +106,7 @@ def describe(rule: Any, ins: tuple, consts: tuple, outs: tuple, *, finite: bool 
     Example:
         >>> import vistorch
         >>> from vistorch.debug import describe
-        >>> from vistorch.engine.events import Listener
+        >>> from vistorch.engine.base.events import Listener
         >>> class Tell(Listener):
         ...     def op(self, *details):
         ...         record = describe(*details)

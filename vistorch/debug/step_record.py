@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..engine.graph import Leaf, Out
-from ..engine.tensor import Tensor, wrap
+from ..engine.core.graph import Leaf, Out
+from ..engine.core.tensor import Tensor, wrap
 from .formula import Formula, formulas_of
 from .line_lookup import Line, line_of
 from .lines import note_of

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..autograd.run import prepare
-from ..engine.backward import Pass
-from ..engine.graph import FREED, Leaf, Out, edge
-from ..engine.modes import mode, recording
-from ..engine.quiet import quiet
-from ..engine.tensor import Tensor
+from ..engine.backward.backward_pass import Pass
+from ..engine.base.modes import mode, recording
+from ..engine.base.numpy_warnings import quiet
+from ..engine.core.graph import FREED, Leaf, Out, edge
+from ..engine.core.tensor import Tensor
 from .backward_driver import settle
 from .breaks.moment import Moment, Whereabouts
 from .breaks.points import Stop, breakpoints_of
@@ -95,7 +95,7 @@ class Stepper:
         Example:
             >>> import vistorch
             >>> from vistorch.debug import Stepper
-            >>> from vistorch.engine.events import Listener
+            >>> from vistorch.engine.base.events import Listener
             >>> class Told(Listener):  # of each pass that is about to start
             ...     def backward(self, run, outputs):
             ...         with Stepper.of(run, outputs=outputs) as stepper:

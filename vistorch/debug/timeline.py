@@ -12,10 +12,10 @@ from weakref import ref as ref_to
 
 import numpy as np
 
-from ..engine.backward import order_of
-from ..engine.events import where
-from ..engine.graph import Leaf, Out, edge
-from ..engine.tensor import Tensor
+from ..engine.backward.backward_pass import order_of
+from ..engine.base.events import where
+from ..engine.core.graph import Leaf, Out, edge
+from ..engine.core.tensor import Tensor
 from .backward_driver import BackwardDriver
 from .breaks.modules import path_of
 from .graph import schema as graphs

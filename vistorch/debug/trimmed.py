@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from types import TracebackType
 
-from ..engine.events import _INSTALLED, _LIBRARY
-from ..engine.home import HOME
+from ..engine.base.events import _INSTALLED, _LIBRARY
+from ..engine.base.home import HOME
 
 NOTE = "{} inside vistorch {} hidden: type %tb to see {}."
 

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..engine.events import Listener
+from ..engine.base.events import Listener
 
 MOST = 64
 
@@ -149,7 +149,7 @@ def last_update(parameter: Any) -> Any:
     Args:
         parameter: a parameter that was given to `remember`.
     """
-    from ..engine.tensor import wrap
+    from ..engine.core.tensor import wrap
 
     kept = _kept.get(id(parameter))
     if kept is None or kept.parameter() is not parameter or kept.difference is None:

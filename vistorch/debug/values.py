@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from ..engine.quiet import quiet
+from ..engine.base.numpy_warnings import quiet
 from .array.blocks import choose_block, grid_of
 from .array.codes import encode
 from .array.measure import measure

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 
-from ..engine.memory import owner
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
+from ..engine.memory.array_memory import owner
 from .thumbnail import Thumb, ThumbState, thumbnail
 
 KINDS = ("tensor", "parameter", "module", "array")

@@ -10,7 +10,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from . import constraints
 from .chances import Chances, one_of
 from .distribution import Distribution

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.base.size import Size
+from ..engine.core.tensor import Tensor
 from .family import Family
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 

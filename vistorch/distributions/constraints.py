@@ -10,7 +10,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 from .regions import (
     Constraint,
     boolean,

@@ -10,8 +10,8 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.base.size import Size
+from ..engine.core.tensor import Tensor
 from . import constraints
 from .utils import lazy_property, size_of
 

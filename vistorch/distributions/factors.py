@@ -9,8 +9,8 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.base.size import Size
+from ..engine.core.tensor import Tensor
 from .utils import lazy_property
 
 ONE_OF_THREE = "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import vistorch
 
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.base.size import Size
+from ..engine.core.tensor import Tensor
 from .distribution import Distribution
 from .utils import broadcast_all, size_of
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.base.size import Size
+from ..engine.core.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .factors import log_diagonal, solve_lower, square_length, times_vector

@@ -9,7 +9,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution

@@ -10,7 +10,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from . import constraints
 from .binomial import Binomial
 from .one_hot_categorical import OfCategorical

@@ -10,7 +10,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from . import constraints
 from .distribution import Distribution
 from .factors import ONE_OF_THREE, OfFactor, log_diagonal, square_length, times_vector

@@ -9,7 +9,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from ..nn.functional import one_hot
 from . import constraints
 from .categorical import Categorical

@@ -9,7 +9,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 
 __all__ = [
     "boolean",

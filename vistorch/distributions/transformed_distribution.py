@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from . import constraints
 from .distribution import Distribution
 from .family import Family

@@ -11,8 +11,8 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.base.size import Size
+from ..engine.core.tensor import Tensor
 from ..nn import functional as F
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from . import constraints
 from .family import Family
 from .utils import lazy_property

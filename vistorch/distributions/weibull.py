@@ -9,7 +9,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from . import constraints
 from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution

@@ -11,7 +11,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from . import constraints
 from .chi2 import Chi2
 from .distribution import Distribution

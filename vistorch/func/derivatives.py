@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd import grad as backward
-from ..engine.face import FUNCTIONS
-from ..engine.graph import AccumulateGrad
-from ..engine.modes import enable_grad, is_grad_enabled, out_of_inference
-from ..engine.tensor import Tensor, wrap
+from ..engine.base.modes import enable_grad, is_grad_enabled, out_of_inference
+from ..engine.core.graph import AccumulateGrad
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor, wrap
 from .trees import built, flat, mapped
 
 __all__ = ["grad", "grad_and_value", "vjp"]

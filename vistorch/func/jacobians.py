@@ -9,9 +9,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.face import FUNCTIONS
-from ..engine.modes import enable_grad, out_of_inference
-from ..engine.tensor import Tensor
+from ..engine.base.modes import enable_grad, out_of_inference
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .derivatives import OUTPUT, Derived, check_tensors, numbered, plain, vjp_by
 from .trees import built, flat
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from ..nn.utils.stateless import _functional_call
 
 __all__ = ["functional_call", "stack_module_state"]

@@ -18,7 +18,7 @@ from multiprocessing import process, util
 from multiprocessing.connection import wait
 from typing import Any, NamedTuple
 
-from ..engine.shared import Segment, ledger
+from ..engine.memory.shared_memory import Segment, ledger
 
 PATIENCE = 30  # seconds until somebody who says nothing is given up
 KEPT_FOR = 300  # seconds that a parent keeps what an ended child left

@@ -12,15 +12,15 @@ from multiprocessing import reduction
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from ..engine.aliases import share
-from ..engine.copying import _reduce as reduce_by_value
+from ..engine.core.tensor import Tensor, wrap
 from ..engine.kernels import simulated
 from ..engine.kernels.strides import lay
-from ..engine.memory import reach
-from ..engine.places import CPU, place_of
-from ..engine.shared import Piece, Segment, ledger
-from ..engine.storage import UntypedStorage
-from ..engine.tensor import Tensor, wrap
+from ..engine.memory.array_memory import reach
+from ..engine.memory.memory_users import share
+from ..engine.memory.placement import CPU, place_of
+from ..engine.memory.shared_memory import Piece, Segment, ledger
+from ..engine.memory.storage import UntypedStorage
+from ..engine.methods.copy_pickle import _reduce as reduce_by_value
 from ..nn.parameter import Parameter, is_lazy
 from .desk import Offer, desk
 

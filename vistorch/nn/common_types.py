@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, Union
 
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 
 # `Union`: an alias with a TypeVar in it cannot be written with `|` and be given its type later.
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd import grad
-from ..engine.face import FUNCTIONS
-from ..engine.modes import enable_grad
+from ..engine.base.modes import enable_grad
+from ..engine.core.registry import FUNCTIONS
 from . import functional
 
 __all__ = [

@@ -11,11 +11,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.events import hear
-from ..engine.face import FUNCTIONS
-from ..engine.modes import no_grad
-from ..engine.ops.linalg.factor import qr
-from ..engine.tensor import Tensor
+from ..engine.base.events import hear
+from ..engine.base.modes import no_grad
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
+from ..engine.ops.linalg.qr_svd import qr
 
 __all__ = [
     "calculate_gain",

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..engine import dtypes
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor
+from ..engine.base import dtypes
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 
 arange, empty_like = (FUNCTIONS[n] for n in ("arange", "empty_like"))
 NOT_ON_CPU = (

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.face import FUNCTIONS
-from ..engine.graph import UNTRACKED, version
-from ..engine.tensor import Tensor, new
+from ..engine.core.graph import UNTRACKED, version
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor, new
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 

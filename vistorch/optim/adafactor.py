@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.argument_docs import arguments
-from ..engine.face import FUNCTIONS
-from ..engine.limits import finfo
-from ..engine.modes import no_grad
-from ..engine.tensor import Tensor
+from ..engine.base.argument_docs import arguments
+from ..engine.base.finfo import finfo
+from ..engine.base.modes import no_grad
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
 from .optimizer import Optimizer, with_loss
 from .per_parameter import step_count

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..engine.argument_docs import arguments
-from ..engine.tensor import Tensor
+from ..engine.base.argument_docs import arguments
+from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
 from .checks import check, check_tensor_lr, fused_or_not
 from .per_parameter import COMMON, Rule, pulled, shrinking

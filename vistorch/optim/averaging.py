@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.modes import no_grad
-from ..engine.tensor import Tensor
+from ..engine.base.modes import no_grad
+from ..engine.core.tensor import Tensor
 
 
 def _check(decay: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 
 
 def check_lr(lr: Any) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..engine.face import FUNCTIONS
+from ..engine.core.registry import FUNCTIONS
 
 # Elements worked on at a time. A rule passes over its operands a dozen times: a block of all of them fits the cache.
 BLOCK = 1 << 16

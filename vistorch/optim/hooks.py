@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.handles import RemovableHandle
+from ..engine.core.handles import RemovableHandle
 
 TABLES = (
     "_optimizer_step_pre_hooks",

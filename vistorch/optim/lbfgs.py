@@ -9,10 +9,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.argument_docs import arguments
-from ..engine.face import FUNCTIONS
-from ..engine.modes import enable_grad, no_grad
-from ..engine.tensor import Tensor
+from ..engine.base.argument_docs import arguments
+from ..engine.base.modes import enable_grad, no_grad
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
 from .checks import check_lr
 from .line_search import strong_wolfe

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..engine.tensor import Tensor
+from ..engine.core.tensor import Tensor
 
 ENOUGH, FLAT = 1e-4, 0.9  # how much the loss must fall, and what may be left of the slope
 SMALLEST = 1e-9

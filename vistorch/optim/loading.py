@@ -14,8 +14,8 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-from ..engine import dtypes
-from ..engine.tensor import Tensor
+from ..engine.base import dtypes
+from ..engine.core.tensor import Tensor
 
 
 @contextmanager

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.argument_docs import arguments
-from ..engine.face import FUNCTIONS
-from ..engine.modes import no_grad
-from ..engine.tensor import Tensor
+from ..engine.base.argument_docs import arguments
+from ..engine.base.modes import no_grad
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
 from .optimizer import Optimizer, with_loss
 

@@ -10,11 +10,11 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine.events import hear
-from ..engine.face import FUNCTIONS
-from ..engine.handles import RemovableHandle
-from ..engine.modes import set_grad_enabled
-from ..engine.tensor import Tensor
+from ..engine.base.events import hear
+from ..engine.base.modes import set_grad_enabled
+from ..engine.core.handles import RemovableHandle
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .grouping import add_group
 from .grouping import required as required
 from .hooks import TABLES, Hooked, entered

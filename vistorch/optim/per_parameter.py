@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.events import hear
-from ..engine.face import FUNCTIONS
-from ..engine.graph import version
-from ..engine.modes import set_grad_enabled
-from ..engine.quiet import quiet
-from ..engine.tensor import Tensor
+from ..engine.base import dtypes
+from ..engine.base.events import hear
+from ..engine.base.modes import set_grad_enabled
+from ..engine.base.numpy_warnings import quiet
+from ..engine.core.graph import version
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .checks import is_on
 from .executors import BLOCK, Arrays, arrays_of, tensors
 from .loading import check_entries

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..engine.argument_docs import arguments
-from ..engine.face import FUNCTIONS
-from ..engine.tensor import Tensor
+from ..engine.base.argument_docs import arguments
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
 from .checks import check
 from .per_parameter import COMMON, Rule, step_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..engine.argument_docs import arguments
+from ..engine.base.argument_docs import arguments
 from .argument_table import ARGUMENTS
 from .checks import check, fused_or_not
 from .per_parameter import COMMON, Rule, pulled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.argument_docs import arguments
+from ..engine.base.argument_docs import arguments
 from .argument_table import ARGUMENTS
 from .optimizer import Optimizer
 

@@ -11,10 +11,10 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-from ..engine import dtypes
-from ..engine.face import FUNCTIONS
-from ..engine.modes import no_grad
-from ..engine.tensor import Tensor
+from ..engine.base import dtypes
+from ..engine.base.modes import no_grad
+from ..engine.core.registry import FUNCTIONS
+from ..engine.core.tensor import Tensor
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from .averaging import get_ema_avg_fn, get_ema_multi_avg_fn, get_swa_avg_fn, get_swa_multi_avg_fn

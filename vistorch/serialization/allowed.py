@@ -15,7 +15,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from .archive_in import ArchiveReader, file_length, is_archive, opened, pickle_of
 from .budget import budget, limited, refuse
 from .keys import check_key, check_keys

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from typing import Any
 
-from ..engine.size import Size
+from ..engine.base.size import Size
 from .budget import budget, refuse
 
 DEEPEST, MOST = 100, 10_000

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..engine import probe
-from ..engine.device import device as named_device
-from ..engine.storage import UntypedStorage
+from ..engine.base import cuda_probe
+from ..engine.base.device import device as named_device
+from ..engine.memory.storage import UntypedStorage
 
 _registered: list[tuple[int, Callable, Callable]] = []
 
@@ -187,13 +187,13 @@ def _validated(location: str, kind: str) -> named_device:
     if kind != "cuda":
         raise RuntimeError(f"The {upper} device module is not registered. {advice}")
     wanted = named_device(location)
-    found = probe.find()
+    found = cuda_probe.find()
     if not found.ok:
         raise RuntimeError(
             f"Attempting to deserialize object on a {upper} device but vistorch.{kind}.is_available() is False. "
             f"{advice}"
         )
-    index = probe.current_index() if wanted.index is None else wanted.index
+    index = cuda_probe.current_index() if wanted.index is None else wanted.index
     if index >= found.number:
         raise RuntimeError(
             f"Attempting to deserialize object on {upper} device {index} but vistorch.{kind}.device_count() is "

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.mapped import mapped
-from ..engine.memory import bytes_of
-from ..engine.storage import UntypedStorage
-from ..engine.typed_storage import TypedStorage
+from ..engine.base import dtypes
+from ..engine.memory.array_memory import bytes_of
+from ..engine.memory.memory_map import mapped
+from ..engine.memory.storage import UntypedStorage
+from ..engine.methods.typed_storage import TypedStorage
 from .archive_in import ArchiveReader
 from .budget import budget, refuse
 from .machine import Truncated

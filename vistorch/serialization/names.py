@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from ..engine import dtypes
-from ..engine.device import device
-from ..engine.layout import strided
-from ..engine.size import Size
-from ..engine.storage import UntypedStorage
-from ..engine.tensor import Tensor
-from ..engine.typed_storage import STORAGE_CLASSES
+from ..engine.base import dtypes
+from ..engine.base.device import device
+from ..engine.base.layout import strided
+from ..engine.base.size import Size
+from ..engine.core.tensor import Tensor
+from ..engine.memory.storage import UntypedStorage
+from ..engine.methods.typed_storage import STORAGE_CLASSES
 from . import rebuild
 from .paths import BACK, path_in_torch
 

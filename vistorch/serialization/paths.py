@@ -41,7 +41,7 @@ _ELSEWHERE: dict[Name, Name] = {
     ("vistorch.optim.adam", "AdamW"): ("torch.optim.adamw", "AdamW"),
     ("vistorch.optim.adafactor", "Adafactor"): ("torch.optim", "Adafactor"),
     ("vistorch.optim.muon", "Muon"): ("torch.optim", "Muon"),
-    ("vistorch.engine.handles", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
+    ("vistorch.engine.core.handles", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
     ("vistorch.nn.modules.module_call", "BoundHook"): ("torch.nn.modules.module", "_WrappedHook"),
 }
 BACK = {theirs: ours for ours, theirs in _ELSEWHERE.items()}

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.dtypes import uint8
-from ..engine.layout import strided
-from ..engine.memory import bytes_of, owner, reach, start
-from ..engine.places import CPU, move
-from ..engine.storage import UntypedStorage
-from ..engine.tensor import Tensor
-from ..engine.typed_storage import STORAGE_CLASSES, TypedStorage
+from ..engine.base.dtypes import uint8
+from ..engine.base.layout import strided
+from ..engine.core.tensor import Tensor
+from ..engine.memory.array_memory import bytes_of, owner, reach, start
+from ..engine.memory.placement import CPU, move
+from ..engine.memory.storage import UntypedStorage
+from ..engine.methods.typed_storage import STORAGE_CLASSES, TypedStorage
 from .locations import location_tag
 from .names import layout_named, translated, written_as
 from .rebuild import (

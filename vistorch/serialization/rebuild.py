@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, errors
-from ..engine.device import device as named_device
-from ..engine.tensor import Tensor, new, wrap
-from ..engine.typed_storage import TypedStorage
+from ..engine.base import dtypes, errors
+from ..engine.base.device import device as named_device
+from ..engine.core.tensor import Tensor, new, wrap
+from ..engine.methods.typed_storage import TypedStorage
 from .budget import budget, refuse
 
 MOST_DIMS = 64  # of a numpy array

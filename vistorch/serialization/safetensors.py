@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.memory import bytes_of
-from ..engine.places import CPU, move, place_of
-from ..engine.tensor import Tensor, wrap
+from ..engine.base import dtypes
+from ..engine.core.tensor import Tensor, wrap
+from ..engine.memory.array_memory import bytes_of
+from ..engine.memory.placement import CPU, move, place_of
 from .atomic import replacing
 
 MOST = 100_000_000  # bytes of a header

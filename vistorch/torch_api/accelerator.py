@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from vistorch import cuda
-from vistorch.engine.device import device as _device
+from vistorch.engine.base.device import device as _device
 
 __all__ = [
     "current_accelerator",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vistorch._lazy import unbuilt
-from vistorch.engine.warn_once import once
+from vistorch.engine.base.warn_once import once
 
 __all__ = [
     "allow_in_graph",

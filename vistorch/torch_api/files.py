@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from vistorch import from_numpy
-from vistorch.engine import dtypes
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.base import dtypes
+from vistorch.engine.core.tensor import Tensor
 
 __all__ = ["from_file"]
 

@@ -1,6 +1,6 @@
 """PyTorch's file of functions written in Python; here all are `vistorch`'s own."""
 
-from vistorch.engine.face import FUNCTIONS as _functions
+from vistorch.engine.core.registry import FUNCTIONS as _functions
 from vistorch.torch_api.lowrank import pca_lowrank, svd_lowrank
 
 __all__ = [

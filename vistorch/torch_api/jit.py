@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, Final  # noqa: F401  programs annotate with `torch.jit.Final`
 
 from vistorch._lazy import unbuilt
-from vistorch.engine.warn_once import once
+from vistorch.engine.base.warn_once import once
 
 _SENTENCE = (
     "vistorch has no TorchScript: jit.script and jit.trace return what they are given, and change nothing."

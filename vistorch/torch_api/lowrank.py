@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from vistorch import linalg, matmul, randn
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.core.tensor import Tensor
 
 __all__ = ["pca_lowrank", "svd_lowrank"]
 

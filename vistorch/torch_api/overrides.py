@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from vistorch._lazy import unbuilt
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.core.tensor import Tensor
 
 globals().update(unbuilt("overrides"))
 

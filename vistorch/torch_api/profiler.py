@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
-from vistorch.engine.errors import not_built
-from vistorch.engine.warn_once import once
+from vistorch.engine.base.errors import not_built
+from vistorch.engine.base.warn_once import once
 
 __all__ = [
     "ProfilerAction",

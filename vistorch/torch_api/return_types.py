@@ -3,7 +3,7 @@
 Invariant: they are the engine's own types.
 """
 
-from vistorch.engine import return_types as _own
+from vistorch.engine.base import return_types as _own
 
 globals().update(
     {

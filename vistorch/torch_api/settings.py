@@ -10,7 +10,7 @@ import os
 import warnings
 from typing import Any
 
-from vistorch.engine.device import device as _device
+from vistorch.engine.base.device import device as _device
 from vistorch.storage import TypedStorage, UntypedStorage
 
 _MODES = {"default": 0, "warn": 1, "error": 2}
@@ -350,6 +350,6 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
         True
         >>> vistorch.set_anomaly_enabled(False)
     """
-    from vistorch.engine.anomaly import set_detect_anomaly
+    from vistorch.engine.backward.anomaly import set_detect_anomaly
 
     set_detect_anomaly(mode, check_nan)

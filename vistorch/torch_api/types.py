@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import IO, Any, Union
 
-from vistorch.engine.device import device
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.base.device import device
+from vistorch.engine.core.tensor import Tensor
 from vistorch.storage import TypedStorage, UntypedStorage
 
 __all__ = ["Device", "FileLike", "Number", "Storage"]

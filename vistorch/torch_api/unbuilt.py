@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from vistorch.engine.errors import not_built
+from vistorch.engine.base.errors import not_built
 
 
 class Row(NamedTuple):

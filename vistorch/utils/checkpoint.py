@@ -14,9 +14,9 @@ from typing import Any
 
 from ..autograd.function import Function
 from ..autograd.run import backward
-from ..engine.hooks import saved_tensors_hooks
-from ..engine.modes import enable_grad, mode, no_grad
-from ..engine.tensor import Tensor
+from ..engine.base.modes import enable_grad, mode, no_grad
+from ..engine.core.hooks import saved_tensors_hooks
+from ..engine.core.tensor import Tensor
 from .checkpoint_frame import Chance, CheckpointError, Frame
 
 NOT_SAID = (

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from ..engine import errors, generators
-from ..engine.graph import UNTRACKED
-from ..engine.hooks import saved_tensors_hooks
-from ..engine.modes import enable_grad, mode
-from ..engine.record import Packed, save_input, unpacked
-from ..engine.tensor import Tensor, wrap
+from ..engine.base import errors
+from ..engine.base.modes import enable_grad, mode
+from ..engine.core.graph import UNTRACKED
+from ..engine.core.hooks import saved_tensors_hooks
+from ..engine.core.record import Packed, save_input, unpacked
+from ..engine.core.tensor import Tensor, wrap
+from ..engine.random import generators
 
 OTHER_NUMBER = (
     "vistorch.utils.checkpoint: A different number of tensors was saved during the original forward and "

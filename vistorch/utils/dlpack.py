@@ -2,7 +2,7 @@
 
 import enum
 
-from ..engine.face import FUNCTIONS
+from ..engine.core.registry import FUNCTIONS
 
 from_dlpack, to_dlpack = FUNCTIONS["from_dlpack"], FUNCTIONS["to_dlpack"]
 

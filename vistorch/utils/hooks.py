@@ -1,5 +1,5 @@
 """The handle of a registered hook, under the name PyTorch gives it."""
 
-from ..engine.handles import RemovableHandle
+from ..engine.core.handles import RemovableHandle
 
 __all__ = ["RemovableHandle"]

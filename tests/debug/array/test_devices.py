@@ -17,7 +17,7 @@ from vistorch.debug.array.measure import measure
 from vistorch.debug.array.on_device import measure_there
 from vistorch.debug.array.scales import scales_for
 from vistorch.debug.array.source import source_of
-from vistorch.engine.tensor import wrap
+from vistorch.engine.core.tensor import wrap
 
 KINDS = ["?", "u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8"]
 

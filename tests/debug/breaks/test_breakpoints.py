@@ -8,7 +8,7 @@ import pytest
 import vistorch as L
 from tests.debug.graphs import bits, build
 from vistorch.debug import Breakpoint, Breakpoints, Lines, Modules, Stepper, Stopped, note_of
-from vistorch.engine.events import hear
+from vistorch.engine.base.events import hear
 
 
 def net():

@@ -9,7 +9,7 @@ import vistorch as L
 from tests.debug.graphs import bits, build
 from vistorch.debug import Lines, Stepper
 from vistorch.debug.steps import Walk, record
-from vistorch.engine.graph import Leaf
+from vistorch.engine.core.graph import Leaf
 from vistorch.widgets._frame import wire
 
 
@@ -253,7 +253,7 @@ def test_types_that_have_no_plain_numbers():
 
 def test_a_formula_is_never_shown_with_a_result_it_does_not_give():
     from vistorch.debug.steps.numbers import Known, numbers_of
-    from vistorch.engine.rules import TABLE
+    from vistorch.engine.core.rules import TABLE
 
     g, y = np.array([2.0]), np.array([3.0])
     known = Known(TABLE["mul"], g, {"other": y}, {}, {})

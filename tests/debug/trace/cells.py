@@ -5,7 +5,7 @@ import linecache
 
 import vistorch as L
 from vistorch.debug.trace import Trace
-from vistorch.engine.events import hear
+from vistorch.engine.base.events import hear
 
 _number = itertools.count(1)
 

@@ -13,8 +13,8 @@ from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, sma
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.build import memory_of
-from vistorch.engine.events import Listener, hear
-from vistorch.engine.places import CPU
+from vistorch.engine.base.events import Listener, hear
+from vistorch.engine.memory.placement import CPU
 from vistorch.widgets._frame.wire import pack
 
 

@@ -13,7 +13,7 @@ from vistorch.debug.watch.loss_inputs import CLASSES, LossInputs
 from vistorch.debug.watch.tasks import form_of
 from vistorch.debug.watch.transfer import Transfer
 from vistorch.debug.watch.words import table_text
-from vistorch.engine.places import CPU
+from vistorch.engine.memory.placement import CPU
 
 F = nn.functional
 

@@ -13,7 +13,7 @@ from vistorch.debug.watch.loss_inputs import values_of
 from vistorch.debug.watch.regression import BINS, CAP, OUTPUTS, WINDOW, Values, reads, trim
 from vistorch.debug.watch.transfer import Transfer
 from vistorch.debug.watch.words import table_text
-from vistorch.engine.places import CPU
+from vistorch.engine.memory.placement import CPU
 from vistorch.utils.data import DataLoader, TensorDataset
 
 F = nn.functional

@@ -7,7 +7,7 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.engine.events import hear
+from vistorch.engine.base.events import hear
 from vistorch.utils.data import DataLoader, TensorDataset
 
 

@@ -8,7 +8,7 @@ from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, sma
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.ops import PATIENCE
-from vistorch.engine.events import Listener, hear
+from vistorch.engine.base.events import Listener, hear
 from vistorch.utils.data import DataLoader, TensorDataset
 
 

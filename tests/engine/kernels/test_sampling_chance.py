@@ -6,7 +6,7 @@ import torch
 
 from vistorch.engine.kernels.sampling_binomial import binomial
 from vistorch.engine.kernels.sampling_gamma import dirichlet, gamma
-from vistorch.engine.random import Generator
+from vistorch.engine.random.mersenne_twister import Generator
 
 rng = np.random.default_rng(0)
 DTYPES = ("float32", "float64")

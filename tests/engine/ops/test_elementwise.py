@@ -14,9 +14,9 @@ import pytest
 import torch
 
 import vistorch
-from vistorch.engine import face
+from vistorch.engine.core import registry
+from vistorch.engine.core.record import unpack_raw
 from vistorch.engine.ops import elementwise
-from vistorch.engine.record import unpack_raw
 
 BOTH = (vistorch, torch)
 ROOMS = [room for room in vars(elementwise).values() if isinstance(room, types.ModuleType)]
@@ -346,14 +346,14 @@ def test_no_numpy_warning_escapes():
 def functions_of_rows():
     """The family's functions that were made from rows, by name."""
     rows = {id(fn) for module in ROOMS for fn in vars(module).values() if hasattr(fn, "plain_types")}
-    return {label: fn for label, fn in face.FUNCTIONS.items() if id(fn) in rows}
+    return {label: fn for label, fn in registry.FUNCTIONS.items() if id(fn) in rows}
 
 
 @pytest.mark.parametrize("label", functions_of_rows())
 def test_example(label):
     """The docstrings of functions made from rows are out of the reach of --doctest-modules."""
     names = {"vistorch": vistorch}
-    test = doctest.DocTestParser().get_doctest(face.FUNCTIONS[label].__doc__, names, label, None, 0)
+    test = doctest.DocTestParser().get_doctest(registry.FUNCTIONS[label].__doc__, names, label, None, 0)
     result = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
     assert result.attempted and not result.failed
 

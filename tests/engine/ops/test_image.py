@@ -5,7 +5,7 @@ import pytest
 
 from tests.ops.library import L, numpy_of, torch
 from vistorch.engine.ops.image.resample import SHORT
-from vistorch.engine.ops.image.taps import KINDS, taps
+from vistorch.engine.ops.image.resize_weights import KINDS, taps
 
 MODES = ("bilinear", "bicubic", "nearest", "nearest-exact")
 

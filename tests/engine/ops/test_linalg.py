@@ -8,9 +8,9 @@ import pytest
 
 import vistorch
 from tests.ops.library import torch
-from vistorch.engine.record import record
-from vistorch.engine.rules import RAW, TABLE
-from vistorch.engine.tensor import wrap
+from vistorch.engine.core.record import record
+from vistorch.engine.core.rules import RAW, TABLE
+from vistorch.engine.core.tensor import wrap
 
 
 def both(values, **more):

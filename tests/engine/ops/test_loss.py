@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import vistorch
-from vistorch.engine.events import Listener
-from vistorch.engine.placed import Placed
+from vistorch.engine.base.events import Listener
+from vistorch.engine.core.sparse_gradient import Placed
 
 torch = pytest.importorskip("torch")
 BOTH = (vistorch, torch)
@@ -232,7 +232,7 @@ def test_what_numpy_makes_of_places_knows_none():
     seen = []
     node = functional(vistorch).nll_loss(x.log_softmax(1), t).grad_fn
     g = node.rule.vjps[0](
-        vistorch.engine.rules.RAW[0], np.ones(()), t._data, np.asarray(3.0), (3, 4), -100, 1
+        vistorch.engine.core.rules.RAW[0], np.ones(()), t._data, np.asarray(3.0), (3, 4), -100, 1
     )
     assert type(g) is Placed and g.at is not None
     seen += [g + 0, g * 2, -g]

@@ -142,7 +142,7 @@ def test_only_what_is_wanted() -> None:
 def test_nothing_is_kept_where_nothing_is_recorded() -> None:
     """The kernel is told whether a backward pass may follow."""
     told = []
-    from vistorch.engine.events import hear
+    from vistorch.engine.base.events import hear
 
     before, hear.op = hear.op, lambda rule, ins, consts, outs: told.append((rule.name, len(outs)))
     try:

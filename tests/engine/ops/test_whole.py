@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import vistorch
-from vistorch.engine.rules import REC, TABLE
+from vistorch.engine.core.rules import REC, TABLE
 
 BOTH = (vistorch, torch)
 NAN, INF = float("nan"), float("inf")

@@ -94,7 +94,7 @@ def test_no_gradient_is_nothing_to_do():
 def test_a_clipped_gradient_counts_its_writes_and_tells_them():
     told = []
 
-    class Listens(vistorch.engine.events.Listener):
+    class Listens(vistorch.engine.base.events.Listener):
         def write(self, tensor, rule):
             told.append(tensor)
 

@@ -8,7 +8,7 @@ import pytest
 
 import vistorch
 from tests.story import story
-from vistorch.engine.events import Listener
+from vistorch.engine.base.events import Listener
 from vistorch.utils.data._utils import fetch
 
 

@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Callable
 
 from ... import amp
-from ...engine.dtypes import dtype, float16
-from ...engine.warn_once import user_level
+from ...engine.base.dtypes import dtype, float16
+from ...engine.base.warn_once import user_level
 
 __all__ = ["GradScaler", "amp_definitely_not_available", "autocast", "custom_bwd", "custom_fwd"]
 

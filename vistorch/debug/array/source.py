@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.places import CPU, array_place
-from ...engine.tensor import Tensor
+from ...engine.base import dtypes
+from ...engine.core.tensor import Tensor
+from ...engine.memory.placement import CPU, array_place
 from ...nn.parameter import Buffer, Parameter, is_lazy
 
 

@@ -9,8 +9,8 @@ import threading
 import weakref
 from typing import Any
 
-from ...engine.events import Listener
-from ...engine.graph import Out
+from ...engine.base.events import Listener
+from ...engine.core.graph import Out
 from ..lines import note_of
 
 _names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()

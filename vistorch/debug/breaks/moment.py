@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.graph import Leaf, Out
-from ...engine.quiet import quiet
+from ...engine.base.numpy_warnings import quiet
+from ...engine.core.graph import Leaf, Out
 from ..line_lookup import line_of
 from ..lines import note_of
 from ..numbers import finite, norm_of, np_of, plain

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.events import Listener
+from ...engine.base.events import Listener
 from ..numbers import host
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from ...engine.graph import Leaf
+from ...engine.core.graph import Leaf
 from ..line_lookup import line_of
 from ..lines import note_of
 from .errors import nearest

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.quiet import quiet
-from ...engine.rules import TABLE
+from ...engine.base.numpy_warnings import quiet
+from ...engine.core.rules import TABLE
 from ..layers import spoken
 from ..numbers import plain
 from ..steps.words import count, index, number

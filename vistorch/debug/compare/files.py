@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
+from ...engine.base import dtypes
 from ..bundle import reading, write
 
 FORMAT = "vistorch recording"

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.call import run
-from ...engine.modes import mode
-from ...engine.places import CPU
-from ...engine.quiet import quiet
-from ...engine.record import record
-from ...engine.rules import TABLE
-from ...engine.tensor import wrap
-from ...engine.vjps import fit, vjps_of
+from ...engine.backward.node_vjp import fit, vjps_of
+from ...engine.base.modes import mode
+from ...engine.base.numpy_warnings import quiet
+from ...engine.core.op_factory import run
+from ...engine.core.record import record
+from ...engine.core.rules import TABLE
+from ...engine.core.tensor import wrap
+from ...engine.memory.placement import CPU
 from .recording import Op, Recording
 
 

@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.backward import order_of
-from ...engine.graph import FREED, Leaf, Out, edge
-from ...engine.quiet import quiet
-from ...engine.tensor import Tensor
+from ...engine.backward.backward_pass import order_of
+from ...engine.base import dtypes
+from ...engine.base.numpy_warnings import quiet
+from ...engine.core.graph import FREED, Leaf, Out, edge
+from ...engine.core.tensor import Tensor
 from ..formula import formulas_of
 from ..lines import note_of
 from ..meaning import short

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from ...engine.backward import Pass, order_of
-from ...engine.graph import Out, edge
-from ...engine.home import HOME
-from ...engine.tensor import Tensor
+from ...engine.backward.backward_pass import Pass, order_of
+from ...engine.base.home import HOME
+from ...engine.core.graph import Out, edge
+from ...engine.core.tensor import Tensor
 from ..layers import is_module
 from ..meaning import short
 from .capture import Source, tensors_in

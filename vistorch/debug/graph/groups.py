@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.graph import Leaf, Out
+from ...engine.core.graph import Leaf, Out
 from ..layers import below, size_of
 from .build import Builder
 from .module_calls import Call

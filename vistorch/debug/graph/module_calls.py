@@ -18,8 +18,8 @@ from threading import get_ident
 from typing import Any
 from weakref import ref
 
-from ...engine.events import Listener, where
-from ...engine.graph import draw
+from ...engine.base.events import Listener, where
+from ...engine.core.graph import draw
 
 KEPT = 40_000  # two a call: some thousand steps of a small network, some hundred of a large one
 OPEN = float("inf")

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.events import Listener
-from ...engine.graph import Out
-from ...engine.tensor import Tensor
+from ...engine.base.events import Listener
+from ...engine.core.graph import Out
+from ...engine.core.tensor import Tensor
 from ..lines import note_of
 
 

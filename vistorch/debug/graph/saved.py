@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...engine.graph import CONST, IN, Leaf, Out
-from ...engine.tensor import Tensor
+from ...engine.core.graph import CONST, IN, Leaf, Out
+from ...engine.core.tensor import Tensor
 from ..memory import array_of, root_of
 from .record import Kept
 

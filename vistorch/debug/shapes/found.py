@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ..graph.failed_forward import VARARGS, _calls_ops, _frames, _is_ours, _module, _name
 from ..line_lookup import Line, line_of
 from . import sentences  # noqa: F401 (adds its rules)

@@ -9,7 +9,7 @@ import ast
 from types import FrameType, ModuleType
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ..graph.failed_forward import VARARGS, _is_ours, _module
 from ..layers import is_module
 from ..line_lookup import line_of, segment_of

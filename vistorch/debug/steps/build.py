@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.graph import CONST, IN, OUT, Leaf, Out
-from ...engine.quiet import quiet
+from ...engine.base.numpy_warnings import quiet
+from ...engine.core.graph import CONST, IN, OUT, Leaf, Out
 from ..breaks.kinds import short
 from ..formula import formulas_of
 from ..layers import spoken

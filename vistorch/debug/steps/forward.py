@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.graph import CONST, FREED, IN, OUT, Leaf, Out
-from ...engine.quiet import quiet
-from ...engine.record import Promoted, unpack_raw
-from ...engine.tensor import Tensor
+from ...engine.base.numpy_warnings import quiet
+from ...engine.core.graph import CONST, FREED, IN, OUT, Leaf, Out
+from ...engine.core.record import Promoted, unpack_raw
+from ...engine.core.tensor import Tensor
 from ..lines import note_of
 from .numbers import Known
 

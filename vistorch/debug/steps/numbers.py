@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.quiet import quiet
+from ...engine.base.numpy_warnings import quiet
 from ..numbers import host, norm_of, plain
 from .latex import compute, of_matrices, pieces, read, simplified, symbols
 from .words import index, number, shape

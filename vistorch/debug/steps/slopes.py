@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.quiet import quiet
-from ...engine.vjps import fit, vjps_of
+from ...engine.backward.node_vjp import fit, vjps_of
+from ...engine.base.numpy_warnings import quiet
 from ..numbers import host, plain
 from .numbers import Known, Numbers, numbers_of, place_of, signed, sum_of
 from .words import index, number

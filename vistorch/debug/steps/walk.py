@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.graph import Leaf
+from ...engine.core.graph import Leaf
 from ..breaks.points import Stop
 
 

@@ -15,10 +15,10 @@ from weakref import ref as ref_to
 
 from numpy import ndarray, vdot
 
-from ...engine.events import _listeners, where
-from ...engine.graph import NUMBERS, Leaf, Out
-from ...engine.modes import mode
-from ...engine.tensor import Tensor
+from ...engine.base.events import _listeners, where
+from ...engine.base.modes import mode
+from ...engine.core.graph import NUMBERS, Leaf, Out
+from ...engine.core.tensor import Tensor
 from ..backward_driver import BackwardDriver
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.backward import order_of
-from ...engine.events import where
-from ...engine.modes import mode
-from ...engine.tensor import Tensor
+from ...engine.backward.backward_pass import order_of
+from ...engine.base.events import where
+from ...engine.base.modes import mode
+from ...engine.core.tensor import Tensor
 from ..graph.failed_forward import capture_last
 from ..graph.linked import linked
 from ..graph.record import GraphRecord

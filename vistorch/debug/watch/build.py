@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 from .advice import HIGH, LOW, bounds_of
 from .alarms import Alarms
 from .budget import Budget

@@ -9,8 +9,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from ...engine.graph import Leaf
-from ...engine.places import CPU
+from ...engine.core.graph import Leaf
+from ...engine.memory.placement import CPU
 from .loss_inputs import CLASSES, NEAR, LossInputs, by_hand, values_of
 from .ops import same_memory
 

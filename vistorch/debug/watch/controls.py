@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .alarms import Alarms
 from .budget import Budget
 from .changes import Changes

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.events import Listener, where
-from ...engine.graph import Leaf
+from ...engine.base.events import Listener, where
+from ...engine.core.graph import Leaf
 from ..line_lookup import line_of
 from .layers import LayerSizes, owner_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 from ..numbers import norm_of
 from .transfer import Ticket, Transfer
 

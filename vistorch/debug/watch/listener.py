@@ -12,11 +12,11 @@ from threading import get_ident
 from time import perf_counter
 from typing import Any, Protocol
 
-from ...engine.events import Listener, hear
-from ...engine.graph import Leaf, version
-from ...engine.modes import mode
-from ...engine.places import CPU
-from ...engine.tensor import Tensor
+from ...engine.base.events import Listener, hear
+from ...engine.base.modes import mode
+from ...engine.core.graph import Leaf, version
+from ...engine.core.tensor import Tensor
+from ...engine.memory.placement import CPU
 from ..steps.words import count
 from .budget import Budget
 from .compared import Compared

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.graph import FREED, Leaf, Out
-from ...engine.places import CPU
-from ...engine.tensor import Tensor
+from ...engine.core.graph import FREED, Leaf, Out
+from ...engine.core.tensor import Tensor
+from ...engine.memory.placement import CPU
 
 NEAR = 64  # a loss is among the newest nodes of a pass
 CLASSES, LOGITS, CHANCES, VALUES = "classes", "logits", "chances", "values"

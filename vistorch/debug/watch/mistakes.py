@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 from .loss_inputs import CLASSES
 from .predictions import Read
 from .transfer import Ticket, Transfer

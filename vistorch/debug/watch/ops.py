@@ -10,7 +10,7 @@ from __future__ import annotations
 from threading import get_ident
 from typing import Any
 
-from ...engine.events import Listener, hear
+from ...engine.base.events import Listener, hear
 from .loss_inputs import CLASSES, DISTANCES, VALUES, LossInputs, sight_of_op, values_of
 
 LOSS, COMPARED = "loss", "compared"

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import generators
-from ...engine.modes import set_grad_enabled
-from ...engine.tensor import Tensor
+from ...engine.base.modes import set_grad_enabled
+from ...engine.core.tensor import Tensor
+from ...engine.random import generators
 from ..numbers import finite
 
 BUDGET = 256 * 2**20

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 
 
 class Ticket:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.events import Listener
-from ...engine.tensor import Tensor
+from ...engine.base.events import Listener
+from ...engine.core.tensor import Tensor
 from .transfer import Transfer
 
 WINDOW = 1024

@@ -9,7 +9,7 @@ from typing import Any
 
 import vistorch
 
-from ...engine.size import Size
+from ...engine.base.size import Size
 from .. import constraints
 from ..utils import lazy_property, sum_rightmost
 from .transform import NO_DIMS, Transform

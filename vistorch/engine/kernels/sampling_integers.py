@@ -127,7 +127,7 @@ def permuted(generator, n: int) -> Iterator[int]:
 
     Example:
         >>> from itertools import islice
-        >>> from vistorch.engine.random import Generator
+        >>> from vistorch.engine.random.mersenne_twister import Generator
         >>> list(islice(permuted(Generator().manual_seed(0), 10**12), 3))
         [223749065263, 183509117844, 634075600471]
     """

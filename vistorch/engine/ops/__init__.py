@@ -3,7 +3,6 @@
 from . import (
     activation,
     attention,
-    bygone,
     chance,
     conv,
     create,
@@ -11,6 +10,7 @@ from . import (
     embedding,
     image,
     index,
+    legacy,
     linalg,
     loss,
     normalize,

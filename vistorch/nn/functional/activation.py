@@ -5,14 +5,14 @@ Invariant: with `inplace=True` the input itself is changed and returned.
 
 from __future__ import annotations
 
-from ...engine import dims as _dims
-from ...engine import errors
-from ...engine.face import FUNCTIONS
+from ...engine.base import dims as _dims
+from ...engine.base import errors
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.activation import exponential, gates, hard, leaky, logistic, rectify
 from ...engine.ops.activation.gaussian import gelu
 from ...engine.ops.activation.logistic import logsigmoid, softplus
 from ...engine.ops.activation.shrink import softshrink
-from ...engine.tensor import Tensor
 from .soft import gumbel_softmax, log_softmax, softmax, softmin
 
 __all__ = [

@@ -9,9 +9,9 @@ import math
 import warnings
 from typing import Any
 
-from ...engine.face import FUNCTIONS
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor, wrap
 from ...engine.ops.attention import refuse_infinity, scaled_dot_product_attention
-from ...engine.tensor import Tensor, wrap
 from .activation import softmax
 from .dropout import dropout
 from .linear import linear

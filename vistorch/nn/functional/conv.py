@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.face import FUNCTIONS
+from ...engine.core.registry import FUNCTIONS
 from ...engine.ops.conv import unfold as _columns
 
 __all__ = [

@@ -1,6 +1,6 @@
 """How near two vectors are."""
 
-from ...engine.face import FUNCTIONS
+from ...engine.core.registry import FUNCTIONS
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 

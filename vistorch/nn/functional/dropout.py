@@ -8,9 +8,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...engine import errors
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.base import errors
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 

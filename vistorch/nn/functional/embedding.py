@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...engine import dims as _dims
-from ...engine import dtypes
-from ...engine.face import FUNCTIONS
+from ...engine.base import dims as _dims
+from ...engine.base import dtypes
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import wrap
 from ...engine.ops.normalize import checks
-from ...engine.tensor import wrap
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 

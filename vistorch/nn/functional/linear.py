@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from ...engine.casting import casting
-from ...engine.errors import must_be_tensor
-from ...engine.face import FUNCTIONS
+from ...engine.base.casting import casting
+from ...engine.base.errors import must_be_tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.linalg.into import Style, into
-from ...engine.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
 

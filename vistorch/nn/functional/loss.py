@@ -10,13 +10,13 @@ import math
 import warnings
 from typing import Any
 
-from ...engine import dims as _dims
-from ...engine.casting import casting
-from ...engine.face import FUNCTIONS
+from ...engine.base import dims as _dims
+from ...engine.base.casting import casting
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.loss import binary
 from ...engine.ops.loss.entropy import cross_entropy_loss
 from ...engine.ops.loss.nll import nll_loss_nd
-from ...engine.tensor import Tensor
 from .. import _reduction as _Reduction
 from .linear import linear
 

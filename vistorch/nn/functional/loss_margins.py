@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.casting import casting
-from ...engine.face import FUNCTIONS
+from ...engine.base.casting import casting
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.activation.logistic import logsigmoid
 from ...engine.ops.loss import distance
 from ...engine.ops.loss import margin as _margin
 from ...engine.ops.loss.frame import tensors
 from ...engine.ops.loss.ranking import check_dims, pair_distance
-from ...engine.tensor import Tensor
 from .. import _reduction as _Reduction
 
 __all__ = [

@@ -9,13 +9,13 @@ import math
 import warnings
 from typing import Any
 
-from ...engine.casting import casting
-from ...engine.events import hear
-from ...engine.face import FUNCTIONS
-from ...engine.modes import no_grad
+from ...engine.base.casting import casting
+from ...engine.base.events import hear
+from ...engine.base.modes import no_grad
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.loss import distance
 from ...engine.ops.loss.frame import real
-from ...engine.tensor import Tensor
 from .. import _reduction as _Reduction
 
 __all__ = ["gaussian_nll_loss", "huber_loss", "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss"]

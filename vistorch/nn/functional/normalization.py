@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...engine import dims as _dims
-from ...engine.casting import casting
-from ...engine.dtypes import bfloat16, float16, float32, float64, int64
-from ...engine.face import FUNCTIONS
+from ...engine.base import dims as _dims
+from ...engine.base.casting import casting
+from ...engine.base.dtypes import bfloat16, float16, float32, float64, int64
+from ...engine.core.registry import FUNCTIONS
 from ...engine.ops.normalize import checks
 from ...engine.ops.normalize.window import window_sum
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine import errors
-from ...engine.casting import casting
+from ...engine.base import errors
+from ...engine.base.casting import casting
+from ...engine.core.tensor import Tensor
 from ...engine.ops.image.pad_checks import MODES, bordered, constant
 from ...engine.ops.pool.sizes import ints
-from ...engine.tensor import Tensor
 
 __all__ = ["pad"]
 

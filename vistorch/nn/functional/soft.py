@@ -8,12 +8,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...engine import errors
-from ...engine.casting import casting
-from ...engine.face import FUNCTIONS
-from ...engine.layout import contiguous_format
+from ...engine.base import errors
+from ...engine.base.casting import casting
+from ...engine.base.layout import contiguous_format
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.activation.soft import log_softmax_of, softmax_of
-from ...engine.tensor import Tensor
 
 __all__ = ["gumbel_softmax", "log_softmax", "softmax", "softmin"]
 

@@ -9,12 +9,12 @@ import warnings
 from operator import index
 from typing import Any
 
-from ...engine import dims as _dims
-from ...engine.casting import casting
-from ...engine.face import FUNCTIONS
+from ...engine.base import dims as _dims
+from ...engine.base.casting import casting
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.image.upsample import grown
 from ...engine.ops.image.upsample import upsample as _resize
-from ...engine.tensor import Tensor
 from . import pooling
 
 __all__ = [

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...autograd.function import Function
-from ...engine.face import FUNCTIONS
-from ...engine.modes import mode
-from ...engine.tensor import Tensor
+from ...engine.base.modes import mode
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 
 zeros = FUNCTIONS["zeros"]
 NO_INPUT_NEEDS_GRAD = (

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.argument_docs import arguments
-from ...engine.modes import no_grad
-from ...engine.tensor import Tensor
+from ...engine.base.argument_docs import arguments
+from ...engine.base.modes import no_grad
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .module import Module
 from .norm_base import ARGUMENTS, _LazyNormBase, _NormBase

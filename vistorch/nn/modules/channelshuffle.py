@@ -5,7 +5,7 @@ Invariant: no element changes, only its channel.
 
 from __future__ import annotations
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .module import Module
 

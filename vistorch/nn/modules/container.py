@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ..parameter import Parameter
 from .module import Module, _addindent
 

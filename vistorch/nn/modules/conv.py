@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.argument_docs import arguments
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.base.argument_docs import arguments
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter

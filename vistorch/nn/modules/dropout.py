@@ -5,8 +5,8 @@ Invariant: outside of training the input itself comes back.
 
 from __future__ import annotations
 
-from ...engine.argument_docs import arguments
-from ...engine.tensor import Tensor
+from ...engine.base.argument_docs import arguments
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .module import Module
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.handles import RemovableHandle
+from ...engine.core.handles import RemovableHandle
 
 __all__ = [
     "register_module_backward_hook",

@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...engine.argument_docs import arguments
-from ...engine.tensor import Tensor
+from ...engine.base.argument_docs import arguments
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .norm_base import ARGUMENTS, _LazyNormBase, _NormBase
 

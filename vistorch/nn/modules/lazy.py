@@ -71,7 +71,7 @@ class LazyModuleMixin:
         error_msgs: list,
     ) -> None:
         """Give what waits for its shape the shape of what is about to be loaded."""
-        from ...engine.modes import no_grad
+        from ...engine.base.modes import no_grad
 
         for name, value in self._members():
             given = state_dict.get(prefix + name)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter

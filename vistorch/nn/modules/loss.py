@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.argument_docs import arguments
-from ...engine.tensor import Tensor
+from ...engine.base.argument_docs import arguments
+from ...engine.core.tensor import Tensor
 from .. import _reduction as _Reduction
 from .. import functional as F
 from .distance import PairwiseDistance

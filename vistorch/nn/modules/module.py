@@ -12,13 +12,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...engine import dtypes
-from ...engine.events import hear
-from ...engine.face import FUNCTIONS
-from ...engine.handles import RemovableHandle
-from ...engine.modes import no_grad
+from ...engine.base import dtypes
+from ...engine.base.events import hear
+from ...engine.base.modes import no_grad
+from ...engine.core.handles import RemovableHandle
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.shape.convert import asked, converted
-from ...engine.tensor import Tensor
 from ..parameter import Buffer, Parameter, is_lazy
 from . import global_hooks
 from .global_hooks import *

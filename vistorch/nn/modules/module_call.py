@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
-from ...engine.events import hear
-from ...engine.handles import RemovableHandle
-from ...engine.tensor import Tensor
+from ...engine.base.events import hear
+from ...engine.core.handles import RemovableHandle
+from ...engine.core.tensor import Tensor
 from . import global_hooks
 from .backward_hook import BackwardHook
 

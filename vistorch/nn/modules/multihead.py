@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..functional.attention import _canonical_mask, _none_or_dtype

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.base import dtypes
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin

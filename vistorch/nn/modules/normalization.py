@@ -8,9 +8,9 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-from ...engine.face import FUNCTIONS
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.normalize.window import across
-from ...engine.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.argument_docs import arguments
-from ...engine.tensor import Tensor
+from ...engine.base.argument_docs import arguments
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from .family import named_init
 from .module import Module

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .rnn_base import RNNBase, zeros
 from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 

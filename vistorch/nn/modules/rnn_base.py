@@ -10,8 +10,8 @@ import math
 import warnings
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from .. import init
 from ..packed_sequence import PackedSequence
 from ..parameter import Parameter

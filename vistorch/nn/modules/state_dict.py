@@ -11,8 +11,8 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from typing import Any
 
-from ...engine.modes import no_grad
-from ...engine.tensor import Tensor
+from ...engine.base.modes import no_grad
+from ...engine.core.tensor import Tensor
 from ..parameter import Parameter, is_lazy
 
 EXTRA = "_extra_state"

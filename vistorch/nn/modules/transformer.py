@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.modes import mode
-from ...engine.tensor import Tensor
+from ...engine.base.modes import mode
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from .. import init
 from ..functional.attention import _canonical_mask, _none_or_dtype
 from .container import ModuleList

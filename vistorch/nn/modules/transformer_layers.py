@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .. import functional as F
 from ..functional.activation import gelu, relu
 from ..functional.attention import _canonical_mask, _none_or_dtype

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from ...cuda.device_ids import all_cuda, place, places, shown
-from ...engine.places import CPU
+from ...engine.memory.placement import CPU
 from ..modules import Module
 from .parallel_apply import parallel_apply
 from .replicate import replicate
@@ -116,7 +116,7 @@ class DataParallel(Module):
             >>> len(net.replicate(net.module, net.device_ids))
             4
         """
-        from ...engine.modes import is_grad_enabled
+        from ...engine.base.modes import is_grad_enabled
 
         return replicate(module, device_ids, not is_grad_enabled())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ._functions import Gather, Scatter
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]

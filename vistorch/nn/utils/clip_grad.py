@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import views
-from ...engine.events import hear
-from ...engine.face import FUNCTIONS
-from ...engine.graph import version
-from ...engine.modes import no_grad
-from ...engine.quiet import hushed
-from ...engine.tensor import Tensor, wrap
+from ...engine.base.events import hear
+from ...engine.base.modes import no_grad
+from ...engine.base.numpy_warnings import hushed
+from ...engine.core import views
+from ...engine.core.graph import version
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor, wrap
 from ...linalg import vector_norm
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ..parameter import Parameter
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]

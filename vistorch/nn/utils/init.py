@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ...engine.generators import get_rng_state, set_rng_state
+from ...engine.random.generators import get_rng_state, set_rng_state
 from ..modules.module import Module
 
 __all__ = ["skip_init"]

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.limits import finfo
-from ...engine.modes import no_grad
-from ...engine.tensor import Tensor, wrap
+from ...engine.base.finfo import finfo
+from ...engine.base.modes import no_grad
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor, wrap
 from ...linalg import solve
 from ..modules.module import Module
 

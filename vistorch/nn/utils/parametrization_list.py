@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.modes import no_grad
-from ...engine.tensor import Tensor
+from ...engine.base.modes import no_grad
+from ...engine.core.tensor import Tensor
 from ..modules.container import ModuleList
 from ..modules.module import Module
 from ..parameter import Parameter

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.modes import no_grad
-from ...engine.tensor import Tensor
+from ...engine.base.modes import no_grad
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ..functional import normalize
 from ..modules.module import Module
 from . import parametrize

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine.modes import no_grad
-from ...engine.tensor import Tensor
+from ...engine.base.modes import no_grad
+from ...engine.core.tensor import Tensor
 from ..modules.container import ModuleDict
 from ..modules.module import Module
 from ..parameter import Parameter

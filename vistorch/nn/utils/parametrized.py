@@ -9,7 +9,7 @@ import copyreg
 from copy import deepcopy
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ..parameter import Parameter
 
 NO_PICKLE = (

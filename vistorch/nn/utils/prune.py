@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from .convert_parameters import parameters_to_vector
 from .pruning import (
     CustomFromMask,

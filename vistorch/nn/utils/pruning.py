@@ -8,8 +8,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from ...engine.face import FUNCTIONS
-from ...engine.tensor import Tensor
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from .pruning_base import BasePruningMethod
 
 __all__ = [

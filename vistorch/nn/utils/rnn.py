@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from ...engine import dtypes, errors
-from ...engine.face import FUNCTIONS
+from ...engine.base import dtypes, errors
+from ...engine.core.registry import FUNCTIONS
+from ...engine.core.tensor import Tensor
 from ...engine.ops.recurrent import packed
-from ...engine.tensor import Tensor
 from ..packed_sequence import PackedSequence, invert_permutation
 
 __all__ = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 
 __all__ = ["functional_call"]
 

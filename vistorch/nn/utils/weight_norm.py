@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from ..parameter import Parameter, is_lazy
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]

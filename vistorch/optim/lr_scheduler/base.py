@@ -11,8 +11,8 @@ from functools import wraps
 from typing import Any
 from weakref import ref
 
-from ...engine.events import hear
-from ...engine.tensor import Tensor
+from ...engine.base.events import hear
+from ...engine.core.tensor import Tensor
 from ..loading import check_attributes
 from ..optimizer import Optimizer
 

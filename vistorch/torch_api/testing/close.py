@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vistorch.engine.dtypes import bfloat16, complex64, complex128, dtype, float16, float32, float64
-from vistorch.engine.face import FUNCTIONS
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.base.dtypes import bfloat16, complex64, complex128, dtype, float16, float32, float64
+from vistorch.engine.core.registry import FUNCTIONS
+from vistorch.engine.core.tensor import Tensor
 
 from . import compare
 from .compare import Options

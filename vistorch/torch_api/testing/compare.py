@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vistorch.engine.dtypes import int64, promote_types
-from vistorch.engine.face import FUNCTIONS
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.base.dtypes import int64, promote_types
+from vistorch.engine.core.registry import FUNCTIONS
+from vistorch.engine.core.tensor import Tensor
 
 _isclose, _as_tensor = FUNCTIONS["isclose"], FUNCTIONS["as_tensor"]
 

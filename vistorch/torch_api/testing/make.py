@@ -9,11 +9,11 @@ import math
 import warnings
 from typing import Any
 
-from vistorch.engine.dtypes import bool as bool_
-from vistorch.engine.dtypes import dtype, uint8
-from vistorch.engine.face import FUNCTIONS
-from vistorch.engine.limits import finfo, iinfo
-from vistorch.engine.tensor import Tensor
+from vistorch.engine.base.dtypes import bool as bool_
+from vistorch.engine.base.dtypes import dtype, uint8
+from vistorch.engine.base.finfo import finfo, iinfo
+from vistorch.engine.core.registry import FUNCTIONS
+from vistorch.engine.core.tensor import Tensor
 
 _complex, _empty, _rand, _randint = (FUNCTIONS[n] for n in ("complex", "empty", "rand", "randint"))
 

@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 
 import vistorch
 
-from ...engine.generators import Generator, default_generator
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
+from ...engine.random.generators import Generator, default_generator
 
 __all__ = [
     "ChainDataset",

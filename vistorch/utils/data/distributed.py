@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from ...engine.generators import Generator
+from ...engine.random.generators import Generator
 from .sampler import Sampler, random_order
 
 __all__ = ["DistributedSampler"]

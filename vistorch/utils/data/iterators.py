@@ -11,7 +11,7 @@ import warnings
 import weakref
 from typing import Any
 
-from ...engine.events import hear
+from ...engine.base.events import hear
 from ._utils import pin_memory
 from ._utils.fetch import _DatasetKind
 from ._utils.worker import ExceptionWrapper

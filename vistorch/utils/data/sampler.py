@@ -12,11 +12,11 @@ from typing import Any, Generic, TypeVar
 
 import vistorch
 
-from ...engine.generators import Generator, pick
+from ...engine.core.tensor import Tensor
 from ...engine.kernels.sampling_counts import cumulative_odds, searched
 from ...engine.kernels.sampling_integers import permuted
-from ...engine.places import CPU
-from ...engine.tensor import Tensor
+from ...engine.memory.placement import CPU
+from ...engine.random.generators import Generator, pick
 
 __all__ = [
     "BatchSampler",

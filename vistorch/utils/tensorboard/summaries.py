@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 
 
 def protos(find: Callable[[str], Any]) -> SimpleNamespace:

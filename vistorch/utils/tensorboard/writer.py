@@ -12,8 +12,8 @@ import time
 from datetime import datetime
 from typing import Any
 
-from ...engine.errors import not_built
-from ...engine.warn_once import once
+from ...engine.base.errors import not_built
+from ...engine.base.warn_once import once
 from . import summaries
 
 __all__ = ["FileWriter", "SummaryWriter"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...cuda import devices
-from ...engine import places
-from ...engine.device import default, get_default_device, set_default_device
+from ...engine.base.device import default, get_default_device, set_default_device
+from ...engine.memory import placement
 from ...widgets._frame.command import PLACE, Command, Parser
 from ...widgets._frame.note import Note
 from ...widgets._frame.user_error import Refusal, first_line, perhaps
@@ -59,7 +59,7 @@ def said() -> str:
     shown = []
     for name in names:
         notes = []
-        if name != "cpu" and places.simulated.count():
+        if name != "cpu" and placement.simulated.count():
             notes.append("simulated")
         elif name != "cpu":
             notes.append(devices.get_device_name(name))
@@ -78,7 +78,7 @@ def choices() -> list[str]:
 def _use(where: Any) -> None:
     """Make a device the default."""
     try:
-        place = places.place_of(where)
+        place = placement.place_of(where)
         set_default_device(place.device)
     except (RuntimeError, TypeError, NotImplementedError, AssertionError) as error:
         if isinstance(where, str) and where.partition(":")[0] not in ("cpu", "cuda"):

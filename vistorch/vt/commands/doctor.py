@@ -246,7 +246,7 @@ def _tutorials(shell: Any) -> list[Finding]:
 
 
 def _cpu(shell: Any) -> list[Finding]:
-    from ...engine.device import get_default_device
+    from ...engine.base.device import get_default_device
 
     able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     processors = f"cpu with {able} processor{'s' * (able > 1)}"

@@ -15,7 +15,7 @@ from ...debug import array as arrays
 from ...debug.array.axes import default_roles
 from ...debug.array.codes import EXACT_BYTES
 from ...debug.updates import MOST, last_update, remember, why_none
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .._frame.finding import is_parameter
 from .._frame.user_error import Refusal, either, first_line, perhaps
 

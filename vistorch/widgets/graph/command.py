@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.core.tensor import Tensor
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.shell import has_front_end, shell_of_user

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ...debug.graph import Calls, Norms
 from ...debug.lines import Lines
-from ...engine.events import Listener
+from ...engine.base.events import Listener
 
 SHARE = 0.03  # of the time, spent on norms of gradients
 PASSES = 20  # backward passes of one cell that are recorded

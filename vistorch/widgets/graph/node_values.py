@@ -15,9 +15,9 @@ from ...debug.check import check_node
 from ...debug.stepper import Stepper
 from ...debug.steps.forward import Forward
 from ...debug.steps.slopes import numbers_in
-from ...engine.backward import order_of
-from ...engine.graph import Leaf, Out, edge
-from ...engine.tensor import Tensor, wrap
+from ...engine.backward.backward_pass import order_of
+from ...engine.core.graph import Leaf, Out, edge
+from ...engine.core.tensor import Tensor, wrap
 from .._frame.user_error import first_line
 
 FLOWS = 4  # gradients that a node sends, of which pictures are made

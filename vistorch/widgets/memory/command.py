@@ -36,9 +36,9 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
         4000
     """
     from ...debug.timeline import memory as kept
-    from ...engine.backward import order_of
-    from ...engine.graph import FREED, edge
-    from ...engine.tensor import Tensor
+    from ...engine.backward.backward_pass import order_of
+    from ...engine.core.graph import FREED, edge
+    from ...engine.core.tensor import Tensor
     from .._frame.display import Display
 
     if x is None:

@@ -14,8 +14,8 @@ from typing import Any
 
 from ...debug.breaks.errors import ConditionError
 from ...debug.stepper import Stepper
-from ...engine.graph import FREED, Leaf
-from ...engine.tensor import Tensor
+from ...engine.core.graph import FREED, Leaf
+from ...engine.core.tensor import Tensor
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.shell import has_front_end, shell_of_user

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...face import FUNCTIONS, METHODS, public
-from ...generators import default_generator, of_device
+from ...base import errors
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import FLOATS
 from ...kernels import sampling
-from ...places import CPU
-from ...promote import FLOATS
-from ...tensor import Tensor, wrap
-from ..create.chance import values_for
+from ...memory.placement import CPU
+from ...random.generators import default_generator, of_device
 from ..create.data import put
 from ..create.like import like
-from ..elementwise.refusals import missing
+from ..create.rand import values_for
+from ..elementwise.dtype_checks import missing
 
 _ALPHA = 1.7580993408473766  # how far below 0 selu comes
 _mul, _mul_ = FUNCTIONS["mul"], METHODS["mul_"]

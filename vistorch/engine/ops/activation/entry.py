@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs
-from ...inplace import direct, replace
-from ...promote import FLOATS
-from ...tensor import Tensor
+from ...base import errors
+from ...core import out_argument
+from ...core.inplace import direct, replace
+from ...core.tensor import Tensor
+from ...core.type_promotion import FLOATS
 from ..create.numbers import as_scalar
 
 BLOCK = 1 << 14  # a piece and what is computed on the way fit into the second-level cache
@@ -90,6 +91,6 @@ def delivered(name: str, input: Any, out: Any, fn: Callable, *args: Any) -> Tens
     """`fn(input, *args)` written into `out`."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor(name, "input", 1, input)
-    outs.check_out(name, out, (input,))
-    outs.check_memory(out, (input,))
-    return outs.deliver(out, fn(input, *args))
+    out_argument.check_out(name, out, (input,))
+    out_argument.check_memory(out, (input,))
+    return out_argument.deliver(out, fn(input, *args))

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...call import op
-from ...face import public
+from ...base import errors
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels import masks
-from ...tensor import Tensor
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import ZERO, overwrite, pieces, real, tensor
 
 ALPHA, SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims
-from ...call import op
-from ...tensor import Tensor
-from ..elementwise.refusals import missing
+from ...base import dims
+from ...core.op_factory import op
+from ...core.tensor import Tensor
+from ..elementwise.dtype_checks import missing
 from ..shape.rows import key
 from .entry import tensor
 

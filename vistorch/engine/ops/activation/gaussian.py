@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import errors
-from ...call import op
+from ...base import errors
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from ...kernels.erf import erf
-from ...tensor import Tensor
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import F4, pieces, tensor
 from .shrink import exactly
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from ...kernels import masks
-from ...tensor import Tensor
-from ..elementwise.refusals import both, missing, sentence
+from ..elementwise.dtype_checks import both, missing, sentence
 from .entry import overwrite, pieces, real, tensor
 
 

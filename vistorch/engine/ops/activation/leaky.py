@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...call import op
-from ...casting import casting
-from ...face import FUNCTIONS, public
-from ...generators import pick
-from ...inplace import replace
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...core.inplace import replace
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor, wrap
 from ...kernels import masks, sampling
-from ...tensor import Tensor, wrap
+from ...random.generators import pick
 from ..create.data import put
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import F8, overwrite, pieces, real, tensor
 
 NO_SIGN = (

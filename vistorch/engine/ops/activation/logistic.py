@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs
-from ...call import op
-from ...casting import casting
-from ...graph import sync_rg
+from ...base import errors
+from ...base.casting import casting
+from ...base.modes import mode
+from ...core import out_argument
+from ...core.graph import sync_rg
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from ...kernels import masks
-from ...modes import mode
-from ...tensor import Tensor
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import F4, ONE, overwrite, pieces, real, tensor
 from .shrink import exactly
 
@@ -290,14 +291,14 @@ def logsigmoid(input: Tensor, *, out: Any = None) -> Tensor:
         return _log_sigmoid(tensor(input, _refuse_log_sigmoid, "log_sigmoid"))
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("log_sigmoid", "input", 1, input)
-    outs.check_out("log_sigmoid_forward", out, (input,))
+    out_argument.check_out("log_sigmoid_forward", out, (input,))
     result = _log_sigmoid(tensor(input, _refuse_log_sigmoid, "log_sigmoid"))
     if out.dtype is not result.dtype:
         named = result.dtype.scalar_name, out.dtype.scalar_name
         raise RuntimeError("expected scalar type {} but found {}".format(*named))
     if out._data.shape != result._data.shape:
         out.resize_(result._data.shape)  # without the usual warning
-    return outs.deliver(out, result)
+    return out_argument.deliver(out, result)
 
 
 logsigmoid.__name__ = logsigmoid.__qualname__ = "log_sigmoid"

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
-from ...face import public
+from ...core.op_factory import op
+from ...core.pointwise import unary
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import FLOATS
 from ...kernels import masks
-from ...pointwise import unary
-from ...promote import FLOATS
-from ...tensor import Tensor
 from ..create.numbers import fit
-from ..elementwise.refusals import both, missing, sentence
+from ..elementwise.dtype_checks import both, missing, sentence
 from .entry import ZERO, delivered, overwrite, pieces, real, tensor
 
 _refuse_relu = both(

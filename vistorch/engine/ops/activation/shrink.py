@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors, outs, promote
-from ...call import op
-from ...face import public
+from ...base import dtypes, errors
+from ...core import out_argument, type_promotion
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels import masks
-from ...tensor import Tensor
-from ..elementwise.refusals import missing
+from ..elementwise.dtype_checks import missing
 from .entry import pieces, real, tensor
 
 
@@ -57,11 +58,11 @@ def exactly(name: str, input: Any, out: Any, fn: Any, *args: Any) -> Tensor:
     """`fn(input, *args)` written into `out`, which has to be of the same type."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor(name, "input", 1, input)
-    outs.check_out(name, out, (input,))
-    outs.check_memory(out, (input,))
+    out_argument.check_out(name, out, (input,))
+    out_argument.check_memory(out, (input,))
     result = fn(input, *args)
-    promote.check_exact(out, result._data.dtype)
-    return outs.deliver(out, result)
+    type_promotion.check_exact(out, result._data.dtype)
+    return out_argument.deliver(out, result)
 
 
 @public()

@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
-from ...base_ops import cast
-from ...call import op
-from ...casting import casting
-from ...dims import one
-from ...face import public
-from ...placed import Placed
-from ...promote import FLOATS
-from ...tensor import Tensor
-from ..elementwise.refusals import C_NAMES, missing
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...base.dims import one
+from ...core import out_argument
+from ...core.base_ops import cast
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.sparse_gradient import Placed
+from ...core.tensor import Tensor
+from ...core.type_promotion import FLOATS
+from ..elementwise.dtype_checks import C_NAMES, missing
 
 # between these sums no exponential was rounded to 0 that softmax would show, and none overflowed
 LEAST, MOST = 1e-6, 1e30
@@ -203,11 +204,11 @@ def _into(out: Any, name: str, result: Tensor) -> Tensor:
     """Write a result into `out`, which has to be of its type; that the input's gradient is lost nobody minds."""
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(out)}")
-    outs.refuse_grad(f"aten::{name}", (out,))
+    out_argument.refuse_grad(f"aten::{name}", (out,))
     if out.dtype is not result.dtype:
         expected, given = C_NAMES[result.dtype.name], C_NAMES[out.dtype.name]
         raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {given} instead")
-    return outs.deliver(out, result)
+    return out_argument.deliver(out, result)
 
 
 @public()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
+from ...core.op_factory import op
 from ..linalg.rows import mT
 from . import kernels
 

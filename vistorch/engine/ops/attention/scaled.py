@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...base_ops import to_dtype
-from ...casting import casting
-from ...face import FUNCTIONS, METHODS
-from ...modes import mode
-from ...tensor import Tensor, wrap
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...base.modes import mode
+from ...core.base_ops import to_dtype
+from ...core.registry import FUNCTIONS, METHODS
+from ...core.tensor import Tensor, wrap
 from ..linalg import checks
 from . import kernels, rows
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...call import op
-from ...face import public
-from ...generators import pick
-from ...interop import host
+from ...base import dtypes, errors
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels import sampling_binomial, sampling_gamma
-from ...tensor import Tensor
+from ...methods.conversion import host
+from ...random.generators import pick
 from ..create.data import put
 from .slopes import no_derivative, same_floats
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...call import op
-from ...face import public
+from ...base import dtypes, errors
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels import incomplete, incomplete_beta
-from ...tensor import Tensor
 
 FLOATS = (np.dtype("f4"), np.dtype("f8"))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ... import dims, dtypes, errors, type_names
-from ...promote import HALVES
-from ...tensor import Tensor
-from ..elementwise.refusals import C_NAMES
+from ...base import dims, dtypes, errors, type_names
+from ...core.tensor import Tensor
+from ...core.type_promotion import HALVES
+from ..elementwise.dtype_checks import C_NAMES
 
 
 def numbers(value: Any, count: int, func: str, name: str, position: int) -> tuple[int, ...]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims
-from ...casting import casting
-from ...face import public
-from ...tensor import Tensor
+from ...base import dims
+from ...base.casting import casting
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ..image.pad import constant_pad
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 from ...kernels import conv as kernels
 
 LATEX = {

@@ -5,13 +5,13 @@ Invariant: it is `conv1d` with its dims in another order.
 
 from __future__ import annotations
 
-from ... import dims, errors
-from ...base_ops import to_dtype
-from ...call import op
-from ...casting import casting
-from ...face import public
+from ...base import dims, errors
+from ...base.casting import casting
+from ...core.base_ops import to_dtype
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels import conv as kernels
-from ...tensor import Tensor
 from ..linalg import checks
 
 _IN, _OUT, _FILTERS = (1, 2, 0), (2, 0, 1), (2, 1, 0)

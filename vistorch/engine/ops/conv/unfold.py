@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, dtypes, errors
-from ...call import HALVES, op
+from ...base import dims, dtypes, errors
+from ...core.op_factory import HALVES, op
+from ...core.tensor import Tensor
 from ...kernels import conv_unfold as kernels
-from ...tensor import Tensor
 from .arguments import named
 
 _im2col = op(

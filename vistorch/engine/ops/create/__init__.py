@@ -1,18 +1,18 @@
 """Making tensors from nothing, from data and by chance."""
 
-from ... import copying, dlpack, interop, metadata, sorts
+from ...methods import conversion, copy_pickle, dlpack, metadata, tensor_kind
 from . import (
-    chance,
+    asarray,
+    constants,
     data,
     fill,
-    fills,
     like,
+    multinomial,
     normal,
+    rand,
+    randint,
+    random_inplace,
     ranges,
-    shared,
     spaced,
-    weighted,
-    whole,
-    writers,
 )
 from .legacy import legacy_new

@@ -10,12 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...dims import fits, flag
-from ...layout import RANKS, axes_last, check_rank, contiguous_format, layout, memory_format, preserve_format
-from ...places import CPU, place_of
-from ...size import Size
-from ...tensor import Tensor
+from ...base import dtypes
+from ...base.dims import fits, flag
+from ...base.layout import (
+    RANKS,
+    axes_last,
+    check_rank,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+)
+from ...base.size import Size
+from ...core.tensor import Tensor
+from ...memory.placement import CPU, place_of
 
 REQUIRES_FLOATING = "Only Tensors of floating point and complex dtype can require gradients"
 LARGEST = 2**63 - 1

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, graph, views
-from ...base_ops import to_dtype, to_place
-from ...events import hear
-from ...face import METHODS, public
-from ...graph import sync_rg
-from ...memory import check_array
-from ...modes import mode
-from ...places import CPU, array_place, move, place_of
-from ...quiet import quiet
-from ...tensor import Tensor, ndarray, new, wrap
+from ...base import dtypes, errors
+from ...base.events import hear
+from ...base.modes import mode
+from ...base.numpy_warnings import quiet
+from ...core import graph, views
+from ...core.base_ops import to_dtype, to_place
+from ...core.graph import sync_rg
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, ndarray, new, wrap
+from ...memory.array_memory import check_array
+from ...memory.placement import CPU, array_place, move, place_of
 from .arguments import leaf, no_more
 from .nested import array_of
 

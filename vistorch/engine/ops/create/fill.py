@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...base_ops import to_place
-from ...call import op
-from ...dims import flag
-from ...events import hear
-from ...face import FUNCTIONS, METHODS, public
-from ...graph import UNTRACKED, sync_rg, version
-from ...inplace import replace
-from ...modes import mode
-from ...tensor import Tensor
-from ...views import before_write
+from ...base import errors
+from ...base.dims import flag
+from ...base.events import hear
+from ...base.modes import mode
+from ...core.base_ops import to_place
+from ...core.graph import UNTRACKED, sync_rg, version
+from ...core.inplace import replace
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.views import before_write
 from .arguments import type_name
 from .data import cast_array
 from .numbers import fit

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, type_names
-from ...call import op
-from ...device import device, set_default_device
-from ...face import FUNCTIONS, public
-from ...layout import strided
-from ...places import CPU, place_of
-from ...size import Size
-from ...tensor import Tensor
+from ...base import dtypes, type_names
+from ...base.device import device, set_default_device
+from ...base.layout import strided
+from ...base.size import Size
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
+from ...memory.placement import CPU, place_of
 from .arguments import allocate, sizes, type_name
+from .constants import bare
 from .data import copied
-from .fills import bare
 
 alias = op(
     "alias",

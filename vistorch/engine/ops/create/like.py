@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors
-from ...face import expose, public
-from ...layout import RANKS, axes_last, check_rank, contiguous_format, preserve_format
-from ...places import place_of
-from ...tensor import Tensor
+from ...base import dtypes, errors
+from ...base.layout import RANKS, axes_last, check_rank, contiguous_format, preserve_format
+from ...core.registry import expose, public
+from ...core.tensor import Tensor
+from ...memory.placement import place_of
 from .arguments import allocate, check_format, check_layout, leaf
-from .fills import bare
+from .constants import bare
 from .numbers import as_scalar, fit
 
 

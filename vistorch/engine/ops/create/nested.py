@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...quiet import quiet
-from ...tensor import Tensor, ndarray
+from ...base import dtypes
+from ...base.numpy_warnings import quiet
+from ...core.tensor import Tensor, ndarray
 
 NUMBERS = frozenset((bool, int, float, complex))
 LISTS = frozenset((list, tuple))

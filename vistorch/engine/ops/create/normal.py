@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
-from ...call import op
-from ...face import public
-from ...generators import pick
+from ...base import dtypes, errors
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels import sampling, sampling_checks
-from ...places import place_of
-from ...tensor import Tensor
+from ...memory.placement import place_of
+from ...random.generators import pick
 from .arguments import check_layout, invalid, leaf, size_tuple
-from .chance import drawn, store
+from .constants import bare, into
 from .data import put
 from .fill import NO_GRADIENT, zero
-from .fills import bare, into
+from .rand import drawn, store
 
 INT64 = np.dtype("i8")
 
@@ -97,7 +98,7 @@ def normal(
         raise invalid("normal", (mean, std, size), {}, " * (Tensor mean, Tensor std, *, ...)\n")
     place = tensors[0]._place
     if out is not None:
-        outs.check_out("normal", out, tensors)
+        out_argument.check_out("normal", out, tensors)
     source = pick(generator, place, "normal")
     if out is None:
         return _of_tensors(mean, std, tensors, place, source, tensors[0]._data.dtype)
@@ -106,7 +107,7 @@ def normal(
         said = errors.broadcast(mean._data.shape, out._data.shape)
         if said is not None:
             raise RuntimeError(said)
-    return outs.deliver(out, _of_tensors(mean, std, tensors, place, source, out._data.dtype))
+    return out_argument.deliver(out, _of_tensors(mean, std, tensors, place, source, out._data.dtype))
 
 
 def _by_numbers(mean: Any, std: Any, size: Any, generator: Any, out: Any, options: tuple) -> Tensor:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...tensor import Tensor
+from ...base import dtypes
+from ...core.tensor import Tensor
 from .arguments import type_name
 
 PLAIN = frozenset((bool, int, float, complex))

@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
-from ...events import hear
-from ...face import public
-from ...graph import version
-from ...places import place_of
-from ...quiet import quiet
-from ...tensor import Tensor
-from ...views import aliased
+from ...base import dtypes, errors
+from ...base.events import hear
+from ...base.numpy_warnings import quiet
+from ...core import out_argument
+from ...core.graph import version
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.views import aliased
+from ...memory.placement import place_of
 from .arguments import check_layout, invalid, leaf, made, require_floating
+from .constants import bare, check_target, into
 from .data import put
-from .fills import bare, check_target, into
 from .numbers import as_scalar, fit
 
 INT64 = np.dtype("i8")
@@ -129,7 +130,7 @@ def refuse(name: str, dt: np.dtype, complex_too: bool) -> None:
 
 def _write_counted(out: Any, n: int, dtype: Any, name: str, values: Any) -> Tensor:
     """`out=` of arange: any shape with the right number of elements is filled."""
-    outs.check_out(f"aten::{name}", out)
+    out_argument.check_out(f"aten::{name}", out)
     d = out._data
     if d.size == n and d.ndim and dtype is None:
         if aliased(d):
@@ -250,7 +251,7 @@ def range_(
     start, end, step = _bounds((start, end, step), {}, "range", _ARANGE)
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "range")
     if out is not None:
-        outs.check_out("aten::range", out)
+        out_argument.check_out("aten::range", out)
         dt = out._data.dtype
     refuse("range", dt, True)
     _check_step(start, end, step)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...dims import fits
-from ...face import public
-from ...places import place_of
-from ...quiet import quiet
-from ...tensor import Tensor
+from ...base import dtypes
+from ...base.dims import fits
+from ...base.numpy_warnings import quiet
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...memory.placement import place_of
 from .arguments import check_layout, invalid, leaf, made
+from .constants import bare, check_target, into
 from .data import put
-from .fills import bare, check_target, into
 from .numbers import fit
 from .ranges import HALVES, INT64, refuse
 

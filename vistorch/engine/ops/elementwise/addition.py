@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import errors, promote
-from ...bygone import number_first
-from ...call import op
-from ...casting import casting
-from ...face import METHODS, public
-from ...graph import NUMBERS
-from ...inplace import direct, replace
-from ...straight import straight
-from ...tensor import Tensor
+from ...base import errors
+from ...base.casting import casting
+from ...core import type_promotion
+from ...core.graph import NUMBERS
+from ...core.inplace import direct, replace
+from ...core.legacy_arguments import number_first
+from ...core.op_factory import op
+from ...core.pointwise_nary import straight
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from .arithmetic import REAL
-from .refusals import missing
+from .dtype_checks import missing
 
 
 def _plus_product(xp, input, tensor1, tensor2, value):
@@ -62,19 +63,19 @@ def _factor(name, value, common):
     """`value=` as a number that fits the result's type."""
     factor = value._data.item() if isinstance(value, Tensor) else value
     if factor.__class__ not in NUMBERS:
-        factor = promote.number(factor)
+        factor = type_promotion.number(factor)
         if factor is None:
             raise TypeError(f"{name}(): argument 'value' must be Number, not {type(value).__name__}")
     if isinstance(factor, complex) and common.kind != "c":
         raise RuntimeError("value cannot be converted to type double without overflow")
-    return factor if promote.floating(common) else np.asarray(factor, np.int64).astype(common)[()]
+    return factor if type_promotion.floating(common) else np.asarray(factor, np.int64).astype(common)[()]
 
 
 def _three(name, input, tensor1, tensor2):
     for t, argument, position in ((input, "input", 1), (tensor1, "tensor1", 2), (tensor2, "tensor2", 3)):
         if not isinstance(t, Tensor):
             raise errors.must_be_tensor(name, argument, position, t)
-    return promote.result_type(input, tensor1, tensor2)
+    return type_promotion.result_type(input, tensor1, tensor2)
 
 
 @public()
@@ -103,7 +104,7 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     common = _three("addcmul", input, tensor1, tensor2)
     _no_bool_products(common)
     factor = _factor("addcmul", value, common)
-    return promote.several(_addcmul, (input, tensor1, tensor2), (factor,), out, common)
+    return type_promotion.several(_addcmul, (input, tensor1, tensor2), (factor,), out, common)
 
 
 @public()
@@ -130,7 +131,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
         if o is not None:
             return o
     common = _three("addcdiv", input, tensor1, tensor2)
-    if not promote.floating(promote.result_type(tensor1, tensor2)):
+    if not type_promotion.floating(type_promotion.result_type(tensor1, tensor2)):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
             "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
@@ -139,7 +140,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
             "* tensor1 / tensor2), for all dtypes."
         )
     factor = _factor("addcdiv", value, common)
-    return promote.several(_addcdiv, (input, tensor1, tensor2), (factor,), out, common)
+    return type_promotion.several(_addcdiv, (input, tensor1, tensor2), (factor,), out, common)
 
 
 def _add_product(d, tensor1, tensor2, value):

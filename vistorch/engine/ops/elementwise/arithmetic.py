@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import errors, outs, promote
-from ...bygone import number_first
-from ...call import op
-from ...face import METHODS, expose, public
-from ...inplace import direct, pointwise, replace
-from ...pointwise import binary, unary
-from ...straight import straight
-from ...tensor import Tensor
-from .refusals import sentence
+from ...base import errors
+from ...core import out_argument, type_promotion
+from ...core.inplace import direct, pointwise, replace
+from ...core.legacy_arguments import number_first
+from ...core.op_factory import op
+from ...core.pointwise import binary, unary
+from ...core.pointwise_nary import straight
+from ...core.registry import METHODS, expose, public
+from ...core.tensor import Tensor
+from .dtype_checks import sentence
 
 REAL = (float, int)
 ONE = 1  # the default of `alpha`, met by identity: True and 1.0 are equal to it but have their own rules
@@ -135,27 +136,27 @@ def _scaled(rule, name, check, input, other, alpha, out):
     operands = []
     for value, argument, position in ((input, "input", 1), (other, "other", 2)):
         if not isinstance(value, Tensor):
-            number = promote.number(value)
+            number = type_promotion.number(value)
             if number is None:
                 raise errors.must_be_tensor(name, argument, position, value)
             value = number
         operands.append(value)
     x, y = operands
     if check is not None:
-        check(promote.type_of(x), promote.type_of(y))
-    factor = alpha._data.item() if isinstance(alpha, Tensor) else promote.number(alpha)
+        check(type_promotion.type_of(x), type_promotion.type_of(y))
+    factor = alpha._data.item() if isinstance(alpha, Tensor) else type_promotion.number(alpha)
     if factor is None:
         raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
-    common = promote.result_type(x, y)
+    common = type_promotion.result_type(x, y)
     if isinstance(factor, bool) and common.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(factor, float) and not promote.floating(common):
+    if isinstance(factor, float) and not type_promotion.floating(common):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(factor, complex) and common.kind != "c":
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    if not promote.floating(common):
+    if not type_promotion.floating(common):
         factor = np.asarray(factor).astype(common)[()]
-    return promote.several(rule, (x, y), (factor,), out, common)
+    return type_promotion.several(rule, (x, y), (factor,), out, common)
 
 
 @public()
@@ -243,7 +244,7 @@ def _in_place(plain, scaled, rule, check=None):
         if isinstance(input, Tensor) and isinstance(other, Tensor):
             if check is not None:
                 check(input._data.dtype, other._data.dtype)
-            outs.check_cast(promote.result_type(input, other), input._data.dtype)
+            out_argument.check_cast(type_promotion.result_type(input, other), input._data.dtype)
         return replace(input, scaled, (other,), {"alpha": alpha})
 
     write.__name__ = write.__qualname__ = name

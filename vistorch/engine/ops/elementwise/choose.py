@@ -9,18 +9,19 @@ import warnings
 
 import numpy as np
 
-from ... import dtypes, errors, outs, promote
-from ...call import op
-from ...face import FUNCTIONS, METHODS, public
-from ...inplace import direct, replace
+from ...base import dtypes, errors
+from ...base.numpy_warnings import hushed
+from ...core import out_argument, type_promotion
+from ...core.inplace import direct, replace
+from ...core.op_factory import op
+from ...core.pointwise_nary import straight
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.rules import REC
+from ...core.tensor import Tensor, wrap
 from ...kernels import masks
-from ...quiet import hushed
-from ...rules import REC
-from ...straight import straight
-from ...tensor import Tensor, wrap
-from .refusals import C_NAMES, missing
+from .dtype_checks import C_NAMES, missing
 
-BOOL = promote.BOOL
+BOOL = type_promotion.BOOL
 _where = op(
     "where",
     lambda xp, condition, input, other: masks.chosen(xp, condition, input, other),
@@ -56,13 +57,13 @@ def _plain_where(condition, x, y):
         a = place.xp.array(x, dt)
     else:
         return None
-    if dt not in promote.FLOATS:
+    if dt not in type_promotion.FLOATS:
         return None
     try:
         d = hushed(_where.kernels[place.kind], condition._data, a, b)
     except ValueError:
-        raise RuntimeError(promote.misfit([condition._data, a, b])) from None
-    return promote.finish(_where, place, d, (condition, x, y), None)
+        raise RuntimeError(type_promotion.misfit([condition._data, a, b])) from None
+    return type_promotion.finish(_where, place, d, (condition, x, y), None)
 
 
 @public(method=False)
@@ -93,7 +94,7 @@ def where(condition, input=None, other=None, *, out=None):
         return FUNCTIONS["nonzero"](condition, as_tuple=True)
     operands = []
     for t in (input, other):
-        n = t if isinstance(t, Tensor) else promote.number(t)
+        n = t if isinstance(t, Tensor) else type_promotion.number(t)
         if n is None:
             kinds = ", ".join(type(a).__name__ for a in (condition, input, other) if a is not None)
             raise TypeError(
@@ -124,26 +125,29 @@ def _chosen(condition, x, y, out):
         if isinstance(t, Tensor) and t._place is not place:
             if place.device.type == "cpu" and c.ndim == 0:
                 place = t._place
-                c = promote._brought(condition, place)._data != 0
+                c = type_promotion._brought(condition, place)._data != 0
             elif t._data.ndim or t._place.device.type != "cpu":
                 raise RuntimeError(errors.devices(place, t._place, "where"))
     if c is not condition._data:
         condition = wrap(c, place)  # formulas have to see bools
     x, y = (
-        promote._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t for t in (x, y)
+        type_promotion._brought(t, place) if isinstance(t, Tensor) and t._place is not place else t
+        for t in (x, y)
     )
-    common = promote.result_type(x, y)
+    common = type_promotion.result_type(x, y)
     if out is not None:
-        outs.check_out("where", out, (x, y))
+        out_argument.check_out("where", out, (x, y))
         if out._data.dtype != common:
             given, needed = dtypes.of(out._data.dtype).scalar_name, dtypes.of(common).scalar_name
             raise RuntimeError(f"Expected out type to be {needed} but got {given}")
     arrays = [
-        t._data.astype(common, copy=False) if isinstance(t, Tensor) else promote._as_array(t, common, place)
+        t._data.astype(common, copy=False)
+        if isinstance(t, Tensor)
+        else type_promotion._as_array(t, common, place)
         for t in (x, y)
     ]
-    d = promote.compute(_where, place, [c, *arrays], None)
-    return promote.finish(_where, place, d, (condition, x, y), out)
+    d = type_promotion.compute(_where, place, [c, *arrays], None)
+    return type_promotion.finish(_where, place, d, (condition, x, y), out)
 
 
 REC.where = where  # type: ignore[attr-defined]  formulas choose between a tensor and a number
@@ -232,21 +236,21 @@ def lerp(input, end, weight, *, out=None):
         if weight._data.ndim:
             _same_dtype(common, weight._data.dtype, "weight")
         else:  # promoted with the others, as a number is
-            common = promote.result_type(input, end, weight)
-        promote.refuse_last(missing("lerp_kernel_tensor", "ib"), common, (input, end, weight))
-        return promote.several(
+            common = type_promotion.result_type(input, end, weight)
+        type_promotion.refuse_last(missing("lerp_kernel_tensor", "ib"), common, (input, end, weight))
+        return type_promotion.several(
             _lerp_tensor, (input, end, weight), (), out, common, exact_out=weight._data.ndim > 0
         )
-    n = promote.number(weight)
+    n = type_promotion.number(weight)
     if n is None:
         raise TypeError(
             f"lerp() received an invalid combination of arguments - got (Tensor, Tensor, {type(weight).__name__}), but "
             "expected a tensor or a number as weight"
         )
-    promote.refuse_last(missing("lerp_kernel_scalar", "ib"), common, (input, end))
+    type_promotion.refuse_last(missing("lerp_kernel_scalar", "ib"), common, (input, end))
     if isinstance(n, complex) and common.kind != "c":
         raise RuntimeError("value cannot be converted to type double without overflow")
-    return promote.several(_lerp, (input, end), (n,), out, common)
+    return type_promotion.several(_lerp, (input, end), (n,), out, common)
 
 
 def _same_dtype(expected, given, argument):

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import dtypes, errors, promote
-from ...call import op
-from ...dims import flag
-from ...face import METHODS, public
-from ...graph import sync_rg
-from ...inplace import replace
-from ...modes import mode
-from ...quiet import quiet
-from ...record import record
-from ...rules import twin
-from ...tensor import Tensor, wrap
-from .refusals import missing, sentence
+from ...base import dtypes, errors
+from ...base.dims import flag
+from ...base.modes import mode
+from ...base.numpy_warnings import quiet
+from ...core import type_promotion
+from ...core.graph import sync_rg
+from ...core.inplace import replace
+from ...core.op_factory import op
+from ...core.record import record
+from ...core.registry import METHODS, public
+from ...core.rules import twin
+from ...core.tensor import Tensor, wrap
+from .dtype_checks import missing, sentence
 from .rows import one, two
 
 
@@ -174,17 +175,17 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {_plain(rtol)}")
     if atol < 0:
         raise RuntimeError(f"atol must be greater than or equal to zero, but got {_plain(atol)}")
-    input, other = promote.same_place("isclose", input, other)
+    input, other = type_promotion.same_place("isclose", input, other)
     place, xp = input._place, input._place.xp
     a, b = input._data, other._data
     said = errors.broadcast(a.shape, b.shape)
     if said is not None:
         raise RuntimeError(said)
-    if a.dtype in promote.HALVES:
+    if a.dtype in type_promotion.HALVES:
         a, b = a.astype(np.float32), b.astype(np.float32)
     with quiet():
         close = a == b
-        if promote.floating(a.dtype):
+        if type_promotion.floating(a.dtype):
             if equal_nan:
                 close = close | (xp.isnan(a) & xp.isnan(b))
             distance = xp.abs(a - b)
@@ -240,7 +241,7 @@ def equal(input, other):
     if a.shape != b.shape:
         return False
     if a.dtype != b.dtype:
-        common = promote.result_type(input, other)
+        common = type_promotion.result_type(input, other)
         with quiet():
             a, b = a.astype(common), b.astype(common)
     return bool((a == b).all())

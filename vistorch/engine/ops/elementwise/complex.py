@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import base_ops, dtypes, errors, promote
-from ...call import op
-from ...casting import casting
-from ...face import FUNCTIONS, METHODS, public
-from ...inplace import general
-from ...tensor import Tensor
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...core import base_ops, type_promotion
+from ...core.inplace import general
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 
 _real = op(
     "real",
@@ -144,7 +145,7 @@ def view_as_complex(input):
     if casting.on and (recast := casting.ask(view_as_complex, locals())):
         return recast[0]
     a = _tensor("view_as_complex", input)
-    if a.dtype not in promote.FLOATS and a.dtype != np.dtype("f2"):
+    if a.dtype not in type_promotion.FLOATS and a.dtype != np.dtype("f2"):
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             + dtypes.of(a.dtype).scalar_name
@@ -206,7 +207,7 @@ def conj_physical(input, *, out=None):
     a = _tensor("conj_physical", input)
     if a.dtype.kind != "c" and out is None:
         return input
-    return promote.several(_conj_physical, (input,), (), out, a.dtype)
+    return type_promotion.several(_conj_physical, (input,), (), out, a.dtype)
 
 
 METHODS["conj_physical_"] = FUNCTIONS["conj_physical_"] = general(conj_physical, "conj_physical_")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...face import expose, public
-from ...pointwise import binary
-from .refusals import missing
+from ...core.pointwise import binary
+from ...core.registry import expose, public
+from .dtype_checks import missing
 
 _FLOAT = np.dtype("f4")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...kernels import incomplete
-from .refusals import missing
+from .dtype_checks import missing
 from .rows import two
 
 

@@ -5,10 +5,10 @@ Invariant: logical ops read any dtype as zero or not zero; ops of bits refuse fl
 
 from __future__ import annotations
 
-from ...face import METHODS
-from ...inplace import replace
-from ...modes import mode
-from .refusals import missing
+from ...base.modes import mode
+from ...core.inplace import replace
+from ...core.registry import METHODS
+from .dtype_checks import missing
 from .rows import one, two
 
 PAIR = "vistorch.tensor([True, True, False]), vistorch.tensor([True, False, False])"

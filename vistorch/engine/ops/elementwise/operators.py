@@ -5,17 +5,17 @@ Invariant: an operator returns NotImplemented for what it does not know, so that
 
 from __future__ import annotations
 
-from ... import promote
-from ...casting import casting
-from ...face import METHODS
-from ...graph import NUMBERS
-from ...tensor import Tensor
+from ...base.casting import casting
+from ...core import type_promotion
+from ...core.graph import NUMBERS
+from ...core.registry import METHODS
+from ...core.tensor import Tensor
 from . import arithmetic, compare, division, logic, powers, rounding
 
 
 def _known(value):
     """Whether an operator can take this operand."""
-    return value.__class__ in NUMBERS or isinstance(value, Tensor) or promote.number(value) is not None
+    return value.__class__ in NUMBERS or isinstance(value, Tensor) or type_promotion.number(value) is not None
 
 
 def reflected(op):

@@ -9,10 +9,11 @@ import math
 
 import numpy as np
 
-from ... import dtypes, outs, promote
-from ...call import op
-from ...casting import casting
-from ...face import public
+from ...base import dtypes
+from ...base.casting import casting
+from ...core import out_argument, type_promotion
+from ...core.op_factory import op
+from ...core.registry import public
 from .complex import _tensor
 from .rows import one
 
@@ -86,7 +87,7 @@ def _parts(name, x, y, out):
     a, b = x._data.dtype, y._data.dtype
     halves = {np.dtype("f2")}
     for dt in (a, b):
-        if dt not in promote.FLOATS and dt not in halves:
+        if dt not in type_promotion.FLOATS and dt not in halves:
             p, q = dtypes.of(a).scalar_name, dtypes.of(b).scalar_name
             raise RuntimeError(
                 f"Expected both inputs to be Half, Float or Double tensors but got {p} and {q}"
@@ -97,7 +98,7 @@ def _parts(name, x, y, out):
     if a in halves:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Half'")
     if out is not None:
-        outs.check_out(name, out, (x, y))
+        out_argument.check_out(name, out, (x, y))
         wanted = np.dtype("c8" if a.itemsize == 4 else "c16")
         if out._data.dtype != wanted:
             p, q = dtypes.of(wanted).scalar_name, dtypes.of(out._data.dtype).scalar_name
@@ -108,9 +109,9 @@ def _parts(name, x, y, out):
 
 def _combine(name, rule, x, y, out):
     _parts(name, x, y, out)
-    x, y = promote.same_place(name, x, y)
-    d = promote.compute(rule, x._place, [x._data, y._data], None)
-    return promote.finish(rule, x._place, d, (x, y), out)
+    x, y = type_promotion.same_place(name, x, y)
+    d = type_promotion.compute(rule, x._place, [x._data, y._data], None)
+    return type_promotion.finish(rule, x._place, d, (x, y), out)
 
 
 @public(method=False)

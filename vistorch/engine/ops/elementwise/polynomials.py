@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...call import HALVES
+from ...base import dtypes
+from ...core.op_factory import HALVES
+from ...core.pointwise import binary, unary
 from ...kernels import airy, polynomials
-from ...pointwise import binary, unary
-from .refusals import both, missing
+from .dtype_checks import both, missing
 from .rows import describe
 from .special import _shaped
 

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs, promote
-from ...base_ops import to_dtype
-from ...call import op
-from ...casting import casting
-from ...face import METHODS, expose, public
-from ...graph import NUMBERS
-from ...inplace import replace
-from ...pointwise import LARGE, binary, unary
-from ...tensor import Tensor, wrap
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...core import out_argument, type_promotion
+from ...core.base_ops import to_dtype
+from ...core.graph import NUMBERS
+from ...core.inplace import replace
+from ...core.op_factory import op
+from ...core.pointwise import LARGE, binary, unary
+from ...core.registry import METHODS, expose, public
+from ...core.tensor import Tensor, wrap
 
 REAL = frozenset((float, int))
 
@@ -138,18 +139,22 @@ def power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """
     if casting.on and (recast := casting.ask(power, locals())):
         return recast[0]
-    if exponent.__class__ in REAL and isinstance(input, Tensor) and input._data.dtype in promote.FLOATS:
+    if (
+        exponent.__class__ in REAL
+        and isinstance(input, Tensor)
+        and input._data.dtype in type_promotion.FLOATS
+    ):
         return pow_row.scaled(input, exponent) if out is None else pow_row(input, exponent, out=out)
     if out is None and input.__class__ in REAL and exponent.__class__ is Tensor:
         number: Any = input
-        if exponent._data.dtype in promote.FLOATS and -LARGE < number < LARGE:
-            d = promote.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
-            return promote.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)
+        if exponent._data.dtype in type_promotion.FLOATS and -LARGE < number < LARGE:
+            d = type_promotion.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
+            return type_promotion.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)
     _check_powers(input, exponent)
     if out is not None and not isinstance(input, Tensor) and input == 1 and isinstance(out, Tensor):
-        outs.check_out("pow", out, (exponent,))
+        out_argument.check_out("pow", out, (exponent,))
         ones = exponent._place.xp.ones(exponent._data.shape, out._data.dtype)  # any type can hold 1
-        return outs.deliver(out, wrap(ones, exponent._place))
+        return out_argument.deliver(out, wrap(ones, exponent._place))
     return pow_row(input, exponent, out=out)
 
 
@@ -159,10 +164,10 @@ power.__name__ = power.__qualname__ = "pow"
 def _check_powers(x, y):
     """Refuse what has no meaning: powers of bools by bools, negative powers of integers."""
     if isinstance(x, Tensor) and isinstance(y, Tensor):
-        promote.refuse_last(_no_bool_pow, promote.result_type(x, y), (x, y))
+        type_promotion.refuse_last(_no_bool_pow, type_promotion.result_type(x, y), (x, y))
         return
     for t, argument, position in ((x, "input", 1), (y, "exponent", 2)):
-        if not isinstance(t, Tensor) and promote.number(t) is None:
+        if not isinstance(t, Tensor) and type_promotion.number(t) is None:
             raise errors.must_be_tensor("pow", argument, position, t)
     if isinstance(x, Tensor) and isinstance(y, int) and not isinstance(y, bool) and y < 0:
         if x._data.dtype.kind in "iub":
@@ -173,14 +178,14 @@ def power_operator(x, y):
     """`x ** y`: leaves foreign operands to themselves."""
     if casting.on and (recast := casting.ask(power_operator, locals())):
         return recast[0]
-    if y.__class__ in REAL and x._data.dtype in promote.FLOATS:
+    if y.__class__ in REAL and x._data.dtype in type_promotion.FLOATS:
         return pow_row.scaled(x, y)
-    if y.__class__ is Tensor and x._data.dtype is y._data.dtype and y._data.dtype in promote.FLOATS:
+    if y.__class__ is Tensor and x._data.dtype is y._data.dtype and y._data.dtype in type_promotion.FLOATS:
         return pow_row(x, y)
     if (
         y.__class__ is Tensor
         or y.__class__ in NUMBERS
-        or promote.number(y) is not None
+        or type_promotion.number(y) is not None
         or isinstance(y, Tensor)
     ):
         return power(x, y)
@@ -191,7 +196,11 @@ def power_reflected(x, y):
     """`y ** x`."""
     if casting.on and (recast := casting.ask(power_reflected, locals())):
         return recast[0]
-    return power(y, x) if isinstance(y, Tensor) or promote.number(y) is not None else pow_row.operator(y, x)
+    return (
+        power(y, x)
+        if isinstance(y, Tensor) or type_promotion.number(y) is not None
+        else pow_row.operator(y, x)
+    )
 
 
 def _pow_in_place(input, exponent):
@@ -216,7 +225,7 @@ def float_power(input, exponent, *, out=None):
         tensor([1., 4., 9.], dtype=vistorch.float64)
     """
     for t, argument, position in ((input, "input", 1), (exponent, "exponent", 2)):
-        if not isinstance(t, Tensor) and promote.number(t) is None:
+        if not isinstance(t, Tensor) and type_promotion.number(t) is None:
             raise errors.must_be_tensor("float_power", argument, position, t)
     complexes = any(
         t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex)

@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, inplace, outs
-from ...call import HALVES, op
-from ...face import FUNCTIONS, METHODS, public
+from ...base import dims, dtypes, errors
+from ...core import inplace, out_argument
+from ...core.op_factory import HALVES, op
+from ...core.pointwise import binary, unary
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import compute, default_float, finish, floating
 from ...kernels import bessel_second, special
 from ...kernels import zeta as zeta_kernel
-from ...pointwise import binary, unary
-from ...promote import compute, default_float, finish, floating
-from ...tensor import Tensor
-from .refusals import both, missing
+from .dtype_checks import both, missing
 from .rows import describe
 from .special import _log_of, _shaped
 
@@ -265,7 +266,7 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Tensor:
     p = dims.whole(p, "mvlgamma", "p", 2)
     dt = input._data.dtype
     if out is not None:
-        outs.check_out("mvlgamma", out, (input,))
+        out_argument.check_out("mvlgamma", out, (input,))
     if dt.kind == "b":
         raise RuntimeError("The input tensor may not be a boolean tensor.")
     if p < 1:

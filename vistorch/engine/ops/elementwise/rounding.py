@@ -5,15 +5,16 @@ Invariant: what is constant between jumps has gradient zero, not none.
 
 from __future__ import annotations
 
-from ... import errors, outs
-from ...call import op
-from ...dims import whole
-from ...face import FUNCTIONS, METHODS, public
-from ...inplace import general, pointwise, replace
-from ...pointwise import unary
-from ...promote import check_exact, compute, finish
-from ...tensor import Tensor
-from .refusals import both, missing, sentence
+from ...base import errors
+from ...base.dims import whole
+from ...core import out_argument
+from ...core.inplace import general, pointwise, replace
+from ...core.op_factory import op
+from ...core.pointwise import unary
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import check_exact, compute, finish
+from .dtype_checks import both, missing, sentence
 from .rows import one
 
 ZERO = r"\bar x = 0"
@@ -126,7 +127,7 @@ def round_(input, *, decimals=None, out=None):
     missing("round_cpu" if decimals else "round_vml_cpu", "ibc")(a.dtype)
     rule = decimals_row.rule
     if out is not None:
-        outs.check_out("round", out, (input,))
+        out_argument.check_out("round", out, (input,))
         check_exact(out, a.dtype)
     d = compute(rule, input._place, [a], a.dtype, (decimals,))
     return finish(rule, input._place, d, (input,), out, (decimals,))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import inplace as _inplace
-from ...face import FUNCTIONS, METHODS, expose
-from ...pointwise import binary, unary
+from ...core import inplace as _inplace
+from ...core.pointwise import binary, unary
+from ...core.registry import FUNCTIONS, METHODS, expose
 
 # in-place forms that PyTorch offers as functions too, as vistorch.sin_(x)
 IN_PLACE_FUNCTIONS = frozenset(

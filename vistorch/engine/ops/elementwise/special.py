@@ -9,15 +9,16 @@ import math
 
 import numpy as np
 
-from ... import errors, outs
-from ...call import op
-from ...dims import whole
-from ...face import public
+from ...base import errors
+from ...base.dims import whole
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.pointwise import unary
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import compute, default_float, finish, floating, number
 from ...kernels import special
-from ...pointwise import unary
-from ...promote import compute, default_float, finish, floating, number
-from ...tensor import Tensor
-from .refusals import missing
+from .dtype_checks import missing
 from .rows import describe, one, two
 
 SHORT = 64
@@ -125,7 +126,7 @@ def polygamma(n, input, *, out=None):
         raise errors.must_be_tensor("polygamma", "input", 2, input)
     n = whole(n, "polygamma", "n", 1)
     if out is not None:
-        outs.check_out("polygamma", out, (input,))
+        out_argument.check_out("polygamma", out, (input,))
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     a = input._data
@@ -150,7 +151,7 @@ def _polygamma_method(self, n):
     return polygamma(n, self)
 
 
-from ...face import METHODS  # noqa: E402
+from ...core.registry import METHODS  # noqa: E402
 
 METHODS["polygamma"] = _polygamma_method
 
@@ -256,7 +257,7 @@ def _logit(xp, input, eps):
     return xp.log(input / (1 - input))
 
 
-from ...inplace import general  # noqa: E402
+from ...core.inplace import general  # noqa: E402
 
 
 @public()
@@ -276,7 +277,7 @@ def logit(input, eps=None, *, out=None):
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("logit", "input", 1, input)
     if out is not None:
-        outs.check_out("logit", out, (input,))
+        out_argument.check_out("logit", out, (input,))
     if isinstance(eps, Tensor) and not eps._data.ndim:
         eps = eps._data.item()
     if eps is not None and number(eps) is None:

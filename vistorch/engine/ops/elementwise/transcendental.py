@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .refusals import missing, sentence
+from .dtype_checks import missing, sentence
 from .rows import one, two
 
 LN2, LN10 = math.log(2), math.log(10)

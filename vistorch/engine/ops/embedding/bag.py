@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors, promote
-from ...base_ops import to_dtype
-from ...face import public
-from ...tensor import Tensor, wrap
+from ...base import dims, errors
+from ...core import type_promotion
+from ...core.base_ops import to_dtype
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ..index.checks import reach
 from ..normalize import checks
 from ..normalize.standard import absent
@@ -114,7 +115,7 @@ def _padding(padding_idx: Any, rows: int) -> int:
 
 def _check(weight: Tensor, indices: Tensor, offsets: Tensor, mode: int, psw: Any, last: bool) -> None:
     w, i, o = weight._data, indices._data, offsets._data
-    found = promote.result_type(indices, offsets)
+    found = type_promotion.result_type(indices, offsets)
     for t in (indices, offsets) if found not in WHOLE else ():
         typed(_FUNC, "indices", 1, t, WHOLE, "Long, Int")
     typed(_FUNC, "weight", 1, weight, checks.FLOATS, "Half, BFloat16, Float, Double")

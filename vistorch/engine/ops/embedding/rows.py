@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 from ...kernels.row_sums import added_rows
-from ..index.at import add_at
+from ..index.add_at import add_at
 from ..normalize.standard import there
 
 

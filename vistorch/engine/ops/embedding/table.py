@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors, views
-from ...events import hear
-from ...face import public
-from ...graph import sync_rg, version
-from ...modes import mode
-from ...promote import floating
-from ...tensor import Tensor
+from ...base import dims, errors
+from ...base.events import hear
+from ...base.modes import mode
+from ...core import views
+from ...core.graph import sync_rg, version
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating
 from ..index.checks import reach
 from ..normalize import checks
 from .rows import embedding_row

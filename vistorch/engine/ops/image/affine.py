@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import dims, errors
-from ...call import op
-from ...casting import casting
-from ...face import public
+from ...base import dims, errors
+from ...base.casting import casting
+from ...core.op_factory import op
+from ...core.registry import public
 from ..linalg import checks
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
+from ...core.op_factory import op
 
 MODES = ("reflection", "replication", "circular")
 

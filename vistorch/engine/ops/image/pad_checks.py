@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors
-from ...face import public
-from ...tensor import Tensor
+from ...base import dims, errors
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ..create.numbers import fit
 from ..pool.sizes import ints
 from .pad import ROWS, constant_pad

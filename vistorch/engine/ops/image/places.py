@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 
 # PyTorch's numbers for them
 BILINEAR, NEAREST, BICUBIC = range(3)

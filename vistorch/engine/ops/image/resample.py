@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
-from .taps import Taps
+from ...core.op_factory import op
+from .resize_weights import Taps
 
 SHORT = 256  # an axis this long is read tap by tap
 

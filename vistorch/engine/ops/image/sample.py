@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors
-from ...call import op
-from ...casting import casting
-from ...face import public
+from ...base import dims, errors
+from ...base.casting import casting
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ...kernels.row_sums import added_rows
-from ...tensor import Tensor
-from ..index.at import add_at
+from ..index.add_at import add_at
 from ..linalg import checks
 from . import places
 

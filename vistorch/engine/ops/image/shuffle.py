@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors
-from ...call import op
-from ...face import public
-from ...tensor import Tensor
+from ...base import dims, errors
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ..linalg import checks
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...tensor import Tensor
+from ...base import errors
+from ...core.tensor import Tensor
 from ..linalg import checks
 from .resample import ROWS
-from .taps import taps
+from .resize_weights import taps
 
 _KERNELS = {
     ("nearest", 1): "compute_indices_weights_nearest",

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, outs, views
-from ...face import METHODS
-from ...graph import sync_rg, version
-from ...inplace import replace
-from ...modes import mode
-from ...places import CPU
-from ...tensor import Tensor, wrap
+from ...base import dims, dtypes, errors
+from ...base.modes import mode
+from ...core import out_argument, views
+from ...core.graph import sync_rg, version
+from ...core.inplace import replace
+from ...core.registry import METHODS
+from ...core.tensor import Tensor, wrap
+from ...memory.placement import CPU
 
 LONG = np.dtype("i8")
 INT = np.dtype("i4")
@@ -87,8 +88,8 @@ def cpp_name(t: Tensor) -> str:
 
 def check_out(func: str, out: Any, input: Tensor, operands: tuple = (), said: str = "") -> None:
     """`out=` of the very dtype of the input; `said` is the sentence where it is not the common one."""
-    outs.check_out(func, out, (input, *operands))
-    outs.refuse_overlap(out, (input,))
+    out_argument.check_out(func, out, (input, *operands))
+    out_argument.refuse_overlap(out, (input,))
     disjoint(out, operands)
     if isinstance(input, Tensor) and out._data.dtype != input._data.dtype:
         said = said or f"Expected out tensor to have dtype {cpp_name(input)}, but got {cpp_name(out)} instead"

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors, outs
-from ...base_ops import expand
-from ...call import op
-from ...face import public
-from ...tensor import Tensor, wrap
+from ...base import dims, errors
+from ...core import out_argument
+from ...core.base_ops import expand
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from . import checks
-from .at import add_at
+from .add_at import add_at
 
 
 def cropped(a: Any, shape: tuple) -> Any:
@@ -173,7 +174,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         checks.scatter_index("gather", input, dim, index, None, "input")
     checks.bounded(input, dim, index)
     result = _gather_row(input, index, dim)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 @public()
@@ -215,7 +216,7 @@ def index_select(input, dim, index, *, out=None):
     if checks.reach(i, x.shape[dim] if x.ndim else 1, input._place) is not None:
         raise IndexError("index out of range in self")
     result = _index_select_row(input, index, dim)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 @public()
@@ -234,7 +235,7 @@ def take(input, index, *, out=None):
     """
     checks.tensors("take", ("input", 1, input), ("index", 2, index))
     if out is not None:
-        outs.check_out("take", out)
+        out_argument.check_out("take", out)
         said = (
             "take(): self and out expected to have the same dtype, but got self.dtype = {} and out.dtype = {}"
         )
@@ -248,7 +249,7 @@ def take(input, index, *, out=None):
     checks.same_place("take", input, index)
     checks.flat_index("take", input, index)
     result = _take_row(input, index)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 @public()
@@ -296,7 +297,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     if i.size and i.min() < 0:
         indices = wrap(input._place.xp.where(i < 0, i + n, i), input._place)
     result = _gather_row(input, indices, dim)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 def _broadcast(x: Tensor, i: Tensor, dim: int) -> tuple[Tensor, Tensor]:

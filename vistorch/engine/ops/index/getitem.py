@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
-from ...events import hear
-from ...face import METHODS
-from ...graph import UNTRACKED, Version, draw, leaf_of
-from ...modes import mode
-from ...node_maker import linker
-from ...tensor import Tensor, new
-from ...views import View
+from ...base.events import hear
+from ...base.modes import mode
+from ...core.graph import UNTRACKED, Version, draw, leaf_of
+from ...core.node_maker import linker
+from ...core.op_factory import op
+from ...core.registry import METHODS
+from ...core.tensor import Tensor, new
+from ...core.views import View
 from ..shape import rows
 from . import where as _where
 from .parse import SCALAR, bounds, is_whole, items_of, outside, plan

@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs, type_names
-from ...base_ops import to_dtype, to_place
-from ...call import op
-from ...face import METHODS, public
-from ...graph import sync_rg
+from ...base import dtypes, errors, type_names
+from ...base.modes import mode
+from ...core import out_argument
+from ...core.base_ops import to_dtype, to_place
+from ...core.graph import sync_rg
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import FLOATS
+from ...core.type_promotion import number as plain_number
 from ...kernels import masks
-from ...modes import mode
-from ...promote import FLOATS
-from ...promote import number as plain_number
-from ...tensor import Tensor, wrap
 from ..create.arguments import type_name
 from ..create.numbers import fit
 from . import checks
@@ -311,7 +312,7 @@ def masked_select(input, mask, *, out=None):
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     _fits(mask._data.shape, input._data.shape)
     result = _select_row(input, mask)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:

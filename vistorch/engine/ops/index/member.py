@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors, outs, promote
-from ...call import HALVES, op
-from ...dims import flag
-from ...dtypes import int64 as LONG
-from ...errors import type_name
-from ...face import FUNCTIONS, METHODS, public
-from ...places import CPU
-from ...promote import number
-from ...tensor import Tensor, wrap
+from ...base import dims, errors
+from ...base.dims import flag
+from ...base.dtypes import int64 as LONG
+from ...base.errors import type_name
+from ...core import out_argument, type_promotion
+from ...core.op_factory import HALVES, op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import number
+from ...memory.placement import CPU
 from . import checks
 from .nonzero import nonzero
 
@@ -32,7 +33,7 @@ isin_row = op("isin", _isin, inputs="elements test_elements", widen=False)
 def _tested(value: Any, place: Any) -> Any:
     if isinstance(value, Tensor):
         return value
-    return wrap(place.xp.asarray(value, dtype=promote.type_of(value)), place)
+    return wrap(place.xp.asarray(value, dtype=type_promotion.type_of(value)), place)
 
 
 @public(method=False)
@@ -88,7 +89,7 @@ def isin(
     if x._place is not y._place:
         raise RuntimeError(errors.devices(x._place, y._place, "isin"))
     if out is not None:
-        outs.check_out("isin", out)
+        out_argument.check_out("isin", out)
     for t in (x, y):
         if t._data.dtype.kind in "bc":
             raise RuntimeError(f"Unsupported input type encountered for isin(): {checks.scalar_name(t)}")
@@ -96,12 +97,12 @@ def isin(
         raise RuntimeError(
             f"Expected out tensor to have dtype bool, but got {checks.CPP[str(out.dtype).rpartition('.')[2]]} instead"
         )
-    common = promote.result_type(x, y)
+    common = type_promotion.result_type(x, y)
     common = np.dtype("f4") if common in HALVES else common
     o = isin_row(
         *[wrap(t._data.astype(common, copy=False), place) for t in (x, y)], flag(invert, "isin", "invert")
     )
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public(method=False)
@@ -182,4 +183,4 @@ def nonzero_static(input, *, size=None, fill_value=-1, out=None):
     full = xp.full((size, input._data.ndim), fill_value, checks.LONG)
     full[: found.shape[0]] = found
     result = wrap(full, place)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)

@@ -5,10 +5,10 @@ Invariant: places come in the order of the flat tensor.
 
 from __future__ import annotations
 
-from ... import outs
-from ...dims import flag
-from ...face import public
-from ...tensor import Tensor, wrap
+from ...base.dims import flag
+from ...core import out_argument
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ..shape import rows
 from . import checks
 from .getitem import getitem
@@ -53,7 +53,7 @@ def nonzero(input, *, out=None, as_tuple=False):
         result = wrap(xp.zeros((int(found[0].size), 0), checks.LONG), place)
     else:
         result = wrap(xp.stack(found).T if found else xp.zeros((0, 0), checks.LONG), place)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 @public()

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, type_names
-from ...places import CPU, move
-from ...tensor import Tensor
+from ...base import dtypes, errors, type_names
+from ...core.tensor import Tensor
+from ...memory.placement import CPU, move
 from ..shape import rows
 from .where import Where
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors, views
-from ...base_ops import to_place
-from ...call import op
-from ...casting import casting
-from ...dims import flag
-from ...face import FUNCTIONS, METHODS, public
-from ...graph import sync_rg
-from ...modes import mode
-from ...tensor import Tensor
+from ...base import errors
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.modes import mode
+from ...core import views
+from ...core.base_ops import to_place
+from ...core.graph import sync_rg
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from . import checks
 from . import where as _where
-from .at import add_at
+from .add_at import add_at
 from .parse import checked, gathered
 from .setitem import index_put_at, index_put_row
 

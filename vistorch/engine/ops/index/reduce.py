@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, outs
-from ...call import op
-from ...dims import flag
-from ...face import public
+from ...base import dims, dtypes, errors
+from ...base.dims import flag
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
 from . import checks
-from .at import add_at, combine_at, flat_places
+from .add_at import add_at, combine_at, flat_places
 from .gather import cropped, gathered
 
 UFUNC = {"prod": "multiply", "amax": "maximum", "amin": "minimum"}
@@ -205,7 +206,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     checks.bounded(input, dim, index)
     _supported(input._data.dtype, reduce, f"scatter_gather_tensor_cpu_reduce_{reduce}")
     result = scatter_reduce_row(input, index, src, dim, reduce, include_self)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 @public()
@@ -249,4 +250,4 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     kernel = {"mean": "div_floor_cpu", "amax": "maximum_cpu", "amin": "minimum_cpu"}.get(reduce, "")
     _supported(input._data.dtype, reduce, kernel)
     result = _index_reduce_row(input, index, source, dim, reduce, include_self)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims, errors, outs
-from ...call import op
-from ...casting import casting
-from ...face import public
-from ...promote import number as plain_number
-from ...tensor import Tensor, wrap
+from ...base import dims, errors
+from ...base.casting import casting
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import number as plain_number
 from ..create.arguments import type_name
 from ..create.numbers import fit
 from . import checks
-from .at import add_at, flat_places
+from .add_at import add_at, flat_places
 from .gather import cropped
 from .reduce import scatter_reduce_row
 
@@ -129,7 +130,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
             result = _scatter_row(input, index, src, dim)
     else:
         result = _scatter_number(input, dim, index, src, reduce)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 def _scatter_number(input: Any, dim: Any, index: Any, value: Any, reduce: Any) -> Tensor:
@@ -196,4 +197,4 @@ def scatter_add(input, dim, index, src, *, out=None):
     dim, src = checks.scatter("scatter_add", input, dim, index, src)
     checks.bounded(input, dim, index)
     result = _scatter_add_row(input, index, src, dim)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)

@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, views
-from ...base_ops import to_place
-from ...call import op
-from ...events import hear
-from ...face import METHODS
-from ...graph import UNTRACKED, edge, sync_rg, version
-from ...modes import mode
-from ...places import CPU, move
-from ...promote import HALVES, floating
-from ...quiet import hushed, quiet
-from ...record import record
-from ...tensor import Tensor, wrap
+from ...base import errors
+from ...base.events import hear
+from ...base.modes import mode
+from ...base.numpy_warnings import hushed, quiet
+from ...core import views
+from ...core.base_ops import to_place
+from ...core.graph import UNTRACKED, edge, sync_rg, version
+from ...core.op_factory import op
+from ...core.record import record
+from ...core.registry import METHODS
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import HALVES, floating
+from ...memory.placement import CPU, move
 from ..create.data import cast_array
 from ..create.numbers import fit
 from . import where as _where

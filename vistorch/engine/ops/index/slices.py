@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors, outs
-from ...base_ops import to_dtype, to_place
-from ...call import op
-from ...casting import casting
-from ...face import METHODS, public
-from ...graph import sync_rg
-from ...modes import mode
-from ...promote import number as plain_number
-from ...tensor import Tensor, wrap
+from ...base import dims, errors
+from ...base.casting import casting
+from ...base.modes import mode
+from ...core import out_argument
+from ...core.base_ops import to_dtype, to_place
+from ...core.graph import sync_rg
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import number as plain_number
 from ..create.arguments import type_name
 from ..create.numbers import fit
 from . import checks
@@ -192,7 +193,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     if alpha != 1:
         alpha = fit(plain_number(alpha), input._data.dtype)
     result = _index_add_row(input, index, source, dim, alpha)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 @public()
@@ -225,7 +226,7 @@ def index_copy(input, dim, index, source, *, out=None):
     if bad is not None:
         raise IndexError("index_copy_(): " + checks.out_of_bounds(bad, dim, size))
     result = _index_copy_row(input, index, source, dim)
-    return result if out is None else outs.deliver(out, result)
+    return result if out is None else out_argument.deliver(out, result)
 
 
 def _copies(input: Tensor, dim: int, index: Tensor, source: Tensor) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ...base import dtypes, errors
 from ..create.numbers import fit
-from .at import add_at
+from .add_at import add_at
 
 ALL = slice(None)
 I8 = np.dtype("i8")

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
-from ...casting import casting
-from ...errors import sizes
-from ...face import FUNCTIONS, METHODS, public
-from ...inplace import general
-from ...tensor import Tensor
+from ...base.casting import casting
+from ...base.errors import sizes
+from ...core.inplace import general
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from . import checks
-from .added import addmm, addmv, addr, same_types, scaled, total
+from .addmm import addmm, addmv, addr, same_types, scaled, total
 from .into import Style, into
 from .products import batches
 from .rows import mT

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
-from ...call import op
-from ...casting import casting
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...base.casting import casting
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from .checks import native, tensors
 
 _by_pairs = op(

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, type_names
-from ...call import HALVES
-from ...promote import number
-from ...tensor import Tensor
+from ...base import dims, dtypes, errors, type_names
+from ...core.op_factory import HALVES
+from ...core.tensor import Tensor
+from ...core.type_promotion import number
 
 
 class _LinAlgError(RuntimeError):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from ... import dims as _dims
-from ... import errors
-from ...call import op
-from ...casting import casting
-from ...errors import sizes
-from ...face import FUNCTIONS, METHODS, public
-from ...tensor import Tensor
+from ...base import dims as _dims
+from ...base import errors
+from ...base.casting import casting
+from ...base.errors import sizes
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from ..create.arguments import type_name
 from ..shape.rows import permute, reshape, unsafe_view, unsqueeze, view
 from . import checks

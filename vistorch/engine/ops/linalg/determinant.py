@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
-from ...face import FUNCTIONS, public
-from ...return_types import linalg_slogdet, make
-from ...return_types import slogdet as slogdet_type
-from ...tensor import Tensor
+from ...base.return_types import linalg_slogdet, make
+from ...base.return_types import slogdet as slogdet_type
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from . import checks
 from .into import Style, into
 from .rows import col, is_complex, mH, mT

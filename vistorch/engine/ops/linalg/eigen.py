@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs
-from ...call import op
-from ...casting import casting
-from ...graph import sync_rg
-from ...modes import mode
-from ...return_types import linalg_eig, linalg_eigh, make
-from ...tensor import Tensor
+from ...base import errors
+from ...base.casting import casting
+from ...base.modes import mode
+from ...base.return_types import linalg_eig, linalg_eigh, make
+from ...core import out_argument
+from ...core.graph import sync_rg
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from . import checks
 from .into import Style, castable, into
 from .rows import col, conj, diag, from_diag, is_complex, mH, refuse_phase, row
@@ -96,7 +97,7 @@ def eigh(input, UPLO="L", *, out=None):
     checks.tensors("linalg_eigh", input=input)
     if out is not None:
         if not isinstance(out, (tuple, list)) or len(out) != 2:
-            outs.check_outs("linalg_eigh", out)
+            out_argument.check_outs("linalg_eigh", out)
         vectors, values = into(
             (out[1], out[0]), Style("_linalg_eigh"), (input,), lambda: tuple(eigh(input, UPLO))[::-1]
         )

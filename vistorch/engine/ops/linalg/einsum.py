@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ...face import METHODS, public
-from ...tensor import Tensor
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from ..shape.rows import diagonal, permute, reshape, unsqueeze, view
 from .products import bmm
 

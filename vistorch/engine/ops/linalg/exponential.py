@@ -10,21 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, outs, return_types
-from ...call import op
-from ...casting import casting
-from ...dims import flag
-from ...face import FUNCTIONS, METHODS, public
+from ...base import dims, return_types
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.return_types import make
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import floating
 from ...kernels import lu as kernels
-from ...promote import floating
-from ...return_types import make
-from ...tensor import Tensor, wrap
 from . import checks
 from .deprecated import warn_once
-from .factor import qr as new_qr
-from .factor import svd as new_svd
-from .factor import svdvals
 from .norms import matrix_norm
+from .qr_svd import qr as new_qr
+from .qr_svd import svd as new_svd
+from .qr_svd import svdvals
 from .rows import cols, mH, mT, pad_cols
 from .solve import _cholesky, _cholesky_gradient, cholesky, inv, solve
 
@@ -115,7 +116,7 @@ def _delivered(kind: Any, results: tuple, out: Any) -> Any:
             raise RuntimeError(
                 f"Expected out tensor to have dtype {checks.native(r)}, but got {checks.native(o)} instead"
             )
-    return make(kind, tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)]))
+    return make(kind, tuple([out_argument.deliver(o, r) for o, r in zip(out, results, strict=True)]))
 
 
 def inv_ex(A, *, check_errors=False, out=None):
@@ -136,7 +137,7 @@ def inv_ex(A, *, check_errors=False, out=None):
     checks.tensors("linalg_inv_ex", A=A)
     check_errors = flag(check_errors, "linalg_inv_ex", "check_errors")
     if out is not None:
-        outs.check_outs("linalg_inv_ex", out, (A,))
+        out_argument.check_outs("linalg_inv_ex", out, (A,))
     results = _tried(A, inv, checks.zero_pivot, check_errors, ("linalg.inv:", "linalg.inv_ex:"))
     return _delivered(return_types.linalg_inv_ex, results, out)
 
@@ -159,7 +160,7 @@ def cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         return recast[0]
     checks.tensors("linalg_cholesky_ex", input=input)
     if out is not None:
-        outs.check_outs("linalg_cholesky_ex", out, (input,))
+        out_argument.check_outs("linalg_cholesky_ex", out, (input,))
     name = ("linalg.cholesky:", "linalg.cholesky_ex:")
     results = _tried(input, lambda t: cholesky(t, upper=upper), _bad_minor, check_errors, name)
     return _delivered(return_types.linalg_cholesky_ex, results, out)
@@ -182,7 +183,7 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """
     checks.tensors("linalg_solve_ex", A=A, B=B)
     if out is not None:
-        outs.check_outs("linalg_solve_ex", out, (A, B))
+        out_argument.check_outs("linalg_solve_ex", out, (A, B))
     name = ("linalg.solve:", "linalg.solve_ex:")
     results = _tried(A, lambda t: solve(t, B, left=left), checks.zero_pivot, check_errors, name)
     return _delivered(return_types.linalg_solve_ex, results, out)
@@ -225,12 +226,12 @@ def old_cholesky(input, upper=False, *, out=None):
     checks.tensors("cholesky", input=input)
     warn_once("cholesky")
     if out is not None:
-        outs.check_out("cholesky", out, (input,))
+        out_argument.check_out("cholesky", out, (input,))
     checks.square("cholesky", input)
     if input._data.dtype.kind not in "fc" or input._data.dtype in checks.HALVES:
         raise checks.not_implemented("cholesky_cpu", input)
     o = _old_cholesky(input, flag(upper, "cholesky", "upper"))
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public("qr")
@@ -276,7 +277,7 @@ def old_svd(input, some=True, compute_uv=True, *, out=None):
     checks.tensors("svd", input=input)
     some, compute_uv = flag(some, "svd", "some"), flag(compute_uv, "svd", "compute_uv")
     if out is not None:
-        outs.check_outs("svd", out, (input,), 3)
+        out_argument.check_outs("svd", out, (input,), 3)
     a = input._data
     if a.ndim < 2:
         raise RuntimeError(
@@ -292,7 +293,7 @@ def old_svd(input, some=True, compute_uv=True, *, out=None):
         zeros = FUNCTIONS["zeros"]
         results = (zeros((*lead, m, m), **kind), S, zeros((*lead, n, n), **kind))
     if out is not None:
-        results = tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)])
+        results = tuple([out_argument.deliver(o, r) for o, r in zip(out, results, strict=True)])
     return make(return_types.svd, results)
 
 

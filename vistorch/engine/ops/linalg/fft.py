@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims as _dims
-from ... import errors
-from ...base_ops import cast
-from ...call import HALVES
-from ...casting import casting
-from ...face import METHODS
-from ...promote import default_float
-from ...tensor import Tensor
+from ...base import dims as _dims
+from ...base import errors
+from ...base.casting import casting
+from ...core.base_ops import cast
+from ...core.op_factory import HALVES
+from ...core.registry import METHODS
+from ...core.tensor import Tensor
+from ...core.type_promotion import default_float
 from . import checks
 from .fft_rows import c2c, c2r, pad_end, r2c, to_complex
 from .into import COMPLEX_OUT, REAL_OUT, Style, into

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 
 COMPLEX = {np.dtype("f4"): np.dtype("c8"), np.dtype("f8"): np.dtype("c16")}
 

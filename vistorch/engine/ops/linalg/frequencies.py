@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs
-from ...dims import fits
-from ...face import METHODS
-from ...graph import version
-from ...places import place_of
-from ...promote import number
-from ...tensor import Tensor, wrap
-from ...views import aliased
+from ...base import dtypes, errors
+from ...base.dims import fits
+from ...core import out_argument
+from ...core.graph import version
+from ...core.registry import METHODS
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import number
+from ...core.views import aliased
+from ...memory.placement import place_of
 from . import checks
 
 
@@ -30,7 +31,7 @@ def _frequencies(
     if number(d) is None:
         raise TypeError(f"fft_{name}(): argument 'd' (position 2) must be float, not {type(d).__name__}")
     if out is not None and not isinstance(out, Tensor):
-        outs.check_out(f"fft_{name}", out)
+        out_argument.check_out(f"fft_{name}", out)
     kind = dtypes.get_default_dtype() if dtype is None else dtypes.to_dtype(dtype, f"fft_{name}")
     if out is not None:
         if dtype is not None and out.dtype is not kind:
@@ -50,7 +51,7 @@ def _frequencies(
         scaled = steps.astype(kind.np) * kind.np.type(np.float64(1) / (np.float64(n) * d))
     t = wrap(place.xp.asarray(scaled.astype(kind.np)), place)
     if out is not None:
-        outs.refuse_grad(f"fft_{name}", (out,))
+        out_argument.refuse_grad(f"fft_{name}", (out,))
         return _fill(out, t)
     return t.requires_grad_(requires_grad)
 
@@ -71,7 +72,7 @@ def _fill(out: Tensor, t: Tensor) -> Tensor:
                 UserWarning,
                 stacklevel=4,
             )
-        outs.put(out, t._data)
+        out_argument.put(out, t._data)
     version(out).n += 1
     return out
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from ... import dims as _dims
-from ...base_ops import expand
-from ...call import op
-from ...casting import casting
-from ...face import public
+from ...base import dims as _dims
+from ...base.casting import casting
+from ...core.base_ops import expand
+from ...core.op_factory import op
+from ...core.registry import public
 from ..reduce.norms import vector_norm_dims
 from . import checks
 from .into import Style, into

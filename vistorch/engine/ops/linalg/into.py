@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ... import dtypes, outs
-from ...base_ops import cast
-from ...face import METHODS
-from ...modes import mode
-from ...return_types import make
-from ...tensor import Tensor
+from ...base import dtypes
+from ...base.modes import mode
+from ...base.return_types import make
+from ...core import out_argument
+from ...core.base_ops import cast
+from ...core.registry import METHODS
+from ...core.tensor import Tensor
 from . import checks
 
 
@@ -58,7 +59,7 @@ def into(out: Any, style: Style, operands: tuple, fn: Callable, *args: Any) -> A
             name = getattr(fn, "__name__", "op")
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(o).__name__}")
     if style.refuses is not None:
-        outs.refuse_grad(style.refuses, (*operands, *given))
+        out_argument.refuse_grad(style.refuses, (*operands, *given))
     result = fn(*args)
     if many is not isinstance(result, tuple):
         wanted = "Tensor" if many else "tuple of Tensors"
@@ -88,4 +89,4 @@ def _fill(style: Style, out: Tensor, result: Tensor) -> Tensor:
         return METHODS["copy_"](out, result)
     if style.casts is None and out._data.dtype != result._data.dtype:
         result = cast(result, out._data.dtype)
-    return outs.deliver(out, result)
+    return out_argument.deliver(out, result)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import outs
-from ...casting import casting
-from ...face import public
-from ...promote import floating
-from ...tensor import Tensor
+from ...base.casting import casting
+from ...core import out_argument
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating
 from ..reduce.frame import copied_into, label, same_type, tensor
 from ..reduce.norms import vector_norm
 from .norms import matrix_norm
@@ -57,7 +57,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if p == "nuc":
         return _nuclear(input, (-2, -1) if dim is None else dim, keepdim, out, dtype)
     if out is not None:
-        outs.check_out("linalg_vector_norm", out, (input,))
+        out_argument.check_out("linalg_vector_norm", out, (input,))
     if isinstance(p, str):
         if p != "fro":
             raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
@@ -65,5 +65,5 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     o = vector_norm(input, 2 if p is None else p, dim, keepdim, dtype)
     if out is not None:
         same_type(out, o._data.dtype)
-        return outs.deliver(out, o)
+        return out_argument.deliver(out, o)
     return o

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, outs, return_types
-from ...call import op
-from ...casting import casting
-from ...dims import flag
-from ...face import public
+from ...base import errors, return_types
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.return_types import make
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ...kernels import lu as kernels
-from ...return_types import make
-from ...tensor import Tensor, wrap
 from . import checks
 from .deprecated import warn_once
 from .rows import cols, mH, mT, pad_cols
@@ -152,7 +153,7 @@ def lu(A, *, pivot=True, out=None):
     checks.tensors("linalg_lu", A=A)
     pivot = flag(pivot, "linalg_lu", "pivot")
     if out is not None:
-        outs.check_outs("linalg_lu", out, (A,), 3)
+        out_argument.check_outs("linalg_lu", out, (A,), 3)
     low, up, P = lu_row(_checked("linalg.lu", A, pivot))
     return _given(return_types.linalg_lu, (P, low, up), out)
 
@@ -165,7 +166,7 @@ def _given(kind: Any, results: tuple, out: Any) -> Any:
             raise RuntimeError(
                 f"Expected out tensor to have dtype {checks.native(r)}, but got {checks.native(o)} instead"
             )
-    return make(kind, tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)]))
+    return make(kind, tuple([out_argument.deliver(o, r) for o, r in zip(out, results, strict=True)]))
 
 
 def _no_zero(name: str, info: Any) -> None:
@@ -198,7 +199,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     """
     checks.tensors("linalg_lu_factor_ex", A=A)
     if out is not None:
-        outs.check_outs("linalg_lu_factor_ex", out, (A,), 3)
+        out_argument.check_outs("linalg_lu_factor_ex", out, (A,), 3)
     LU, pivots = lu_factor_row(_checked("vistorch.lu_factor", A, pivot))
     place = A._place
     info = wrap(place.xp.asarray(kernels.info(place.xp, LU._data)), place)
@@ -224,7 +225,7 @@ def lu_factor(A, *, pivot=True, out=None):
     checks.tensors("linalg_lu_factor", A=A)
     flag(pivot, "linalg_lu_factor", "pivot")
     if out is not None:
-        outs.check_outs("linalg_lu_factor_ex", out, (A,), 2)
+        out_argument.check_outs("linalg_lu_factor_ex", out, (A,), 2)
     LU, pivots, info = lu_factor_ex(A, pivot=pivot)
     _no_zero("lu_factor", info)
     return _given(return_types.linalg_lu_factor, (LU, pivots), out)
@@ -259,7 +260,7 @@ def old_lu(A, pivot=True, get_infos=False, out=None):
     for o in out:
         if not isinstance(o, Tensor):
             raise TypeError(f"lu(): argument 'out' must be tuple of Tensors, not {type(o).__name__}")
-    return tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)])
+    return tuple([out_argument.deliver(o, r) for o, r in zip(out, results, strict=True)])
 
 
 def _unpack(xp, LU, pivots, data, swaps):
@@ -321,7 +322,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     """
     checks.tensors("lu_unpack", LU_data=LU_data, LU_pivots=LU_pivots)
     if out is not None:
-        outs.check_outs("lu_unpack", out, (LU_data,), 3)
+        out_argument.check_outs("lu_unpack", out, (LU_data,), 3)
     a, p = LU_data._data, LU_pivots._data
     if a.ndim < 2:
         raise RuntimeError(

@@ -9,18 +9,18 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from ... import dims as _dims
-from ... import dtypes
-from ...base_ops import cast
-from ...casting import casting
-from ...dims import flag
-from ...face import METHODS
-from ...tensor import Tensor
+from ...base import dims as _dims
+from ...base import dtypes
+from ...base.casting import casting
+from ...base.dims import flag
+from ...core.base_ops import cast
+from ...core.registry import METHODS
+from ...core.tensor import Tensor
 from ..reduce.norms import vector_norm as _vector_norm
 from ..shape.rows import permute, unsqueeze
 from . import checks
-from .factor import svdvals
 from .into import NORM, Style, into
+from .qr_svd import svdvals
 
 
 def _typed(name: str, x: Tensor, dtype: Any) -> Tensor:

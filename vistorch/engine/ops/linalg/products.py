@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...base_ops import expand
-from ...call import op
-from ...casting import casting
-from ...face import METHODS, expose, public
-from ...graph import UNTRACKED, version
-from ...tensor import Tensor
+from ...base.casting import casting
+from ...core.base_ops import expand
+from ...core.graph import UNTRACKED, version
+from ...core.op_factory import op
+from ...core.registry import METHODS, expose, public
+from ...core.tensor import Tensor
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
 from .into import DOT, MV, Style, into
+from .matmul_fast import straight
 from .rows import mT, squeeze_product
-from .straight import straight
 from .vectors import dot, dot_row, mv, mv_row
 
 # `.T` of a matrix means the same on arrays and on Tensors, and on arrays it costs a tenth of a named row

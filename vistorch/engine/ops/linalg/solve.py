@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs
-from ...call import op
-from ...casting import casting
-from ...dims import fits, flag
-from ...errors import broadcast
-from ...face import METHODS, public
-from ...tensor import Tensor
+from ...base.casting import casting
+from ...base.dims import fits, flag
+from ...base.errors import broadcast
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from . import checks
 from .into import Style, castable, into
 from .rows import col, mH, mT
@@ -260,7 +260,7 @@ def matrix_power(input, n, *, out=None):
     fits(n)
     if out is not None:
         if not isinstance(out, Tensor):
-            outs.check_out("linalg_matrix_power", out)
+            out_argument.check_out("linalg_matrix_power", out)
         return into(out, _power_style(n, out), (input,), matrix_power, input, n)
     checks.square("linalg.matrix_power", input)
     if n == 0:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
-from ...dims import flag
-from ...face import METHODS
-from ...tensor import Tensor
+from ...base.dims import flag
+from ...core.op_factory import op
+from ...core.registry import METHODS
+from ...core.tensor import Tensor
 from . import checks
 from .into import Style, into
 from .rows import mT

@@ -8,11 +8,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import dims, errors
-from ...casting import casting
-from ...dims import flag
-from ...face import FUNCTIONS, METHODS, public
-from ...tensor import Tensor
+from ...base import dims, errors
+from ...base.casting import casting
+from ...base.dims import flag
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
 from . import checks
 from .into import castable, into
 from .solve import inv, solve

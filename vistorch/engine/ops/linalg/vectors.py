@@ -5,11 +5,11 @@ Invariant: an inner dim of two tensors that do not agree is refused before anyth
 
 from __future__ import annotations
 
-from ...call import op
-from ...casting import casting
-from ...errors import sizes
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...base.casting import casting
+from ...base.errors import sizes
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ..shape.rows import unsqueeze
 from . import checks
 from .into import DOT, MV, TENSORDOT, Style, into

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, promote
-from ...call import op
-from ...casting import casting
-from ...face import public
-from ...straight import straight
-from ...tensor import Tensor, wrap
-from ..elementwise.refusals import missing, sentence
+from ...base import dtypes
+from ...base.casting import casting
+from ...core import type_promotion
+from ...core.op_factory import op
+from ...core.pointwise_nary import straight
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
+from ..elementwise.dtype_checks import missing, sentence
 from .frame import fits, label_of, no_gradient, optional, over, part, tensors, whole
 
 _TINY = 1e-12
@@ -118,8 +119,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None, r
         return _bce_row(input, target, reduction) if done is None else done
     no_gradient("binary_cross_entropy", "weight", weight)
     fits(weight, input)
-    dtypes.check_cast(promote.result_type(input, weight), own)
-    return promote.several(_weighted_bce_row.rule, (input, target, weight), (reduction,), None, own)
+    dtypes.check_cast(type_promotion.result_type(input, weight), own)
+    return type_promotion.several(_weighted_bce_row.rule, (input, target, weight), (reduction,), None, own)
 
 
 # ---- of a logit --------------------------------------------------------------------------------------------------
@@ -253,7 +254,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     kind = target._data.dtype
     _no_log_sigmoid(own)
     _no_minus(kind)
-    dtypes.check_cast(promote.result_type(input, target), kind)
+    dtypes.check_cast(type_promotion.result_type(input, target), kind)
     fits(input, target)
     consts = (reduction,)
     if weight is None and pos_weight is None:
@@ -269,5 +270,5 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         ins = (input, target, one if weight is None else weight, one if pos_weight is None else pos_weight)
         rule = _weighted_logits_row.rule
     if kind.kind == "c":
-        return promote.several(rule, ins, consts, None, None, False)
-    return promote.several(rule, ins, consts, None, kind)
+        return type_promotion.several(rule, ins, consts, None, None, False)
+    return type_promotion.several(rule, ins, consts, None, kind)

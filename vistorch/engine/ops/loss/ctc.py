@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, errors
-from ...call import HALVES, op
-from ...casting import casting
-from ...face import public
-from ...tensor import Tensor, wrap
+from ...base import dims, errors
+from ...base.casting import casting
+from ...core.op_factory import HALVES, op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ..elementwise.choose import where
 from ..elementwise.division import undifferentiable
-from ..elementwise.refusals import missing
-from ..index.at import add_at
+from ..elementwise.dtype_checks import missing
+from ..index.add_at import add_at
 from .frame import MEAN, NONE, SUM, label_of, whole
 
 _LOW = -1e30  # stands for -inf where a difference of two of them would be nan

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, promote
-from ...call import op
-from ...tensor import Tensor
-from ..elementwise.refusals import missing, sentence
+from ...base import dtypes
+from ...core import type_promotion
+from ...core.op_factory import op
+from ...core.tensor import Tensor
+from ..elementwise.dtype_checks import missing, sentence
 from .frame import fits, no_gradient, over, pairwise, part
 
 
@@ -203,6 +204,6 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: int) -> Tensor:
     own = input._data.dtype
     if own.kind in "iub":
         _minus_bool(own)
-        common = promote.result_type(input, target)
-        dtypes.check_cast(common if promote.floating(common) else promote.default_float(), own)
+        common = type_promotion.result_type(input, target)
+        dtypes.check_cast(common if type_promotion.floating(common) else type_promotion.default_float(), own)
     return _soft_margin(input, target, reduction)

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors, promote
-from ...casting import casting
-from ...face import public
-from ...quiet import hushed
-from ...rules import twin
-from ...tensor import Tensor
+from ...base import dims, errors
+from ...base.casting import casting
+from ...base.numpy_warnings import hushed
+from ...core import type_promotion
+from ...core.registry import public
+from ...core.rules import twin
+from ...core.tensor import Tensor
 from ..activation.soft import log_softmax_of
 from ..elementwise.division import div_
 from ..elementwise.special import xlogy
+from .cross_entropy_fused import cross_entropy_together
 from .frame import MEAN, NONE, finished, label_of, optional, real, tensors, whole
 from .nll import nll_loss_nd
-from .together import cross_entropy_together
 
 
 def cross_entropy_loss(
@@ -75,7 +76,7 @@ def _along_classes(weight: Tensor, ndim: int) -> Tensor:
 def _of_probabilities(
     input: Tensor, target: Tensor, weight: Any, reduction: int, ignore_index: int, label_smoothing: float
 ) -> Tensor:
-    if not promote.floating(target._data.dtype) or target._data.dtype.kind == "c":
+    if not type_promotion.floating(target._data.dtype) or target._data.dtype.kind == "c":
         raise RuntimeError(
             f"Expected floating point type for target with class probabilities, got {label_of(target)}"
         )
@@ -143,7 +144,7 @@ _by_number = twin(div_.rule, "DivBackward1")
 def _divided(t: Tensor, n: int) -> Tensor:
     """A quotient under the name that PyTorch's own code gives it in the graph."""
     d = hushed(_by_number.kernels[t._place.kind], t._data, n)
-    return promote.finish(_by_number, t._place, d, (t, n), None)
+    return type_promotion.finish(_by_number, t._place, d, (t, n), None)
 
 
 @public(method=False)
@@ -169,7 +170,7 @@ def kl_div(input, target, reduction=0, *, log_target=False):
     if any(t._data.dtype.kind == "c" for t in (input, target)):
         raise RuntimeError("kl_div: Complex inputs not supported.")
     for t in (input, target):
-        if not promote.floating(t._data.dtype):
+        if not type_promotion.floating(t._data.dtype):
             raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         losses = target.exp() * (target - input)

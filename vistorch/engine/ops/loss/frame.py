@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, promote
-from ...graph import sync_rg
+from ...base import dims, dtypes, errors
+from ...base.modes import mode
+from ...core import type_promotion
+from ...core.graph import sync_rg
+from ...core.pointwise_nary import straight
+from ...core.tensor import Tensor
 from ...kernels import totals
-from ...modes import mode
-from ...straight import straight
-from ...tensor import Tensor
 
 NONE, MEAN, SUM = range(3)
 _BLOCK = 1 << 14
@@ -91,7 +92,7 @@ def whole(name: str, label: str, position: int, value: Any) -> int:
 
 def real(name: str, label: str, position: int, value: Any, kind: str = "float") -> float:
     """A float argument; PyTorch calls some of them Number."""
-    found = promote.number(value)
+    found = type_promotion.number(value)
     if found is None and isinstance(value, Tensor) and value._data.ndim == 0 and not value.requires_grad:
         found = value.item()
     if found is None or isinstance(found, complex):
@@ -157,12 +158,12 @@ def pairwise(row: Any, check: Callable, of_input: bool = False) -> Callable:
         done = quick((input, target), consts)
         if done is not None:
             return done
-        common = promote.result_type(input, target)
+        common = type_promotion.result_type(input, target)
         if of_input:
             dtypes.check_cast(common, input._data.dtype)
         check(common)
         if of_input:
             common = input._data.dtype
-        return promote.several(rule, (input, target), consts, None, common)
+        return type_promotion.several(rule, (input, target), consts, None, common)
 
     return call

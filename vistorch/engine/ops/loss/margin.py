@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...call import op
-from ...tensor import Tensor
+from ...base import errors
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from ..elementwise.division import undifferentiable
-from ..elementwise.refusals import missing
-from ..index.at import add_at
+from ..elementwise.dtype_checks import missing
+from ..index.add_at import add_at
 from .frame import MEAN, NONE, label_of, no_gradient, part, real, same_type, tensors, whole
 
 _MATRIX = "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...call import HALVES, op
-from ...placed import placed
-from ...tensor import Tensor
-from ..elementwise.refusals import missing
+from ...base import errors
+from ...core.op_factory import HALVES, op
+from ...core.sparse_gradient import placed
+from ...core.tensor import Tensor
+from ..elementwise.dtype_checks import missing
 from .frame import MEAN, NONE, label_of, no_gradient, optional, same_type, tensors, whole
 
 _INT64, _UINT8 = np.dtype("i8"), np.dtype("u1")

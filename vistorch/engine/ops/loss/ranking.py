@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 
-from ... import errors
-from ...casting import casting
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
-from ..elementwise.bounds import clamp_min, minimum
+from ...base import errors
+from ...base.casting import casting
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ..elementwise.choose import where
+from ..elementwise.clamp import clamp_min, minimum
 from .frame import finished, flag, real, tensors, whole
 
 full_like, zeros_like = FUNCTIONS["full_like"], FUNCTIONS["zeros_like"]

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
-from ...face import public
-from ...tensor import Tensor, wrap
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ..shape.reshape import viewed
 from . import checks, passes
 from .passes import F8

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors, outs
-from ...graph import sync_rg
-from ...modes import mode
-from ...promote import number
-from ...tensor import Tensor
+from ...base import dims, dtypes, errors
+from ...base.modes import mode
+from ...core import out_argument
+from ...core.graph import sync_rg
+from ...core.tensor import Tensor
+from ...core.type_promotion import number
 
 FLOATS = frozenset((np.dtype("f4"), np.dtype("f8"), np.dtype("f2"), dtypes.bfloat16.np))
 HALVES = frozenset((np.dtype("f2"), dtypes.bfloat16.np))
@@ -161,11 +162,11 @@ def trailing(func: str, input: Tensor, shape: Any, weight: Any, bias: Any, betwe
 
 def check_outs(func: str, out: Any, operands: tuple) -> None:
     """Three tensors to write into."""
-    outs.check_outs(func, out, tuple([t for t in operands if t is not None]), 3)
+    out_argument.check_outs(func, out, tuple([t for t in operands if t is not None]), 3)
 
 
 def delivered(out: Any, results: tuple) -> tuple:
     """The results, in `out` if it is given."""
     if out is None:
         return results
-    return tuple([outs.deliver(o, r) for o, r in zip(out, results, strict=True)])
+    return tuple([out_argument.deliver(o, r) for o, r in zip(out, results, strict=True)])

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims as _dims
-from ... import promote
-from ...base_ops import expand, to_dtype
-from ...call import op
-from ...casting import casting
-from ...dims import flag
-from ...face import FUNCTIONS, public
+from ...base import dims as _dims
+from ...base.casting import casting
+from ...base.dims import flag
+from ...base.modes import no_grad
+from ...core import type_promotion
+from ...core.base_ops import expand, to_dtype
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ...kernels.row_sums import added_rows
-from ...modes import no_grad
-from ...tensor import Tensor
-from ..index.at import add_at
+from ..index.add_at import add_at
 from ..reduce.norms import vector_norm_dims
 from ..reduce.sums import sum_dims
 from . import checks
@@ -59,7 +59,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     dim = _dims.whole(dim, "cosine_similarity", "dim", 3)
     eps = checks.real("cosine_similarity", "eps", 4, eps)
     a, b = x1._data, x2._data
-    kind = a.dtype if a.dtype == b.dtype else promote.result_type(x1, x2)
+    kind = a.dtype if a.dtype == b.dtype else type_promotion.result_type(x1, x2)
     if kind not in checks.FLOATS:
         name = checks.dtypes.of(kind).scalar_name
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {name}")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import dims, errors
-from ...call import op
-from ...casting import casting
-from ...face import public
-from ...tensor import wrap
+from ...base import dims, errors
+from ...base.casting import casting
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import wrap
 from ..reduce.frame import size_of
 from . import checks, passes
 from .passes import F8

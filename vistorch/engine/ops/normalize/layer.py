@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...base_ops import to_dtype
-from ...call import op
-from ...casting import casting
-from ...face import public
-from ...tensor import wrap
+from ...base.casting import casting
+from ...core.base_ops import to_dtype
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import wrap
 from . import checks, passes, rows
 from .standard import absent, there
 

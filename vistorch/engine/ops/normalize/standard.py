@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
+from ...core.op_factory import op
+from ...core.tensor import Tensor, wrap
 from ...kernels import totals
-from ...tensor import Tensor, wrap
 from ..reduce.frame import size_of
 
 

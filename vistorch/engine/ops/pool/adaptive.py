@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...base import dims, errors
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ..shape import rows
 from . import sizes
 from .average import ADAPTIVE_AVG

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 from .windows import BLOCK, Dim, adaptive, adaptive_back, bounds, dims_of, fold, folds, in_blocks, spread
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ... import dims, dtypes, outs
-from ...face import public
-from ...promote import FLOATS
-from ...tensor import Tensor
+from ...base import dims, dtypes
+from ...core import out_argument
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import FLOATS
 from ..shape import rows
 from . import sizes
 from .average import AVG
@@ -65,14 +66,14 @@ def avg_pool(
     if divisor_override is not None:
         divisor_override = dims.whole(divisor_override, name, "divisor_override", 7)
     if out is not None:
-        outs.check_out(name, out, (input,))
+        out_argument.check_out(name, out, (input,))
     made = _averaged(d, input, a, (kernel, step, pad), ceil_mode, count_include_pad, divisor_override)
     if out is None:
         return made
     if out._data.dtype != made._data.dtype:
         wanted, given = (_CPP[dtypes.of(t._data.dtype).name] for t in (made, out))
         raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {given} instead")
-    return outs.deliver(out, made)
+    return out_argument.deliver(out, made)
 
 
 @lru_cache(4096)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 from .windows import BLOCK, EVERY, Dim, at, folds, in_blocks, part
 
 BITS = {2: np.dtype("i2"), 4: np.dtype("i4"), 8: np.dtype("i8")}

@@ -8,11 +8,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ...casting import casting
-from ...face import public
-from ...graph import sync_rg
-from ...modes import mode
-from ...tensor import Tensor
+from ...base.casting import casting
+from ...base.modes import mode
+from ...core.graph import sync_rg
+from ...core.registry import public
+from ...core.tensor import Tensor
 from ..shape import rows
 from . import sizes
 from .maximum import MAX, MAX_1D

@@ -9,8 +9,8 @@ from functools import lru_cache
 from operator import index
 from typing import Any
 
-from ... import dims, dtypes, errors
-from ...tensor import Tensor
+from ...base import dims, dtypes, errors
+from ...core.tensor import Tensor
 from .windows import Window
 
 _COUNT = {2: "two", 3: "three"}

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dims, dtypes, errors
-from ...call import op
-from ...tensor import Tensor
+from ...base import dims, dtypes, errors
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 from . import sizes
 from .chosen import flat, lowest
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import errors
-from ...casting import casting
-from ...face import public
-from ...tensor import Tensor
-from ..linalg.added import addmm
+from ...base import errors
+from ...base.casting import casting
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ..linalg.addmm import addmm
 from .elman import relu_layer, tanh_layer
 from .gru import layer as gru_layer
 from .lstm import layer as lstm_layer

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
-from ...tensor import Tensor
-from ..linalg.added import addmm
+from ...core.op_factory import op
+from ...core.tensor import Tensor
+from ..linalg.addmm import addmm
 from .sequence import fits, flat, fused, kept, plan, recorded, walk
 
 

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...backward import Pass, drain
-from ...base_ops import clone_
-from ...call import op
-from ...graph import edge, sync_rg
-from ...modes import mode
-from ...promote import default_float
-from ...tensor import Tensor, wrap
-from ..linalg.added import addmm
+from ...backward.backward_pass import Pass, drain
+from ...base import dtypes
+from ...base.modes import mode
+from ...core.base_ops import clone_
+from ...core.graph import edge, sync_rg
+from ...core.op_factory import op
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import default_float
+from ..linalg.addmm import addmm
 from ..shape.join import cat, stack
 
 # the output of a network is nobody else's, so that the other order of its dims is no view

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import dtypes, errors
-from ...casting import casting
-from ...face import FUNCTIONS, public
-from ...tensor import Tensor
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ..shape.join import cat, stack
 from .elman import relu_layer, tanh_layer
 from .gru import layer as gru_layer

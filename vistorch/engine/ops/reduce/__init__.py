@@ -1,6 +1,7 @@
 """Reductions, scans, sorting and counting."""
 
 from . import (
+    any_all,
     chosen,
     counting,
     covariance,
@@ -14,7 +15,6 @@ from . import (
     quantiles,
     renorm,
     scans,
-    spread,
+    std_var,
     sums,
-    truth,
 )

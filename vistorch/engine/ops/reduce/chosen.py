@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...call import op
+from ...core.op_factory import op
 from .frame import back, kept
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors, outs, promote, return_types
-from ...base_ops import cast
-from ...call import op
-from ...dims import flag, whole
-from ...face import public
+from ...base import dtypes, errors, return_types
+from ...base.dims import flag, whole
+from ...core import out_argument, type_promotion
+from ...core.base_ops import cast
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
 from ...kernels import counting, search
-from ...tensor import Tensor, wrap
 from .edges import bin_edges
 from .frame import axis_of, missing, spelled, tensor
 
@@ -187,8 +188,8 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     a = tensor("histc", input)
     bins = whole(bins, "histc", "bins", 2)
     if out is not None and not isinstance(out, Tensor):
-        outs.check_out("histc", out)
-    if not promote.floating(a.dtype) or a.dtype.kind == "c":
+        out_argument.check_out("histc", out)
+    if not type_promotion.floating(a.dtype) or a.dtype.kind == "c":
         raise _no_histc(a, bins, min, max)
     if out is not None:
         if out._data.dtype != a.dtype:
@@ -197,7 +198,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
                 f"{spelled(a.dtype)} and hist {spelled(out._data.dtype)}"
             )
     o = histc_(input, bins, min, max)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 def _histogram(xp, input, edges, weight, density):
@@ -280,7 +281,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
                 f"[{weight._data.size}]"
             )
     if out is not None:
-        outs.check_outs("aten::histogram", out)
+        out_argument.check_outs("aten::histogram", out)
         for o, what in zip(out, ("hist", "bin_edges"), strict=True):
             _same(
                 a.dtype,
@@ -290,13 +291,13 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
                 + " tensor should have the same dtype, but got input {} "
                 "and " + what + " {}",
             )
-    if a.dtype.kind == "c" or not promote.floating(a.dtype):
+    if a.dtype.kind == "c" or not type_promotion.floating(a.dtype):
         raise missing("histogram_cpu", a.dtype)
     density = flag(density, "histogram", "density")
     results = _counted(input, edges, density) if weight is None else _weighed(input, edges, weight, density)
     if out is not None:
-        edges = outs.deliver(out[1], results[1])
-        results = (outs.deliver(out[0], results[0]), edges)
+        edges = out_argument.deliver(out[1], results[1])
+        results = (out_argument.deliver(out[0], results[0]), edges)
     return return_types.make(return_types.histogram, results)
 
 
@@ -316,14 +317,14 @@ def _found(
     if side is not None and not isinstance(side, str):
         raise errors.must_be_str(name, "side", 0, side)
     if not isinstance(values, Tensor):
-        if promote.number(values) is None:
+        if type_promotion.number(values) is None:
             raise TypeError(
                 f"{name}() received an invalid combination of arguments - got a value of type {type(values).__name__}"
             )
-        common = promote.result_type(row, values)
+        common = type_promotion.result_type(row, values)
         values = wrap(row._place.xp.asarray(values, common), row._place)
     else:
-        common = promote.result_type(row, values)
+        common = type_promotion.result_type(row, values)
     row, values = (t if t._data.dtype == common else cast(t.detach(), common) for t in (row, values))  # type: ignore[attr-defined]
     o = _search(row, values, flag(right, name, "right"), side, sorter)
     if common.kind in "bc":
@@ -331,14 +332,14 @@ def _found(
     if flag(short, name, "out_int32"):
         o = _narrow(o)
     if out is not None:
-        outs.check_out(name, out)
+        out_argument.check_out(name, out)
         if out._data.dtype != o._data.dtype:
             raise RuntimeError(
                 f"vistorch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
                 f"depending on whether out_int32 flag is True, but we got output tensor's dtype "
                 f"{dtypes.of(out._data.dtype).scalar_name} and out_int32 flag is {'True' if short else 'False'}"
             )
-        return outs.deliver(out, o)
+        return out_argument.deliver(out, o)
     return o
 
 

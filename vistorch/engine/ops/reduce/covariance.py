@@ -8,10 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims
-from ...face import FUNCTIONS, METHODS, public
-from ...promote import floating
-from ...tensor import Tensor
+from ...base import dims
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating
 from .frame import label, tensor
 
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import outs, views
-from ...base_ops import cast
-from ...call import op
-from ...dims import whole
-from ...face import FUNCTIONS, public
-from ...modes import mode
-from ...promote import default_float, floating, number
-from ...tensor import Tensor
+from ...base.dims import whole
+from ...base.modes import mode
+from ...core import out_argument, views
+from ...core.base_ops import cast
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import default_float, floating, number
 from .frame import axis_of, label, tensor
 from .scans import cumsum_dim
 from .sums import sum_dims
@@ -73,7 +73,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     n = whole(n, "diff", "n", 2)
     if out is not None:
         if n:
-            outs.check_out("sub", out, (input,))
+            out_argument.check_out("sub", out, (input,))
         elif mode.on:
             views.before_write(out, out.requires_grad)
         if n == 0 and out._data.dtype != a.dtype:
@@ -95,7 +95,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
             break
         late, early = _ends(x, axis)
         x = FUNCTIONS["logical_xor"](late, early) if x._data.dtype.kind == "b" else late - early
-    return x if out is None else outs.deliver(out, x)
+    return x if out is None else out_argument.deliver(out, x)
 
 
 def _fits(shape: tuple, other: tuple, axis: int, name: str) -> None:

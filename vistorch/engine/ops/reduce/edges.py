@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 from .frame import missing
 
 

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors, outs, return_types
-from ...call import op
-from ...dims import flag
-from ...face import FUNCTIONS, public
+from ...base import dtypes, errors, return_types
+from ...base.dims import flag
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import FUNCTIONS, public
+from ...core.tensor import Tensor
 from ...kernels import order, totals
-from ...tensor import Tensor
 from .chosen import selected
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, tensor
-from .whole import whole
+from .full_reduction import whole
 
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
@@ -166,11 +167,11 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
         if a.size == 0:
             raise RuntimeError(_EMPTY_HINT.format(name))
         if out is not None:
-            outs.check_out(name, out, (input,))
+            out_argument.check_out(name, out, (input,))
             if not dtypes.can_cast(dtypes.of(a.dtype), dtypes.of(out._data.dtype)):
                 raise RuntimeError(_NO_CAST)
         o = whole(input)
-        return o if out is None else outs.deliver(out, o)
+        return o if out is None else out_argument.deliver(out, o)
     axis = axis_of(input, dim, name)
     if a.dtype.kind == "c":
         raise RuntimeError(f"{name}(): does not support complex input")
@@ -184,12 +185,12 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
 def named(name: str, kind: Any, input: Tensor, out: Any, prim: Any, *constants: Any) -> Any:
     """Two results as a named tuple, delivered into a tuple `out` where there is one."""
     if out is not None:
-        outs.check_outs(name, out, (input,))
+        out_argument.check_outs(name, out, (input,))
         same_type(out[0], input._data.dtype)
         same_type(out[1], "int64")
     results = prim(input, *constants)
     if out is not None:
-        results = (outs.deliver(out[0], results[0]), outs.deliver(out[1], results[1]))
+        results = (out_argument.deliver(out[0], results[0]), out_argument.deliver(out[1], results[1]))
     return return_types.make(kind, results)
 
 
@@ -260,7 +261,7 @@ def _over_dims(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: An
         dim, keepdim = numpy_names(name, names, dim, keepdim)
     a = tensor(name, input)
     if out is not None:
-        outs.check_out(name, out, (input,))
+        out_argument.check_out(name, out, (input,))
         if out._data.dtype != a.dtype:
             raise RuntimeError(
                 f"Expected the dtype for input and out to match, but got {label(a.dtype)} for input's dtype and "
@@ -277,7 +278,7 @@ def _over_dims(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: An
     if a.dtype.kind == "c":
         raise missing(f"{name[1:]}_values_cpu", a.dtype)
     o = prim(input, dims, flag(keepdim, name, "keepdim"))
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()
@@ -344,14 +345,14 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
     if a.dtype.kind == "c":
         raise missing("aminmax_cpu", a.dtype)
     if out is not None:
-        outs.check_outs("aminmax", out, (input,))
+        out_argument.check_outs("aminmax", out, (input,))
         for o in out:
             same_type(o, a.dtype)
     if not a.ndim:
         dims = ()
     low, high = aminmax_dims(input, dims, flag(keepdim, "aminmax", "keepdim"))
     if out is not None:
-        low, high = outs.deliver(out[0], low), outs.deliver(out[1], high)
+        low, high = out_argument.deliver(out[0], low), out_argument.deliver(out[1], high)
     return return_types.make(return_types.aminmax, (low, high))
 
 
@@ -362,11 +363,11 @@ def _arg(name: str, prim: Any, input: Any, dim: Any, keepdim: Any, out: Any, nam
     if a.dtype.kind in "bc":
         raise RuntimeError(f"{name}(): does not support {'bool' if a.dtype.kind == 'b' else 'complex'} input")
     if out is not None:
-        outs.check_out(name, out)
+        out_argument.check_out(name, out)
         same_type(out, "int64")
     axis = None if dim is None else axis_of(input, dim, name)
     o = prim(input, axis, flag(keepdim, name, "keepdim"))
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()

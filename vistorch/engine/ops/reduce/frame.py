@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims as _dims
-from ... import dtypes, errors, outs
-from ...call import op
-from ...modes import no_grad
-from ...tensor import Tensor
+from ...base import dims as _dims
+from ...base import dtypes, errors
+from ...base.modes import no_grad
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.tensor import Tensor
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<not given>", "__slots__": ()})()
 
@@ -101,7 +102,7 @@ def copied_into(out: Any, o: Tensor) -> Tensor:
     """Into an `out` of a function that PyTorch ends with `copy_`: differentiable, unlike its other `out=`."""
     if out._data.shape != o._data.shape:
         with no_grad():
-            outs.deliver(out, o)
+            out_argument.deliver(out, o)
     return out.copy_(o)
 
 

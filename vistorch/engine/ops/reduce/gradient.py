@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims as _dims
-from ...face import FUNCTIONS, METHODS, public
-from ...promote import number
-from ...tensor import Tensor
+from ...base import dims as _dims
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import number
 from .frame import tensor
 
 

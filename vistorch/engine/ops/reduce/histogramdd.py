@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dims, errors, return_types
-from ...call import HALVES, op
-from ...dims import flag
-from ...face import public
-from ...promote import number
-from ...tensor import Tensor, wrap
+from ...base import dims, errors, return_types
+from ...base.dims import flag
+from ...core.op_factory import HALVES, op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import number
 from .counting import _refusing
 from .edges import bin_edges
 from .frame import missing, spelled, tensor

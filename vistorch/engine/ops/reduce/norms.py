@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, outs
-from ...base_ops import cast
-from ...call import op
-from ...casting import casting
-from ...dims import flag
-from ...face import public
+from ...base import dtypes
+from ...base.casting import casting
+from ...base.dims import flag
+from ...core import out_argument
+from ...core.base_ops import cast
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import default_float, floating
 from ...kernels import totals
-from ...promote import default_float, floating
-from ...tensor import Tensor
 from .frame import MISSING, axes_of, back, label, tensor
 
 
@@ -215,7 +216,7 @@ def logsumexp(input, dim=MISSING, keepdim=False, *, out=None):
     if dim is MISSING:
         raise TypeError('logsumexp() missing 1 required positional arguments: "dim"')
     if out is not None:
-        outs.check_out("logsumexp", out, (input,))
+        out_argument.check_out("logsumexp", out, (input,))
         if not floating(out._data.dtype):
             raise RuntimeError(
                 f"logsumexp(): Expected floating point type for result tensor, but got: {label(out._data.dtype)}"
@@ -226,4 +227,4 @@ def logsumexp(input, dim=MISSING, keepdim=False, *, out=None):
     dims = axes_of(input, dim, "logsumexp")
     x = input if floating(a.dtype) else cast(input, default_float())
     o = logsumexp_dims(x, dims, flag(keepdim, "logsumexp", "keepdim"))
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import outs, return_types
-from ...call import op
-from ...dims import flag, whole
-from ...face import public
+from ...base import return_types
+from ...base.dims import flag, whole
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
 from ...kernels import order
 from .chosen import selected
 from .extremes import named, not_empty
@@ -168,10 +169,10 @@ def argsort(input, dim=-1, descending=False, stable=False, *, out=None):
     axis = axis_of(input, dim, "argsort")
     _no_complex("Sort", a)
     if out is not None:
-        outs.check_out("sort", out, (input,))
+        out_argument.check_out("sort", out, (input,))
         same_type(out, "int64")
     o = sort_dim(input.detach(), axis, flag(descending, "argsort", "descending"))[1]
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()
@@ -190,10 +191,10 @@ def msort(input, *, out=None):
     a = tensor("msort", input)
     _no_complex("Sort", a)
     if out is not None:
-        outs.check_out("sort", out, (input,))
+        out_argument.check_out("sort", out, (input,))
         same_type(out, a.dtype)
     o = sort_dim(input, 0, False)[0]
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()
@@ -228,7 +229,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
 def _delivered(name: str, kind: Any, input: Any, out: Any, refuse: Any, prim: Any, *constants: Any) -> Any:
     """As `named`, with the family's own sentences about `out`."""
     if out is not None:
-        outs.check_outs(name, out, (input,))
+        out_argument.check_outs(name, out, (input,))
         refuse(out[0]._data.dtype, out[1]._data.dtype, input._data.dtype)
         if name in ("kthvalue", "mode") and input._data.ndim:
             return return_types.make(kind, _squeezed(name, input, out, prim, constants))
@@ -242,7 +243,7 @@ def _squeezed(name: str, input: Any, out: Any, prim: Any, constants: tuple) -> t
         have = o._data.ndim
         if not keepdim and (have == ndim - 1 if name == "kthvalue" else have >= axis):
             o._data = o._place.xp.expand_dims(o._data, axis)
-        outs.deliver(o, r)
+        out_argument.deliver(o, r)
         if not keepdim:
             o._data = o._data.squeeze(axis)
     return tuple(out)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import outs
-from ...call import op
-from ...casting import casting
-from ...dims import flag
-from ...face import public
+from ...base.casting import casting
+from ...base.dims import flag
+from ...core import out_argument
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
+from ...core.type_promotion import number
 from ...kernels import search
-from ...promote import number
-from ...tensor import Tensor, wrap
 from .frame import axis_of, copied_into, tensor
 from .order import sort_dim
 
@@ -137,7 +137,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
             f"{interpolation}"
         )
     if out is not None and not isinstance(out, Tensor):
-        outs.check_out(name, out)
+        out_argument.check_out(name, out)
     if not isinstance(q, Tensor):
         if number(q) is None:
             raise TypeError(

@@ -8,13 +8,14 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import Any
 
-from ... import dims, errors, inplace, outs, promote
-from ...base_ops import cast
-from ...call import op
-from ...casting import casting
-from ...face import METHODS, public
-from ...promote import floating, number
-from ...tensor import Tensor
+from ...base import dims, errors
+from ...base.casting import casting
+from ...core import inplace, out_argument, type_promotion
+from ...core.base_ops import cast
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating, number
 from .frame import kept, label, same_type, tensor
 from .norms import _norm, _norm_vjp, _real
 
@@ -70,7 +71,7 @@ def dist(input, other, p=2):
     said = errors.broadcast(a.shape, b.shape)
     if said is not None:
         raise RuntimeError(said)
-    common = promote.result_type(input, other)
+    common = type_promotion.result_type(input, other)
     if not floating(common):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {label(common)} instead."
@@ -139,7 +140,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
             )
     dim = dims.whole(dim, "renorm", "dim", 3)
     if out is not None:
-        outs.check_out("renorm", out, (input,))
+        out_argument.check_out("renorm", out, (input,))
     if isinstance(p, complex):
         raise RuntimeError("renorm: p must be real-valued")
     if not p > 0:
@@ -165,7 +166,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
     if out is not None:
         same_type(out, a.dtype)
     o = renorm_row(input, float(p), dim, float(maxnorm))
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 METHODS["renorm_"] = inplace.general(renorm, "renorm_")

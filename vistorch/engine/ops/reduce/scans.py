@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, inplace, outs, return_types, views
-from ...base_ops import cast
-from ...call import op
-from ...casting import casting
-from ...dims import whole
-from ...face import expose, public
+from ...base import dtypes, return_types
+from ...base.casting import casting
+from ...base.dims import whole
+from ...base.modes import mode
+from ...core import inplace, out_argument, views
+from ...core.base_ops import cast
+from ...core.op_factory import op
+from ...core.registry import expose, public
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating
 from ...kernels import scans
-from ...modes import mode
-from ...promote import floating
-from ...tensor import Tensor
 from .extremes import named
 from .frame import axis_of, label, missing, numpy_names, spelled, tensor
 from .sums import typed
@@ -226,7 +227,7 @@ def _scan(name: str, prim: Any, input: Any, dim: Any, dtype: Any, out: Any, name
         raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
     tensor(name, input)
     if out is not None:
-        outs.check_out(name, out, (input,))
+        out_argument.check_out(name, out, (input,))
     x = typed(name, input, dtype, out)
     if out is not None and out._data.dtype.kind == "b" and input._data.ndim:
         raise missing(f"{name}_out_cpu", out._data.dtype)
@@ -234,7 +235,7 @@ def _scan(name: str, prim: Any, input: Any, dim: Any, dtype: Any, out: Any, name
     target = dtypes.as_np(dtype) if dtype is not None else None if out is None else out._data.dtype
     if target is not None and o._data.dtype != target:
         o = cast(o, target)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()
@@ -315,7 +316,7 @@ def _running(name: str, prim: Any, kind: Any, input: Any, dim: Any, out: Any) ->
     if a.dtype.kind == "c" and a.ndim:
         raise missing(f"{name}_cpu", a.dtype)
     if out is not None:
-        outs.check_outs(name, out, (input,))
+        out_argument.check_outs(name, out, (input,))
         for o, wanted in zip(out, (a.dtype, np.dtype("i8")), strict=True):
             if o._data.dtype != wanted:
                 raise RuntimeError(f"expected scalar_type {label(wanted)} but found {label(o._data.dtype)}")
@@ -375,8 +376,8 @@ def logcumsumexp(input, dim, *, out=None):
     if not floating(a.dtype):
         raise missing("logcumsumexp_out_cpu", a.dtype)
     if out is not None:
-        outs.check_out("logcumsumexp", out, (input,))
+        out_argument.check_out("logcumsumexp", out, (input,))
         if out._data.dtype != a.dtype:
             raise RuntimeError(f"expected scalar_type {label(a.dtype)} but found {label(out._data.dtype)}")
     o: Tensor = logcumsumexp_dim(input, axis)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)

@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, outs
-from ...base_ops import cast
-from ...call import FLOATS, op
-from ...casting import casting
-from ...dims import flag
-from ...face import public
+from ...base import dtypes
+from ...base.casting import casting
+from ...base.dims import flag
+from ...core import out_argument
+from ...core.base_ops import cast
+from ...core.op_factory import FLOATS, op
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating
 from ...kernels import totals
-from ...promote import floating
-from ...tensor import Tensor
 from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, size_of, tensor
-from .whole import whole
+from .full_reduction import whole
 
 _SMALL = 4096
 _add: Any = np.add.reduce
@@ -237,11 +238,11 @@ def sum(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     if keepdim is not False and keepdim is not True:
         keepdim = flag(keepdim, "sum", "keepdim")
     if out is not None:
-        outs.check_out("sum", out, (input,))
+        out_argument.check_out("sum", out, (input,))
     x = typed("sum", input, dtype, out)
     o = sum_all(x) if dim is MISSING and not keepdim else sum_dims(x, axes_of(input, dim, "sum"), keepdim)
     o = _as_asked(o, dtype, out)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()
@@ -270,7 +271,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
     if a.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if out is not None:
-        outs.check_out("nansum", out, (input,))
+        out_argument.check_out("nansum", out, (input,))
         wanted = a.dtype if dtype is None else dtypes.as_np(dtype, "nansum")
         # integers have no nan: PyTorch calls `sum` then
         if dtype is not None and floating(a.dtype) and floating(wanted) and wanted != out._data.dtype:
@@ -283,7 +284,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
             raise missing("nansum_cpu", kind)
     o = nansum_dims(typed("nansum", input, dtype, out), dims, keepdim)
     o = _as_asked(o, dtype, out)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 def _no_mean(which: str, dtype: Any, name: str = "mean") -> RuntimeError:
@@ -327,16 +328,16 @@ def mean(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     if dtype is None and not floating(a.dtype):
         raise _no_mean("Input", a.dtype)
     if out is not None:
-        outs.check_out("mean", out, (input,))
+        out_argument.check_out("mean", out, (input,))
         kind = out._data.dtype
         if dim is MISSING and not dtypes.can_cast(dtypes.of(a.dtype), dtypes.of(kind)):
             raise RuntimeError(
                 f"mean.dtype_out(): input types can't be cast to the desired output type {label(kind)}"
             )
     x = typed("mean", input, dtype, out)
-    outs.check_cast(np.dtype("f4"), x._data.dtype)
+    out_argument.check_cast(np.dtype("f4"), x._data.dtype)
     o = mean_all(x) if dim is MISSING and not keepdim else mean_dims(x, axes_of(input, dim, "mean"), keepdim)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()
@@ -370,7 +371,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, **names):
     total = nansum(input, dim, keepdim, dtype=dtype, out=out)
     count = sum_dims(not_nan(cast(input.detach(), total._data.dtype)), axes_of(input, dim), keepdim)
     o = total / count
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()
@@ -398,8 +399,8 @@ def prod(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     if keepdim is not False and keepdim is not True:
         keepdim = flag(keepdim, "prod", "keepdim")
     if out is not None:
-        outs.check_out("prod", out, (input,))
+        out_argument.check_out("prod", out, (input,))
     x = typed("prod", input, dtype, out)
     o = prod_all(x) if dim is MISSING else prod_dim(x, axis_of(input, dim, "prod"), keepdim)
     o = _as_asked(o, dtype, out)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)

@@ -1,7 +1,6 @@
 """Views, joining, splitting and the copies that change a shape."""
 
 from . import (
-    borrowed,
     convert,
     copies,
     diagonals,
@@ -13,6 +12,7 @@ from . import (
     reshape,
     rows,
     sections,
+    set_storage,
     split,
     strided,
     transposes,

@@ -8,15 +8,15 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dtypes, type_names
-from ...base_ops import cast, clone_, to_place
-from ...call import op
-from ...dims import flag
-from ...face import METHODS, public
-from ...layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
-from ...metadata import is_contiguous
-from ...places import place_of
-from ...tensor import Tensor, wrap
+from ...base import dtypes, type_names
+from ...base.dims import flag
+from ...base.layout import RANKS, axes_last, check_rank, contiguous_format, memory_format, preserve_format
+from ...core.base_ops import cast, clone_, to_place
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, wrap
+from ...memory.placement import place_of
+from ...methods.metadata import is_contiguous
 from . import rows
 from .views import tensor
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import dims, errors, outs
-from ...call import op
-from ...face import FUNCTIONS, METHODS, expose, public
-from ...graph import sync_rg
+from ...base import dims, errors
+from ...base.modes import mode
+from ...core import out_argument
+from ...core.graph import sync_rg
+from ...core.op_factory import op
+from ...core.record import record
+from ...core.registry import FUNCTIONS, METHODS, expose, public
+from ...core.rules import twin
+from ...core.tensor import Tensor, wrap
 from ...kernels.strides import expand
-from ...modes import mode
-from ...record import record
-from ...rules import twin
-from ...tensor import Tensor, wrap
 from . import rows
 from .split import _split_vjp
 from .views import tensor
@@ -40,17 +41,17 @@ def _copied(x: Tensor, view: Tensor, name: str = "") -> Tensor:
 
 def _into(out: Tensor, o: Tensor) -> Tensor:
     """Into an `out` that has to be of the result's own type."""
-    from ..elementwise.refusals import C_NAMES  # pointwise ops stand on shapes
+    from ..elementwise.dtype_checks import C_NAMES  # pointwise ops stand on shapes
 
     if out._data.dtype != o._data.dtype:
         want, got = (C_NAMES[str(t.dtype).rpartition(".")[2]] for t in (o, out))
         raise RuntimeError(f"Expected out tensor to have dtype {want}, but got {got} instead")
-    return outs.deliver(out, o)
+    return out_argument.deliver(out, o)
 
 
 def _check_out(name: str, out: Any, input: Tensor) -> None:
-    outs.refuse_grad(name, (input,))
-    outs.check_out(f"aten::{name}", out)
+    out_argument.refuse_grad(name, (input,))
+    out_argument.check_out(f"aten::{name}", out)
 
 
 def _named(view: Any) -> Callable:
@@ -161,7 +162,7 @@ def detach_copy(input, *, out=None):
     """
     a = tensor(input, "detach_copy")
     if out is not None:
-        outs.check_out("aten::detach_copy", out)
+        out_argument.check_out("aten::detach_copy", out)
     o = wrap(input._place.xp.array(a, order="C"), input._place)
     return o if out is None else _into(out, o)
 
@@ -188,7 +189,7 @@ def _pieces(name: str, split: str, argument: str) -> Any:
         ):
             label, wanted = PIECES_OUT[name], len(parts)
             raise RuntimeError(f"{label} expected an out= argument of size {wanted}, got size {len(out)}")
-        outs.check_outs(name, out, (input,), len(parts))
+        out_argument.check_outs(name, out, (input,), len(parts))
         for one, part in zip(out, parts, strict=True):
             if name == "split_copy":  # the one that does not resize
                 METHODS["copy_"](one, part)

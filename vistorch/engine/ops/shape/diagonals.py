@@ -8,15 +8,16 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ... import dims, dtypes, errors, inplace, outs, views
-from ...base_ops import cast
-from ...call import op
-from ...dims import no_int, one, whole
-from ...events import hear
-from ...face import METHODS, public
-from ...graph import version
-from ...modes import mode
-from ...tensor import Tensor
+from ...base import dims, dtypes, errors
+from ...base.dims import no_int, one, whole
+from ...base.events import hear
+from ...base.modes import mode
+from ...core import inplace, out_argument, views
+from ...core.base_ops import cast
+from ...core.graph import version
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from . import rows
 from .strided import diagonal_of
 from .views import selected, tensor
@@ -63,9 +64,9 @@ def _triangular(row: Any, name: str, input: Tensor, diagonal: Any, out: Any) -> 
     diagonal = whole(diagonal, name, "diagonal")
     if out is None:
         return row(input, diagonal)
-    outs.check_out(name, out, (input,))
+    out_argument.check_out(name, out, (input,))
     _check_dtype(input, out)
-    return outs.deliver(out, row(input, diagonal))
+    return out_argument.deliver(out, row(input, diagonal))
 
 
 _IN_C = {
@@ -225,7 +226,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
         raise no_int(diagonal, "diag", "diagonal", 2)
     offset = whole(diagonal, "diag", "diagonal")
     if out is not None:
-        outs.check_out("diag", out)
+        out_argument.check_out("diag", out)
         a, b = dtypes.of(input._data.dtype), dtypes.of(out._data.dtype)
         if n == 1 and not dtypes.can_cast(a, b):
             raise RuntimeError(
@@ -233,7 +234,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
             )
         _check_dtype(input, out)
     o = embed(input, offset, 0, 1) if n == 1 else diagonal_copy(input, offset, 0, 1)
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()
@@ -370,10 +371,10 @@ def slice_scatter(
     last = max(first, last)
     part = (*shape[:dim], len(range(first, last, step)), *shape[dim + 1 :])
     if out is not None:
-        outs.check_out("slice_scatter", out)
+        out_argument.check_out("slice_scatter", out)
         _check_dtype(input, out)
     o = _put(_slice, "slice_scatter", input, src, part, (dim, first, last, step))
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 @public()

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import base_ops, dims, dtypes, errors, type_names
-from ...face import METHODS, public
+from ...base import dims, dtypes, errors, type_names
+from ...base.size import Size, size_of
+from ...core import base_ops
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from ...kernels.strides import expand as expand_array
-from ...size import Size, size_of
-from ...tensor import Tensor
 from .views import given, one_by_one, tensor
 
 expand_of = base_ops.expand.of

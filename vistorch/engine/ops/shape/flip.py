@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...call import op
-from ...dims import many, one, sequence, sizes, whole
-from ...face import METHODS, public
-from ...tensor import Tensor
+from ...base.dims import many, one, sequence, sizes, whole
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from .join import _cat
 from .views import given, tensor
 

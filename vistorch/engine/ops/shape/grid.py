@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...base_ops import expand
-from ...dims import flag, room, whole
-from ...face import public
-from ...places import place_of
-from ...tensor import Tensor, wrap
+from ...base import dtypes, errors
+from ...base.dims import flag, room, whole
+from ...core.base_ops import expand
+from ...core.registry import public
+from ...core.tensor import Tensor, wrap
+from ...memory.placement import place_of
 from . import rows
 from .expand import each_tensor
 from .join import stack_row

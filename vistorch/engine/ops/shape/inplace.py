@@ -11,12 +11,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ... import errors, views
-from ...events import hear
-from ...graph import UNTRACKED, let_go, more, sync_rg, version
-from ...modes import mode
-from ...tensor import Tensor, wrap
-from ...views import HiddenView
+from ...base import errors
+from ...base.events import hear
+from ...base.modes import mode
+from ...core import views
+from ...core.graph import UNTRACKED, let_go, more, sync_rg, version
+from ...core.tensor import Tensor, wrap
+from ...core.views import HiddenView
 
 
 def reshaped(fn: Callable, name: str) -> Callable:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors, outs
-from ...base_ops import cast
-from ...casting import casting
-from ...dims import one
-from ...face import public
-from ...layout import axes_last
-from ...promote import result_type
-from ...tensor import Tensor
+from ...base import dtypes, errors
+from ...base.casting import casting
+from ...base.dims import one
+from ...base.layout import axes_last
+from ...core import out_argument
+from ...core.base_ops import cast
+from ...core.registry import public
+from ...core.tensor import Tensor
+from ...core.type_promotion import result_type
 from . import rows
 from .expand import each_tensor
 from .variadic import Variadic
@@ -101,7 +102,7 @@ def alike(tensors: list) -> list:
 
 def finish(o: Tensor, out: Any) -> Tensor:
     """Deliver into `out=`, if there is one."""
-    return o if out is None else outs.deliver(out, o)
+    return o if out is None else out_argument.deliver(out, o)
 
 
 def check_out_dtype(tensors: list, out: Tensor) -> None:
@@ -176,7 +177,7 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
                     f"tensor number {at} in the list."
                 )
     if out is not None:
-        outs.check_out("cat", out, tuple(tensors))
+        out_argument.check_out("cat", out, tuple(tensors))
         check_out_dtype(tensors, out)
     same = alike(tensors)
     if len(real) != len(tensors) and len(shape) > 1:
@@ -219,7 +220,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
                 f"{errors.sizes(t._data.shape)} at entry {at}"
             )
     if out is not None:
-        outs.check_out("stack", out, tuple(tensors))
+        out_argument.check_out("stack", out, tuple(tensors))
         check_out_dtype(tensors, out)
     same = alike(tensors)
     return finish(stack_row(same, dim, numbers), out)
@@ -343,9 +344,9 @@ def block_diag(*tensors: Any) -> Tensor:
     """
     each_tensor(tensors)
     if not tensors:
-        from ...places import place_of
-        from ...promote import default_float
-        from ...tensor import wrap
+        from ...core.tensor import wrap
+        from ...core.type_promotion import default_float
+        from ...memory.placement import place_of
 
         place = place_of(None)
         return wrap(place.xp.zeros((1, 0), default_float()), place)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...base_ops import expand
-from ...call import op
-from ...dims import fits, one, room, sequence, sizes, whole
-from ...face import METHODS, public
-from ...tensor import Tensor, wrap
+from ...base import dtypes, errors
+from ...base.dims import fits, one, room, sequence, sizes, whole
+from ...core.base_ops import expand
+from ...core.op_factory import op
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, wrap
 from . import rows
 from .views import given, tensor
 

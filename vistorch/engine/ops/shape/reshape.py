@@ -10,12 +10,12 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ... import dims, dtypes, errors
-from ...face import METHODS, public
-from ...graph import version
+from ...base import dims, dtypes, errors
+from ...core.graph import version
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, wrap
 from ...kernels.strides import same_memory, start, strides_of
-from ...memory import owner
-from ...tensor import Tensor, wrap
+from ...memory.array_memory import owner
 from . import rows
 from .views import given, tensor
 

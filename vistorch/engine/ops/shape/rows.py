@@ -6,11 +6,11 @@ can be replayed on any array of the same shape and strides.
 
 from __future__ import annotations
 
-from ... import views
-from ...call import op
+from ...core import views
+from ...core.op_factory import op
+from ...core.rules import REC
+from ...core.tensor import ndarray
 from ...kernels import strides as _strides
-from ...rules import REC
-from ...tensor import ndarray
 
 WHOLE = (slice(None),)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dims import one, sizes, whole
-from ...face import METHODS, public
-from ...tensor import Tensor
+from ...base.dims import one, sizes, whole
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from .rows import key
 from .views import one_by_one, slice_of, tensor
 
@@ -79,7 +79,7 @@ def tensor_split(
 
 def _listed(t: Tensor) -> Any:
     """Sections or indices that came as a tensor."""
-    from ... import dtypes
+    from ...base import dtypes
 
     d = t._data
     if t._place.device.type != "cpu":

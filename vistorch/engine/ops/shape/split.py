@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...dims import one, sizes, whole
-from ...events import hear
-from ...face import METHODS, public
-from ...graph import version
-from ...modes import mode
-from ...record import record
-from ...rules import define
-from ...tensor import Tensor, new
-from ...views import View
+from ...base import errors
+from ...base.dims import one, sizes, whole
+from ...base.events import hear
+from ...base.modes import mode
+from ...core.graph import version
+from ...core.record import record
+from ...core.registry import METHODS, public
+from ...core.rules import define
+from ...core.tensor import Tensor, new
+from ...core.views import View
 from . import rows
 from .join import corners, numbers
 from .rows import key

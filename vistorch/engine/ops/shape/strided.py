@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...dims import LARGEST, one, sequence, whole
-from ...face import METHODS, public
+from ...base import errors
+from ...base.dims import LARGEST, one, sequence, whole
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor, ndarray
 from ...kernels.strides import extent, start
-from ...memory import owner
-from ...tensor import Tensor, ndarray
+from ...memory.array_memory import owner
 from . import rows
 from .inplace import reshaped
 from .views import tensor

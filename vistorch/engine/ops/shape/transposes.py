@@ -8,9 +8,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...base_ops import conj
-from ...face import METHODS, public
-from ...tensor import Tensor
+from ...core.base_ops import conj
+from ...core.registry import METHODS, public
+from ...core.tensor import Tensor
 from . import rows
 from .inplace import reshaped
 from .views import permute_of, squeeze, swapaxes, tensor, transpose, transpose_of, unsqueeze

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import errors
-from ...call import common_place
-from ...events import hear
-from ...graph import CONST, Node
-from ...modes import mode
-from ...record import record
-from ...rules import REC, Rule, define
-from ...tensor import Tensor, wrap
+from ...base import errors
+from ...base.events import hear
+from ...base.modes import mode
+from ...core.graph import CONST, Node
+from ...core.op_factory import common_place
+from ...core.record import record
+from ...core.rules import REC, Rule, define
+from ...core.tensor import Tensor, wrap
 
 MOST_MADE = 16  # tensors of a rule whose nodes get code of their own
 

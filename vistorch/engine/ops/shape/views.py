@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ... import errors
-from ...dims import many, one, sequence, sizes, whole
-from ...face import METHODS, expose, public
-from ...tensor import Tensor
+from ...base import errors
+from ...base.dims import many, one, sequence, sizes, whole
+from ...core.registry import METHODS, expose, public
+from ...core.tensor import Tensor
 from . import rows
 
 select_of, slice_of, squeeze_of, squeeze_dim_of, unsqueeze_of, transpose_of, permute_of = [

@@ -8,16 +8,17 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import dims, errors, inplace, outs, views
-from ...base_ops import to_place
-from ...call import op
-from ...events import hear
-from ...face import public
-from ...graph import UNTRACKED, Version, keep_tensor_hooks, sync_rg, version
+from ...base import dims, errors
+from ...base.events import hear
+from ...base.modes import mode
+from ...core import inplace, out_argument, views
+from ...core.base_ops import to_place
+from ...core.graph import UNTRACKED, Version, keep_tensor_hooks, sync_rg, version
+from ...core.op_factory import op
+from ...core.registry import public
+from ...core.tensor import Tensor, asarray, wrap
+from ...core.type_promotion import number, type_of
 from ...kernels.strides import expand, strides_of
-from ...modes import mode
-from ...promote import number, type_of
-from ...tensor import Tensor, asarray, wrap
 from . import rows
 from .convert import DIFFERENTIABLE, check_format, warn_imaginary
 from .inplace import become
@@ -197,7 +198,7 @@ def _resize_out(out: Tensor, like: Any) -> None:
         mode.on = before
 
 
-outs.resize = _resize_out
+out_argument.resize = _resize_out
 
 
 @public(function=False)

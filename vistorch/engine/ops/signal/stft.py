@@ -9,13 +9,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dims, dtypes, errors, type_names
-from ...casting import casting
-from ...dims import flag
-from ...face import FUNCTIONS, METHODS, public
-from ...promote import floating
-from ...rules import REC
-from ...tensor import Tensor
+from ...base import dims, dtypes, errors, type_names
+from ...base.casting import casting
+from ...base.dims import flag
+from ...core.registry import FUNCTIONS, METHODS, public
+from ...core.rules import REC
+from ...core.tensor import Tensor
+from ...core.type_promotion import floating
 from ..image.pad_checks import MODES, bordered, constant
 from ..linalg import checks
 from ..linalg.fft_rows import c2c, c2r, r2c, to_complex

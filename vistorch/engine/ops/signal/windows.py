@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...call import HALVES
-from ...dims import fits
-from ...face import expose
+from ...base import dtypes
+from ...base.dims import fits
+from ...base.layout import strided
+from ...base.numpy_warnings import quiet
+from ...core.op_factory import HALVES
+from ...core.registry import expose
 from ...kernels.special import i0
-from ...layout import strided
-from ...places import place_of
-from ...quiet import quiet
+from ...memory.placement import place_of
 from ..create.arguments import check_layout, invalid, leaf
+from ..create.constants import bare
 from ..create.data import put
-from ..create.fills import bare
-from ..elementwise.refusals import C_NAMES
+from ..elementwise.dtype_checks import C_NAMES
 
 
 def _cosines(x: Any, n: int, *weights: float) -> Any:

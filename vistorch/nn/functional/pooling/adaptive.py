@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....engine.casting import casting
+from ....engine.base.casting import casting
+from ....engine.core.tensor import Tensor
 from ....engine.ops.pool import adaptive
 from ....engine.ops.pool.adaptive import adaptive_avg_pool1d
-from ....engine.tensor import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d",

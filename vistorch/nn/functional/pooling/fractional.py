@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....engine import dims, dtypes, errors
-from ....engine.casting import casting
-from ....engine.face import FUNCTIONS
+from ....engine.base import dims, dtypes, errors
+from ....engine.base.casting import casting
+from ....engine.core.registry import FUNCTIONS
+from ....engine.core.tensor import Tensor
 from ....engine.ops.pool import unpool
-from ....engine.tensor import Tensor
 
 __all__ = [
     "fractional_max_pool2d",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....engine import errors
-from ....engine.casting import casting
+from ....engine.base import errors
+from ....engine.base.casting import casting
+from ....engine.core.tensor import Tensor
 from ....engine.ops.pool import maxima, unpool
 from ....engine.ops.shape import rows
-from ....engine.tensor import Tensor
 
 __all__ = [
     "max_pool1d",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import inf, prod
 from typing import Any
 
-from ....engine import errors
-from ....engine.casting import casting
+from ....engine.base import errors
+from ....engine.base.casting import casting
+from ....engine.core.tensor import Tensor
 from ....engine.ops.activation.rectify import relu
 from ....engine.ops.pool import averages
 from ....engine.ops.pool.averages import avg_pool1d
-from ....engine.tensor import Tensor
 from .maxima import max_pool1d, max_pool2d, max_pool3d
 
 __all__ = [

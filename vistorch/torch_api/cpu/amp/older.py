@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 
 from vistorch import amp
-from vistorch.engine.dtypes import bfloat16, dtype
-from vistorch.engine.warn_once import user_level
+from vistorch.engine.base.dtypes import bfloat16, dtype
+from vistorch.engine.base.warn_once import user_level
 
 __all__ = ["GradScaler", "autocast"]
 

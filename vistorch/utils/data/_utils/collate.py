@@ -16,9 +16,9 @@ import numpy as np
 
 import vistorch
 
-from ....engine.events import hear
-from ....engine.places import CPU, place_of
-from ....engine.tensor import Tensor, wrap
+from ....engine.base.events import hear
+from ....engine.core.tensor import Tensor, wrap
+from ....engine.memory.placement import CPU, place_of
 from . import worker
 
 np_str_obj_array_pattern = re.compile("[SaUO]")

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.events import hear
-from ....engine.places import CPU
-from ....engine.tensor import Tensor, wrap
+from ....engine.base.events import hear
+from ....engine.core.tensor import Tensor, wrap
+from ....engine.memory.placement import CPU
 from ..dataset import Subset, TensorDataset
 from . import worker
 from .collate import default_collate

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ....engine import probe
+from ....engine.base import cuda_probe
+from ....engine.core.tensor import Tensor, wrap
 from ....engine.kernels import simulated
-from ....engine.places import CPU
-from ....engine.tensor import Tensor, wrap
+from ....engine.memory.placement import CPU
 from .collate import _same_mapping, _same_sequence
 
 
 def available() -> bool:
     """Whether there is a device that page-locked memory is for."""
-    return probe.find().ok
+    return cuda_probe.find().ok
 
 
 def _pinned(t: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.generators import Generator, manual_seed
+from ....engine.random.generators import Generator, manual_seed
 
 MASK = 0xFFFFFFFF
 

@@ -21,10 +21,10 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from ....engine.memory import start
-from ....engine.places import CPU
-from ....engine.storage import UntypedStorage
-from ....engine.tensor import Tensor, wrap
+from ....engine.core.tensor import Tensor, wrap
+from ....engine.memory.array_memory import start
+from ....engine.memory.placement import CPU
+from ....engine.memory.storage import UntypedStorage
 from ....multiprocessing import reductions  # noqa: F401  tells `multiprocessing` of tensors
 from .ring import aligned
 

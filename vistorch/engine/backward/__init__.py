@@ -1,0 +1,1 @@
+"""The backward pass, and what it computes at each node."""

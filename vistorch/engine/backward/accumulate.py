@@ -1,0 +1,48 @@
+"""How a gradient becomes `.grad`: copied once, unless only the pass holds its array.
+
+Invariant: a `.grad` shares its array with nobody.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import errors
+from ..core.graph import version
+from ..core.rules import REC
+from ..core.tensor import Tensor, asarray, wrap
+
+
+def own(g: Any, place: Any) -> Any:
+    """A contiguous copy nobody else holds."""
+    return place.xp.array(g, order="C")
+
+
+def copied(g: Tensor) -> Tensor:
+    """What `.grad` becomes in a recorded pass: PyTorch copies into a new tensor, and its graph says so."""
+    o = REC.copy_grad(wrap(g._place.xp.empty((), g._data.dtype), g._place), g)
+    version(o).n += 1
+    return o
+
+
+def as_array(d: Any, place: Any) -> Any:
+    """A scalar of numpy as an array of no dims."""
+    return d if place.kind else asarray(d)
+
+
+def check_sum(held: tuple, g: tuple) -> None:
+    """Refuse a gradient that does not broadcast to what `.grad` holds: its leaf got another shape since."""
+    said = errors.broadcast(held, g)
+    if said is None and (full := np.broadcast_shapes(held, g)) != held:
+        said = (
+            f"output with shape {errors.sizes(held)} doesn't match the broadcast shape {errors.sizes(full)}"
+        )
+    if said is not None:
+        raise RuntimeError(said)
+
+
+def total(a: Tensor, b: Tensor, create_graph: bool) -> Tensor:
+    """The sum of two gradients, recorded if the pass is."""
+    return a + b if create_graph else wrap(as_array(a._data + b._data, a._place), a._place)

@@ -1,0 +1,1 @@
+"""Names and switches of the engine that know no tensor."""

@@ -1,0 +1,393 @@
+"""Element types: their names, the default one, and how they promote.
+
+Invariant: there is one object per type, so types are compared with `is`; the way from numpy to here is `of`.
+
+The short names at the end (`float`, `int`, `bool`, ...) hide Python's own in this module: inside it, Python's
+are written `builtins.float` and so on.
+"""
+
+import builtins
+from collections.abc import Iterable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+
+class dtype:
+    """The type of a tensor's elements, such as `vistorch.float32`.
+
+    Args:
+        name: what is printed after "vistorch.".
+        np: the numpy dtype that stores it.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.float32, vistorch.float32.itemsize, vistorch.int64.is_floating_point
+        (vistorch.float32, 4, False)
+        >>> vistorch.complex128.to_real(), vistorch.float32.to_complex()
+        (vistorch.float64, vistorch.complex64)
+    """
+
+    __slots__ = (
+        "abbr",
+        "is_complex",
+        "is_floating_point",
+        "is_signed",
+        "itemsize",
+        "name",
+        "np",
+        "scalar_name",
+    )
+    abbr: str
+    is_complex: builtins.bool
+    is_floating_point: builtins.bool
+    is_signed: builtins.bool
+    itemsize: builtins.int
+    name: str
+    np: np.dtype
+    scalar_name: str
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "dtype":
+        """Refuse: the types are those of this module."""
+        raise TypeError("cannot create 'vistorch.dtype' instances")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse: a type is shared by every tensor that has it."""
+        raise AttributeError(f"attribute '{name}' of 'vistorch.dtype' objects is not writable")
+
+    def __repr__(self) -> str:
+        return f"vistorch.{self.name}"
+
+    def __reduce__(self) -> str:
+        """Travel and be copied as the name of a global, so that the same object comes back."""
+        return self.name
+
+    def to_real(self) -> "dtype":
+        """Return the type of the real part of this type."""
+        if not self.is_complex:
+            return self
+        return float32 if self is complex64 else float64
+
+    def to_complex(self) -> "dtype":
+        """Return the complex type whose parts hold this type: complex64 for half precision too."""
+        if self.is_complex:
+            return self
+        if not self.is_floating_point:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar_name}")
+        return complex128 if self is float64 else complex64
+
+
+class _ByNumpy(dict[np.dtype, dtype]):
+    """From a numpy dtype to ours; what is not in it is an error with a sentence."""
+
+    def __missing__(self, key: Any) -> dtype:
+        given = np.dtype(key)
+        if given in self and key is not None:  # a numpy scalar type, or a string that names one
+            return self[given]
+        if not given.isnative and given.newbyteorder("=") in self:
+            raise ValueError(
+                "given numpy array has byte order different from the native byte order. "
+                "Conversion between byte orders is currently not supported."
+            )
+        raise TypeError(
+            f"can't convert np.ndarray of type {given.type.__module__}.{given.type.__name__}. The only "
+            "supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
+            "int8, uint8, and bool."
+        )
+
+
+_by_np = _ByNumpy()
+
+
+def _make(name: str, scalar_name: str, abbr: str, stored: Any) -> dtype:
+    """Build one type and enter it in the table."""
+    made = object.__new__(dtype)
+    kept = np.dtype(stored)
+    complexed = kept.kind == "c"
+    floating = kept.kind == "f" or name == "bfloat16"  # numpy calls the kind of an extension type "V"
+    values = {
+        "name": name,
+        "np": kept,
+        "abbr": abbr,
+        "scalar_name": scalar_name,
+        "itemsize": kept.itemsize,
+        "is_complex": complexed,
+        "is_floating_point": floating,
+        "is_signed": floating or complexed or kept.kind == "i",
+    }
+    for slot, value in values.items():
+        object.__setattr__(made, slot, value)
+    _by_np[kept] = made
+    return made
+
+
+float16 = _make("float16", "Half", "f16", np.float16)
+bfloat16 = _make("bfloat16", "BFloat16", "bf16", ml_dtypes.bfloat16)
+float32 = _make("float32", "Float", "f32", np.float32)
+float64 = _make("float64", "Double", "f64", np.float64)
+int8 = _make("int8", "Char", "i8", np.int8)
+int16 = _make("int16", "Short", "i16", np.int16)
+int32 = _make("int32", "Int", "i32", np.int32)
+int64 = _make("int64", "Long", "i64", np.int64)
+uint8 = _make("uint8", "Byte", "u8", np.uint8)
+complex64 = _make("complex64", "ComplexFloat", "c64", np.complex64)
+complex128 = _make("complex128", "ComplexDouble", "c128", np.complex128)
+bool = _make("bool", "Bool", "b8", np.bool_)
+
+ALL: tuple[dtype, ...] = tuple(_by_np.values())
+"""Every type, once."""
+
+of = _by_np.__getitem__
+"""`of(numpy_dtype) -> dtype`: one dict lookup; TypeError with a sentence for what no tensor can hold."""
+
+_of_python = {builtins.bool: bool, builtins.int: int64, builtins.float: float64, builtins.complex: complex128}
+
+
+class _Default:
+    """The default floating-point type and what follows from it; written by set_default_dtype only."""
+
+    __slots__ = ("complex_np", "dtype", "np")
+    complex_np: np.dtype
+    dtype: dtype
+    np: np.dtype
+
+
+default = _Default()
+
+
+def get_default_dtype() -> dtype:
+    """Return the floating-point type that new tensors get when none is named.
+
+    Example:
+        >>> from vistorch.engine.base import dtypes
+        >>> dtypes.get_default_dtype()
+        vistorch.float32
+    """
+    return default.dtype
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Choose the floating-point type that new tensors get when none is named.
+
+    Args:
+        d: a floating-point type.
+
+    Example:
+        >>> from vistorch.engine.base import dtypes
+        >>> dtypes.set_default_dtype(dtypes.float64)
+        >>> dtypes.get_default_dtype()
+        vistorch.float64
+        >>> dtypes.set_default_dtype(dtypes.float32)
+    """
+    if type(d) is not dtype:
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    default.dtype = d
+    default.np = d.np
+    default.complex_np = d.to_complex().np
+    _results.clear()
+
+
+def to_dtype(given: Any, caller: str = "tensor") -> dtype:
+    """Return the type a `dtype=` argument names: ours, None, Python's number types, a numpy dtype object."""
+    if type(given) is dtype:
+        return given
+    if given is None:
+        return default.dtype
+    if isinstance(given, type) and given in _of_python:
+        return _of_python[given]
+    if isinstance(given, np.dtype):
+        return of(given)
+    raise TypeError(f"{caller}(): argument 'dtype' must be vistorch.dtype, not {type(given).__name__}")
+
+
+def as_np(given: Any, caller: str = "tensor") -> np.dtype:
+    """Return the numpy dtype a `dtype=` argument names; see `to_dtype`."""
+    return given.np if type(given) is dtype else to_dtype(given, caller).np
+
+
+def _promote(a: dtype, b: dtype) -> dtype:
+    """Return the smallest type both fit in, by category first and width second."""
+    if a is b or b is bool:
+        return a
+    if a is bool:
+        return b
+    if a.is_complex or b.is_complex:
+        return complex128 if float64 in (a.to_real(), b.to_real()) else complex64
+    if a.is_floating_point != b.is_floating_point:
+        return a if a.is_floating_point else b
+    if a.itemsize == b.itemsize:  # float16 and bfloat16, or int8 and uint8: neither holds the other
+        return float32 if a.is_floating_point else int16
+    return a if a.itemsize > b.itemsize else b
+
+
+_promoted = {(a, b): _promote(a, b) for a in ALL for b in ALL}
+
+
+def _argument(value: Any, function: str, name: str, position: builtins.int) -> dtype:
+    """Return the type a positional argument names: ours, or a Python number type."""
+    if type(value) is dtype:
+        return value
+    if isinstance(value, type) and value in _of_python:
+        return _of_python[value]
+    where = f"argument '{name}' (position {position})"
+    raise TypeError(f"{function}(): {where} must be vistorch.dtype, not {type(value).__name__}")
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """Return the type in which values of both types are computed with.
+
+    Args:
+        type1: one type.
+        type2: the other.
+
+    Example:
+        >>> from vistorch.engine.base import dtypes
+        >>> dtypes.promote_types(dtypes.int64, dtypes.float16)
+        vistorch.float16
+    """
+    a = _argument(type1, "promote_types", "type1", 1)
+    return _promoted[a, _argument(type2, "promote_types", "type2", 2)]
+
+
+def can_cast(from_: dtype, to: dtype) -> builtins.bool:
+    """Say whether a result of one type may be written into a tensor of another.
+
+    Args:
+        from_: the type of the values.
+        to: the type of the tensor that receives them.
+
+    Example:
+        >>> from vistorch.engine.base import dtypes
+        >>> dtypes.can_cast(dtypes.float64, dtypes.float32), dtypes.can_cast(dtypes.float32, dtypes.int64)
+        (True, False)
+    """
+    from_ = _argument(from_, "can_cast", "from_", 1)
+    to = _argument(to, "can_cast", "to", 2)
+    if from_.is_complex and not to.is_complex:
+        return False
+    if from_.is_floating_point and not (to.is_floating_point or to.is_complex):
+        return False
+    return to is not bool or from_ is bool
+
+
+def check_cast(result: np.dtype, into: np.dtype) -> None:
+    """Raise PyTorch's error if a result of one numpy dtype may not be written into an array of another."""
+    a, b = of(result), of(into)
+    if not can_cast(a, b):
+        names = f"{a.scalar_name} can't be cast to the desired output type {b.scalar_name}"
+        raise RuntimeError(f"result type {names}")
+
+
+DIMENSIONED, ZERO_DIM, NUMBER = 0, 1, 2
+"""The categories of operand, from strong to weak: a weaker one decides only when it is of a higher kind."""
+
+
+def _combine(strong: dtype | None, weak: dtype | None) -> dtype | None:
+    """Let a weaker category raise the kind of a stronger one, but never its width."""
+    if strong is None or weak is None:
+        return strong or weak
+    if strong.is_complex:
+        return strong
+    if strong.is_floating_point:
+        return strong.to_complex() if weak.is_complex else strong
+    if strong is bool or weak.is_floating_point or weak.is_complex:
+        return _promoted[strong, weak]
+    return strong
+
+
+def _result(items: Iterable[tuple[np.dtype, builtins.int]]) -> np.dtype:
+    """Work out what `result_of` remembers."""
+    found: list[dtype | None] = [None, None, None]
+    for stored, category in items:
+        d = of(stored)
+        if category == NUMBER and d.is_complex:
+            d = of(default.complex_np)
+        elif category == NUMBER and d.is_floating_point:
+            d = default.dtype
+        before = found[category]
+        found[category] = d if before is None else _promoted[before, d]
+    result = _combine(found[0], _combine(found[1], found[2]))
+    if result is None:
+        raise ValueError("result_of needs at least one operand")
+    return result.np
+
+
+class _Results(dict[tuple[tuple[np.dtype, builtins.int], ...], np.dtype]):
+    """Remembers results; emptied when the default dtype changes. Bounded: long lists are not kept."""
+
+    def __missing__(self, items: tuple[tuple[np.dtype, builtins.int], ...]) -> np.dtype:
+        result = _result(items)
+        if len(items) <= 3:
+            self[items] = result
+        return result
+
+
+_results = _Results()
+
+result_of = _results.__getitem__
+"""`result_of(((np_dtype, category), ...)) -> np_dtype` of any mixture of operands: one lookup once seen."""
+
+number_items = {python: (of_it.np, NUMBER) for python, of_it in _of_python.items()}
+"""The item of a Python number, by its exact type."""
+
+
+def item_of(operand: Any) -> tuple[np.dtype, builtins.int]:
+    """Return the item of a tensor, an array or a number, for `result_of`."""
+    found = number_items.get(type(operand))
+    if found is not None:
+        return found
+    for python, item in number_items.items():
+        if isinstance(operand, python):  # bool is asked before int, which it is too
+            return item
+    given: Any = getattr(operand, "dtype", None)
+    if isinstance(operand, np.generic):
+        return of(given).np, NUMBER
+    if given is None:
+        raise TypeError(type(operand).__name__)
+    return to_dtype(given).np, DIMENSIONED if operand.ndim else ZERO_DIM
+
+
+_RESULT_NAMES = ("scalar1", "scalar2", "scalar", "tensor", "other")
+
+
+def result_type(*operands: Any, **named: Any) -> dtype:
+    """Return the type of the result of arithmetic between two operands.
+
+    Args:
+        *operands: two tensors or numbers.
+        **named: `tensor` and `other`, `scalar` and `tensor`, or `scalar1` and `scalar2`, where not by position.
+
+    Example:
+        >>> from vistorch.engine.base import dtypes
+        >>> dtypes.result_type(1, 2.5)
+        vistorch.float32
+    """
+    pair = [*operands, *(named.pop(name) for name in _RESULT_NAMES if name in named)]
+    try:
+        if len(pair) != 2 or named:
+            raise TypeError(pair)
+        return of(result_of((item_of(pair[0]), item_of(pair[1]))))
+    except TypeError:
+        given = ", ".join(
+            [type(x).__name__ for x in pair] + [f"{k}={type(v).__name__}" for k, v in named.items()]
+        )
+        raise TypeError(
+            f"result_type() received an invalid combination of arguments - got ({given}), "
+            "but expected one of:\n * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n"
+            " * (Tensor tensor, Number other)\n * (Number scalar1, Number scalar2)\n"
+        ) from None
+
+
+set_default_dtype(float32)
+
+half = float16
+float = float32
+double = float64
+short = int16
+int = int32
+long = int64
+cfloat = complex64
+cdouble = complex128

@@ -1,0 +1,170 @@
+"""What the engine can tell when someone listens; nothing, at one `is None` test, when nobody does.
+
+The vocabulary, one attribute of `hear` per kind (a Listener has a method of the same name for each it wants):
+
+- op(rule, ins, consts, outs): an op has run, recorded or not; told after its outputs have their history. `rule` is a
+  row, or for a custom function something with a row's `name`, `inputs` and `consts`. `ins` are tensors and plain
+  numbers, `outs` tensors. The node, if it was recorded, is an output's `grad_fn`; the grad mode is `mode.on`; shapes,
+  dtypes and what was broadcast are in the tensors; `where()` gives the place that called it.
+- cut(kind, tensor): history ends here: "detach", "data", "item", "tolist", "numpy", "tensor(t)",
+  "requires_grad_(False)" (told while it still is True), or, with tensor None, "no_grad" and "inference_mode".
+- write(tensor, rule): the memory of `tensor` was written, by that row if one is known; its version cell is
+  `tensor._ver`.
+- backward(run, outputs): a `backward.Pass` is about to start.
+- saved(node, entry, error): a backward pass found that something it saved was overwritten; `error` is about to be
+  raised.
+- phase(name, subject, *details): what upper rooms tell of a training loop, in its order, with the module, optimizer
+  or parameter it happened to: "forward" (module, args, kwargs) and "forward_end" (module, result; None if it raised),
+  between which everything happens in that module; "zero_grad", "step", "step_end" and "scheduler" (optimizer or
+  scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function); "loss" (name of a
+  loss function whose ops do not say what they compare, predictions, targets, "exp" where the predictions are
+  logarithms, else "", loss); "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an epoch: from `iter` to
+  the last batch, or to the end of the iterator if it is left before; None at the end of one whose loader is gone,
+  which only one with persistent workers can be).
+
+A listener hears all threads, each event in the thread it happened in, and sees live objects: it copies what it wants
+to keep. What it raises reaches the user's line, after all other listeners were told. Invariant: whoever tells reads
+its slot once (`if (told := hear.op) is not None: told(...)`), because another thread may stop to listen meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from types import CodeType
+from typing import Any
+
+from .home import HOME
+
+KINDS = ("backward", "cut", "op", "phase", "saved", "write")
+
+
+class Hear:
+    """One slot per kind of event: None, or what to call."""
+
+    __slots__ = KINDS
+    backward: Any
+    cut: Any
+    op: Any
+    phase: Any
+    saved: Any
+    write: Any
+
+    def __init__(self) -> None:
+        for kind in KINDS:
+            setattr(self, kind, None)
+
+
+hear = Hear()
+_listeners: list = []
+_lock = threading.Lock()
+
+
+class Listener:
+    """Base of all listeners: give it methods named after the kinds it wants, then `with` it.
+
+    Several may listen at once, start and stop in any order; one that is entered twice is told twice. One with `first`
+    is told before those that have not: it sees a pass before anybody who runs it.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.engine.base.events import Listener
+        >>> class Names(Listener):
+        ...     def op(self, rule, ins, consts, outs):
+        ...         print(rule.name)
+        >>> x = vistorch.ones(2)
+        >>> with Names():
+        ...     y = (x * 2).exp()
+        mul
+        exp
+    """
+
+    first = False
+
+    def __enter__(self) -> Any:
+        """Start to listen."""
+        with _lock:
+            _listeners.insert(0 if self.first else len(_listeners), self)
+            _connect()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Stop listening."""
+        with _lock:
+            for i in reversed(range(len(_listeners))):
+                if _listeners[i] is self:
+                    del _listeners[i]
+                    break
+            _connect()
+
+
+def _connect() -> None:
+    """Set each slot of `hear` to what its listeners amount to."""
+    for kind in KINDS:
+        told = [getattr(one, kind) for one in _listeners if hasattr(one, kind)]
+        setattr(hear, kind, None if not told else told[0] if len(told) == 1 else _Several(tuple(told)))
+
+
+class _Several:
+    """Several listeners of one kind, in the order they came."""
+
+    __slots__ = ("told",)
+
+    def __init__(self, told: tuple) -> None:
+        self.told = told
+
+    def __call__(self, *args: Any) -> None:
+        failure = None
+        for one in self.told:
+            try:
+                one(*args)
+            except BaseException as exc:
+                failure = failure or exc
+        if failure is not None:
+            raise failure
+
+
+# ---- where an op was called ------------------------------------------------------------------------------------
+_HERE = os.path.abspath(__file__)
+_LISTENS = os.path.join(HOME, "debug") + os.sep
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = ("site-packages", "dist-packages")  # which may stand in the library's folder
+OUTSIDE, TELLS, BETWEEN = range(3)
+_kinds: dict[str, int] = {}  # by file name: two equal code objects may stand in different files
+
+
+def _kind(name: str) -> int:
+    if name.startswith(HOME):
+        found = BETWEEN if name == _HERE or name.startswith(_LISTENS) else TELLS
+    elif name.startswith(_LIBRARY) and name[len(_LIBRARY) :].split(os.sep)[0] not in _INSTALLED:
+        found = BETWEEN  # Python's own: who calls `deepcopy` wants to see that line, and a thread begins in no line
+    else:
+        found = OUTSIDE
+    _kinds[name] = found
+    return found
+
+
+def where(known: int = 0) -> tuple[CodeType, int] | None:
+    """The place outside vistorch that made the event happen: (code, instruction), for `debug.line_lookup` to read.
+
+    It is the innermost one above whoever tells, so a listener may ask wherever it was written itself. Kept raw because
+    finding the line of an instruction takes longer than a small op. None when nobody tells.
+
+    Args:
+        known: 2 from a listener's own method, without a frame between: it and who told it need not be looked at. To
+            make a frame visible costs more than all else here.
+    """
+    frame: Any = sys._getframe(1 + known)
+    told = known > 0
+    while frame is not None:
+        code = frame.f_code
+        kind = _kinds.get(code.co_filename)
+        if kind is None:
+            kind = _kind(code.co_filename)
+        if kind == TELLS:
+            told = True
+        elif told and kind == OUTSIDE:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None

@@ -1,0 +1,1 @@
+"""Arrays in memory: where they are, who looks at them, and how other processes and files share them."""

@@ -1,0 +1,1 @@
+"""What a tensor says of itself, and how it leaves the engine: sizes, numbers, copies, text."""

@@ -1,0 +1,266 @@
+"""The public random generators: one default for the CPU, one for each CUDA device, and those a user makes.
+
+Invariant: a generator of a CUDA device, real or simulated, draws PyTorch's CPU stream on the host and the numbers move
+to the device; its state is therefore 5056 bytes long everywhere.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..base import cuda_probe
+from ..base.device import device as device_class
+from ..base.device import make
+from ..core.tensor import Tensor, wrap
+from ..memory.placement import CPU, cuda_place, place_of
+from . import mersenne_twister
+
+
+class Generator(mersenne_twister.Generator):
+    """A source of random numbers with PyTorch's stream.
+
+    Args:
+        device: the device the numbers are for.
+
+    Example:
+        >>> import vistorch
+        >>> g = vistorch.Generator().manual_seed(0)
+        >>> vistorch.rand(2, generator=g)
+        tensor([0.4963, 0.7682])
+    """
+
+    __slots__ = ()
+    device: device_class
+
+    def __init__(self, device: Any = "cpu") -> None:
+        where: Any = make("cpu", None) if device == "cpu" else place_of(device, "Generator").device
+        super().__init__(where)
+
+    def get_state(self) -> Any:
+        """The state as a tensor of bytes, which `set_state` takes here and in PyTorch.
+
+        Example:
+            >>> import vistorch
+            >>> g = vistorch.Generator().manual_seed(0)
+            >>> before = g.get_state()
+            >>> first = vistorch.rand(2, generator=g)
+            >>> _ = g.set_state(before)
+            >>> vistorch.rand(2, generator=g).equal(first)
+            True
+        """
+        return wrap(super().get_state())
+
+    def set_state(self, new_state: Any) -> Generator:
+        """Continue from a state that `get_state` returned.
+
+        Example:
+            >>> import vistorch
+            >>> g, other = vistorch.Generator().manual_seed(0), vistorch.Generator().manual_seed(7)
+            >>> _ = vistorch.rand(5, generator=other)
+            >>> g.set_state(other.get_state()).initial_seed()
+            7
+            >>> vistorch.rand(1, generator=g) == vistorch.rand(1, generator=other)
+            tensor([True])
+        """
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a vistorch.ByteTensor, but got {type(new_state).__name__}")
+        super().set_state(np.ascontiguousarray(new_state._data))
+        return self
+
+    def clone_state(self) -> Generator:
+        """A new generator in the same state.
+
+        Example:
+            >>> import vistorch
+            >>> g = vistorch.Generator().manual_seed(0)
+            >>> other = g.clone_state()
+            >>> vistorch.rand(2, generator=g), vistorch.rand(2, generator=other)
+            (tensor([0.4963, 0.7682]), tensor([0.4963, 0.7682]))
+        """
+        return Generator(self.device).set_state(self.get_state())
+
+    def graphsafe_get_state(self) -> Any:
+        """Refused, as for PyTorch's CPU generators.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.Generator().graphsafe_get_state()
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: graphsafe_get_state is not supported in this Generator
+        """
+        raise NotImplementedError("graphsafe_get_state is not supported in this Generator")
+
+    def __reduce__(self) -> Any:
+        return _restored, (self.device, super().get_state())
+
+    def __deepcopy__(self, memo: dict) -> Generator:
+        return _restored(copy.deepcopy(self.device, memo), super().get_state())
+
+
+def _restored(device: Any, state: np.ndarray) -> Generator:
+    """The generator a pickle describes."""
+    return Generator(device).set_state(wrap(state))
+
+
+default_generator = Generator()
+_of_devices: dict[int, Generator] = {}
+# The book of the CUDA devices' seeds: `vistorch.cuda.random` enters itself here.
+cuda_seeds: Any = None
+
+
+def of_device(index: int) -> Generator:
+    """The default generator of a CUDA device, started from the seed that device was given."""
+    found = _of_devices.get(index)
+    if found is None:
+        found = _of_devices[index] = Generator(cuda_place(index).device)
+        if cuda_seeds is not None:
+            found.manual_seed(cuda_seeds.seed_of(index))
+    return found
+
+
+def reseed(index: int, number: int) -> None:
+    """A CUDA device was given a seed."""
+    if index in _of_devices:
+        _of_devices[index].manual_seed(number)
+
+
+def pick(generator: Any, place: Any, name: str) -> Any:
+    """The generator to draw from: the given one if it fits the place, else the place's own."""
+    if generator is None:
+        return default_generator if place is CPU else of_device(place.device.index)
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"{name}(): argument 'generator' must be vistorch.Generator, not {type(generator).__name__}"
+        )
+    if generator.device.type != place.device.type:
+        raise RuntimeError(
+            f"Expected a '{place.device.type}' device type for generator but found '{generator.device.type}'"
+        )
+    return generator
+
+
+def manual_seed(seed: Any) -> Generator:
+    """Start the default streams, of the CPU and of all CUDA devices, of `seed`; return the CPU's generator.
+
+    Args:
+        seed: anything `int` accepts, from -2**63 to 2**64 - 1.
+
+    Example:
+        >>> import vistorch
+        >>> _ = vistorch.manual_seed(0)
+        >>> vistorch.rand(2)
+        tensor([0.4963, 0.7682])
+    """
+    number = int(seed)
+    default_generator.manual_seed(number)
+    if cuda_seeds is not None:
+        cuda_seeds.manual_seed_all(number)
+    return default_generator
+
+
+def seed() -> int:
+    """Start unpredictable default streams and return their seed.
+
+    Example:
+        >>> import vistorch
+        >>> with vistorch.random.fork_rng():
+        ...     vistorch.seed() == vistorch.initial_seed()
+        True
+    """
+    number = default_generator.seed()
+    manual_seed(number)
+    return number
+
+
+def initial_seed() -> int:
+    """The seed the CPU's default stream started from.
+
+    Example:
+        >>> import vistorch
+        >>> _ = vistorch.manual_seed(3)
+        >>> vistorch.initial_seed()
+        3
+    """
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the CPU's default generator, as a tensor of bytes.
+
+    Example:
+        >>> import vistorch
+        >>> state = vistorch.get_rng_state()
+        >>> first = vistorch.rand(3)
+        >>> vistorch.set_rng_state(state)
+        >>> bool((vistorch.rand(3) == first).all())
+        True
+    """
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Continue the CPU's default stream from a state that `get_rng_state` returned.
+
+    Args:
+        new_state: the state.
+
+    Example:
+        >>> import vistorch
+        >>> state = vistorch.get_rng_state()
+        >>> first = vistorch.rand(3)
+        >>> vistorch.set_rng_state(state)
+        >>> vistorch.equal(first, vistorch.rand(3))
+        True
+    """
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(
+    devices: Sequence[Any] | None = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cuda",
+) -> Iterator[None]:
+    """Give the random states back as they were when the block ends.
+
+    Args:
+        devices: CUDA devices whose states are kept too; without it, all there are.
+        enabled: with False the block changes nothing.
+        _caller: accepted, as in PyTorch.
+        _devices_kw: accepted, as in PyTorch.
+        device_type: the type of `devices`.
+
+    Example:
+        >>> import vistorch
+        >>> _ = vistorch.manual_seed(0)
+        >>> with vistorch.random.fork_rng():
+        ...     _ = vistorch.rand(10)
+        >>> vistorch.rand(1)
+        tensor([0.4963])
+    """
+    if not enabled:
+        yield
+        return
+    if devices is None:
+        found = cuda_probe.find()
+        indices: list[Any] = list(range(found.number if found.ok else 0))
+    else:
+        indices = [place_of(d, "fork_rng").device.index for d in devices]
+    generators = [default_generator, *[of_device(index) for index in indices]]
+    states = [g.get_state() for g in generators]
+    try:
+        yield
+    finally:
+        for g, state in zip(generators, states, strict=True):
+            g.set_state(state)
+
+
+Generator.__module__ = "vistorch"

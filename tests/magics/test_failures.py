@@ -34,7 +34,7 @@ def failing(type_in):
 @pytest.mark.parametrize("mode", ["Context", "Verbose", "Plain", "Docs"])
 def test_only_the_users_frames(failing, mode):
     out = failing("step(torch.zeros(2, 8))", mode)
-    assert "return net(batch)" in out and "calls.py" not in out and "linear.py" not in out
+    assert "return net(batch)" in out and "module.py" not in out and "linear.py" not in out
     assert int(HIDDEN.search(out)[1]) >= 4
     assert out.count("mat1 and mat2 shapes cannot be multiplied (2x16 and 84x10)") >= 1
     assert "net[1] takes 84 features, 16 arrive." in out and "net[1] Linear 84 → 10" in out
@@ -52,8 +52,8 @@ def test_tb_and_debug_see_all_frames(failing, type_in, shell):
     while trace is not None:
         files.append(trace.tb_frame.f_code.co_filename)
         trace = trace.tb_next
-    assert any(file.endswith("calls.py") for file in files)
-    assert "calls.py" in type_in("%tb").out
+    assert any(file.endswith("module.py") for file in files)
+    assert "module.py" in type_in("%tb").out
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_exceptions_raised_from_each_other(failing):
     out = failing(
         "try:\n    step(torch.zeros(2, 8))\nexcept RuntimeError as error:\n    raise ValueError('mine') from error"
     )
-    assert "direct cause" in out and "calls.py" not in out and "ValueError: mine" in out
+    assert "direct cause" in out and "module.py" not in out and "ValueError: mine" in out
     assert "net[1] takes 84 features" in out
     error = sys.last_value.__cause__
     assert error.__traceback__.tb_next.tb_next is not None  # it is whole again
     out = failing("try:\n    step(torch.zeros(2, 8))\nexcept RuntimeError:\n    1 / 0")
-    assert "During handling" in out and "calls.py" not in out and "takes 84" not in out
+    assert "During handling" in out and "module.py" not in out and "takes 84" not in out
 
 
 def test_groups_of_exceptions_are_left_to_python(failing, capsys):
@@ -87,7 +87,7 @@ def test_groups_of_exceptions_are_left_to_python(failing, capsys):
 @pytest.mark.parametrize("command", ["watch net --epochs 1", "trace", "memory"])
 def test_a_cell_of_a_command_shows_only_the_users_frames(failing, command):
     out = failing(f"%%vt {command}\nfor _ in range(2):\n    step(torch.zeros(2, 8))")
-    assert "calls.py" not in out and "running.py" not in out
+    assert "module.py" not in out and "run_cell.py" not in out
     assert out.count("net[1] takes 84 features, 16 arrive.") == 1
 
 
@@ -100,18 +100,18 @@ def test_an_interrupt_shows_only_the_users_frames(failing, command, monkeypatch)
     monkeypatch.setattr(Linear, "forward", made["forward"])
     out = failing(f"{command}\nfor _ in range(2):\n    step(torch.zeros(2, 8))")
     assert "KeyboardInterrupt" in out and "step(torch.zeros(2, 8))" in out
-    assert "linear.py" not in out and "calls.py" not in out and "running.py" not in out
+    assert "linear.py" not in out and "module.py" not in out and "run_cell.py" not in out
 
 
 def test_it_can_be_switched_off_and_ends_with_the_extension(failing, type_in, shell):
     assert "showtraceback" in vars(shell)
     type_in("%config VisTorch.errors = False")
     out = failing("step(torch.zeros(2, 8))")
-    assert "calls.py" in out and "takes 84" not in out
+    assert "module.py" in out and "takes 84" not in out
     type_in("%config VisTorch.errors = True\n%unload_ext vistorch")
     assert "showtraceback" not in vars(shell) and "structured_traceback" not in vars(shell.InteractiveTB)
     out = failing("step(torch.zeros(2, 8))")
-    assert "calls.py" in out and "takes 84" not in out
+    assert "module.py" in out and "takes 84" not in out
 
 
 def test_what_fails_here_is_not_seen(failing, monkeypatch):
@@ -120,10 +120,10 @@ def test_what_fails_here_is_not_seen(failing, monkeypatch):
 
     monkeypatch.setattr(failures, "explain", broken)
     out = failing("step(torch.zeros(2, 8))")
-    assert "calls.py" not in out and "ZeroDivisionError" not in out
+    assert "module.py" not in out and "ZeroDivisionError" not in out
     monkeypatch.setattr(failures, "trimmed", broken)
     out = failing("step(torch.zeros(2, 8))")
-    assert "calls.py" in out and "ZeroDivisionError" not in out
+    assert "module.py" in out and "ZeroDivisionError" not in out
 
 
 def test_another_handler_stays(type_in, shell):

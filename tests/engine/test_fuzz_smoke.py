@@ -211,3 +211,5 @@ def test_a_gradient_that_a_hook_writes_is_named() -> None:
 def test_a_silent_write_is_judged_by_what_was_recorded() -> None:
     lines = [MADE, "b = a[0].prod()", "b.data.mul_(2.0)", "b.backward()"]
     assert judge(lines, library(LIBRARY))[0] == "silent write"
+    func = "c = L.func.grad(lambda v: (v * v).sum())(a)"
+    assert judge([*lines[:2], func, *lines[2:]], library(LIBRARY))[0] == "silent write"

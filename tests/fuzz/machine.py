@@ -363,8 +363,9 @@ def judge(lines: list[str], lib: Any) -> Verdict:
     """
     worst, written = once(lines, lib)
     silent = any(SILENT.search(line) for line in lines)
-    if (silent or written) and not any("L.func." in line for line in lines):  # which takes no such hooks
-        again, _ = once(lines, lib, clones=True)
+    if silent or written:
+        plain = [line for line in lines if "L.func." not in line]  # which takes no such hooks
+        again, _ = once(plain, lib, clones=True)
         if silent and again[0] not in BAD and worst[0] == "WRONG":
             worst = ("silent write", worst[1])
         if SEVERITY.index(again[0]) > SEVERITY.index(worst[0]):

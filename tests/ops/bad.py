@@ -28,6 +28,8 @@ LEFT_OUT = {
     ("linalg.eig", "nan"): "MKL writes to the terminal and may crash",
     ("linalg.eigvals", "nan"): "MKL writes to the terminal and may crash",
     ("binomial", "nan"): "torch does not come back",
+    ("lstm", "0.1.0"): "torch reads past the end of a state that is too small, and may crash",
+    ("lstm", "0.1.1"): "the same",
 }
 TOO_SLOW = {
     ("combinations", 10**3): "half a million rows of a thousand",
@@ -147,7 +149,7 @@ def wrong_tensors(op: Op, sample: Sample, dtype: str, path: tuple, x: X, where: 
         return replace(sample, args=args, kwargs=kwargs)
 
     shape = x.shape if x.value is None else np.shape(x.value)
-    if x.value is None and x.finish is None:
+    if x.value is None and x.finish is None and (op.name, where) not in LEFT_OUT:
         wider = [(*shape[:at], shape[at] + 1, *shape[at + 1 :]) for at in range(len(shape))]
         for other in (*SHAPES, *wider):
             yield Bad(with_x(shape=other), f"{where} has shape {other}", dtype)

@@ -10,6 +10,7 @@ from typing import Any
 from ..engine.core.graph import UNTRACKED, version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor, new
+from ..engine.core.views import expanded
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -23,7 +24,7 @@ def _seen_as(cls: type, data: Tensor) -> Any:
     o._rg = False
     o._grad = o._node = o._view = o._more = None
     o._ver = data._ver if data._ver is UNTRACKED else version(data)  # a write to either is seen by both
-    return o
+    return expanded(o) if 0 in o._data.strides else o
 
 
 class _Marked(type(Tensor)):

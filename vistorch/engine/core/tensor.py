@@ -346,6 +346,10 @@ class Tensor:
         self._data, self._place = new, value._place
         if self._view is not None and self._view.hidden and self._node is None:
             self._view: Any = None  # its former self keeps the old memory
+        if self._view is None and value._view is not None:
+            value._view.alias(self)
+            if self._view is not None:
+                graph.more(self).own = self._rg
 
     # ---- hash and truth are Python's, not the elements' -------------------------------------------------------
     __hash__ = object.__hash__

@@ -14,6 +14,7 @@ from ..base import dtypes, errors
 from ..core.base_ops import to_place
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor, wrap
+from ..core.views import expanded
 from ..memory.array_memory import check_array
 from ..memory.placement import CPU, array_place, place_of
 
@@ -112,7 +113,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         if copy is False:
             raise ValueError(f"can't alias tensor from device '{found._place.device}' to '{target.device}'.")
         found = to_place(found, target)
-    return found
+    return expanded(found)
 
 
 def _imported(source: Any, kind: int) -> Tensor:

@@ -189,7 +189,7 @@ def from_numpy(a: Any, /) -> Tensor:
         _warn_read_only()
     if isinstance(a.base, ndarray) and a.dtype.kind != "V":  # the protocol has no name for bfloat16
         a = np.asarray(_Lent(a))
-    return wrap(np.asarray(a))
+    return views.expanded(wrap(np.asarray(a)))
 
 
 class _Lent:

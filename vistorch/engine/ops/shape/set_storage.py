@@ -75,6 +75,7 @@ def set_(
     else:
         self._data = _seen(self, source.untyped() if typed else source, storage_offset, size, stride)
     self._view = None  # what it was a view of keeps the old memory
+    views.expanded(self)
     version(self).n += 1
     if (told := hear.write) is not None:
         told(self, None)

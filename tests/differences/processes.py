@@ -114,13 +114,15 @@ def unsendable():
 
 @claims("After a worker has died, the iterator does not go on.")
 def dead_worker():
-    later = []
-    for L in (vistorch, torch):
+    def later(L):
         iterator = batches(L, Dies(), num_workers=2, batch_size=1)
         while "exited unexpectedly" not in message(next, iterator):
             pass
-        later.append([message(next, iterator)[:12] for _ in range(2)])
-    assert later[0] == ["RuntimeError"] * 2 and "" in later[1]
+        return [message(next, iterator)[:12] for _ in range(2)]
+
+    assert later(vistorch) == ["RuntimeError"] * 2
+    # Whether PyTorch's other worker gets through is a race.
+    assert any("" in later(torch) for _ in range(20))
 
 
 @claims("Data pipes (`IterDataPipe` and similar) are not here.")

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.ui, pytest.mark.timeout(120)]
 OPEN = """
 import json, threading, time
 import comm
-from vistorch.widgets.pump import pump, route, why_not
+from vistorch.widgets._frame.pump import pump, route, why_not
 
 said, letters = [], []
 
@@ -293,7 +293,7 @@ def test_an_interrupt_between_two_messages_loses_none(client):
     run(client, "said.clear(); letters.clear()")
     code = """
     import os, signal
-    from vistorch.widgets import pump as room
+    from vistorch.widgets._frame import pump as room
     kind = room._type_of
     def interrupted(*arguments):
         os.kill(os.getpid(), signal.SIGINT)  # as a reader does, in the midst of sorting

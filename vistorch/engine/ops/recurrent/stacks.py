@@ -65,6 +65,19 @@ def _combination(name: str, args: tuple, named: dict) -> TypeError:
     )
 
 
+def _too_flat(dims: int, pair: bool) -> Exception:
+    """The error for an input with no dimension for sequences, of PyTorch's type and, where they help, in its words."""
+    if pair:
+        return IndexError(
+            "Dimension out of range (expected to be in range of [-1, 0], but got 1)"
+            if dims
+            else "Dimension specified as 0 but tensor has no dimensions"
+        )
+    return RuntimeError(
+        f"the input of a recurrent network has 3 dimensions (steps, batch, features), and this one has {dims}"
+    )
+
+
 def _sizes(batch_sizes: Tensor) -> tuple:
     """The number of sequences at each step of a packed input."""
     if batch_sizes.dtype is not dtypes.int64:
@@ -143,6 +156,8 @@ def _run(name: str, layer: Callable, args: tuple, named: dict, pair: bool = Fals
         _check_sizes(sizes, x.shape[0], hx[0].shape[1])
         return _stacked(layer, x, given, groups, sizes)
     x = given["input"]
+    if x.dim() < 2:
+        raise _too_flat(x.dim(), pair)
     if given["batch_first"]:
         x = x.transpose(0, 1)
     if not x.shape[0]:

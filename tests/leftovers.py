@@ -3,6 +3,7 @@
 A leftover is told where it was left, and put right, so that the tests after it say only what is theirs.
 """
 
+import contextlib
 import dataclasses
 import sys
 
@@ -10,6 +11,14 @@ import vistorch
 from vistorch.engine.base import events
 from vistorch.engine.base.device import default
 from vistorch.engine.kernels import simulated
+
+with contextlib.suppress(ImportError):  # there is none on Windows
+    import resource
+
+
+def limit(_):
+    """How many addresses this process may use, where that can be asked."""
+    return resource.getrlimit(resource.RLIMIT_AS) if "resource" in globals() else None
 
 
 def default_device(torch):
@@ -46,6 +55,7 @@ OURS = (
     ("simulated devices", lambda L: simulated.count(), lambda L, was: L.cuda.simulate(was)),
     ("default device", lambda L: (default.base, *default.stack), lambda L, was: L.set_default_device(was[0])),
     ("print options", lambda L: L.get_printoptions(), lambda L, was: L.set_printoptions(**was)),
+    ("limit of memory", limit, None),
 )
 THEIRS = (
     (

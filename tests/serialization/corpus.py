@@ -172,9 +172,12 @@ def made(number, good, canary):
 # ---- a run ---------------------------------------------------------------------------------------------------------
 def child(first, last):
     """Read files one after the other in this process, and print a line for each."""
+    import resource
+
     from .corpus_readers import Readers
 
     readers = Readers()
+    resource.setrlimit(resource.RLIMIT_AS, (12 << 30,) * 2)  # of this process, which ends with its files
     for number in range(first, last):
         print("begin", number, flush=True)
         print("end", number, json.dumps(readers.read(number)), flush=True)

@@ -146,7 +146,6 @@ class Readers:
         self.ran = []
         self.reading = False
         sys.addaudithook(self._audit)
-        resource.setrlimit(resource.RLIMIT_AS, (12 << 30,) * 2)
         vistorch.load(io.BytesIO(self.good["pt"][0]))
 
     def _audit(self, event, args):

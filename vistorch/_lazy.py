@@ -35,7 +35,7 @@ ELSEWHERE = {
     "cli": "vt",
     "tutorials": "vt.cli",
 }
-# What pickles of older versions call modules of the engine: former name, or former:present, by present folder.
+# What pickles of older versions call modules: former name, or former:present, by present folder.
 _moved = {
     "base": "errors events modes quiet:numpy_warnings dtypes limits:finfo type_names device probe:cuda_probe size dims "
     "layout return_types",
@@ -47,10 +47,19 @@ _moved = {
     "methods": "metadata sorts:tensor_kind interop:conversion copying:copy_pickle dlpack format typed_storage",
     "random": "generators",
 }
+_joined = """
+    calls:module_call conv_base:conv conv_lazy:conv conv_transpose:conv everywhere:global_hooks loss_base:loss
+    loss_margins:loss loss_values:loss padding_own:padding parameters:container pooling_max:pooling
+    pooling_means:pooling smooth:activation soft:activation state:state_dict straight:activation
+"""
 FORMER = {
-    f"engine.{row.partition(':')[0]}": f"engine.{folder}.{row.rpartition(':')[2]}"
-    for folder, rows in _moved.items()
-    for row in rows.split()
+    **{
+        f"engine.{row.partition(':')[0]}": f"engine.{folder}.{row.rpartition(':')[2]}"
+        for folder, rows in _moved.items()
+        for row in rows.split()
+    },
+    **{f"nn.modules.{a}": f"nn.modules.{b}" for a, _, b in (row.partition(":") for row in _joined.split())},
+    "nn.fills": "nn.init",
 }
 # A second name -> the public name; what lies in another folder of the table comes before that folder.
 _PUBLIC = {f"{folder}.{name}": name for name, folder in reversed(ELSEWHERE.items())}
@@ -148,11 +157,11 @@ class Files:
             return None
         if name in ELSEWHERE:
             return PathFinder.find_spec(fullname, [os.path.join(_ROOT, *ELSEWHERE[name].split("."))])
-        if (public := public_name(name)) != name:
-            return importlib.import_module("vistorch.compat.import_torch").second_name(
-                fullname, f"vistorch.{public}"
-            )
-        return None
+        return None if (public := public_name(name)) == name else _second_name(fullname, public)
+
+
+def _second_name(fullname: str, name: str) -> ModuleSpec | None:
+    return importlib.import_module("vistorch.compat.import_torch").second_name(fullname, f"vistorch.{name}")
 
 
 def public_name(name: str) -> str:
@@ -208,11 +217,7 @@ class Former:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """The module of the present name."""
         root, _, name = fullname.partition(".")
-        if root != "vistorch" or name not in FORMER:
-            return None
-        return importlib.import_module("vistorch.compat.alias").second_name(
-            fullname, f"vistorch.{FORMER[name]}"
-        )
+        return _second_name(fullname, FORMER[name]) if root == "vistorch" and name in FORMER else None
 
 
 class Listing:

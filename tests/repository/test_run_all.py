@@ -108,21 +108,21 @@ def test_a_report_without_failures_does_not_make_a_failed_part_good(make):
 
 
 def test_an_interrupt_is_said_and_nothing_is_called_good(tmp_path):
-    (tmp_path / "Makefile").write_text(".PHONY: fuzz docs\n%:\n\t@true\nfuzz docs:\n\t@sleep 60\n")
+    (tmp_path / "Makefile").write_text(".PHONY: ui fuzz\n%:\n\t@true\nui fuzz:\n\t@sleep 60\n")
     command = [sys.executable, "-u", "-m", "tests.run_all", "make", "-f", str(tmp_path / "Makefile")]
     options = {"env": {**os.environ, "REPORTS": str(tmp_path)}, "start_new_session": True}
     # A shell that starts this in the background has its children ignore interrupts.
     options["preexec_fn"] = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     began = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as run:
-        while not all((tmp_path / f"{name}.log").exists() for name in ("fuzz", "docs")):
+        while not all((tmp_path / f"{name}.log").exists() for name in ("ui", "fuzz")):
             time.sleep(0.05)
         os.kill(run.pid, signal.SIGINT)  # what it started is not in its group
         rest = run.stdout.read()
     assert time.monotonic() - began < 30
     assert run.returncode == 130
-    assert rest.splitlines()[-1].startswith("3 passed, 0 failed, 0 skipped in ")
-    assert rest.splitlines()[-1].endswith("(interrupted: lint, type, docs, fuzz, vitest)")
+    assert rest.splitlines()[-1].startswith("2 passed, 0 failed, 0 skipped in ")
+    assert rest.splitlines()[-1].endswith("(interrupted: lint, type, docs, fuzz, vitest, ui)")
 
 
 def test_what_parts_print_is_not_mixed_and_comes_with_its_verdict(make):

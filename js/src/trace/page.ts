@@ -1,4 +1,4 @@
-// The widget of kind "trace": where the first bad value was born.
+// The widget of kind "trace": where the first bad value appeared.
 
 import graph from "../graph/graph.css";
 import { page } from "../shared/frame";

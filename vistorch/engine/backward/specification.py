@@ -20,9 +20,8 @@ def gradients(roots: list, grads: list) -> dict:
         grads: their gradients, arrays.
     """
     pending, result = dict(zip(roots, grads, strict=True)), {}
-    for node in sorted(
-        reachable(roots), key=lambda n: n.seq, reverse=True
-    ):  # a leaf has seq -1: it comes last
+    # A leaf has seq -1: it comes last.
+    for node in sorted(reachable(roots), key=lambda n: n.seq, reverse=True):
         g = pending.pop(node, None)
         if g is None:
             continue

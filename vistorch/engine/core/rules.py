@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import errors
+from ..kernels.fast import rows as fast
 from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
 from .node_maker import deferred
@@ -201,8 +202,10 @@ def define(
     rule.node_class = type(
         rule.grad_name, (Node,), {"__slots__": (), "rule": rule, "__module__": "vistorch.autograd"}
     )
-    bound = bind(kernel, np)
+    bound = fast.chosen(name, bind(kernel, np))
     rule.kernels = [bound, None]
+    if together is not None and rule.together is not rule.vjps[0]:
+        rule.together = fast.chosen_together(name, together)
     rule.twins = (rule, rule)
     if name in TABLE:
         raise TypeError(f"two rows are named {name!r}")

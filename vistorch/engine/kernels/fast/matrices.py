@@ -1,0 +1,59 @@
+"""Large products: of float32 by oneDNN, of other types by BLAS with all threads.
+
+Invariant: a product is one of numpy's `dot` of matrices or of its `matmul`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import threads
+from .switch import onednn, sizes
+
+F4 = np.dtype("f4")
+Kernel = Callable[..., Any]
+_dot, _matmul = np.dot, np.matmul
+
+
+def dot(a: Any, b: Any) -> Any:
+    """`numpy.dot` of two matrices (or of what else it takes)."""
+    if a.ndim == 2 and b.ndim == 2 and a.size * b.shape[1] > sizes.product and a.shape[1] == b.shape[0]:
+        if a.dtype is F4 and b.dtype is F4:
+            if min(a.shape[0], b.shape[1]) > 1 and (onednn.on or onednn.ready()):
+                y = onednn.products.matrix(a, b)
+                if y is not None:
+                    return y
+        elif threads.state.alone:
+            with threads.blas():
+                return _dot(a, b)
+    return _dot(a, b)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """`numpy.matmul` of two batches of matrices."""
+    if a.size >= sizes.matrices and a.ndim == b.ndim and a.ndim > 2:
+        if a.dtype is F4 and b.dtype is F4:
+            if a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and b.size and onednn.ready():
+                y = onednn.products.batched(a, b)
+                if y is not None:
+                    return y
+        elif threads.state.alone:
+            with threads.blas():
+                return _matmul(a, b)
+    return _matmul(a, b)
+
+
+def solver(plain: Kernel) -> Kernel:
+    """A kernel of LAPACK, which uses BLAS: it gets all threads where the matrix is worth it."""
+
+    def run(*args):
+        if threads.state.alone and getattr(args[0], "size", 0) >= sizes.matrices:
+            with threads.blas():
+                return plain(*args)
+        return plain(*args)
+
+    run.__name__ = getattr(plain, "__name__", "solver")
+    return run

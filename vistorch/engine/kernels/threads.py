@@ -128,17 +128,19 @@ def _find_blas() -> list:
     ]
 
 
-def blas_counts() -> list[int]:
-    """How many threads each BLAS in this process uses now."""
+def _blas() -> list:
     if state.blas is None:
         state.blas = _find_blas()
-    return [get() for _, get in state.blas]
+    return state.blas
+
+
+def blas_counts() -> list[int]:
+    """How many threads each BLAS in this process uses now."""
+    return [get() for _, get in _blas()]
 
 
 def _set_blas(n: int) -> None:
-    if state.blas is None:
-        state.blas = _find_blas()
-    for put, _ in state.blas or ():
+    for put, _ in _blas():
         put(n)
 
 
@@ -154,7 +156,7 @@ def blas_free() -> None:
     """Give BLAS its threads back."""
     if state.alone:
         state.alone = False
-        for (put, _), n in zip(state.blas or (), state.given or (), strict=False):
+        for (put, _), n in zip(_blas(), state.given or [], strict=False):
             put(count() if state.asked is not None else n)
 
 

@@ -182,7 +182,7 @@ POOLS = [
 ]
 
 
-@pytest.mark.parametrize(("fn", "shape", "args", "named"), POOLS, ids=str)
+@pytest.mark.parametrize(("fn", "shape", "args", "named"), POOLS, ids=range(len(POOLS)))
 def test_pooling(fn, shape, args, named):
     x = np.round(noise(*shape), 1)  # with ties
     with every_size():

@@ -54,7 +54,7 @@ def count() -> int:
 def share(nanoseconds: float) -> int:
     """How many threads a piece of work deserves, from how long one would take."""
     n = state.asked or count()
-    if n == 1 or nanoseconds < 2 * LEAST:
+    if n == 1 or nanoseconds < 2 * LEAST or pool.busy:
         return 1
     return min(n, int(nanoseconds) // LEAST)
 
@@ -187,6 +187,7 @@ class Pool:
         self.failed: list = []
         self.done = threading.Semaphore(0)
         self.taken = threading.Lock()
+        self.busy = False  # then no block shares its own work out again
 
     def _loop(self, wake: threading.Semaphore) -> None:
         import numpy as np
@@ -215,6 +216,7 @@ class Pool:
             for job in jobs:
                 job()
             return
+        self.busy = True
         try:
             helpers = min(threads, len(jobs)) - 1
             while len(self.wake) < helpers:
@@ -232,6 +234,7 @@ class Pool:
             if self.failed:
                 raise self.failed[0]
         finally:
+            self.busy = False
             self.jobs.clear()
             self.failed.clear()
             self.taken.release()

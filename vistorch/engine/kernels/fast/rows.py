@@ -71,6 +71,7 @@ def _marked(run: Any, plain: Any) -> Any:
     run.__name__ = getattr(plain, "__name__", "kernel")
     run.raises = getattr(plain, "raises", False)
     run.plain = plain
+    run.threaded = True
     return run
 
 

@@ -10,7 +10,6 @@ import ctypes as C
 import os
 import site
 import sys
-import threading
 from typing import Any
 
 import numpy as np
@@ -99,7 +98,6 @@ class Library:
             raise Unavailable(f"{path} is no oneDNN 3: {exc}") from None
         self.engine = self.made("engine_create", 1, 0)
         self.stream = self.made("stream_create", self.engine, 1)
-        self._mine = threading.local()
         self.shared = False  # whether several threads have computed in this process
         self.limit: int | None = None  # in a forked child of a process where they have
         self._try()
@@ -134,17 +132,19 @@ class Library:
         self.execute: Any = C.CFUNCTYPE(INT, P, P, INT, P)(("dnnl_primitive_execute", c))
         self.sgemm: Any = c.dnnl_sgemm
         self.omp: Any = getattr(held, "omp_set_num_threads", None) if found.runtime == 2 else None
-        if found.runtime == 2 and self.omp is None:
+        self.omp_now: Any = getattr(held, "omp_get_max_threads", None)
+        if found.runtime == 2 and (self.omp is None or self.omp_now is None):
             raise Unavailable(f"{self.path} does not show OpenMP's omp_set_num_threads")
 
     def _try(self) -> None:
         """One product: a library that answers wrongly is not used."""
         a = np.arange(6, dtype="f4").reshape(2, 3)
         out, want = np.zeros((2, 2), "f4"), a @ a.T
-        self.use(1)
+        was = self.enter(1)
         status = self.sgemm(
             b"N", b"T", 2, 2, 3, 1.0, a.ctypes.data, 3, a.ctypes.data, 3, 0.0, out.ctypes.data, 2
         )
+        self.leave(was, 1)
         if status or not (out == want).all():
             raise Unavailable(f"{self.path} computes a small product wrongly")
 
@@ -160,15 +160,24 @@ class Library:
         ready = [dims(a) if a.__class__ is tuple else a for a in args]
         return self.made(name + "_primitive_desc_create", self.engine, *ready)
 
-    def use(self, threads: int) -> None:
-        """Let this thread's next calls run on so many threads of OpenMP; each thread has a number of its own."""
-        mine = self._mine
-        if getattr(mine, "threads", None) != threads:
-            if self.omp is not None:
-                self.omp(threads)
-            mine.threads = threads
+    def enter(self, threads: int) -> int:
+        """Let this thread's next call run on so many threads of OpenMP; returns what to `leave` with.
+
+        The number belongs to the thread, and to every other user of OpenMP in it: it is put back after each call.
+        """
+        if self.omp is None:
+            return threads
+        was = self.omp_now()
+        if was != threads:
+            self.omp(threads)
         if threads > 1:
             self.shared = True
+        return was
+
+    def leave(self, was: int, threads: int) -> None:
+        """Put back what OpenMP had before."""
+        if was != threads:
+            self.omp(was)
 
     def allowed(self, threads: int) -> int:
         """The number of threads that may be used of those that are wanted."""
@@ -178,7 +187,6 @@ class Library:
 
     def forked(self) -> None:
         """In a child: OpenMP would wait for threads that it has not; without any so far, it can start its own."""
-        self._mine = threading.local()
         if self.shared:
             self.limit = 1
         if self.omp is not None:

@@ -250,32 +250,37 @@ class Call:
 
     def __call__(self, *addresses: int) -> None:
         """Compute, from and into the memory at these addresses."""
-        lib.use(self.threads)
+        threads = self.threads
+        was = lib.enter(threads)
         if self.places:
-            self._through(addresses)
-            return
+            failed = self._through(addresses)
+        else:
+            failed = self._run(addresses)
+        if was != threads:
+            lib.leave(was, threads)
+        if failed:
+            raise Refused("execute")
+
+    def _run(self, addresses: Any) -> int:
         handle = self._handle
         for memory, at in zip(self.memories, addresses):  # noqa: B905  hot
             handle(memory, at)
-        if self._execute(self._primitive, self._stream, self.count, self._at):
-            raise Refused("execute")
+        return self._execute(self._primitive, self._stream, self.count, self._at)
 
-    def _through(self, addresses: tuple) -> None:
+    def _through(self, addresses: tuple) -> int:
         """The same, with the arguments that lie otherwise packed before and unpacked after."""
         inner = list(addresses)
         for i, piece, nbytes in self.places:
             inner[i] = address(_scratch(piece, nbytes))
+        failed = 0
         for i, copy in self.before:
-            copy(addresses[i], inner[i])
-        handle = self._handle
-        for memory, at in zip(self.memories, inner):  # noqa: B905  hot
-            handle(memory, at)
-        if self._execute(self._primitive, self._stream, self.count, self._at):
-            raise Refused("execute")
+            failed |= copy._run((addresses[i], inner[i]))
+        failed |= self._run(inner)
         for i, copy in self.after:
-            copy(inner[i], addresses[i])
+            failed |= copy._run((inner[i], addresses[i]))
         if self.large > KEPT:
             _mine.memory.clear()
+        return failed
 
     def __del__(self, end: Any = _end) -> None:  # at the end of Python the module's names are gone
         for memory in self.memories:
@@ -305,11 +310,13 @@ def cached(make: Callable) -> Callable:
             return kept[whole]
         except KeyError:
             pass
-        lib.use(threads)
+        was = lib.enter(threads)
         try:
             made = make(threads, *key)
         except Refused:
             made = None
+        finally:
+            lib.leave(was, threads)
         if len(kept) >= LIMIT:
             for old in list(kept)[: LIMIT // 2]:
                 del kept[old]

@@ -33,8 +33,10 @@ def matrix(a: Any, b: Any) -> Any:
     a, turn_a, lda = _lies(a)
     b, turn_b, ldb = _lies(b)
     y = np.empty((m, n), F4)
-    lib.use(lib.allowed(share(m * n * k * _NANOSECONDS)))
+    threads = lib.allowed(share(m * n * k * _NANOSECONDS))
+    was = lib.enter(threads)
     status = lib.sgemm(turn_a, turn_b, m, n, k, 1.0, address(a), lda, address(b), ldb, 0.0, address(y), n)
+    lib.leave(was, threads)
     return None if status else y
 
 

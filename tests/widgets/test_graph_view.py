@@ -11,7 +11,7 @@ from vistorch import nn
 from vistorch.debug.stepper import Stepper
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.wire import unpack
-from vistorch.widgets.graph import listening
+from vistorch.widgets.graph import graph_listeners
 from vistorch.widgets.graph.command import graph, leaves
 from vistorch.widgets.graph.live import GraphView
 from vistorch.widgets.graph.node_values import Inside
@@ -23,7 +23,7 @@ from vistorch.widgets.steps.live import StepsView
 @pytest.fixture(autouse=True)
 def quiet():
     yield
-    listening.stop()
+    graph_listeners.stop()
 
 
 @pytest.fixture

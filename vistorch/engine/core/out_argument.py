@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, errors
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import mode
 from .graph import version
 from .tensor import Tensor
@@ -120,6 +120,6 @@ def deliver(out: Tensor, result: Tensor) -> Tensor:
             raise RuntimeError(errors.WRITE_ALIASED)
         d[...] = r
     version(out).n += 1
-    if (told := hear.write) is not None:
-        told(out, None)
+    if (emit := listeners.write) is not None:
+        emit(out, None)
     return out

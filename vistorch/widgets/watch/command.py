@@ -39,7 +39,7 @@ class Watched(Run):
         if shell is not None:
             self.names = lambda: leaves(shell.user_ns)
         self.panel = Panel(self) if has_front_end(shell_of_user()) else Line()
-        self.tell = self.panel
+        self.notify = self.panel
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
@@ -101,7 +101,7 @@ class Panel:
             run: the run.
         """
         if self.view is not None:
-            self.view.tell(run)
+            self.view.notify(run)
         if run.open or self.done:
             return
         self.done = True

@@ -45,6 +45,7 @@ RIGHT = {
     r"\btold apart\b|_told_apart\b": "the idiom",
     r"\b(?i:make|makes|leave|leaves|no|little|more|is|has|with) room\b|\b[Rr]oom (?:for|to)\b": "space, as in any text",
     r"_(?:is|little)_room\b|_make_room\b": "the same in the name of a test",
+    r"\((?:was|state was) [^)]*\)": "the changelog names what was called otherwise",
     r"\bROOM\b": "the folder of tests that `make test ROOM=optim` runs",
     r"\btwins:inplace_docs\b": "a former name of a module, which old pickles have",
 }

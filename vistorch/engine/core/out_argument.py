@@ -51,7 +51,7 @@ def refuse_overlap(out: Tensor, operands: tuple) -> None:
 
 
 def outgrown(shape: tuple, result: tuple) -> str:
-    """The sentence for a result that is larger than what it shall be written to."""
+    """The sentence for a result that is larger than what it is written to."""
     return f"output with shape {errors.sizes(shape)} doesn't match the broadcast shape {errors.sizes(result)}"
 
 

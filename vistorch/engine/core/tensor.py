@@ -189,7 +189,7 @@ class Tensor:
         """Set `requires_grad` and return the tensor.
 
         Args:
-            requires_grad: whether backward passes shall compute its gradient.
+            requires_grad: whether backward passes compute its gradient.
 
         Example:
             >>> import vistorch

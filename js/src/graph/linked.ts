@@ -15,7 +15,7 @@ export class Linked {
   #board: Board;
   #folds: Folds | null = null;
   #chosen = -1;
-  #note = el("div.vt-note.vt-status", { role: "status" });
+  #note = el("div.vt-note.vt-answer", { role: "status" });
 
   /**
    * @param name what the picture shows, for the line above it.

@@ -27,7 +27,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   const checked = new Map<number, [boolean, string]>();
   const breaks = new Set<number>();
   const status = el("div.vt-stop", { role: "status" });
-  const note = el("div.vt-note.vt-status", { role: "status" });
+  const note = el("div.vt-note.vt-answer", { role: "status" });
   const aside = el("div.vt-inspector", { role: "region", "aria-label": "the step", tabindex: 0 });
   const pane: Pane = { course, theme, width: 284, signal, again: [] };
   const say = (text: string): void => void (note.textContent = text);

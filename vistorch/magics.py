@@ -26,7 +26,7 @@ from .vt.failures import Failures
 from .widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .widgets._frame.output import show
 from .widgets._frame.shell import has_front_end
-from .widgets.graph import listening
+from .widgets.graph import graph_listeners
 
 _ASKS = re.compile(r"^(\s*%%?vt(?:\s+\w+)?)\s*\?{1,2}\s*$")
 
@@ -122,14 +122,14 @@ def load_ipython_extension(shell: Any) -> None:
     undo.append(Failures(shell).start())
     shell.events.register("pre_run_cell", _listen)
     undo.append(lambda: shell.events.unregister("pre_run_cell", _listen))
-    if listening.start():
-        undo.append(listening.stop)
+    if graph_listeners.start():
+        undo.append(graph_listeners.stop)
     undo.append(_forget_updates)
 
 
 def _listen(info: Any = None) -> None:
     """Before each cell: record its first passes."""
-    listening.start()
+    graph_listeners.start()
 
 
 def _forget_updates() -> None:

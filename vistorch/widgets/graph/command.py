@@ -15,7 +15,7 @@ from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.shell import has_front_end, shell_of_user
 from .._frame.user_error import Refusal, first_line
-from . import listening
+from . import graph_listeners
 
 
 def graph(
@@ -52,7 +52,7 @@ def graph(
     """
     from ...debug.graph import capture, capture_last
 
-    began = listening.start()
+    began = graph_listeners.start()
     around = _around(namespace, sys._getframe(1))
     try:
         if last:

@@ -20,7 +20,7 @@ from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.shell import has_front_end, shell_of_user
 from .._frame.user_error import Refusal, first_line
-from ..graph import listening
+from ..graph import graph_listeners
 from ..graph.command import _around, _tensors, leaves
 from ..graph.node_values import Looked, checked, opened
 
@@ -67,7 +67,7 @@ def step(
     from ...debug.breaks.points import breakpoints_of
     from ...debug.breaks.unmatched import unmatched
 
-    listening.start()
+    graph_listeners.start()
     around = _around(namespace, sys._getframe(1))
     roots = _tensors(x, "step")
     undone = _undo_open(roots)

@@ -335,6 +335,88 @@ def test_products_that_do_not_fit_and_products_of_nothing(name):
         np.testing.assert_array_equal(fast(double, double), slow(double, double))
 
 
+def test_a_matrix_times_a_batch():
+    fast, slow = kernels("bmm")
+    with every_size():
+        for a, b in (
+            ((5, 4), (3, 4, 6)),
+            ((3, 5, 4), (4, 6)),
+            ((1, 5, 4), (3, 4, 6)),
+            ((2, 1, 5, 4), (3, 4, 6)),
+        ):
+            a, b = noise(*a), noise(*b, seed=1)
+            close(fast(a, b), slow(a, b), 2e-6)
+
+
+# ---- recurrent layers -----------------------------------------------------------------------------------------------
+def layers(kind, width=6, units=5, **options):
+    torch.manual_seed(0)
+    theirs = getattr(torch.nn, kind)(width, units, **options)
+    mine = getattr(L.nn, kind)(width, units, **options)
+    mine.load_state_dict({name: L.tensor(p.numpy()) for name, p in theirs.state_dict().items()})
+    return mine, theirs
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"num_layers": 2, "bidirectional": True}, {"bias": False}, {"batch_first": True}, {"proj_size": 3}],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:LSTM with projections is not supported")
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layers(kind, options):
+    if kind != "LSTM" and "proj_size" in options:
+        options = {"num_layers": 3}
+    mine, theirs = layers(kind, **options)
+    results = []
+    for lib, net in ((L, mine), (torch, theirs)):
+        x = lib.tensor(noise(7, 3, 6), requires_grad=True)
+        with every_size():
+            out, state = net(x)
+            last = state[1] if kind == "LSTM" else state
+            ((out * lib.tensor(noise(*out.shape, seed=1))).sum() + last.sum()).backward()
+        results.append([out, x.grad, *[p.grad for p in net.parameters()]])
+    for a, b in zip(*results, strict=True):
+        close(a.detach().numpy(), b.detach().numpy(), 5e-6)
+
+
+def test_lstm_is_torchs_bit_for_bit_and_its_output_may_be_overwritten():
+    mine, theirs = layers("LSTM", num_layers=2)
+    x, y = L.tensor(noise(7, 3, 6), requires_grad=True), torch.tensor(noise(7, 3, 6), requires_grad=True)
+    state = [noise(2, 3, 5, seed=i) for i in (1, 2)]
+    with every_size():
+        out = mine(x, tuple(map(L.tensor, state)))[0]
+        total = out.sum()
+        with L.no_grad():
+            out.zero_()
+        total.backward()
+        want = theirs(y, tuple(map(torch.tensor, state)))[0]
+        want.sum().backward()
+        again = mine(x, tuple(map(L.tensor, state)))[0]
+    np.testing.assert_array_equal(again.detach().numpy(), want.detach().numpy())
+    np.testing.assert_array_equal(x.grad.numpy(), y.grad.numpy())
+    for p, q in zip(mine.parameters(), theirs.parameters(), strict=True):
+        np.testing.assert_array_equal(p.grad.numpy(), q.grad.numpy())
+
+
+def test_lstm_gradients_that_are_recorded_and_inference():
+    mine, _ = layers("LSTM")
+
+    def second():
+        x = L.tensor(noise(4, 2, 6), requires_grad=True)
+        (g,) = L.autograd.grad(mine(x)[0].square().sum(), x, create_graph=True)
+        return L.autograd.grad(g.square().sum(), x)[0].numpy()
+
+    with every_size(), L.no_grad():
+        close(
+            mine(L.tensor(noise(4, 2, 6)))[0].numpy(),
+            plain(lambda: mine(L.tensor(noise(4, 2, 6)))[0].numpy()),
+            1e-6,
+        )
+    with every_size():
+        close(second(), plain(second), 1e-4)
+
+
 # ---- whole networks -------------------------------------------------------------------------------------------------
 def network():
     L.manual_seed(0)

@@ -195,7 +195,7 @@ def define(
         consts = params[len(tensors) :]
     elif not tensors:
         tensors = ("input",)
-    rule = Rule(name, kernel, tensors, consts, vjps, together)
+    rule = Rule(name, kernel, tensors, consts, vjps, fast.chosen_together(name, together))
     rule.differentiable_outs = outs
     rule.view, rule.holomorphic, rule.widen = view, holomorphic, widen
     rule.formula = {tensors[0]: formula} if isinstance(formula, str) else (formula or {})
@@ -205,8 +205,6 @@ def define(
     )
     bound = fast.chosen(name, bind(kernel, np))
     rule.kernels = [bound, None]
-    if together is not None and rule.together is not rule.vjps[0]:
-        rule.together = fast.chosen_together(name, together)
     rule.variants = (rule, rule)
     if name in TABLE:
         raise TypeError(f"two rows are named {name!r}")

@@ -33,17 +33,31 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """`numpy.matmul` of two batches of matrices."""
-    if a.size >= sizes.matrices and a.ndim == b.ndim and a.ndim > 2:
+    """`numpy.matmul` of batches of matrices, or of a matrix and a batch."""
+    if max(a.size, b.size) >= sizes.matrices and max(a.ndim, b.ndim) > 2 and min(a.ndim, b.ndim) > 1:
         if a.dtype is F4 and b.dtype is F4:
-            if a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and b.size and onednn.ready():
-                y = onednn.products.batched(a, b)
-                if y is not None:
-                    return y
+            if a.size and b.size and (onednn.on or onednn.ready()):
+                x, w = _level(a, b.ndim), _level(b, a.ndim)
+                if _fit(x.shape, w.shape):
+                    y = onednn.products.batched(x, w)
+                    if y is not None:
+                        return y
         elif threads.state.alone:
             with threads.blas():
                 return _matmul(a, b)
     return _matmul(a, b)
+
+
+def _level(a: Any, ndim: int) -> Any:
+    """The array with at least so many dims, the ones in front of size 1."""
+    return a if a.ndim >= ndim else a.reshape((1,) * (ndim - a.ndim) + a.shape)
+
+
+def _fit(x: tuple, w: tuple) -> bool:
+    """Whether shapes with as many dims make a product."""
+    if x[-1] != w[-2]:
+        return False
+    return all(n == m or n == 1 or m == 1 for n, m in zip(x[:-2], w[:-2], strict=True))
 
 
 def solver(plain: Kernel) -> Kernel:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import images, matrices, vectors
+from . import images, matrices, recurrent, vectors
 
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -33,6 +33,7 @@ KERNELS: dict[str, Make] = {
     "gelu_tanh_backward": vectors.one_back("GELU_TANH"),
     "log_softmax": vectors.softmax("LOG_SOFTMAX"),
     "log_softmax_backward_data": vectors.softmax_back("LOG_SOFTMAX"),
+    "lstm_layer": recurrent.lstm,
     "max_pool2d": images.max_pool,
     "max_pool2d_backward": images.max_pool_backward,
     "max_pool3d": images.max_pool,
@@ -45,7 +46,10 @@ KERNELS: dict[str, Make] = {
     "softmax": vectors.softmax("SOFTMAX"),
     "softmax_backward_data": vectors.softmax_back("SOFTMAX"),
 }
-TOGETHER: dict[str, Make] = {"native_layer_norm": vectors.layer_norm_gradients}
+TOGETHER: dict[str, Make] = {
+    "lstm_layer": recurrent.lstm_gradients,
+    "native_layer_norm": vectors.layer_norm_gradients,
+}
 
 
 def chosen(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:

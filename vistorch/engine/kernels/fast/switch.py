@@ -24,6 +24,7 @@ class _OneDNN:
     pointwise: Any = None
     pooling: Any = None
     products: Any = None
+    recurrent: Any = None
     primitives: Any = None
 
     tried = False
@@ -45,7 +46,7 @@ class _OneDNN:
     def _open(self) -> None:
         try:
             primitives = importlib.import_module(f"{_ROOM}.primitives")
-            for name in ("convolution", "normalization", "pointwise", "pooling", "products"):
+            for name in ("convolution", "normalization", "pointwise", "pooling", "products", "recurrent"):
                 setattr(self, name, importlib.import_module(f"{_ROOM}.{name}"))
             self.primitives = primitives
         except Exception as exc:
@@ -92,6 +93,7 @@ class _Sizes:
     matrices = 1 << 12  # entries of a batch of matrices
     point = 1 << 11  # elements
     pool = 1 << 12  # elements of the input
+    recurrent = 1 << 16  # elements of the input times units
     product = 1 << 18  # multiplications; OpenBLAS takes one thread up to there, whatever it may
 
 

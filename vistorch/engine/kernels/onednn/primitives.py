@@ -202,7 +202,8 @@ class Call:
         inputs: pairs (argument, description of the memory that is given).
         outputs: the same for what is written.
         threads: for how many threads it was described.
-        fixed: which layouts are as given, so that nobody asks.
+        fixed: all layouts are as given, so that none is asked for.
+        zeroed: outputs that the primitive adds to; where they are not packed, the caller zeroes them.
     """
 
     __slots__ = (
@@ -223,7 +224,13 @@ class Call:
     )
 
     def __init__(
-        self, pd: Described, inputs: tuple, outputs: tuple, threads: int, fixed: bool = False
+        self,
+        pd: Described,
+        inputs: tuple,
+        outputs: tuple,
+        threads: int,
+        fixed: bool = False,
+        zeroed: tuple = (),
     ) -> None:
         self._primitive, self.memories = 0, ()
         self._primitive = lib.made("primitive_create", pd.at)
@@ -235,11 +242,11 @@ class Call:
         self._at, self.count, self.threads = C.addressof(self._args), len(pairs), threads
         self._handle, self._execute, self._stream = lib.handle, lib.execute, lib.stream
         self.before, self.after, places, self.large = [], [], [], 0
-        for i, ((_, mine), (_, md)) in enumerate(zip(given, chosen, strict=True)):
+        for i, ((kind, mine), (_, md)) in enumerate(zip(given, chosen, strict=True)):
             if fixed or same(mine, md):
                 continue
             nbytes = size(md)
-            places.append((i, len(places), nbytes))
+            places.append((i, len(places), nbytes, kind in zeroed))
             self.large += nbytes
             if i < len(inputs):
                 self.before.append((i, reorder(mine, md, threads)))
@@ -270,8 +277,11 @@ class Call:
     def _through(self, addresses: tuple) -> int:
         """The same, with the arguments that lie otherwise packed before and unpacked after."""
         inner = list(addresses)
-        for i, piece, nbytes in self.places:
-            inner[i] = address(_scratch(piece, nbytes))
+        for i, piece, nbytes, zeroed in self.places:
+            memory = _scratch(piece, nbytes)
+            inner[i] = address(memory)
+            if zeroed:
+                memory[:nbytes] = 0
         failed = 0
         for i, copy in self.before:
             failed |= copy._run((addresses[i], inner[i]))

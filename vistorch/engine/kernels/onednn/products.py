@@ -5,6 +5,7 @@ Invariant: the result is dense, and what lies transposed is read so, without a c
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ def matrix(a: Any, b: Any) -> Any:
 
 
 @cached
-def _batched(threads, xs, x_steps, ws, w_steps):
-    x, w, y = plain(xs, x_steps), plain(ws, w_steps), plain((*xs[:-1], ws[-1]))
+def _batched(threads, xs, x_steps, ws, w_steps, ys):
+    x, w, y = plain(xs, x_steps), plain(ws, w_steps), plain(ys)
     pd = good(described("matmul", x, w, None, y, None))
     return Call(pd, ((SRC, x), (WEIGHTS, w)), ((DST, y),), threads, fixed=True)
 
@@ -57,13 +58,14 @@ def _steps(a: Any) -> tuple:
 
 
 def batched(a: Any, b: Any) -> Any:
-    """The products of two batches of matrices with the same dims in front."""
+    """The products of two batches of matrices with as many dims; those in front are the same, or one of them is 1."""
     a, a_steps = _steps(a)
     b, b_steps = _steps(b)
-    work = a.size * b.shape[-1] * _NANOSECONDS
-    call = _batched(share(work), a.shape, a_steps, b.shape, b_steps)
+    lead = [max(pair) for pair in zip(a.shape[:-2], b.shape[:-2], strict=True)]
+    ys = (*lead, a.shape[-2], b.shape[-1])
+    call = _batched(share(prod(ys) * a.shape[-1] * _NANOSECONDS), a.shape, a_steps, b.shape, b_steps, ys)
     if call is None:
         return None
-    y = np.empty((*a.shape[:-1], b.shape[-1]), F4)
+    y = np.empty(ys, F4)
     call(address(a), address(b), address(y))
     return y

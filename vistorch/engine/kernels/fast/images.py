@@ -28,8 +28,8 @@ def _plan(x: tuple, w: tuple, out: Any, rest: tuple) -> Any:
 
 def _knows(x: Any, w: Any) -> bool:
     return (
-        x.dtype is F4
-        and w.dtype is F4
+        x.dtype == F4
+        and w.dtype == F4
         and x.size * w.size >= sizes.convolution
         and (onednn.on or onednn.ready())
     )
@@ -52,7 +52,7 @@ def convolution_with_bias(plain: Kernel) -> Kernel:
     """The same with a bias after the weight."""
 
     def run(x, w, bias, *rest):
-        if _knows(x, w) and bias.dtype is F4 and (out := _plan(x.shape, w.shape, None, rest)) is not None:
+        if _knows(x, w) and bias.dtype == F4 and (out := _plan(x.shape, w.shape, None, rest)) is not None:
             y = onednn.convolution.forward(x, w, bias, out, *rest)
             if y is not None:
                 return y
@@ -98,8 +98,8 @@ def conv_weight_grad(plain: Kernel) -> Kernel:
 
     def run(g, x, kernel, *rest):
         if (
-            g.dtype is F4
-            and x.dtype is F4
+            g.dtype == F4
+            and x.dtype == F4
             and g.size * x.shape[1] >= sizes.convolution >> 4
             and onednn.ready()
         ):
@@ -120,7 +120,7 @@ _spaces: dict[tuple[int, tuple], tuple] = {}
 
 def _images(x: Any, windows: tuple) -> bool:
     return (
-        x.dtype is F4
+        x.dtype == F4
         and x.ndim == len(windows) + 2
         and x.size >= sizes.pool
         and x.flags.c_contiguous
@@ -148,7 +148,7 @@ def max_pool_backward(plain: Kernel) -> Kernel:
 
     def run(g, x, windows):
         found = _spaces.get((id(x), windows))
-        if found is not None and found[0]() is x and g.dtype is F4 and onednn.on:
+        if found is not None and found[0]() is x and g.dtype == F4 and onednn.on:
             out = onednn.pooling.backward(onednn.pooling.MAX, g, found[1], x.shape, windows)
             if out is not None:
                 return out
@@ -186,7 +186,7 @@ def avg_pool_backward(plain: Kernel) -> Kernel:
 
     def run(g, shape, windows, include, override):
         if (
-            g.dtype is F4
+            g.dtype == F4
             and g.size >= sizes.pool // 4
             and len(shape) == len(windows) + 2
             and _alike(shape, windows, include, override)

@@ -21,7 +21,7 @@ _dot, _matmul = np.dot, np.matmul
 def dot(a: Any, b: Any) -> Any:
     """`numpy.dot` of two matrices (or of what else it takes)."""
     if a.ndim == 2 and b.ndim == 2 and a.size * b.shape[1] > sizes.product and a.shape[1] == b.shape[0]:
-        if a.dtype is F4 and b.dtype is F4:
+        if a.dtype == F4 and b.dtype == F4:
             if min(a.shape[0], b.shape[1]) > 1 and (onednn.on or onednn.ready()):
                 y = onednn.products.matrix(a, b)
                 if y is not None:
@@ -35,7 +35,7 @@ def dot(a: Any, b: Any) -> Any:
 def matmul(a: Any, b: Any) -> Any:
     """`numpy.matmul` of batches of matrices, or of a matrix and a batch."""
     if max(a.size, b.size) >= sizes.matrices and max(a.ndim, b.ndim) > 2 and min(a.ndim, b.ndim) > 1:
-        if a.dtype is F4 and b.dtype is F4:
+        if a.dtype == F4 and b.dtype == F4:
             if a.size and b.size and (onednn.on or onednn.ready()):
                 x, w = _level(a, b.ndim), _level(b, a.ndim)
                 if _fit(x.shape, w.shape):

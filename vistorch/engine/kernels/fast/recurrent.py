@@ -29,8 +29,8 @@ def lstm(plain: Kernel) -> Kernel:
         if (
             steps is None
             and x.ndim == 3
-            and x.dtype is F4
-            and w_hh.dtype is F4
+            and x.dtype == F4
+            and w_hh.dtype == F4
             and h0.shape == c0.shape
             and x.size * w_hh.shape[1] >= sizes.recurrent
             and x.shape[1] == len(h0)

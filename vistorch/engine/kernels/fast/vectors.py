@@ -22,7 +22,7 @@ def one(name: str) -> Callable[[Kernel], Kernel]:
 
     def make(plain: Kernel) -> Kernel:
         def run(x):
-            if x.size >= sizes.point and x.dtype is F4 and x.flags.forc and (onednn.on or onednn.ready()):
+            if x.size >= sizes.point and x.dtype == F4 and x.flags.forc and (onednn.on or onednn.ready()):
                 p = onednn.pointwise
                 y = p.eltwise(getattr(p, name), x)
                 if y is not None:
@@ -41,8 +41,8 @@ def one_back(name: str) -> Callable[[Kernel], Kernel]:
         def run(g, x):
             if (
                 x.size >= sizes.point
-                and x.dtype is F4
-                and g.dtype is F4
+                and x.dtype == F4
+                and g.dtype == F4
                 and x.flags.c_contiguous
                 and g.flags.c_contiguous
                 and g.shape == x.shape
@@ -63,7 +63,7 @@ def _rows(x: Any, dim: int) -> bool:
     """Whether softmax goes along the last dim of a dense array large enough."""
     return (
         x.size >= sizes.point
-        and x.dtype is F4
+        and x.dtype == F4
         and dim == x.ndim - 1
         and x.flags.c_contiguous
         and (onednn.on or onednn.ready())
@@ -92,7 +92,7 @@ def softmax_back(name: str) -> Callable[[Kernel], Kernel]:
 
     def make(plain: Kernel) -> Kernel:
         def run(g, y, dim):
-            if g.__class__ is np.ndarray and _rows(y, dim) and g.dtype is F4 and g.flags.c_contiguous:
+            if g.__class__ is np.ndarray and _rows(y, dim) and g.dtype == F4 and g.flags.c_contiguous:
                 p = onednn.pointwise
                 d = p.softmax_back(getattr(p, name), g, y, dim)
                 if d is not None:
@@ -119,9 +119,9 @@ def layer_norm(plain: Kernel) -> Kernel:
     def run(x, weight, bias, count, eps):
         if (
             x.size >= sizes.layer
-            and x.dtype is F4
-            and weight.dtype is F4
-            and bias.dtype is F4
+            and x.dtype == F4
+            and weight.dtype == F4
+            and bias.dtype == F4
             and onednn.ready()
         ):
             made = onednn.normalization.forward(_of_rows(x, count), _vector(weight), _vector(bias), eps)
@@ -139,9 +139,9 @@ def layer_norm_gradients(plain: Kernel) -> Kernel:
         if (
             xp is np
             and input.size >= sizes.layer
-            and input.dtype is F4
-            and g.dtype is F4
-            and weight.dtype is F4
+            and input.dtype == F4
+            and g.dtype == F4
+            and weight.dtype == F4
             and onednn.ready()
         ):
             made = onednn.normalization.backward(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..threads import share
-from .primitives import DST, F4, SRC, WEIGHTS, Call, address, cached, described, good, lib, plain
+from .primitives import DST, F4, SRC, WEIGHTS, Call, address, cached, described, good, lib, plain, strides_of
 
 _NANOSECONDS = 1 / 40  # of a multiplication and an addition
 
@@ -20,6 +20,8 @@ def _lies(a: Any) -> tuple:
     """(array, whether transposed, distance of rows in elements) for BLAS; copied where it can be neither way."""
     rows, columns = a.shape
     down, along = a.strides
+    if a.flags.c_contiguous:  # of one row or column the strides say nothing
+        return a, b"N", columns
     if along == 4 and (down >= 4 * columns and down % 4 == 0):
         return a, b"N", down // 4
     if down == 4 and (along >= 4 * rows and along % 4 == 0):
@@ -51,10 +53,11 @@ def _batched(threads, xs, x_steps, ws, w_steps, ys):
 def _steps(a: Any) -> tuple:
     """An array that the primitive can read as it lies, and its strides in elements."""
     steps = a.strides
+    if a.flags.c_contiguous:  # of a dim of size 1 the stride says nothing
+        return a, strides_of(a.shape)
     if 4 in steps[-2:] and all(s > 0 and s % 4 == 0 for s in steps):
         return a, tuple([s // 4 for s in steps])
-    a = np.ascontiguousarray(a)
-    return a, tuple([s // 4 for s in a.strides])
+    return np.ascontiguousarray(a), strides_of(a.shape)
 
 
 def batched(a: Any, b: Any) -> Any:

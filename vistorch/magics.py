@@ -18,6 +18,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_loca
 from traitlets import Bool, Enum, Int, TraitError, observe, validate
 
 from . import vt
+from .debug.graph import listening
 from .engine.core.tensor import Tensor
 from .vt.automatic import bundle_of
 from .vt.completion import matcher_for
@@ -26,7 +27,6 @@ from .vt.failures import Failures
 from .widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .widgets._frame.output import show
 from .widgets._frame.shell import has_front_end
-from .widgets.graph import listening
 
 _ASKS = re.compile(r"^(\s*%%?vt(?:\s+\w+)?)\s*\?{1,2}\s*$")
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ...debug.graph import listening
 from ...engine.core.tensor import Tensor
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.shell import has_front_end, shell_of_user
 from .._frame.user_error import Refusal, first_line
-from . import listening
 
 
 def graph(

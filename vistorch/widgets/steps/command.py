@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...debug.breaks.errors import ConditionError
+from ...debug.graph import listening
 from ...debug.stepper import Stepper
 from ...engine.core.graph import FREED, Leaf
 from ...engine.core.tensor import Tensor
@@ -20,7 +21,6 @@ from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.shell import has_front_end, shell_of_user
 from .._frame.user_error import Refusal, first_line
-from ..graph import listening
 from ..graph.command import _around, _tensors, leaves
 from ..graph.node_values import Looked, checked, opened
 

@@ -13,18 +13,18 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from . import shelves
+from . import sections
 from .docstrings import escape, markdown, signature
 from .entries import class_entry, described, entry
 
 
 def pages() -> dict[str, str]:
     """Return every page of the reference by its path without a suffix."""
-    made = {f"reference/{file}": _functions(title, file) for title, file, _ in shelves.FUNCTIONS}
+    made = {f"reference/{file}": _functions(title, file) for title, file, _ in sections.FUNCTIONS}
     if left := _on_shelf("other"):
         made["reference/other"] = _page("Other functions", "", _twins(left))
     made["reference/tensor"] = _tensor()
-    for title, file, names in shelves.MODULES:
+    for title, file, names in sections.MODULES:
         made[f"reference/{file}"] = _modules(title, names)
     made["reference/index"] = _index(made)
     return made
@@ -57,9 +57,9 @@ def shelf_of(thing: Any) -> str:
     """
     code = getattr(inspect.unwrap(thing), "__code__", None)
     file = code.co_filename.replace("\\", "/").rpartition("vistorch/")[2] if code else ""
-    if not file or file.startswith(shelves.LEFT_OUT):
+    if not file or file.startswith(sections.LEFT_OUT):
         return ""
-    for _, page, places in shelves.FUNCTIONS:
+    for _, page, places in sections.FUNCTIONS:
         if file.startswith(places):
             return page
     return "other"
@@ -141,7 +141,7 @@ def _modules(title: str, names: tuple[str, ...]) -> str:
     targets: set[str] = set()
     for name in names:
         module = importlib.import_module(name)
-        groups = shelves.GROUPS.get(name)
+        groups = sections.GROUPS.get(name)
         entries: dict[str, list[str]] = {}
         depth = 3 if len(names) > 1 or groups else 2
         for own, thing in sorted(public(module), key=lambda pair: inspect.isclass(pair[1])):
@@ -157,7 +157,7 @@ def _modules(title: str, names: tuple[str, ...]) -> str:
                 if inspect.isclass(thing)
                 else entry(f"{name}.{own}", thing, depth, target=target)
             )
-            entries.setdefault(shelves.group_of(thing, groups), []).append(made)
+            entries.setdefault(sections.group_of(thing, groups), []).append(made)
         says = _first_paragraph(module)
         if len(names) > 1:
             parts.append("\n\n".join([f"## {name}", says, *entries.get("", [])]))
@@ -171,7 +171,7 @@ def _modules(title: str, names: tuple[str, ...]) -> str:
 @cache
 def documented() -> frozenset[type]:
     """Return the classes that have an entry of their own."""
-    rooms = (importlib.import_module(name) for _, _, names in shelves.MODULES for name in names)
+    rooms = (importlib.import_module(name) for _, _, names in sections.MODULES for name in names)
     classes = [thing for room in rooms for _, thing in public(room) if inspect.isclass(thing)]
     return frozenset([importlib.import_module("vistorch").Tensor, *classes])
 

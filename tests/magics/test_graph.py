@@ -6,7 +6,7 @@ import pytest
 import vistorch
 from vistorch import nn, vt
 from vistorch.debug.breakpoint_session import Stopped, session
-from vistorch.debug.graph import listening
+from vistorch.debug.graph import graph_listeners
 from vistorch.vt import Refusal
 
 SETUP = "import vistorch as torch\nw = torch.ones(3, requires_grad=True)\nloss = (w * 2).sum()"
@@ -18,7 +18,7 @@ def quiet():
     yield
     session.clear()
     session.on_stop = session.names = None
-    listening.stop()
+    graph_listeners.stop()
 
 
 def net_and_loss():
@@ -38,14 +38,14 @@ def test_a_graph_in_a_terminal_is_its_text(type_in):
 
 
 def test_lines_are_known_from_the_moment_the_extension_is_loaded(type_in, bare):
-    assert listening.start() is False
+    assert graph_listeners.start() is False
     vistorch.unload_ipython_extension(bare)
-    assert listening.start() is True
+    assert graph_listeners.start() is True
 
 
 def test_the_first_pass_of_every_cell_is_looked_at(type_in):
     type_in(SETUP)
-    norms = next(one for one in listening._ears.open if isinstance(one, vistorch.debug.graph.Norms))
+    norms = next(one for one in graph_listeners._ears.open if isinstance(one, vistorch.debug.graph.Norms))
     norms.share = 0.0  # nothing is left for passes that need not be looked at
     type_in("loss = (w * 2).sum(); loss.backward()\nsecond = (w * 2).sum(); second.backward()")
     type_in("third = (w * 2).sum(); third.backward()")

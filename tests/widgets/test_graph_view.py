@@ -8,7 +8,7 @@ import pytest
 
 import vistorch
 from vistorch import nn
-from vistorch.debug.graph import listening
+from vistorch.debug.graph import graph_listeners
 from vistorch.debug.stepper import Stepper
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.wire import unpack
@@ -23,7 +23,7 @@ from vistorch.widgets.steps.live import StepsView
 @pytest.fixture(autouse=True)
 def quiet():
     yield
-    listening.stop()
+    graph_listeners.stop()
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import time
 from multiprocessing.connection import wait
 from typing import Any
 
-from .carrying import Carried, interactive, nameless_main
-from .desk import desk
+from .memory_server import desk
+from .notebook_pickle import Carried, interactive, nameless_main
 from .pool import Pool as _Pool
 
 _DYING = 5  # seconds that an orphan has to end by itself

@@ -22,7 +22,7 @@ from ..engine.memory.shared_memory import Piece, Segment, ledger
 from ..engine.memory.storage import UntypedStorage
 from ..engine.methods.copy_pickle import _reduce as reduce_by_value
 from ..nn.parameter import Parameter, is_lazy
-from .desk import Offer, desk
+from .memory_server import Offer, desk
 
 # A fork server hands over at most 256 descriptors with a new process; the rest is fetched at the desk.
 _WITH_A_PROCESS = 200

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .contexts import default
-from .desk import desk
+from .memory_server import desk
 
 __all__ = [
     "ProcessContext",

@@ -3,7 +3,7 @@
 import { atEnd, button, el, glyph, on } from "../shared/dom";
 import { still } from "../shared/theme";
 import { ROLE_NAMES } from "./axes";
-import type { Desk } from "./desk";
+import type { Desk } from "./context";
 import type { Role } from "./types";
 
 const PACE = 160;

@@ -5,7 +5,7 @@ import type { Theme } from "../shared/theme";
 import { indexText } from "./axes";
 import { AxesBar } from "./axesbar";
 import { nextBad, whichAt } from "./bad";
-import type { Desk } from "./desk";
+import type { Desk } from "./context";
 import { gestures } from "./gestures";
 import { Head } from "./head";
 import { type Command, commandOf, HELP } from "./keys";

@@ -1,7 +1,7 @@
 // Pointer, wheel and fingers on a picture. A still pointer over a page that scrolls does not zoom: it has to move first.
 
 import { on } from "../shared/dom";
-import type { Desk } from "./desk";
+import type { Desk } from "./context";
 import type { Surface } from "./surface";
 
 interface Drag {

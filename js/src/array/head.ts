@@ -3,7 +3,7 @@
 import { button, el, glyph } from "../shared/dom";
 import { tally, total } from "./bad";
 import { most } from "./camera";
-import type { Desk } from "./desk";
+import type { Desk } from "./context";
 import { metaOf } from "./stats";
 import type { Item } from "./types";
 

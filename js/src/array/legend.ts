@@ -4,7 +4,7 @@ import { css } from "../shared/colour";
 import { el, on, onWidth, prepare, ratio } from "../shared/dom";
 import { count, num } from "../shared/format";
 import { real } from "../shared/payload";
-import type { Desk } from "./desk";
+import type { Desk } from "./context";
 import { partFor, placeOf, shareOf, valueAt } from "./scale";
 import type { Sheet } from "./sheet";
 

@@ -2,7 +2,7 @@
 // Over tiles it shows the chosen one; over a pooled array single values when the kernel has sent them, else blocks.
 
 import { el, on } from "../shared/dom";
-import type { Desk } from "./desk";
+import type { Desk } from "./context";
 import { placeIn } from "./mosaic";
 import type { Pose } from "./pose";
 import type { Sheet } from "./sheet";

@@ -3,7 +3,7 @@
 import { el } from "../shared/dom";
 import { num } from "../shared/format";
 import { indexText } from "./axes";
-import type { Desk } from "./desk";
+import type { Desk } from "./context";
 import type { Sheet } from "./sheet";
 
 export interface Line {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vistorch
-from tests.vision.models.twins import twin
+from tests.vision.models.counterparts import twin
 from vistorch.vision import models
 
 torch = pytest.importorskip("torch", reason="torch is the reference")

@@ -159,7 +159,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """
 
     def __init__(self, loader: Any) -> None:
-        from ._workers import crew, entry  # here: who has no workers needs none of it
+        from ._workers import worker_main, worker_pool  # here: who has no workers needs none of it
 
         super().__init__(loader)
         self._prefetch_factor = loader.prefetch_factor
@@ -168,7 +168,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             raise AssertionError("num_workers must be greater than 0 for MultiProcessingDataLoaderIter")
         if self._prefetch_factor <= 0:
             raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
-        plan = entry.Plan(
+        plan = worker_main.Plan(
             self._dataset_kind,
             self._dataset,
             self._auto_collation,
@@ -177,9 +177,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             loader.worker_init_fn,
         )
         self._broken: Exception | None = None
-        self._ended = entry.ENDED
+        self._ended = worker_main.ENDED
         self._epoch = -1
-        self._crew = crew.Crew(
+        self._crew = worker_pool.Crew(
             plan, self._num_workers, self._base_seed, loader.multiprocessing_context, self._prefetch_factor
         )
         self._shutdown_workers = weakref.finalize(self, self._crew.close)

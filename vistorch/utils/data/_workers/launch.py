@@ -116,7 +116,7 @@ if has_server():
             if server is None:
                 _servers.clear()
                 server = _servers[os.getpid()] = forkserver.ForkServer()
-                server.set_forkserver_preload(["vistorch.utils.data._workers.entry"])
+                server.set_forkserver_preload(["vistorch.utils.data._workers.worker_main"])
             resource_tracker.ensure_running()  # first: to start it lets interrupts through again
             with one_thread_for_children(PYTHONPATH=_search_path()), interrupts_held():
                 server.ensure_running()

@@ -22,7 +22,7 @@ import numpy as np
 from .._utils import worker as myself
 from .._utils.fetch import _DatasetKind
 from . import launch
-from .parcel import Luggage, lay, needed, pack
+from .pickle_buffers import Luggage, lay, needed, pack
 from .ring import ALIGN, STRIDE, Ring, aligned
 
 IN_SLOT, IN_PIPE, RAISED, ENDED = range(4)

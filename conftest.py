@@ -40,8 +40,8 @@ def leaves_nothing():
     """Fail a test, or an example, that leaves a mode other than it found it: the next would pay for it."""
     before = leftovers.Before()
     yield
-    told = before.left()
-    assert not told, "left behind: " + "; ".join(told)
+    seen = before.left()
+    assert not seen, "left behind: " + "; ".join(seen)
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ PACKAGE = pathlib.Path(vistorch.__file__).parent
 MAKERS = frozenset(
     "as_strided frombuffer memmap mmap from_dlpack from_address string_at CDLL addressof".split()
 )
-OWN = frozenset(("lay", "laid", "room"))  # the checked way, and this package's own public functions
+OWN = frozenset(("lay", "laid", "available"))  # the checked way, and this package's own public functions
 BIG = 2**61
 
 # file: {what it calls: how often}, and programs that ask that place for memory that is not there

@@ -130,7 +130,9 @@ def wrong_for_engine(names):
 
     def wrong(name):
         if name.split(".")[0] == "vistorch":
-            return not any(name == room or name.startswith(room + ".") for room in ENGINE_MAY_IMPORT)
+            return not any(
+                name == namespace or name.startswith(namespace + ".") for namespace in ENGINE_MAY_IMPORT
+            )
         return name.split(".")[0] in ENGINE_MAY_NOT_IMPORT
 
     return sorted(filter(wrong, names))
@@ -176,7 +178,7 @@ def test_no_folders_import_each_other_in_a_circle():
 
 
 def test_a_circle_is_found_wherever_it_hides(tmp_path):
-    room = tmp_path / "room"
+    namespace = tmp_path / "room"
     for path, text in {
         "__init__.py": "",
         "a.py": "from .b import g\n",
@@ -189,9 +191,9 @@ def test_a_circle_is_found_wherever_it_hides(tmp_path):
         "high/f.py": "from ..low import e\n",
         "high/g.py": "from .. import room\n",
     }.items():
-        (room / path).parent.mkdir(exist_ok=True, parents=True)
-        (room / path).write_text(text)
-    edges = import_graph(room.rglob("*.py"), tmp_path)
+        (namespace / path).parent.mkdir(exist_ok=True, parents=True)
+        (namespace / path).write_text(text)
+    edges = import_graph(namespace.rglob("*.py"), tmp_path)
     assert cycles(edges) == [["room.a", "room.b"], ["room.c", "room.d"]]
     assert cycles(folded(edges, "room"))[-1] == ["room.high", "room.low"]
     assert cycles(folded(edges, "room.high")) == []

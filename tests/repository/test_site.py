@@ -235,7 +235,7 @@ def test_a_site_without_a_first_page_is_trouble(tmp_path):
 
 
 def documented(pages):
-    """Every object that the reference tells Sphinx of: its kind and full name."""
+    """Every object that the reference hands to Sphinx: its kind and full name."""
     whole = "\n".join(pages.values())
     blocks = re.findall(r"^```\{eval-rst\}\n(\.\. py:(\w+):: .*?)\n```$", whole, re.M | re.S)
     return [

@@ -82,7 +82,7 @@ def test_both_sources_satisfy_the_protocol():
             assert hasattr(source, name), (source.name, name)
         for name in [name for name in vars(sources.Nodes) if not name.startswith("_")]:
             assert hasattr(source.nodes, name), (source.name, name)
-    assert {name for row in FEATURES.values() for name in row} == set(sources.ROOMS)
+    assert {name for row in FEATURES.values() for name in row} == set(sources.MODULES)
 
 
 def test_the_table_says_what_is_refused():

@@ -4,7 +4,7 @@ The server is the standard library's fork server, a second one of our own, so th
 libraries of one thread, and so that neither it nor its children run the user's script again: what a worker needs of
 `__main__` is in its luggage. It ends with this process.
 
-Invariant: whoever starts a process here holds no lock of ours while user code runs.
+Invariant: a thread that starts a process here holds no lock of ours while user code runs.
 """
 
 from __future__ import annotations

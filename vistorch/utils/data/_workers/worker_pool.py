@@ -1,6 +1,6 @@
 """The main process's side: start workers, send them tasks, wait for their results, and see to it that they go.
 
-Invariant: every process, pipe, file and mapping that a crew has made is gone after `close`, however far it got and
+Invariant: every process, pipe, file and mapping that a pool has made is gone after `close`, however far it got and
 whatever state the workers are in; only memory that a batch still uses lives on, with the batch.
 """
 
@@ -156,7 +156,7 @@ class Member:
                 self.process.close()
 
 
-class Crew:
+class WorkerPool:
     """All workers of one iterator.
 
     Args:
@@ -272,7 +272,7 @@ class Crew:
                 if os.name == "posix":
                     os.set_blocking(member.tasks.fileno(), False)  # it may be stopped, its pipe full
                 self.dismiss(member)
-                member.results.close()  # who writes there now is told so
+                member.results.close()  # who writes there now gets an error
             _wait_for(started, GRACE)
         finally:
             for act in ("terminate", "kill"):

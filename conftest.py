@@ -12,7 +12,7 @@ import pytest
 from tests import draws, leftovers
 
 ENDS = (
-    ("vistorch.debug.graph.listening", "stop"),
+    ("vistorch.debug.graph.graph_listeners", "stop"),
     ("vistorch.torch_source.listening", "stop"),
     ("vistorch.debug.updates", "forget"),
 )

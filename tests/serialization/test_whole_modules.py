@@ -195,9 +195,9 @@ def test_paths_are_those_of_torch():
     """Whatever has a path in PyTorch is there, under the same name."""
     import importlib
 
-    packages = "nn nn.functional nn.modules optim optim.lr_scheduler optim.swa_utils utils.data distributions amp nn.init"
+    parts = "nn nn.functional nn.modules optim optim.lr_scheduler optim.swa_utils utils.data distributions amp nn.init"
     seen = 0
-    for package in packages.split():
+    for package in parts.split():
         for name, thing in vars(importlib.import_module(f"vistorch.{package}")).items():
             there = path_in_torch(thing)
             if there is None or not hasattr(importlib.import_module(f"torch.{package}"), name):

@@ -132,16 +132,16 @@ def load_ipython_extension(shell: Any) -> None:
 def _listen(info: Any = None) -> None:
     """Before each cell: record its first passes."""
     graph_listeners.start()
-    room = sys.modules.get("vistorch.torch_source.listening")
-    if room is not None:
-        room.next_cell()
+    package = sys.modules.get("vistorch.torch_source.listening")
+    if package is not None:
+        package.next_cell()
 
 
 def _deafen() -> None:
     """Leave torch as if nothing had ever looked at it."""
-    room = sys.modules.get("vistorch.torch_source.listening")
-    if room is not None:
-        room.stop()
+    package = sys.modules.get("vistorch.torch_source.listening")
+    if package is not None:
+        package.stop()
 
 
 def _forget_updates() -> None:

@@ -135,7 +135,14 @@ class Stepper(WalkedPass):
     # ---- where it stands --------------------------------------------------------------------------------------
     @property
     def source(self) -> Any:
-        """Vistorch's own engine."""
+        """Vistorch's own engine.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Stepper
+            >>> Stepper(vistorch.ones(3, requires_grad=True).sum()).source.name
+            'vistorch'
+        """
         return own()
 
     reads: Nodes = NODES
@@ -152,7 +159,16 @@ class Stepper(WalkedPass):
 
     @property
     def has_hooks(self) -> bool:
-        """Whether hooks run at a node of the pass."""
+        """Whether hooks run at a node of the pass.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Stepper
+            >>> x = vistorch.ones(3, requires_grad=True)
+            >>> handle = x.register_hook(print)
+            >>> Stepper(x.sum()).has_hooks
+            True
+        """
         return any(getattr(n, "hooks", None) is not None for n in self.nodes)
 
     @property

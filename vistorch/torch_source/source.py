@@ -1,4 +1,4 @@
-"""PyTorch as a source: what `debug.source.Source` asks, answered by the files of this room.
+"""PyTorch as a source: what `debug.source.Source` asks, answered by the files of this package.
 
 Invariant: a question that needs private names of torch is refused where its version is not supported; to show values
 needs none.

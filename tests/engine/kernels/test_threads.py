@@ -97,6 +97,14 @@ RESULTS = {
     "compare": lambda: large() > large(1),
     "exp": lambda: large().exp(),
     "tanh of doubles": lambda: large().double().tanh(),
+    "in place": lambda: large().mul_(3).add_(large(1)).exp_(),
+    "in place with a row": lambda: shaped(1 << 15, 64).add_(large(1, 64)),
+    "clone": lambda: large().clone(),
+    "clone of what lies otherwise": lambda: shaped(64, 32, 1024).permute(2, 0, 1).clone(),
+    "contiguous": lambda: shaped(64, 32, 1024).permute(2, 0, 1).contiguous(),
+    "cast": lambda: shaped(64, 32, 1024).permute(2, 0, 1).double(),
+    "cast to integers": lambda: (large() * 100).long(),
+    "a copy of repeated elements": lambda: large(0, 1024).expand(2048, 1024).clone(),
     "relu": lambda: large().relu(),
     "gelu": lambda: F.gelu(large()),
     "erf": lambda: large().erf(),
@@ -117,7 +125,9 @@ def test_results_are_the_same_bits_for_any_number(many, name):
     want = RESULTS[name]().numpy()
     for number in (2, 3):
         many(number)
-        np.testing.assert_array_equal(RESULTS[name]().numpy(), want)
+        found = RESULTS[name]().numpy()
+        np.testing.assert_array_equal(found, want)
+        assert found.strides == want.strides
 
 
 POINTWISE = sorted(

@@ -281,3 +281,54 @@ def test_workers_of_a_loader_keep_to_one_thread(tmp_path):
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=200, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines() == ["None True", "fork True", "spawn True"]
+
+
+RANKS = """
+import sys
+import vistorch as L
+import vistorch.multiprocessing as mp
+from vistorch.engine.kernels import threads
+
+def rank(i, path):
+    open(f"{path}/{i}", "w").write(str(L.get_num_threads()))
+
+def ask(_):
+    return L.get_num_threads()
+
+if __name__ == "__main__":
+    threads.state.cores = 4
+    threads._cores = lambda: 4
+    mp.spawn(rank, args=(sys.argv[1],), nprocs=2)
+    with mp.get_context("fork").Pool(2) as pool:
+        print(pool.map(ask, range(3)))
+    L.set_num_threads(3)
+    with mp.get_context("fork").Pool(2) as pool:
+        print(pool.map(ask, range(3)))
+"""
+
+
+@linux
+def test_processes_that_compute_side_by_side_share_the_cores(tmp_path):
+    path = tmp_path / "ranks.py"
+    path.write_text(RANKS)
+    env = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    for given, ranks in ((None, max(threads._cores() // 2, 1)), ("3", 3)):
+        if given:
+            env["OMP_NUM_THREADS"] = given
+        done = subprocess.run(
+            [sys.executable, path, tmp_path], capture_output=True, text=True, timeout=200, env=env
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert [(tmp_path / str(i)).read_text() for i in range(2)] == [str(ranks)] * 2
+        if not given:
+            assert done.stdout.split("\n")[:2] == ["[2, 2, 2]", "[3, 3, 3]"]
+
+
+def test_threads_that_compute_side_by_side_share_the_threads(many):
+    many(4)
+    assert threads.share(1e9) == 4
+    with threads.beside(2):
+        assert threads.share(1e9) == 2
+        with threads.beside(3):
+            assert threads.share(1e9) == 1
+    assert threads.share(1e9) == 4

@@ -36,6 +36,7 @@ class _State:
     deterministic = False
     blas: list | None = None  # functions that set and tell BLAS's threads, once they were looked for
     given: list | None = None  # what BLAS had before the fast products took over
+    users = 1  # threads of the program that compute side by side
     alone = False  # BLAS is to keep to one thread, because oneDNN has the others
 
 
@@ -56,7 +57,7 @@ def share(nanoseconds: float) -> int:
     n = state.asked or count()
     if n == 1 or nanoseconds < 2 * LEAST or pool.busy:
         return 1
-    return min(n, int(nanoseconds) // LEAST)
+    return max(min(n // state.users, int(nanoseconds) // LEAST), 1)
 
 
 def steady(nanoseconds: float) -> int:
@@ -68,6 +69,23 @@ def set_count(n: int) -> None:
     """Use `n` threads from now on."""
     state.asked = n
     _set_blas(1 if state.alone else n)
+
+
+def among(processes: int) -> None:
+    """In one of several processes that compute side by side: take a part of the cores, if no number was asked for."""
+    if state.asked is None and not _asked_by_environment():
+        state.cores = max(_cores() // max(processes, 1), 1)
+        _set_blas(1 if state.alone else state.cores)
+
+
+@contextmanager
+def beside(users: int) -> Iterator[None]:
+    """While several threads of the program compute side by side, each takes a part of the threads."""
+    before, state.users = state.users, state.users * max(users, 1)
+    try:
+        yield
+    finally:
+        state.users = before
 
 
 def _asked_by_environment() -> int:

@@ -18,6 +18,8 @@ NOT_HERE := --ignore=vistorch/engine/kernels/cupy_.py
 
 # IPython warns of another environment that is active, and a warning is an error here
 unexport VIRTUAL_ENV
+# hundreds of processes import vistorch, and would each compile it
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := $(VENV)/bin
 BASE := $(VENV)/.made-base

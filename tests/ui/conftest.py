@@ -4,6 +4,7 @@ Invariant: servers and browser are started once a session and only when asked fo
 """
 
 import itertools
+import os
 
 import pytest
 
@@ -21,8 +22,9 @@ FLAGS = [
 
 def pytest_collection_modifyitems(items):
     """Everything in this folder runs one test at a time, by `make ui`."""
+    here = str(servers.ROOT / "tests" / "ui") + os.sep
     for item in items:
-        if item.path.is_relative_to(servers.ROOT / "tests" / "ui"):
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.ui)
 
 

@@ -5,11 +5,21 @@ public functions with the names of that module.
 """
 
 import builtins
+import gc
 import sys
 
 import pytest
 
 from tests import draws, leftovers
+
+
+def pytest_collection_finish():
+    """Let the garbage collector pass over what was imported and collected: it is there to the end.
+
+    Otherwise each `gc.collect()` of a test, and each of an IPython shell that ends, looks at all of it.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -36,7 +36,7 @@ VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
+.PHONY: help lab test plan pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -67,12 +67,15 @@ lab: $(LAB) ## open JupyterLab on your own copies of the tutorials, in vistorch-
 	$(BIN)/vistorch lab vistorch-tutorials $(LAB_ARGS)
 
 # What parts that run side by side share is made first.
-test: $(if $(ROOM),bundles,$(DOCS) bundles kernels) ## everything that must be green before a merge; ROOM=optim: one room
+test: plan $(if $(ROOM),bundles,$(DOCS) bundles kernels) ## everything that must be green before a merge; ROOM=optim: one room
 ifneq ($(ROOM),)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(PLACES)
 else
 	@$(BIN)/python -m tests.run_all $(THIS_MAKE)
 endif
+
+plan:
+	@$(PYTHON) tests/run_all.py --plan $(VENV) $(ROOM)
 
 pytest: bundles ## the tests and the examples in the docstrings of vistorch
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(JUNIT) vistorch tests

@@ -1,7 +1,7 @@
 """Fixtures of the tests that need a browser: servers, pages, notebooks, single HTML files.
 
-Invariant: servers and browser are started once a session and only when asked for; a page lives for one test, but for the
-one in which an application is open: there every notebook is another, with a kernel of its own.
+Invariant: servers and browser are started once a session and only when asked for. A page lives for one test,
+but for the one in which an application is open: there every test has a notebook and a kernel of its own.
 """
 
 import itertools
@@ -95,9 +95,7 @@ def page(request, context, pages):
 
     The test of a notebook has the page in which its application is open: to load it takes longer than most of them.
     """
-    application = (
-        request.node.callspec.params["jupyter"] if "notebook" in request.fixturenames else "no application"
-    )
+    application = request.node.callspec.params["jupyter"] if "notebook" in request.fixturenames else None
     page = pages.pop(application, None) or context.new_page()
     page.bring_to_front()  # Jupyter hardly asks its server anything in a page that nobody sees
     page.console = driver.Console(page)
@@ -107,7 +105,7 @@ def page(request, context, pages):
         driver.shoot(page, request.node.name, "failed")
     page.console.stop()
     errors = page.console.errors()
-    if not failed and not errors and page.url.startswith("http"):
+    if application and not failed and not errors and page.url.startswith("http"):
         page.set_viewport_size(VIEWPORT)
         page.mouse.move(0, 0)
         pages[application] = page

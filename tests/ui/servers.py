@@ -93,7 +93,7 @@ class Server:
         if self._ahead is not None:
             kernel = {"id": self._ahead}
             self.ask("sessions", "POST", {"path": name, "name": name, "type": "notebook", "kernel": kernel})
-        self._ahead = self.ask("kernels", "POST", {"name": "python3"})["id"]
+        self._ahead = self.ask("kernels", "POST", {"name": "python3", "path": name})["id"]
 
 
 def free_port():

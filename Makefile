@@ -30,6 +30,8 @@ DOCS := $(VENV)/.made-docs
 THIS_MAKE := $(MAKE)
 
 PLACES = $(or $(wildcard tests/$(ROOM) vistorch/$(ROOM)),$(error There is no tests/$(ROOM); there are $(notdir $(patsubst %/,%,$(wildcard tests/*/)))))
+# nbval is for the notebooks alone; importing it takes more than a second.
+PYTEST = $(BIN)/python -m pytest -p no:nbval
 JUNIT = $(if $(REPORTS),--junitxml=$(REPORTS)/$@.xml)
 VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=$(REPORTS)/$@.xml)
 
@@ -69,7 +71,7 @@ lab: $(LAB) ## open JupyterLab on your own copies of the tutorials, in vistorch-
 # What parts that run side by side share is made first.
 test: plan $(if $(ROOM),bundles,$(DOCS) bundles kernels) ## everything that must be green before a merge; ROOM=optim: one room
 ifneq ($(ROOM),)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(PLACES)
+	OMP_NUM_THREADS=1 $(PYTEST) -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(PLACES)
 else
 	@$(BIN)/python -m tests.run_all $(THIS_MAKE)
 endif
@@ -78,13 +80,13 @@ plan:
 	@$(PYTHON) tests/run_all.py --plan $(VENV) $(ROOM)
 
 pytest: bundles ## the tests and the examples in the docstrings of vistorch
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(JUNIT) vistorch tests
+	OMP_NUM_THREADS=1 $(PYTEST) -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(JUNIT) vistorch tests
 
 kernels: $(TEST)
 	@$(BIN)/python -m tests.ui.kernels
 
 ui: bundles kernels ## what a person does, in a browser, in JupyterLab and in Notebook 7
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ui $(JUNIT) tests/ui tests/widgets
+	OMP_NUM_THREADS=1 $(PYTEST) -m ui $(JUNIT) tests/ui tests/widgets
 
 vitest: $(TEST) ## the tests of the front end
 	$(BIN)/python js/front.py test $(VITEST)
@@ -127,7 +129,7 @@ docs: $(DOCS) ## build the site into build/docs/html; warnings are errors
 	$(BIN)/python -m docs.making
 
 pictures: bundles ## make the pictures of README.md anew, by the test that draws them
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m ui tests/ui/test_pictures.py
+	OMP_NUM_THREADS=1 $(PYTEST) -q -m ui tests/ui/test_pictures.py
 	cp tests/ui/artefacts/readme-stepper.png docs/pictures/stepper.png
 
 generated: $(TEST) ## write what is made from other files: types of the pages, the stub of vistorch.vt, README's table

@@ -170,7 +170,7 @@ def plan(folder=""):
     return [
         "Everything that must be green before a merge:",
         *(f"  {name:<10} {what}" for name, what in PARTS.items()),
-        "About 20 minutes on two cores. `make test ROOM=optim` runs the tests of one folder, most in less than a minute.",
+        "About 20 minutes on two cores. `make test ROOM=optim` runs the tests of one folder, mostly within a minute.",
     ]
 
 

@@ -108,7 +108,7 @@ def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Te
         check_array(data)
         place = place_of(device, name)
         with without_warnings():
-            a = np.array(data) if dt is None or dt == data.dtype else cast_array(data, dt)
+            a = dtypes.own(np.array(data)) if dt is None or dt == data.dtype else cast_array(data, dt)
         return leaf(wrap(put(a, place), place), requires_grad, name)
     if isinstance(data, np.generic) and not isinstance(data, (np.str_, np.bytes_)):
         own = dtypes.of(data.dtype).np
@@ -189,7 +189,7 @@ def from_numpy(a: Any, /) -> Tensor:
         _warn_read_only()
     if isinstance(a.base, ndarray) and a.dtype.kind != "V":  # the protocol has no name for bfloat16
         a = np.asarray(_Lent(a))
-    return views.expanded(wrap(np.asarray(a)))
+    return views.expanded(wrap(dtypes.own(np.asarray(a))))
 
 
 class _Lent:

@@ -12,6 +12,19 @@ import vistorch
 from .sentences import claims, message, nodes
 
 
+@claims("Flags.")
+@claims("A `numpy.bool` is a bool, wherever one is asked for.")
+def flags():
+    """`tests/ops/test_flags.py` gives one to each flag."""
+    for run in (
+        lambda L: L.ones(2, 2).sum(0, keepdim=np.bool_(True)),
+        lambda L: L.ones(2).requires_grad_(np.bool_(True)),
+        lambda L: L.zeros(2, requires_grad=True).sum().backward(retain_graph=np.bool_(True)),
+    ):
+        run(vistorch)
+        assert message(run, torch).startswith("TypeError")
+
+
 @claims(
     "Names print with `vistorch.` where PyTorch prints `torch.`; the names of nodes (`AddBackward0`) and "
     "the error messages are the same."

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.backward.backward_pass import Pass, drain, order_of, root_of
 from ..engine.base import errors
+from ..engine.base.dims import switch
 from ..engine.base.events import hear
 from ..engine.core import views
 from ..engine.core.base_ops import expand
@@ -184,6 +185,9 @@ def _pass(
     """A pass that is ready to run, and its targets."""
     if len(given) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    func = "backward" if accumulate else "grad"
+    create_graph = switch(create_graph, func, "create_graph")
+    retain_graph = switch(retain_graph, func, "retain_graph", none=True)
     grads = [_seed(i, out, g, False) for i, (out, g) in enumerate(zip(outputs, given, strict=True))]
     roots = [_root(out, g, i) for i, (out, g) in enumerate(zip(outputs, grads, strict=True))]
     grads = [_fit(g, r, i, create_graph) for i, (g, r) in enumerate(zip(grads, roots, strict=True))]
@@ -195,8 +199,8 @@ def _pass(
     run = Pass(
         roots,
         grads,
-        create_graph=bool(create_graph),
-        retain_graph=bool(create_graph if retain_graph is None else retain_graph),
+        create_graph=create_graph,
+        retain_graph=create_graph if retain_graph is None else retain_graph,
         targets=targets,
         accumulate=accumulate,
         journal=journal,
@@ -247,6 +251,7 @@ def backward(
         grad_tensors = grad_variables
     wanted = None if inputs is None else _inputs(inputs, "backward")
     outputs = _tuple(tensors)
+    create_graph = switch(create_graph, "backward", "create_graph")
     if create_graph and CIRCLE not in warned:
         warned.add(CIRCLE)
         warnings.warn(CIRCLE, UserWarning, stacklevel=2)
@@ -284,6 +289,9 @@ def grad(
         >>> vistorch.autograd.grad(x * x, x)
         (tensor(6.),)
     """
+    create_graph = switch(create_graph, "grad", "create_graph")
+    materialize_grads = switch(materialize_grads, "grad", "materialize_grads")
+    allow_unused = switch(allow_unused, "grad", "allow_unused", none=True)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -349,6 +357,8 @@ def _batched(
     for i, (out, g) in enumerate(zip(outs, given, strict=False)):
         if g is not None:
             _seed(i, out, g, True)
+    if all(g is None for g in given):
+        raise ValueError("is_grads_batched=True needs grad_outputs: their first dimension is the batch")
     n = next(len(g) for g in given if g is not None)
     rows = [
         _caught(
@@ -388,12 +398,14 @@ def tensor_backward(
         >>> x.grad
         tensor(6.)
     """
-    if gradient is None and inputs is None and not create_graph:
+    if gradient is None and inputs is None and create_graph is False:
         seed = SEEDS.get(self._data.dtype)
         if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case: no ceremony
             e = edge(self)
             if self._rg:
-                run = Pass([e], [seed], False, bool(retain_graph))
+                run = Pass(
+                    [e], [seed], False, bool(switch(retain_graph, "backward", "retain_graph", none=True))
+                )
                 if (told := hear.backward) is not None:
                     told(run, (self,))
                 drain(run)

@@ -199,7 +199,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
                 f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
         keep = call.reaches_out([output])
-        found = call.pulled([output], None, retain_graph=keep or has_aux, create_graph=keep)
+        found = call.pulled([output], None, retain_graph=keep or bool(has_aux), create_graph=keep)
         found, output = built(call.form, found), plain(output, keep)
         aux = plain(aux, has_aux and call.reaches_out(flat(aux)[0]))
         call.stand.over = True

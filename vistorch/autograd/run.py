@@ -25,6 +25,7 @@ from ..engine.memory.placement import CPU
 from .graph import GradientEdge, edge_of
 
 EXPAND = expand.rule
+SUMS = ("sum_all", "sum_dims")
 SEEDS = {np.dtype(t): np.ones((), t) for t in ("f4", "f8")}
 for _one in SEEDS.values():
     _one.flags.writeable = False
@@ -328,18 +329,36 @@ def _caught(
             g = run.caught.get(e)
             if g is None and not allow_unused:
                 raise RuntimeError(UNUSED.format(i))
-            made[e] = g if create_graph or g is None else _result(g, e.place)
+            made[e] = g if create_graph or g is None else _result(g, e, run.order)
     return [made[e] for e in targets]
 
 
-def _result(g: Any, place: Any) -> Tensor:
-    """A caught gradient as a Tensor; one with repeated elements is the expanded view it is in PyTorch."""
+def _result(g: Any, e: Any, nodes: list) -> Tensor:
+    """A caught gradient as a Tensor; of a sum it is the expanded view that it is in PyTorch, else memory of its own."""
     if not views.aliased(g):
-        return wrap(g, place)
+        return wrap(g, e.place)
+    if not _of_a_sum(e, nodes):
+        return wrap(e.place.xp.array(g, order="C"), e.place)
     own = g[tuple([slice(0, 1) if s == 0 else slice(None) for s in g.strides])]
-    o = wrap(g, place)
-    views.mark(o, wrap(own, place), (EXPAND, (g.shape,)))
+    o = wrap(g, e.place)
+    views.mark(o, wrap(own, e.place), (EXPAND, (g.shape,)))
     return o
+
+
+def _of_a_sum(e: Any, nodes: list) -> bool:
+    """Whether what reaches an edge comes from a sum alone, maybe through views."""
+    givers: dict = {}
+    for n in nodes:
+        for below in getattr(n, "edges", ()):
+            givers.setdefault(below, []).append(n)
+    while len(found := givers.get(e, ())) == 1:
+        e = found[0]
+        rule = getattr(e, "rule", None)
+        if rule is not None and rule.name in SUMS:
+            return True
+        if rule is not None and not rule.view:
+            return False
+    return False
 
 
 def _zeros(t: Any, requires_grad: bool) -> Tensor:

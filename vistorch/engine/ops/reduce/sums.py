@@ -20,6 +20,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
 from ...kernels import totals
+from ...kernels.strides import expand
 from .frame import (
     MISSING,
     axes_of,
@@ -42,7 +43,7 @@ _add: Any = np.add.reduce
 def _spread_all(xp, input, shape):
     n = _prod(shape)
     if n > _SMALL:
-        return xp.broadcast_to(input, shape)
+        return expand(xp, input, shape)
     # filled, not broadcast: cheaper when small, and a leaf can keep it as it is
     out = xp.empty(shape, input.dtype)
     out.fill(input)

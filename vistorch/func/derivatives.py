@@ -104,12 +104,17 @@ class Derived:
         if not self.stand.recording:
             return False
         waiting = [_edge(t) for t in outputs if isinstance(t, Tensor) and t.requires_grad]
+        known = {
+            x.grad_fn for x in self.inputs if x.grad_fn is not None
+        }  # an argument that requires grad outside
         seen = set()
         while waiting:
             node = waiting.pop()
             if node is None or node in seen:
                 continue
             seen.add(node)
+            if node in known:
+                return True
             if isinstance(node, AccumulateGrad):
                 stand = getattr(node.variable, "_stand", None)
                 if stand is None or not (stand is self.stand or stand.over):

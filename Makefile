@@ -65,7 +65,7 @@ lab: $(LAB) ## open JupyterLab on your own copies of the tutorials, in vistorch-
 	$(BIN)/vistorch lab vistorch-tutorials $(LAB_ARGS)
 
 # What parts that run side by side share is made first.
-test: $(if $(ROOM),bundles,$(DOCS) bundles kernels) ## everything that must be green before a merge; ROOM=optim: one room
+test: $(if $(ROOM),bundles,$(DOCS) bundles kernels) ## everything that must be green before a merge; ROOM=optim: one folder of tests
 ifneq ($(ROOM),)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(PLACES)
 else

@@ -161,7 +161,7 @@ def opening():
     lines = [f"{name:<10} {what}" for name, what in PARTS.items()]
     return [
         *lines,
-        "About 20 minutes on four cores, more on two. `make test ROOM=optim` runs one room's tests.",
+        "About 20 minutes on four cores, more on two. `make test ROOM=optim` runs the tests of one folder.",
     ]
 
 

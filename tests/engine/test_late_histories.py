@@ -1,6 +1,6 @@
 """Histories that are made late: of views whose base was written, reshaped or asked for gradients since.
 
-Invariant: what each story tells is what torch tells.
+Invariant: what each story gives is what torch gives.
 """
 
 import warnings
@@ -12,7 +12,7 @@ import vistorch
 
 
 def a_base_that_is_detached_after_a_view_was_only_looked_at(L):
-    """An op that records nothing leaves the view's history to whoever asks next."""
+    """An op that records nothing leaves the view's history to who asks next."""
     a = L.ones(2, 3, dtype=L.float64, requires_grad=True)
     b = a * 1.0
     v = b.t()
@@ -66,7 +66,7 @@ def an_argument_of_func_that_asks_through_its_base(L):
 
 def copied_to_itself(L):
     """An expanded tensor, by every name it has."""
-    b, told = L.arange(2.0).expand(3, 2), []
+    b, seen = L.arange(2.0).expand(3, 2), []
     for name, other in {
         "itself": b,
         "detached": b.detach(),
@@ -78,10 +78,10 @@ def copied_to_itself(L):
     }.items():
         try:
             b.copy_(other)
-            told.append((name, b._version, b.tolist()))
+            seen.append((name, b._version, b.tolist()))
         except RuntimeError as error:
-            told.append((name, str(error)))
-    return told
+            seen.append((name, str(error)))
+    return seen
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ class Op:
         layouts: False where memory layout is the sample's own matter.
         grad_fn: False where the name is not torch's on purpose.
         reference: for an op that torch lacks, a function of torch tensors, with the op's own argument names, that
-            gives what the op shall give. Every template runs against it; of exceptions it says only that there is one.
+            gives what the op should give. Every template runs against it; of exceptions it says only that there is one.
     """
 
     name: str

@@ -34,7 +34,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Tell the fixtures of a test how it went."""
+    """Let the fixtures of a test know how it went."""
     report = yield
     if report.when == "call":
         item.failed_in_call = report.failed
@@ -135,9 +135,9 @@ def notebook(jupyter, page):
             kernels.fetch(kernel)
         name = f"notebook-{next(count)}.ipynb"
         driver.write_notebook(jupyter.folder / name, sources, kernel)
-        book = driver.Notebook(page, jupyter, name)
-        book.theme(theme)
-        return book
+        nb = driver.Notebook(page, jupyter, name)
+        nb.theme(theme)
+        return nb
 
     yield new
     page.goto("about:blank")

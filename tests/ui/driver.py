@@ -46,7 +46,7 @@ class Console:
         return bad + [f"asked for {url}" for url in self.outside]
 
 
-# Application, panel, document, kernel: each may come late, and a kernel is "idle" before it has told about itself.
+# Application, panel, document, kernel: each may come late, and a kernel is "idle" before it has answered.
 WAIT_FOR_KERNEL = """async () => {
   const end = Date.now() + 60000;
   while (Date.now() < end) {
@@ -175,11 +175,11 @@ class Notebook:
 
 def write_notebook(path, sources, kernel="python3"):
     """Write a notebook of code cells."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources or [""]])
-    book.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
-    for number, cell in enumerate(book.cells):
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources or [""]])
+    nb.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
+    for number, cell in enumerate(nb.cells):
         cell["id"] = f"cell-{number}"
-    path.write_text(json.dumps(book))
+    path.write_text(json.dumps(nb))
 
 
 def shoot(target, test, name):

@@ -156,7 +156,7 @@ def server(app, folder, *, settings=None, kernelspecs=None):
         place = home / "data" / "kernels" / name
         place.mkdir(parents=True, exist_ok=True)
         (place / "kernel.json").write_text(json.dumps(spec))
-    for _ in range(3):  # somebody else may take the port meanwhile
+    for _ in range(3):  # another process may take the port meanwhile
         port = free_port()
         process = start(app, folder, home, port)
         running = Server(app, folder, f"http://127.0.0.1:{port}", process, home / "log.txt")

@@ -1,4 +1,4 @@
-// What is told of a chosen node: pieces that the graph and the stepper share.
+// What is shown of a chosen node: pieces that the graph and the stepper share.
 
 import { button, el } from "../shared/dom";
 import { bytes, num, shapeText } from "../shared/format";
@@ -88,7 +88,7 @@ export function savedOf(saved: Saved[], own: number): HTMLElement {
 /** The button that asks the kernel to compare a node with finite differences, and its answer. */
 export function checkOf(kernel: Kernel, node: number, known: Map<number, [boolean, string]>, signal: AbortSignal): HTMLElement {
   const said = el("span.vt-checked", { role: "status" });
-  const tell = (): void => {
+  const update = (): void => {
     const [good, text] = known.get(node) ?? [true, ""];
     said.className = `vt-checked${text ? (good ? " vt-goodc" : " vt-badc") : ""}`;
     said.textContent = text ? `${good ? "✓" : "✗"} ${text}` : "compares this node with finite differences";
@@ -101,12 +101,12 @@ export function checkOf(kernel: Kernel, node: number, known: Map<number, [boolea
       said.textContent = "checking …";
       kernel.ask({ type: "check", node }, (answer) => {
         known.set(node, [answer.ok === true, String(answer.text ?? answer.why ?? "the kernel gave no answer")]);
-        tell();
+        update();
       });
     },
     signal,
   );
-  tell();
+  update();
   return el("div.vt-checkline", {}, asks, said);
 }
 

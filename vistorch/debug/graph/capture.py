@@ -11,9 +11,10 @@ from typing import Any
 
 from ...engine.backward.backward_pass import order_of
 from ...engine.base import dtypes
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.graph import FREED, Leaf, Out, edge
 from ...engine.core.tensor import Tensor
+from ..engine_nodes import NODES
 from ..formula import formulas_of
 from ..lines import note_of
 from ..meaning import short
@@ -112,7 +113,7 @@ class Source:
         calls = self._calls(nodes)
         for call in {id(c): c for c in calls.values()}.values():
             self._learn(call)
-        self.groups = Groups(self.builder, names, nodes, calls)
+        self.groups = Groups(self.builder, names, nodes, calls, NODES)
         self.kept = kept_by(nodes)
         self.number: dict[Any, int] = {}
         self.wanted = self._variables()
@@ -168,7 +169,7 @@ class Source:
         place = note_of(n).get("line")
         if place is None and call is not None:
             place = call.around()[0].place  # at least where the outermost module was called
-        told = [(f.input, f.latex) for f in formulas_of(n)]
+        latex_of = [(f.input, f.latex) for f in formulas_of(n)]
         name = n.name()
         row = note_of(n).get("row")  # of a trace that looked at it
         found = () if row is None else [m for m in (row.state, row.back) if m in MARKS]
@@ -184,7 +185,7 @@ class Source:
             saved=sum([k.bytes for k in kept if not k.alias]),
             shared=sum([k.bytes for k in kept if k.alias]),
             line=line_text(place),
-            formulas=tuple([(i, latex) for i, latex in told if latex]),
+            formulas=tuple([(i, latex) for i, latex in latex_of if latex]),
             kept=kept,
             mark=max(found, key=MARKS.index, default=""),
             row=-1 if row is None else row.index,
@@ -269,7 +270,7 @@ def _size(grad: Any) -> float | None:
     if data.dtype.kind not in "fc" or data.dtype.itemsize < 4:
         data = data.astype("float32")
     flat = data.reshape(-1)
-    with quiet():  # squares may overflow
+    with without_warnings():  # squares may overflow
         square = abs((flat * flat.conj()).sum()) if data.dtype.kind == "c" else flat @ flat
     found = float(square) ** 0.5
     return found if not math.isnan(found) else math.nan

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..base import errors
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import mode, recording
 from ..kernels.strides import copied, extent, laid_out, owner, start, strides_of
 from . import graph
 from .record import record
-from .rules import twin
+from .rules import variant
 from .tensor import Tensor, wrap
 
 F4 = np.dtype("f4")
@@ -40,7 +40,7 @@ class View:
     def sync(self, t: Tensor, asked: bool = False) -> None:
         """Bring the history of `t`, whose `_view` this is, up to date with its memory's.
 
-        An op that records nothing leaves it as it is; `asked`: somebody wants to see it.
+        An op that records nothing leaves it as it is; `asked`: someone wants to see it.
         """
         if not self.steps:
             return
@@ -244,7 +244,7 @@ def define(op: Any) -> None:
     )
     PUT, PICK, UNPICK = put_.rule, pick_.rule, unpick_.rule
     PUT.saves_tensors = True  # PyTorch's CopySlices lets go of the op it holds, and cannot run twice
-    RESHAPED = twin(PICK, "CopySlices")
+    RESHAPED = variant(PICK, "CopySlices")
 
 
 def folded(data: Any) -> bool:
@@ -299,8 +299,8 @@ def origin_of(x: Tensor) -> Any:
     v.steps = by_memory(x, v)
     consts = (v.steps, layout_of(v.base._data))
     record(PICK, (v.base,), consts, (o,))
-    if (told := hear.op) is not None:
-        told(PICK, (v.base,), consts, (o,))
+    if (emit := listeners.op) is not None:
+        emit(PICK, (v.base,), consts, (o,))
     return o._node
 
 

@@ -3,7 +3,7 @@
 Invariant: this file imports nothing of vistorch, because `start/sitecustomize.py` loads it by its path in every
 interpreter of a program run by `vistorch run`: one that never asks for torch pays for one small file.
 An aliased module is the very same object as ours: its `__name__`, `__spec__` and `__loader__` stay what they are, so
-that pickle, inspect and typing are told nothing wrong.
+that pickle, inspect and typing learn nothing wrong.
 """
 
 from __future__ import annotations
@@ -124,6 +124,15 @@ def _advice() -> ModuleType:
 def is_torch(name: str) -> bool:
     """Whether a module's name is one of those we answer for."""
     return name.partition(".")[0] in OURS
+
+
+def put_aside(name: str) -> ModuleType | None:
+    """Return a module of PyTorch's that the alias holds back; None if it holds none of that name.
+
+    Args:
+        name: the module's name, such as "torch".
+    """
+    return _put_aside.get(name)
 
 
 def is_aliased() -> bool:

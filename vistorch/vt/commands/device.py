@@ -22,7 +22,7 @@ def device(where: Any = None, number: int | None = None) -> Note:
 
     Args:
         where: a device such as "cpu" or "cuda:0", which new tensors then go to; "simulate" with `number`;
-            None only tells.
+            None only shows it.
         number: how many CUDA devices to pretend, 0 for none.
 
     Returns:

@@ -292,7 +292,7 @@ def _trust(shell: Any) -> list[Finding]:
         return []
     path = os.environ.get("JPY_SESSION_NAME", "")
     name = Path(path).name if path.endswith(".ipynb") else "NAME.ipynb"
-    said = "a notebook that somebody else ran shows text and pictures until it is trusted; your own is"
+    said = "a notebook that someone else ran shows text and pictures until it is trusted; your own is"
     return [Finding("trust", KNOW, said, f'!jupyter trust "{name}"')]
 
 

@@ -3,7 +3,7 @@
 
 import { type Check, num, partial } from "../shared/check";
 import type { Nd, Numbers } from "../shared/payload";
-import { check, type Columns, type Log, type Mistake, type Mistakes, type State } from "./types";
+import { check, type Columns, EACH, type Log, type Mistake, type Mistakes, MOST, type State } from "./types";
 
 /** What changed since a version: the sections that did. */
 export interface Delta extends Partial<State> {
@@ -20,8 +20,6 @@ export const checkDelta: Check<Delta> = (value, at) => {
   num((value as Delta).since, `${at}.since`);
 };
 
-const EACH = 8; // samples of a cell of the confusion matrix, as Python keeps them
-const MOST = 512;
 
 /** The first `from` columns of one array and all of another, row by row. */
 function joined(old: Nd, given: Nd, from: number): Nd {

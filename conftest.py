@@ -11,6 +11,12 @@ import pytest
 
 from tests import draws, leftovers
 
+ENDS = (
+    ("vistorch.debug.graph.graph_listeners", "stop"),
+    ("vistorch.torch_source.listening", "stop"),
+    ("vistorch.debug.updates", "forget"),
+)
+
 
 @pytest.fixture(autouse=True)
 def python_names(doctest_namespace):
@@ -24,10 +30,7 @@ def python_names(doctest_namespace):
 def nothing_listens(leaves_nothing):
     """End what `vt.graph`, `vt.step` and a look at a module began: other tests say what is noted for themselves."""
     yield
-    for name, end in (
-        ("vistorch.widgets.graph.graph_listeners", "stop"),
-        ("vistorch.debug.updates", "forget"),
-    ):
+    for name, end in ENDS:
         if (module := sys.modules.get(name)) is not None:
             getattr(module, end)()
 

@@ -18,6 +18,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_loca
 from traitlets import Bool, Enum, Int, TraitError, observe, validate
 
 from . import vt
+from .debug.graph import graph_listeners
 from .engine.core.tensor import Tensor
 from .vt.automatic import bundle_of
 from .vt.completion import matcher_for
@@ -26,8 +27,8 @@ from .vt.failures import Failures
 from .widgets._frame.defaults import LARGEST, MAPS, SMALLEST, SWITCH, Defaults
 from .widgets._frame.output import show
 from .widgets._frame.shell import has_front_end
-from .widgets.graph import graph_listeners
 
+TORCH = ("torch", "Tensor")  # of the real one, which may be imported later or never
 _ASKS = re.compile(r"^(\s*%%?vt(?:\s+\w+)?)\s*\?{1,2}\s*$")
 
 
@@ -124,12 +125,23 @@ def load_ipython_extension(shell: Any) -> None:
     undo.append(lambda: shell.events.unregister("pre_run_cell", _listen))
     if graph_listeners.start():
         undo.append(graph_listeners.stop)
+    undo.append(_deafen)
     undo.append(_forget_updates)
 
 
 def _listen(info: Any = None) -> None:
     """Before each cell: record its first passes."""
     graph_listeners.start()
+    package = sys.modules.get("vistorch.torch_source.listening")
+    if package is not None:
+        package.next_cell()
+
+
+def _deafen() -> None:
+    """Leave torch as if nothing had ever looked at it."""
+    package = sys.modules.get("vistorch.torch_source.listening")
+    if package is not None:
+        package.stop()
 
 
 def _forget_updates() -> None:
@@ -192,12 +204,21 @@ def _add_formatter(shell: Any, undo: list[Callable[[], None]]) -> None:
 
     before = formatter.type_printers.get(Tensor)
     formatter.for_type(Tensor, show)
+    deferred = formatter.deferred_printers.get(TORCH)
+    formatter.for_type_by_name(*TORCH, show)
 
     def remove() -> None:
-        if formatter.type_printers.get(Tensor) is not show:
-            return
-        formatter.pop(Tensor)
-        if before is not None:
-            formatter.for_type(Tensor, before)
+        if formatter.type_printers.get(Tensor) is show:
+            formatter.pop(Tensor)
+            if before is not None:
+                formatter.for_type(Tensor, before)
+        # once such a tensor was shown, its printer is no longer a deferred one
+        printers = [key for key, printer in formatter.type_printers.items() if printer is show]
+        for key in printers:
+            formatter.pop(key)
+        if formatter.deferred_printers.get(TORCH) is show:
+            del formatter.deferred_printers[TORCH]
+        if deferred is not None:
+            formatter.for_type_by_name(*TORCH, deferred)
 
     undo.append(remove)

@@ -6,8 +6,8 @@ import pytest
 import vistorch
 from vistorch import nn, vt
 from vistorch.debug.breakpoint_session import Stopped, session
+from vistorch.debug.graph import graph_listeners
 from vistorch.vt import Refusal
-from vistorch.widgets.graph import graph_listeners
 
 SETUP = "import vistorch as torch\nw = torch.ones(3, requires_grad=True)\nloss = (w * 2).sum()"
 

@@ -8,10 +8,10 @@ import pytest
 
 import vistorch
 from vistorch import nn
+from vistorch.debug.graph import graph_listeners
 from vistorch.debug.stepper import Stepper
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.wire import unpack
-from vistorch.widgets.graph import graph_listeners
 from vistorch.widgets.graph.command import graph, leaves
 from vistorch.widgets.graph.live import GraphView
 from vistorch.widgets.graph.node_values import Inside

@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..engine.base.numpy_warnings import hushed
+from .source import is_torch, named
 
 
 def host(d: Any) -> Any:
-    """The array behind a Tensor, an array of a GPU or a scalar, on the CPU."""
+    """The array behind a tensor of either library, an array of a GPU or a scalar, on the CPU."""
+    if is_torch(d):
+        return named("torch").host(d)
     d = getattr(d, "_data", d)
     return np.asarray(d.get() if hasattr(d, "get") else d)
 

@@ -7,7 +7,7 @@ are then exactly what they were, down to the same object. No display here: a Fra
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ..autograd.run import prepare
@@ -17,13 +17,15 @@ from ..engine.base.numpy_warnings import without_warnings
 from ..engine.core.graph import FREED, Leaf, Out, edge
 from ..engine.core.tensor import Tensor
 from .backward_driver import settle
-from .breaks.moment import Moment, Whereabouts
-from .breaks.points import Stop, breakpoints_of
+from .breaks.moment import Moment, Whereabouts, moment_of
 from .check import Check, check_node
+from .engine_nodes import NODES
+from .source import Nodes, own
 from .step_record import Frame, as_tensor, frame_of
+from .walked_pass import WalkedPass
 
 
-class Stepper:
+class Stepper(WalkedPass):
     """A backward pass that stands still until it is moved.
 
     Hooks run in their step, again each time it is taken; what a hook changes besides `.grad` is not taken back.
@@ -122,8 +124,6 @@ class Stepper:
         self._steps: Iterator[Any] | None = None
         # per step: the journal's length and the place in the order before it, and its own entry
         self._taken: list[tuple] = []
-        self._done = False
-        self._stopped: Any = None  # the node before which a breakpoint stopped: to go on is to run it
 
     def _runs(self, n: Any) -> bool:
         """Whether a node is a step of this pass (if a gradient reaches it)."""
@@ -134,9 +134,18 @@ class Stepper:
 
     # ---- where it stands --------------------------------------------------------------------------------------
     @property
-    def count(self) -> int:
-        """How many nodes the pass has."""
-        return len(self.nodes)
+    def source(self) -> Any:
+        """Vistorch's own engine.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Stepper
+            >>> Stepper(vistorch.ones(3, requires_grad=True).sum()).source.name
+            'vistorch'
+        """
+        return own()
+
+    reads: Nodes = NODES
 
     @property
     def position(self) -> int:
@@ -149,9 +158,18 @@ class Stepper:
         return [entry[1] for _, _, entry in self._taken]
 
     @property
-    def closed(self) -> bool:
-        """Whether the pass was finished or undone."""
-        return self._done
+    def has_hooks(self) -> bool:
+        """Whether hooks run at a node of the pass.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Stepper
+            >>> x = vistorch.ones(3, requires_grad=True)
+            >>> handle = x.register_hook(print)
+            >>> Stepper(x.sum()).has_hooks
+            True
+        """
+        return any(getattr(n, "hooks", None) is not None for n in self.nodes)
 
     @property
     def next_node(self) -> Any:
@@ -175,12 +193,15 @@ class Stepper:
         """The node of the newest step."""
         return self._taken[-1][2][1]
 
-    @property
-    def frame(self) -> Frame | None:
-        """The newest step, or None at the beginning."""
-        if not self._taken:
-            return None
+    def _frame(self) -> Frame:
         return frame_of(self._taken[-1][2], self.run.pending, self.number, self.names)
+
+    def _moment(self) -> Moment:
+        return moment_of(self._taken[-1][2], self.run.pending, self.modules)
+
+    def _visited(self) -> tuple:
+        entry = self._taken[-1][2]
+        return entry[1], entry, self.run.pending
 
     def pending(self) -> dict:
         """The gradients that wait now, by node number; a list for a node with several outputs."""
@@ -205,10 +226,6 @@ class Stepper:
         return self.pending().get(self.number.get(node))
 
     # ---- moving -----------------------------------------------------------------------------------------------
-    def step(self) -> Frame | None:
-        """Run one node; None when the pass has come to its end. An exception leaves the state before the step."""
-        return self.frame if self._advance() else None
-
     def _advance(self) -> bool:
         self._open()
         run, length, at = self.run, len(self._journal), self.run.at
@@ -231,19 +248,14 @@ class Stepper:
         self._taken.append((length, at, entry))
         return True
 
-    def back(self) -> Frame | None:
-        """Take the newest step back; returns the frame before it, or None at the beginning."""
-        self._open()
-        self._stopped = None
-        if self._taken:
-            self._rewind(*self._taken.pop()[:2])
-        return self.frame
-
     def take_back_to(self, position: int) -> None:
         """Take steps back until so many are left, without looking at them."""
         self._open()
         self._stopped = None
-        if 0 <= position < len(self._taken):
+        if position <= 0:
+            self._taken.clear()
+            self._rewind(0, 0)
+        elif position < len(self._taken):
             length, at, _ = self._taken[position]
             del self._taken[position:]
             self._rewind(length, at)
@@ -255,133 +267,23 @@ class Stepper:
             self.run.undo()
         self.run.at = at  # before the nodes that were passed over, too
 
-    def first(self) -> None:
-        """Take all steps back."""
-        self._open()
-        self._stopped = None
-        self._taken.clear()
-        self._rewind(0, 0)
+    def _node_asked(self, node: Any) -> Any:
+        if not isinstance(node, Tensor):
+            return node
+        asked = edge(node) if node.requires_grad else None
+        return asked.node if isinstance(asked, Out) else asked
 
-    def last(self) -> Frame | None:
-        """Run all nodes that are left, still able to go back."""
-        while self._advance():
-            pass
-        return self.frame
-
-    def run_to(self, node: Any) -> Frame | None:
-        """Move, forwards or backwards, until a node is the newest step.
-
-        Args:
-            node: the node, its number (negative ones count from the end), or a tensor: its grad_fn, or its leaf.
-
-        Returns:
-            Its frame; None if no gradient reaches the node: then the stepper stands where it would have run.
-        """
-        number = self._number_of(node)
-        while self._taken and self.number[self._newest] > number:
-            self.back()
-        while not self._taken or self.number[self._newest] < number:
-            following = self.next_node
-            if following is None or self.number[following] > number or not self._advance():
-                return None
-        return self.frame
-
-    def _number_of(self, node: Any) -> int:
-        asked: Any = node
-        if isinstance(node, Tensor):
-            asked = edge(node) if node.requires_grad else None
-            if isinstance(asked, Out):
-                asked = asked.node
-        number = asked if isinstance(asked, int) else self.number.get(asked)
-        if number is None or not -self.count <= number < self.count:
-            what = f"a tensor of shape {tuple(node.shape)}" if isinstance(node, Tensor) else repr(node)
-            raise ValueError(f"no such node in this pass: {what}; it has nodes 0 to {self.count - 1}")
-        return number % self.count
-
-    def run_until(self, condition: Callable[[Frame], bool]) -> Frame | None:
-        """Step until `condition(frame)` holds; None if the pass ends first."""
-        while (f := self.step()) is not None:
-            if condition(f):
-                return f
-        return None
-
-    def run_to_break(self, breakpoints: Any, *, visit: Callable | None = None) -> Stop | None:
-        """Run until a breakpoint holds, and stand *before* the node it holds of: nothing has used its result.
-
-        To run again goes on past that node.
-
-        Args:
-            breakpoints: one or several of: a condition as text, a function of a Frame, a Breakpoint.
-            visit: called with each node that ran, its entry in the journal, and what waits after it.
-
-        Returns:
-            What stopped it; None at the end of the pass.
-
-        Example:
-            >>> import vistorch
-            >>> from vistorch.debug import Stepper
-            >>> x = vistorch.tensor([0.0, 1.0], requires_grad=True)
-            >>> stop = (s := Stepper(x.sqrt().sum())).run_to_break("bad")
-            >>> print(stop)
-            stopped before SqrtBackward0: bad
-            >>> s.position
-            1
-        """
-        points = breakpoints_of(breakpoints)
-        following = self.next_node
-        passing = self._stopped if following is self._stopped else None
-        self._stopped = None
-        while self._advance():
-            entry = self._taken[-1][2]
-            if visit is not None and entry[1] is not passing:  # it was visited when it was stopped at
-                visit(entry[1], entry, self.run.pending)
-            if entry[1] is passing:
-                continue
-            moment = Moment(entry, self.run.pending, self.modules)
-            try:
-                held = next((p for p in points if p.holds(moment, self)), None)
-            except BaseException:  # a predicate that fails has not let the node pass
-                self.back()
-                raise
-            if held is not None:
-                stop = Stop(held, self.frame, self)
-                self.back()
-                self._stopped = entry[1]
-                return stop
-        return None
-
-    def finish(self) -> None:
-        """Run to the end and let go of the way back, as a plain `backward()` would have left things."""
-        while self._advance():
-            pass
+    def _settle(self) -> None:
         for _, _, (_, n, _, undo, *_) in self._taken:
             if n.__class__ is Leaf:
                 settle(undo, self.run.create_graph)
             elif not self.retain_graph and n.saved and (n.rule is None or n.rule.saves_tensors):
                 n.saved = FREED
-        self._close()
-
-    def undo(self) -> None:
-        """Take everything back: no `.grad` has changed, and the graph can be used again."""
-        self.first()
-        self._close()
-
-    def _open(self) -> None:
-        if self._done:
-            raise RuntimeError("this stepper was finished or undone; make a new one to walk again")
 
     def _close(self) -> None:
-        self._done, self._steps = True, None
+        self._steps = None
         self._journal.clear()
         self.run.pending.clear()
-
-    def __enter__(self) -> Stepper:
-        return self
-
-    def __exit__(self, kind: Any, *exc: object) -> None:
-        """Leave: finish the pass, or undo it after an exception."""
-        if not self._done:
-            self.finish() if kind is None else self.undo()
 
     def check(self, node: Any = None, *, seed: int = 0) -> Check:
         """Compare one node's vjp with finite differences; by default the newest step's."""

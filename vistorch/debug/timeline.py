@@ -117,9 +117,9 @@ class MemoryRecord:
         out = [f"{self.title}: at most {size(self.peak['bytes'])} saved for backward{what}"]
         table: list[tuple[str, ...]] = []
         for r in self.rows[:SHOWN]:
-            state = size(r["bytes"]) if r["bytes"] or not r["shared"] else f"shares {size(r['shared'])}"
+            bytes_kept = size(r["bytes"]) if r["bytes"] or not r["shared"] else f"shares {size(r['shared'])}"
             shapes = ", ".join(" × ".join(map(str, s)) or "a number" for s in r["shapes"])
-            table.append((state, named(r["module"], r["layer"]), r["name"], shapes, r["where"]))
+            table.append((bytes_kept, named(r["module"], r["layer"]), r["name"], shapes, r["where"]))
         wide = max((len(row[0]) for row in table), default=0)
         out += columns([(f"{row[0]:>{wide}}", *row[1:]) for row in table])
         if len(self.rows) > SHOWN:

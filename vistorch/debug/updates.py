@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..engine.base.events import Listener
+from .source import is_torch
 
 MOST = 64
 
@@ -85,6 +86,8 @@ def remember(parameter: Any) -> None:
         >>> last_update(w)
         tensor([-0.5000, -0.5000])
     """
+    if is_torch(parameter):
+        return
     key = id(parameter)
     with _lock:
         kept = _kept.pop(key, None)
@@ -173,6 +176,8 @@ def why_none(parameter: Any) -> str:
         >>> why_none(w)
         'no update: steps are kept from the first look at a parameter on, and none came since; look again after one'
     """
+    if is_torch(parameter):
+        return "no update: steps of PyTorch's optimizers are not kept"
     if remembered(parameter):
         return (
             "no update: steps are kept from the first look at a parameter on, and none came since; "

@@ -86,7 +86,7 @@ class Values:
             return self._number[id(data)]
         self._kept.append(data)
         number = self._number[id(data)] = len(self._arrays)
-        self._types.append(str(data.dtype))
+        self._types.append(str(data.dtype).removeprefix("torch."))
         self._arrays.append(plain(host(data)))
         return number
 

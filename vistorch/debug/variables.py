@@ -18,6 +18,8 @@ import numpy as np
 
 from ..engine.core.tensor import Tensor
 from ..engine.memory.array_memory import owner
+from .layers import is_module
+from .source import Unsupported, is_torch, named
 from .thumbnail import Thumb, ThumbState, thumbnail
 
 KINDS = ("tensor", "parameter", "module", "array")
@@ -148,6 +150,11 @@ def kind_of(value: Any) -> str:
     if isinstance(value, Tensor):
         nn = sys.modules.get("vistorch.nn")
         return "parameter" if nn is not None and isinstance(value, nn.Parameter) else "tensor"
+    if is_torch(value):
+        torch = named("torch")
+        if torch.is_tensor(value):
+            return "parameter" if torch.is_parameter(value) else "tensor"
+        return "module" if is_module(value) else ""
     if isinstance(value, np.ndarray) or _is_cupy(value):
         return "array"
     nn = sys.modules.get("vistorch.nn")
@@ -176,14 +183,14 @@ def _rows(found: list[tuple[str, Any, str]]) -> list[Row]:
         (kind == "module" or not _is_view(value), row.nbytes)
         for row, (_, value, kind) in zip(rows, found, strict=True)
     ]
-    roots = [None if kind == "module" else owner(_raw(value)) for _, value, kind in found]
+    roots = [None if kind == "module" else _memory_of(value) for _, value, kind in found]
     for index, root in enumerate(roots):
         if root is not None:
-            best = first.setdefault(id(root), index)
+            best = first.setdefault(root, index)
             if rank[index] > rank[best]:
-                first[id(root)] = index
+                first[root] = index
     for index, root in enumerate(roots):
-        best = index if root is None else first[id(root)]
+        best = index if root is None else first[root]
         if best != index:
             value, base, name = found[index][1], found[best][1], found[best][0]
             how = "the same as" if value is base else "view of" if _is_view(value) else "shares memory with"
@@ -202,24 +209,35 @@ def _row(name: str, value: Any, kind: str) -> Row:
     if kind == "array":
         device = f"cuda:{value.device.id}" if _is_cupy(value) else "cpu"
         return Row(name, kind, tuple(value.shape), str(value.dtype), device, value.nbytes)
+    if is_torch(value):
+        return _torch_row(name, value, kind)
     device = value._place.name + (" (simulated)" if value._place.simulated else "")
     dtype = str(value.dtype).rpartition(".")[2]
     return Row(name, kind, tuple(value.shape), dtype, device, _raw(value).nbytes, value.requires_grad)
+
+
+def _torch_row(name: str, value: Any, kind: str) -> Row:
+    """Make the row of a tensor of PyTorch; one without values says why."""
+    facts = named("torch").facts(value)
+    return Row(
+        name, kind, facts.shape, facts.dtype, facts.device, facts.nbytes, facts.requires_grad, says=facts.says
+    )
 
 
 def _module_row(name: str, module: Any) -> Row:
     """Make a module's row: all of its parameters and buffers together."""
     parameters, buffers = list(module.parameters()), list(module.buffers())
     tensors = [*parameters, *buffers]
-    values = sum(parameter.numel() for parameter in parameters)
     number = len(parameters)
+    rows = [_row("", tensor, "tensor") for tensor in tensors]
+    values = sum(math.prod(row.shape or ()) for row in rows[:number])
     return Row(
         name,
         "module",
         None,
-        _one_or_many(str(tensor.dtype).rpartition(".")[2] for tensor in tensors),
-        _one_or_many(tensor._place.name + " (simulated)" * tensor._place.simulated for tensor in tensors),
-        sum(_raw(tensor).nbytes for tensor in tensors),
+        _one_or_many(row.dtype for row in rows),
+        _one_or_many(row.device for row in rows),
+        sum(row.nbytes for row in rows),
         any(parameter.requires_grad for parameter in parameters),
         says=f"{type(module).__name__}: {values:,} values in {number} parameter{'s' * (number != 1)}",
     )
@@ -231,21 +249,33 @@ def _one_or_many(words: Iterator[str]) -> str:
 
 
 def _raw(value: Any) -> Any:
-    """Return the numpy or cupy array of a tensor or of itself."""
+    """Return the numpy or cupy array of a tensor or of itself; of PyTorch's one on the CPU."""
+    if is_torch(value):
+        return named("torch").host(value)
     return value._data if isinstance(value, Tensor) else value
+
+
+def _memory_of(value: Any) -> Any:
+    """Return what tells the memory of a value from others."""
+    return named("torch").memory(value) if is_torch(value) else id(owner(_raw(value)))
 
 
 def _is_view(value: Any) -> bool:
     """Say whether a value was made as a view of another."""
+    if is_torch(value):
+        return value._base is not None
     return value._is_view() if isinstance(value, Tensor) else value.base is not None
 
 
 def _memory(found: list[tuple[str, Any, str]]) -> int:
     """Return the bytes that all of it takes, shared memory once."""
-    owners: dict[int, int] = {}
+    owners: dict[Any, int] = {}
     for _, value, kind in found:
         tensors = [*value.parameters(), *value.buffers()] if kind == "module" else [value]
         for tensor in tensors:
+            if is_torch(tensor):
+                owners[_memory_of(tensor)] = named("torch").facts(tensor).memory
+                continue
             root = owner(_raw(tensor))
             owners[id(root)] = root.nbytes
     return sum(owners.values())
@@ -276,7 +306,11 @@ def _measured(row: Row, value: Any, until: float) -> Row:
     if row.kind == "array":
         return row
     tensors = list(value.parameters()) if row.kind == "module" else [value]
-    gradients = [tensor._grad for tensor in tensors if tensor._grad is not None]
+    if is_torch(value):
+        torch = named("torch")
+        gradients = [g for tensor in tensors if (g := torch.gradient(tensor)) is not None]
+    else:
+        gradients = [tensor._grad for tensor in tensors if tensor._grad is not None]
     return replace(row, grad_norm=_norm(gradients, until)) if gradients else row
 
 
@@ -284,7 +318,10 @@ def _norm(gradients: list[Any], until: float) -> float | None:
     """Return the norm of all gradients together; None when the time is over."""
     total = 0.0
     for gradient in gradients:
-        flat = gradient._data.reshape(-1)
+        try:
+            flat = _raw(gradient).reshape(-1)
+        except Unsupported:
+            return None
         for start in range(0, flat.shape[0], CHUNK):
             if time.perf_counter() > until:
                 return None
@@ -299,15 +336,20 @@ def _pictured(row: Row, value: Any, until: float) -> Row:
     if left < 0:
         return row
     if row.kind != "module":
+        if is_torch(value) and row.says:  # it has no values
+            return row
         if row.shape == ():
             return replace(row, number=_number(_raw(value)))
         return replace(row, thumb=thumbnail(_raw(value), left))
-    named = max(value.named_parameters(), key=lambda pair: pair[1].numel(), default=None)
-    if named is None:
+    largest = max(value.named_parameters(), key=lambda pair: pair[1].numel(), default=None)
+    if largest is None:
         return row
     own = row.says.startswith(f"{type(value).__name__}:")  # else it says which other name it is the same as
-    said = f"{row.says}; pictured: {named[0]}" if own else row.says
-    return replace(row, thumb=thumbnail(_raw(named[1]), left), says=said)
+    said = f"{row.says}; pictured: {largest[0]}" if own else row.says
+    try:
+        return replace(row, thumb=thumbnail(_raw(largest[1]), left), says=said)
+    except Unsupported:  # it has no values
+        return row
 
 
 def _number(array: Any) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from ..widgets._frame.user_error import first_line
+from ..debug.source import is_torch
+from ..widgets._frame.user_error import Refusal, first_line
 from ..widgets.array.command import plain
 
 log = logging.getLogger("vistorch")
@@ -22,6 +23,10 @@ def bundle_of(tensor: Any) -> dict[str, Any] | None:
     """
     try:
         return plain(tensor)._repr_mimebundle_()
+    except Refusal as why:
+        if not is_torch(tensor):
+            log.warning("a tensor is shown as text alone, its picture failed: %s", first_line(why))
+        return None  # one of PyTorch's that has no values: torch's own text says so
     except Exception as error:
         log.warning("a tensor is shown as text alone, its picture failed: %s", first_line(error))
         return None

@@ -15,6 +15,7 @@ from ...engine.base import dtypes
 from ...engine.core.tensor import Tensor
 from ...engine.memory.placement import CPU, array_place
 from ...nn.parameter import Buffer, Parameter, is_lazy
+from ..source import is_torch, named
 
 
 @dataclass
@@ -62,6 +63,11 @@ def source_of(x: Any, *, text: bool = True) -> Source:
     """
     if isinstance(x, Tensor):
         return _of_tensor(x, text)
+    if is_torch(x):
+        source = named("torch")
+        if not source.is_tensor(x):
+            raise TypeError(_refused(x))
+        return source.array(x, text)
     words = repr(x) if text else ""
     if isinstance(x, (bool, int, float, complex)):
         data = np.asarray(x)

@@ -10,9 +10,11 @@ from typing import Any
 
 from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.graph import Leaf, Out
+from ..engine_nodes import NODES
 from ..line_lookup import line_of
 from ..lines import note_of
 from ..numbers import finite, norm_of, np_of, plain
+from ..source import Nodes
 from .modules import path_of
 
 
@@ -20,33 +22,27 @@ class Moment:
     """One step of a pass.
 
     Args:
-        entry: the step's own entry in the journal.
-        pending: where the pass keeps gradients that wait.
+        node: the node.
+        sent: the arrays it is about to send, or that a leaf adds to its `.grad`.
+        reads: how nodes of its library are read.
         modules: finds the module of a node, and knows what leaves are called.
     """
 
-    def __init__(self, entry: Any, pending: dict, modules: Whereabouts) -> None:
-        self.node, self._modules = entry[1], modules
-        undo = entry[3]
-        node = self.node
-        if node.__class__ is Leaf:
-            self.sent = [getattr(x, "_data", x) for x in (entry[4] if len(entry) > 4 else entry[2],)]
-            self.grads = next(((c[2], c[3]) for c in undo if len(c) == 4 and c[0] is node.variable), None)
-        else:
-            self.sent = [getattr(c[3], "_data", c[3]) for c in undo if len(c) == 4 and c[0] is pending]
-            self.grads = None
-        self.sent = [d for d in self.sent if d is not None]
+    def __init__(self, node: Any, sent: list[Any], reads: Nodes, modules: Any) -> None:
+        self.node, self._reads, self._modules = node, reads, modules
+        self.sent = [d for d in sent if d is not None]
+        self._leaf = reads.is_leaf(node)
         self._known: dict[str, Any] = {}
 
     @property
     def name(self) -> str:
         """The node's name as PyTorch prints it, without a namespace."""
-        return type(self.node).__name__
+        return self._reads.name(self.node)
 
     @property
     def label(self) -> str | None:
         """A leaf's name."""
-        return self._modules.names.get(self.node.variable) if self.node.__class__ is Leaf else None
+        return self._modules.names.get(self._reads.variable(self.node)) if self._leaf else None
 
     @property
     def module(self) -> str | None:
@@ -56,7 +52,7 @@ class Moment:
     @property
     def line(self) -> int | None:
         """The number of the line that made the node."""
-        found = line_of(note_of(self.node).get("line")) if self.node.__class__ is not Leaf else None
+        found = None if self._leaf else line_of(self._reads.place(self.node))
         return None if found is None else found.line
 
     @property
@@ -84,7 +80,7 @@ class Moment:
     @property
     def unchanged(self) -> bool:
         """Whether a leaf's `.grad` is, after the step, what it was: a step of an optimizer would see no change."""
-        return self.node.__class__ is Leaf and self.zero
+        return self._leaf and self.zero
 
     def measured(self, name: str) -> list[float]:
         """One number of each gradient that is sent; none of an empty one."""
@@ -92,6 +88,22 @@ class Moment:
             with without_warnings():
                 self._known[name] = [_MEASURES[name](d) for d in self.sent if d.size]
         return self._known[name]
+
+
+def moment_of(entry: Any, pending: dict, modules: Whereabouts) -> Moment:
+    """A step of the engine's.
+
+    Args:
+        entry: the step's own entry in the journal.
+        pending: where the pass keeps gradients that wait.
+        modules: finds the module of a node.
+    """
+    node, undo = entry[1], entry[3]
+    if node.__class__ is Leaf:
+        sent = [entry[4] if len(entry) > 4 else entry[2]]
+    else:
+        sent = [c[3] for c in undo if len(c) == 4 and c[0] is pending]
+    return Moment(node, [getattr(x, "_data", x) for x in sent], NODES, modules)
 
 
 def _real(d: Any) -> Any:

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from ...engine.core.graph import Leaf
+from .. import source as sources
 from ..line_lookup import line_of
-from ..lines import note_of
 from .errors import nearest
 from .kinds import All, Any_, At, Line, Not, Op, short
-from .moment import Whereabouts
 from .points import Breakpoint
 
 _MOST = 12  # names that are listed
@@ -23,7 +21,8 @@ class Nodes(Protocol):
     """The nodes of a pass that is walked: `debug.Stepper` has them."""
 
     nodes: list
-    modules: Whereabouts
+    modules: Any
+    reads: sources.Nodes
 
 
 def unmatched(points: Iterable[Breakpoint], stepper: Nodes) -> list[str]:
@@ -36,11 +35,12 @@ def unmatched(points: Iterable[Breakpoint], stepper: Nodes) -> list[str]:
     asked = list(dict.fromkeys(test for point in points for test in _named(point.test)))
     if not asked:
         return []
-    inner = [node for node in stepper.nodes if node.__class__ is not Leaf]
+    reads = stepper.reads
+    inner = [node for node in stepper.nodes if not reads.is_leaf(node)]
     said = []
     for test in asked:
         if isinstance(test, Op):
-            names = {type(node).__name__ for node in stepper.nodes}
+            names = {reads.name(node) for node in stepper.nodes}
             if not any(test.matches(name) for name in names):
                 said.append(
                     f"{test.pattern!r} is the name of no node of this pass: {_instead(test.pattern, names)}"
@@ -50,7 +50,7 @@ def unmatched(points: Iterable[Breakpoint], stepper: Nodes) -> list[str]:
             if not any(test.inside(path) for path in paths):
                 known = _instead(test.modules, paths) if paths - {""} else "its modules are not known"
                 said.append(f"{test.modules!r} is no module of this pass: {known}")
-        elif not any((at := line_of(note_of(n).get("line"))) and at.line == test.number for n in inner):
+        elif not any((at := line_of(reads.place(n))) and at.line == test.number for n in inner):
             said.append(f"line {test.number} made no node of this pass")
     return said
 

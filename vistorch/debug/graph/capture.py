@@ -14,6 +14,7 @@ from ...engine.base import dtypes
 from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.graph import FREED, Leaf, Out, edge
 from ...engine.core.tensor import Tensor
+from ..engine_nodes import NODES
 from ..formula import formulas_of
 from ..lines import note_of
 from ..meaning import short
@@ -112,7 +113,7 @@ class Source:
         calls = self._calls(nodes)
         for call in {id(c): c for c in calls.values()}.values():
             self._learn(call)
-        self.groups = Groups(self.builder, names, nodes, calls)
+        self.groups = Groups(self.builder, names, nodes, calls, NODES)
         self.kept = kept_by(nodes)
         self.number: dict[Any, int] = {}
         self.wanted = self._variables()

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.core.graph import Leaf, Out
 from ..layers import below, size_of
+from ..source import Nodes
 from .build import Builder
 from .module_calls import Call
 from .names import Names
@@ -20,8 +20,10 @@ from .names import Names
 class Groups:
     """The groups of one graph, made as its nodes ask for them."""
 
-    def __init__(self, builder: Builder, names: Names, nodes: list, calls: dict[Any, Call]) -> None:
-        self.builder, self.names = builder, names
+    def __init__(
+        self, builder: Builder, names: Names, nodes: list, calls: dict[Any, Call], reads: Nodes
+    ) -> None:
+        self.builder, self.names, self.reads = builder, names, reads
         self.found: dict[Any, int] = {}  # node to group
         self.made: dict[Any, int] = {}  # call, or (root, path), to group
         if calls:
@@ -107,7 +109,7 @@ class Groups:
     def _by_owners(self, nodes: list) -> None:
         path: dict[Any, tuple[str, ...]] = {}
         for n in nodes:
-            if n.__class__ is not Leaf:
+            if not self.reads.is_leaf(n):
                 owner = self._owner(n)
                 if owner is not None:
                     path[n] = owner
@@ -117,16 +119,11 @@ class Groups:
         for n in nodes:  # what uses it comes before it
             mine = path.get(n, above.get(n))
             if mine is not None:
-                for e in n.edges if n.__class__ is not Leaf else ():
-                    target = e.node if e.__class__ is Out else e
-                    if target is not None:
-                        above.setdefault(target, mine)
+                for target in self._below(n):
+                    above.setdefault(target, mine)
         below: dict[Any, tuple[str, ...]] = {}
         for n in reversed(nodes):
-            if n.__class__ is Leaf:
-                continue
-            for e in n.edges:
-                target = e.node if e.__class__ is Out else e
+            for target in self._below(n):
                 found = path.get(target, below.get(target))
                 if found is not None:
                     below.setdefault(n, found)
@@ -135,7 +132,7 @@ class Groups:
             mine = path.get(n)
             if mine is None and n in above and n in below:
                 mine = _common(above[n], below[n])
-            if mine and n.__class__ is not Leaf:
+            if mine and not self.reads.is_leaf(n):
                 self.found[n] = self._path_group(mine, 1 if one_root else 0)
 
     def _owner(self, n: Any) -> tuple[str, ...] | None:
@@ -144,21 +141,19 @@ class Groups:
         Of an op that uses parameters of several modules it is what is around them all.
         """
         owner: tuple[str, ...] | None = None
-        for first in n.edges:
-            e: Any = first
-            while e is not None and e.__class__ is not Leaf:
-                e = (
-                    _copied(e)
-                    if e.__class__ is Out
-                    else e.edges[0]
-                    if len(e.edges) == 1 and e is not n
-                    else None
-                )
-            found = None if e is None else self.names.owner.get(id(e.variable))
+        reads = self.reads
+        for first in reads.edges(n):
+            e = first
+            while e is not None and not reads.is_leaf(e.node):
+                e = reads.onward(e)
+            found = None if e is None else self.names.owner.get(id(reads.variable(e.node)))
             if found is not None:
                 mine = (found[0], *[part for part in found[1].split(".") if part])
                 owner = mine if owner is None else _common(owner, mine)
         return owner
+
+    def _below(self, n: Any) -> list[Any]:
+        return [] if self.reads.is_leaf(n) else [e.node for e in self.reads.edges(n) if e is not None]
 
     def _path_group(self, place: tuple[str, ...], start: int) -> int:
         """The group of a root and the parts of a path below it; the root is one itself if `start` is 0."""
@@ -176,15 +171,6 @@ class Groups:
             parent = self.made[key]
             around = self.names.spoken(root, path) if path else ""
         return parent
-
-
-def _copied(out: Out) -> Any:
-    """The parameter that a replica of a network, on one of several devices, has a copy of; None for other outputs."""
-    node = out.node
-    if type(node).__name__ != "BroadcastBackward":
-        return None
-    sources = [e for e in node.edges if e is not None]
-    return sources[out.nr % len(sources)] if sources else None
 
 
 def _kind(call: Call) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...engine.core.tensor import Tensor
 from ..layers import is_module, size_of, spoken
 from ..line_lookup import line_of
+from ..source import Source, named
 
 MOST = 200  # entries of a list or dict in the namespace
 HIDDEN = ("In", "Out", "_", "__", "___", "exit", "quit", "get_ipython")
@@ -28,8 +28,13 @@ class Names:
     """
 
     def __init__(
-        self, names: Any = None, modules: Any = None, namespace: Mapping[str, Any] | None = None
+        self,
+        names: Any = None,
+        modules: Any = None,
+        namespace: Mapping[str, Any] | None = None,
+        source: Source | None = None,
     ) -> None:
+        self.source = named("vistorch") if source is None else source
         self.leaves: dict[int, str] = {}
         self.parameters: set[int] = set()
         self.nodes: dict[Any, str] = {}
@@ -52,21 +57,22 @@ class Names:
             self._tensor(name, tensor)
 
     def _variable(self, name: str, value: Any) -> None:
-        if isinstance(value, Tensor):
+        is_tensor = self.source.is_tensor
+        if is_tensor(value):
             self._tensor(name, value)
         elif isinstance(value, (list, tuple)) and len(value) <= MOST:
             for i, one in enumerate(value):
-                if isinstance(one, Tensor):
+                if is_tensor(one):
                     self._tensor(f"{name}[{i}]", one)
         elif isinstance(value, dict) and len(value) <= MOST:
             for key, one in list(value.items()):
-                if isinstance(one, Tensor):
+                if is_tensor(one):
                     self._tensor(f"{name}[{key!r}]", one)
 
-    def _tensor(self, name: str, tensor: Tensor) -> None:
+    def _tensor(self, name: str, tensor: Any) -> None:
         self.alive.append(tensor)
         self.leaves.setdefault(id(tensor), name)
-        node = tensor._node
+        node = self.source.grad_fn(tensor)
         if node is not None:
             self.nodes.setdefault(node, name)
 

@@ -10,16 +10,11 @@ from typing import Any
 import numpy as np
 
 from ...engine.base.numpy_warnings import without_warnings
-from ...engine.core.graph import CONST, IN, OUT, Leaf, Out
 from ..breaks.kinds import short
-from ..formula import formulas_of
 from ..layers import spoken
 from ..line_lookup import Line, line_of
-from ..lines import note_of
-from ..memory import root_of
 from ..numbers import host, norm_of
 from ..values import Values
-from .forward import Forward, saved_of
 from .record import StepsRecord
 from .slopes import numbers_in
 from .walk import Walk
@@ -62,16 +57,18 @@ def record(
 class _Builder:
     def __init__(self, stepper: Any, title: str, budget: int, at: int | None) -> None:
         self.stepper, self.values, self.at = stepper, Values(budget), at
-        self.forward = Forward(stepper.nodes, stepper.outputs)
+        self.reads = stepper.reads
+        self.forward = stepper.source.forward(stepper.nodes, stepper.outputs)
         self.made = StepsRecord(title, [], [], [])
         self.waiting: set[int] = set()
 
     def build(self) -> StepsRecord:
         stepper, made = self.stepper, self.made
         stood = stepper.position
-        first = sum(n.__class__ is not Leaf for n in stepper.ran)
+        is_leaf = self.reads.is_leaf
+        first = sum(not is_leaf(n) for n in stepper.ran)
         stepper.first()
-        ops = sum(n.__class__ is not Leaf for n in stepper.nodes)
+        ops = sum(not is_leaf(n) for n in stepper.nodes)
         wanted = first if self.at is None else self.at
         if ops > MOST:
             made.skipped = max(0, min(wanted - MOST // 2, ops - MOST))
@@ -81,14 +78,14 @@ class _Builder:
                 Walk(stepper).to(made.skipped)
             except Exception as exc:
                 made.failed = self._why(exc)
-            window = _window(stepper.nodes, made.skipped)
+            window = self._window(made.skipped)
             made.nodes = [
                 self._node(i, n) if n in window else self._brief(i, n) for i, n in enumerate(stepper.nodes)
             ]
             made.done = [stepper.number[n] for n in stepper.ran]
             for i, n in enumerate(stepper.nodes):
-                if n.__class__ is Leaf:
-                    made.start.append([i, self.values.add(n.variable._grad)])
+                if is_leaf(n):
+                    made.start.append([i, self.values.add(self._grad_of(n))])
             for i, g in stepper.pending().items():
                 self.waiting.add(i)
                 made.waits += [
@@ -114,7 +111,7 @@ class _Builder:
                 f"{self.values.pooled} of {len(made.values)} tensors are shown as overviews, a pixel for several "
                 "values: the page carries the numbers of the small ones"
             )
-        if any(getattr(n, "hooks", None) is not None for n in stepper.nodes):
+        if stepper.has_hooks:
             made.says.append("hooks ran while this was recorded, and run each time their step is taken")
         return made
 
@@ -127,46 +124,56 @@ class _Builder:
         """Write down frames until the pass ends, or as many as a record holds; says whether it is the end."""
         stepper, frames = self.stepper, self.made.frames
         while True:
-            if len(frames) == MOST and not isinstance(stepper.next_node, Leaf):
+            if len(frames) == MOST and not self._at_leaf(stepper.next_node):
                 return stepper.next_node is None
             frame = stepper.step()
             if frame is None:
                 return True
             n = frame.node
-            if n.__class__ is Leaf and frames:
+            leaf = self.reads.is_leaf(n)
+            if leaf and frames:
                 frames[-1]["grads"].append(self._grad(frame))
                 frames[-1]["done"].append(frame.index)
                 continue
             frames.append(self._frame(frame))
-            if n.__class__ is Leaf:
+            if leaf:
                 frames[-1]["grads"].append(self._grad(frame))
 
     # ---- a node -----------------------------------------------------------------------------------------------
     def _called(self, n: Any) -> str:
-        if n.__class__ is Leaf:
-            return self.stepper.names.get(n.variable) or f"leaf {self.stepper.number[n]}"
-        return n.name()
+        if self.reads.is_leaf(n):
+            return self._label(n) or f"leaf {self.stepper.number[n]}"
+        return self.reads.full_name(n)
+
+    def _at_leaf(self, n: Any) -> bool:
+        return n is not None and self.reads.is_leaf(n)
+
+    def _label(self, n: Any) -> str:
+        """What a leaf is called, "" if nobody knows."""
+        return self.stepper.names.get(self.reads.variable(n)) or "" if self.reads.is_leaf(n) else ""
+
+    def _grad_of(self, leaf: Any) -> Any:
+        return self.stepper.source.gradient(self.reads.variable(leaf))
 
     def _brief(self, i: int, n: Any) -> dict[str, Any]:
         """A node of which no frame is kept."""
-        leaf = n.__class__ is Leaf
-        label = (self.stepper.names.get(n.variable) or "") if leaf else ""
-        return {"id": i, "name": type(n).__name__, "label": label, "leaf": leaf}
+        leaf = self.reads.is_leaf(n)
+        return {"id": i, "name": self.reads.name(n), "label": self._label(n), "leaf": leaf}
 
     def _node(self, i: int, n: Any) -> dict[str, Any]:
-        leaf = n.__class__ is Leaf
-        name = type(n).__name__
+        reads = self.reads
+        leaf, name = reads.is_leaf(n), reads.name(n)
         state: dict[str, Any] = {
             "id": i,
             "name": name,
             "op": "" if leaf else short(name),
-            "label": (self.stepper.names.get(n.variable) or "") if leaf else "",
+            "label": self._label(n),
             "leaf": leaf,
             "module": (path := self.stepper.modules(n) or ""),
             "layer": spoken(path),
-            "shape": list(getattr(n, "shape", ()) or ()),
-            "dtype": str(getattr(n, "dtype", "")),
-            "line": None if leaf else line_state(line_of(note_of(n).get("line"))),
+            "shape": list(reads.shape(n)),
+            "dtype": reads.dtype(n),
+            "line": None if leaf else line_state(line_of(reads.place(n))),
             "forward": self.values.add(self.forward.of(n)),
             "formulas": [],
             "to": [],
@@ -175,41 +182,27 @@ class _Builder:
         }
         if leaf:
             return state
-        formulas = formulas_of(n)
+        formulas = reads.formulas(n)
         state["formulas"] = [{"input": f.input, "latex": f.latex, "reads": list(f.reads)} for f in formulas]
-        for f, e in zip(formulas, n.edges, strict=True):
+        for f, e in zip(formulas, reads.edges(n), strict=True):
             if e is not None:
-                target, output = (e.node, e.nr) if e.__class__ is Out else (e, 0)
-                state["to"].append([f.input, self.stepper.number.get(target), output])
+                state["to"].append([f.input, self.stepper.number.get(e.node), e.output])
         state["saved"] = self._saved(n)
         state["bytes"] = sum(s["bytes"] for s in state["saved"] if not s["alias"])
         return state
 
     def _saved(self, n: Any) -> list[dict[str, Any]]:
-        if n.rule is None:
-            return []
         seen = self.__dict__.setdefault("seen", self._owned())
         out = []
-        for (kind, index, _), value in saved_of(n):
-            if kind not in (IN, OUT, CONST):
-                continue
-            what = "input" if kind == IN else "output" if kind == OUT else "constant"
-            name = (
-                n.rule.inputs[index]
-                if kind == IN
-                else f"out{index or ''}"
-                if kind == OUT
-                else n.rule.consts[index]
-            )
-            if not hasattr(value, "nbytes") or not hasattr(value, "strides"):
+        for name, what, value, memory in self.reads.saved(n):
+            if memory is None:
                 text = number(value) if isinstance(value, (int, float, complex)) else _line(repr(value), 60)
                 out.append(
                     {"name": name, "what": what, "value": None, "text": text, "bytes": 0, "alias": False}
                 )
                 continue
-            key, _size = root_of(value)
-            alias = key in seen
-            seen.add(key)
+            alias = memory in seen
+            seen.add(memory)
             out.append(
                 {
                     "name": name,
@@ -223,14 +216,22 @@ class _Builder:
         return out
 
     def _owned(self) -> set:
-        return {root_of(n.variable._data)[0] for n in self.stepper.nodes if n.__class__ is Leaf}
+        reads, source = self.reads, self.stepper.source
+        return {source.memory(reads.variable(n)) for n in self.stepper.nodes if reads.is_leaf(n)}
+
+    def _window(self, skipped: int) -> set:
+        """The nodes that frames are kept of, and all leaves."""
+        leaves = [n for n in self.stepper.nodes if self.reads.is_leaf(n)]
+        ops = [n for n in self.stepper.nodes if not self.reads.is_leaf(n)]
+        return {*ops[skipped : skipped + MOST], *leaves}
 
     # ---- a step -----------------------------------------------------------------------------------------------
     def _frame(self, frame: Any) -> dict[str, Any]:
         incoming = frame.incoming if frame.hooked is None else frame.hooked
-        known = self.forward.known(frame.node, incoming) if frame.node.__class__ is not Leaf else None
+        leaf, vjp = self.reads.is_leaf(frame.node), self.stepper.source.vjp
+        known = None if leaf else self.forward.known(frame.node, incoming)
         outgoing, says = [], []
-        written = {} if known is None else numbers_in(frame, known, incoming)
+        written = {} if known is None else numbers_in(frame, known, incoming, vjp)
         for flow in frame.outgoing:
             numbers = written.get(flow.input)
             amounts = amount(flow.gradient)
@@ -275,16 +276,10 @@ class _Builder:
         added = frame.incoming if frame.hooked is None else frame.hooked
         return {
             "node": frame.index,
-            "before": self.values.add(before if frame.accumulated else frame.node.variable._grad),
-            "after": self.values.add(frame.node.variable._grad),  # hooks have had their say
+            "before": self.values.add(before if frame.accumulated else self._grad_of(frame.node)),
+            "after": self.values.add(self._grad_of(frame.node)),  # hooks have had their say
             "sum": summed(before, added) if frame.accumulated else "nothing is accumulated",
         }
-
-
-def _window(nodes: list, skipped: int) -> set:
-    """The nodes that frames are kept of, and all leaves."""
-    ops = [n for n in nodes if n.__class__ is not Leaf]
-    return {*ops[skipped : skipped + MOST], *[n for n in nodes if n.__class__ is Leaf]}
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -294,7 +289,7 @@ def _same(a: Any, b: Any) -> bool:
             and isinstance(b, list)
             and all(x is y or _same(x, y) for x, y in zip(a, b, strict=True))
         )
-    return a is b or (a is not None and b is not None and a._data is b._data)
+    return a is b or (a is not None and b is not None and hasattr(a, "_data") and a._data is b._data)
 
 
 def amount(value: Any) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.base.numpy_warnings import without_warnings
-from ...engine.core.graph import CONST, FREED, IN, OUT, Leaf, Out
-from ...engine.core.record import Promoted, unpack_raw
+from ...engine.core.graph import IN, OUT, Leaf, Out
 from ...engine.core.tensor import Tensor
+from ..engine_nodes import saved_of
 from ..lines import note_of
 from .numbers import Known
 
@@ -114,24 +114,3 @@ def consts_of(n: Any) -> tuple:
         return n.consts
     except AttributeError:  # a fast path of an op that has none
         return ()
-
-
-def saved_of(n: Any) -> list[tuple[tuple, Any]]:
-    """What a node saved, as ((kind, index, readers), array or constant); what cannot be had any more is left out."""
-    rule = getattr(n, "rule", None)
-    if rule is None or n.saved is FREED:
-        return []
-    found = []
-    for entry, save in zip(n.saved, rule.saves, strict=False):
-        if entry is None:
-            continue
-        kind, index, _ = save
-        if hasattr(entry, "unpack"):  # what an unpack hook does is the user's: it runs in the pass alone
-            continue
-        if isinstance(entry, Promoted):
-            entry = entry.saved if entry.saved.__class__ is tuple else entry
-        try:
-            found.append((save, entry if kind == CONST else unpack_raw(n, entry, kind, index)))
-        except RuntimeError:  # it was overwritten since
-            continue
-    return found

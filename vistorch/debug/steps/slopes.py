@@ -8,11 +8,11 @@ Invariant: nothing of the node or the pass changes, and terms that do not give w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...engine.backward.node_vjp import fit, vjps_of
 from ...engine.base.numpy_warnings import without_warnings
 from ..numbers import host, plain
 from .numbers import Known, Numbers, numbers_of, place_of, signed, sum_of
@@ -20,16 +20,18 @@ from .words import index, number
 
 UNITS = 64  # unit gradients that are sent for one node
 MOST = 4096  # elements of a gradient, in or out
+Vjp = Callable[[Any, list], list | None]
 NOTE = "gradients that came in, each times the slope of the output there"
 
 
-def numbers_in(frame: Any, known: Known, incoming: Any) -> dict[str, Numbers]:
+def numbers_in(frame: Any, known: Known, incoming: Any, vjp: Vjp) -> dict[str, Numbers]:
     """What a step sent, with numbers, by input: as its formula says, or else as the terms of an entry.
 
     Args:
         frame: the step.
         known: what is known of its node.
         incoming: the gradient that came in, as hooks left it.
+        vjp: a node's gradients for others that come in, as a source has it.
     """
     made, rest = {}, {}
     place = {formula.input: k for k, formula in enumerate(frame.formulas)}
@@ -40,24 +42,25 @@ def numbers_in(frame: Any, known: Known, incoming: Any) -> dict[str, Numbers]:
         elif flow.input in place:
             rest[place[flow.input]] = flow.gradient
     if rest:
-        found = slopes_of(frame.node, incoming, rest)
+        found = slopes_of(frame.node, incoming, rest, vjp)
         made.update({frame.formulas[k].input: numbers for k, numbers in found.items()})
     return made
 
 
-def slopes_of(node: Any, incoming: Any, sent: dict[int, Any]) -> dict[int, Numbers]:
+def slopes_of(node: Any, incoming: Any, sent: dict[int, Any], vjp: Vjp) -> dict[int, Numbers]:
     """By input, one entry of what was sent there with its terms; what is not known is left out.
 
     Args:
         node: the node, which still has what it saved.
         incoming: the gradient that came, a list of them for a node with several outputs.
         sent: what the node sent, by the number of the input.
+        vjp: as for `numbers_in`.
     """
     many = isinstance(incoming, list)
     came = [None if g is None else plain(host(g)) for g in (incoming if many else [incoming])]
     results = {k: plain(host(g)) for k, g in sent.items()}
     arrays = [a for a in (*came, *results.values()) if a is not None]
-    if any(a.size > MOST or a.dtype.kind != "f" for a in arrays) or not _is_plain(node):
+    if any(a.size > MOST or a.dtype.kind != "f" for a in arrays):
         return {}
     # a gradient of zero may have its part in what is not finite
     bad = not all(np.isfinite(r).all() for r in results.values())
@@ -75,27 +78,23 @@ def slopes_of(node: Any, incoming: Any, sent: dict[int, Any]) -> dict[int, Numbe
     try:
         with without_warnings():
             for o, i, value in units:
-                found = vjps_of(node, _unit(node, came, many, o, i), False)
+                found = vjp(node, _unit(came, o, i))
+                if found is None:
+                    return {}
                 for k, at in places.items():
-                    terms[k].append((value, float(host(fit(found[k], node.edges[k], False))[at])))
+                    terms[k].append((value, float(host(found[k])[at])))
     except Exception:  # what was saved was overwritten since, or a formula wants more than a unit
         return {}
     written = {k: _written(terms[k], results[k], at) for k, at in places.items()}
     return {k: numbers for k, numbers in written.items() if numbers is not None}
 
 
-def _is_plain(node: Any) -> bool:
-    """Whether running its formulas runs nothing of the user's."""
-    return node.rule is not None and not any(hasattr(entry, "unpack") for entry in node.saved or ())
-
-
-def _unit(node: Any, came: list, many: bool, o: int, i: tuple[int, ...]) -> Any:
+def _unit(came: list, o: int, i: tuple[int, ...]) -> list:
     """A gradient that is one in one place."""
-    xp = node.place.xp
-    units = [None if g is None else xp.zeros(g.shape, g.dtype) for g in came]
+    units = [None if g is None else np.zeros(g.shape, g.dtype) for g in came]
     unit: Any = units[o]
     unit[i] = 1
-    return units if many else unit
+    return units
 
 
 def _written(terms: list[tuple[float, float]], result: np.ndarray, at: tuple[int, ...]) -> Numbers | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.core.graph import Leaf
 from ..breaks.points import Stop
 
 
@@ -38,12 +37,15 @@ class Walk:
     def __init__(self, stepper: Any) -> None:
         self.stepper = stepper
 
+    def _leaf(self, node: Any) -> bool:
+        return self.stepper.reads.is_leaf(node)
+
     @property
     def at(self) -> int:
         """How many steps are taken."""
         ran = self.stepper.ran
         # a pass that begins with a leaf has no node to count it to
-        return sum(n.__class__ is not Leaf for n in ran) + bool(ran and ran[0].__class__ is Leaf)
+        return sum(not self._leaf(n) for n in ran) + bool(ran and self._leaf(ran[0]))
 
     def step(self) -> int:
         """Take one step, if there is one; returns where the walk stands."""
@@ -53,13 +55,13 @@ class Walk:
 
     def _receive(self) -> None:
         """Let leaves have what the newest node sent them."""
-        while (following := self.stepper.next_node) is not None and following.__class__ is Leaf:
+        while (following := self.stepper.next_node) is not None and self._leaf(following):
             self.stepper.step()
 
     def back(self) -> int:
         """Take one step back."""
         stepper = self.stepper
-        while stepper.position > 1 and stepper.ran[-1].__class__ is Leaf:
+        while stepper.position > 1 and self._leaf(stepper.ran[-1]):
             stepper.back()
         stepper.back()
         return self.at

@@ -126,6 +126,15 @@ def is_torch(name: str) -> bool:
     return name.partition(".")[0] in OURS
 
 
+def put_aside(name: str) -> ModuleType | None:
+    """Return a module of PyTorch's that the alias holds back; None if it holds none of that name.
+
+    Args:
+        name: the module's name, such as "torch".
+    """
+    return _put_aside.get(name)
+
+
 def is_aliased() -> bool:
     """Whether `import torch` gives vistorch in this process.
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...debug.layers import is_module
+from ...debug.source import source_of
+
 MOST = 20_000  # modules looked at
 
 
@@ -34,19 +37,17 @@ def find(x: Any, namespace: Mapping[str, Any]) -> tuple[str, tuple[str, ...] | N
 
 def is_parameter(x: Any) -> bool:
     """Say whether a thing is trained: then its gradient and its last update belong to it."""
-    from ...nn.parameter import Buffer, Parameter
-
-    return isinstance(x, Parameter) and not isinstance(x, Buffer)
+    source = source_of(x)
+    return source is not None and source.is_parameter(x)
 
 
 def _in_modules(parameter: Any, held: list[tuple[str, Any]]) -> tuple[str, tuple[str, ...] | None]:
     """Look for a parameter in all modules that have a name."""
     from ...debug.array.axes import dims_of
-    from ...nn import Module
 
     looked = 0
     for name, value in held:
-        if not isinstance(value, Module):
+        if not is_module(value):
             continue
         for path, module in value.named_modules():
             looked += 1

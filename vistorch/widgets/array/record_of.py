@@ -14,8 +14,8 @@ from typing import Any
 from ...debug import array as arrays
 from ...debug.array.axes import default_roles
 from ...debug.array.codes import EXACT_BYTES
+from ...debug.source import is_torch, source_of
 from ...debug.updates import MOST, last_update, remember, why_none
-from ...engine.core.tensor import Tensor
 from .._frame.finding import is_parameter
 from .._frame.user_error import Refusal, either, first_line, perhaps
 
@@ -99,10 +99,11 @@ def make(x: Any, wish: Wish) -> Made:
 
 def grad_of(x: Any, name: str) -> Any:
     """Return a tensor's gradient, or refuse with what to do to get one."""
-    gradient = x._grad if isinstance(x, Tensor) else getattr(x, "grad", None)
+    source = source_of(x)
+    gradient = _grad_or_none(x)
     if gradient is not None:
         return gradient
-    if not isinstance(x, Tensor):
+    if source is None or not source.is_tensor(x):
         raise Refusal(f"{name} is a {type(x).__name__} and has no gradient: leave out --grad")
     if not x.requires_grad:
         raise Refusal(f"{name} does not require a gradient: type {name}.requires_grad_() before it is used")
@@ -172,6 +173,8 @@ def _part(part: Any, role: str) -> Any:
 
 def updated(x: Any) -> list[Any]:
     """Return the parameters that show their last update where a thing is shown: none where to keep it costs much."""
+    if is_torch(x):
+        return []
     if is_parameter(x):
         return [x]
     if not hasattr(x, "named_parameters"):
@@ -186,6 +189,8 @@ def updated(x: Any) -> list[Any]:
 def _remember(module: Any) -> str:
     """Keep what the next steps add to a module's parameters, where that costs little; return what to say until then."""
     parameters = updated(module)
+    if is_torch(module):
+        return why_none(module)
     if not parameters:
         return "updates are kept for a parameter that is shown by itself, not for so many"
     for p in parameters:
@@ -195,7 +200,8 @@ def _remember(module: Any) -> str:
 
 def _grad_or_none(x: Any) -> Any:
     """Return a tensor's gradient if it has one."""
-    return x._grad if isinstance(x, Tensor) else getattr(x, "grad", None)
+    source = source_of(x)
+    return source.gradient(x) if source is not None and source.is_tensor(x) else getattr(x, "grad", None)
 
 
 def _parts(x: Any, path: str, within: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:

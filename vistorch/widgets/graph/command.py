@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...engine.core.tensor import Tensor
+from ...debug.source import Source, has, lacking, own, source_of
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.shell import has_front_end, shell_of_user
 from .._frame.user_error import Refusal, first_line
-from . import graph_listeners
 
 
 def graph(
@@ -50,25 +49,30 @@ def graph(
         >>> [n.op for n in vt.graph((w * 2).sum(), namespace={"w": w}).record.nodes]
         ['Sum', 'Mul', 'AccumulateGrad']
     """
-    from ...debug.graph import capture, capture_last
+    from ...debug.graph import capture_last
 
-    began = graph_listeners.start()
     around = _around(namespace, sys._getframe(1))
     try:
+        source = own() if last else of_tensors(_tensors(x))
+        if constants and not has(source, "constants"):
+            raise Refusal(lacking(source, "constants"))
+        began = source.listen()
         if last:
             record = capture_last(_last_error(), namespace=around)
         else:
-            record = capture(_tensors(x), namespace=around, constants=constants)
+            record = source.capture(_tensors(x), around, constants=constants)
         record = _opened(record, open)
+    except Refusal:
+        raise
     except (TypeError, ValueError) as error:
         raise Refusal(str(error)) from None
     if began and not any(n.line for n in record.nodes):
         said = "Lines and modules are noted from now on: run the forward pass again to see which line made a node."
         record = replace(record, says=(*record.says, said))
-    return _shown(record, x, last, live, around)
+    return _shown(record, x, last, live, around, source)
 
 
-def _shown(record: Any, x: Any, last: bool, live: Any, around: Mapping[str, Any]) -> Any:
+def _shown(record: Any, x: Any, last: bool, live: Any, around: Mapping[str, Any], source: Source) -> Any:
     from .._frame.display import Display
 
     display = Display(record, record.title)
@@ -79,17 +83,18 @@ def _shown(record: Any, x: Any, last: bool, live: Any, around: Mapping[str, Any]
         from .live import GraphView
         from .node_values import Inside
 
-        return GraphView(display, Inside(_tensors(x), leaves(around)))
+        return GraphView(display, Inside(_tensors(x), leaves(around, source), source))
     except (ImportError, FileNotFoundError):  # `%vt doctor` says what is missing
         return display
 
 
-def leaves(around: Mapping[str, Any]) -> dict[Tensor, str]:
+def leaves(around: Mapping[str, Any], source: Source | None = None) -> dict[Any, str]:
     """The names of tensors and parameters, as a stepper takes them."""
     from ...debug.graph.names import Names
 
-    known = Names(namespace=around)
-    found = {t: known.leaves.get(id(t), "") for t in known.alive if isinstance(t, Tensor)}
+    source = own() if source is None else source
+    known = Names(namespace=around, source=source)
+    found = {t: known.leaves.get(id(t), "") for t in known.alive if source.is_tensor(t)}
     for _, module in known.roots:
         found |= {p: known.leaves.get(id(p), name) for name, p in module.named_parameters()}
     return {t: name for t, name in found.items() if name}
@@ -103,13 +108,22 @@ def _around(namespace: Mapping[str, Any] | None, frame: Any) -> Mapping[str, Any
     return {**frame.f_globals, **frame.f_locals} if shell is None else {**shell.user_ns, **frame.f_locals}
 
 
-def _tensors(x: Any, command: str = "graph") -> list[Tensor]:
+def of_tensors(tensors: list[Any]) -> Source:
+    """The one source of some tensors; refused where they are of two."""
+    found = list(dict.fromkeys([source for t in tensors if (source := source_of(t)) is not None]))
+    if len(found) > 1:
+        raise Refusal(f"these tensors are of {' and '.join(s.chip for s in found)}: a graph has those of one")
+    return found[0]
+
+
+def _tensors(x: Any, command: str = "graph") -> list[Any]:
     """One tensor or several as a list, or a refusal."""
     found = list(x) if isinstance(x, (list, tuple)) else [x]
     if x is None or not found:
         raise Refusal(f"name the tensor whose graph is to be shown: type %vt {command} loss")
     for t in found:
-        if not isinstance(t, Tensor):
+        source = source_of(t)
+        if source is None or not source.is_tensor(t):
             raise Refusal(
                 f"a graph belongs to a tensor, and this is of type {type(t).__name__}: type %vt {command} loss"
             )

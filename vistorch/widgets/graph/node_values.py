@@ -11,12 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...debug import array as arrays
-from ...debug.check import check_node
-from ...debug.stepper import Stepper
-from ...debug.steps.forward import Forward
+from ...debug.source import Source, own
 from ...debug.steps.slopes import numbers_in
-from ...engine.backward.backward_pass import order_of
-from ...engine.core.graph import Leaf, Out, edge
 from ...engine.core.tensor import Tensor, wrap
 from .._frame.user_error import first_line
 
@@ -44,26 +40,29 @@ class Inside:
     Args:
         outputs: the tensors.
         names: what leaves are called, by tensor.
+        source: the library that they belong to.
     """
 
-    def __init__(self, outputs: list[Tensor], names: dict[Tensor, str] | None = None) -> None:
+    def __init__(
+        self, outputs: list[Any], names: dict[Any, str] | None = None, source: Source | None = None
+    ) -> None:
+        self.source = own() if source is None else source
         self.outputs = [weakref.ref(t) for t in outputs]
         self.names = {id(t): name for t, name in (names or {}).items()}
         self.kept: list[Any] = []  # what the page looks at: it asks for parts of it
 
-    def roots(self) -> tuple[Tensor, ...]:
+    def roots(self) -> tuple[Any, ...]:
         """The tensors, or `LookupError` where one is gone."""
         found = tuple([one() for one in self.outputs])
         if any(t is None for t in found):
             raise LookupError(GONE)
-        return found  # type: ignore[return-value]
+        return found
 
-    def nodes(self, roots: tuple[Tensor, ...]) -> list[Any]:
-        """The engine's nodes in the order of the record's."""
-        order = order_of(list(dict.fromkeys([edge(t) for t in roots])))
-        return list(dict.fromkeys([n for n in order if n.__class__ is not Out]))
+    def nodes(self, roots: tuple[Any, ...]) -> list[Any]:
+        """The nodes in the order of the record's."""
+        return self.source.order(roots)
 
-    def _find(self, number: int) -> tuple[tuple[Tensor, ...], list[Any], Any]:
+    def _find(self, number: int) -> tuple[tuple[Any, ...], list[Any], Any]:
         roots = self.roots()
         nodes = self.nodes(roots)
         if number >= len(nodes):
@@ -71,44 +70,47 @@ class Inside:
         return roots, nodes, nodes[number]
 
     def check(self, number: int) -> tuple[bool, str]:
-        """A node against finite differences."""
-        return checked(self._find(number)[2])
+        """A node against independent gradients."""
+        return checked(self.source, self._find(number)[2])
 
     def look(self, number: int) -> Looked:
         """A node's value beside the gradient that comes in, and what it sends to each of its inputs."""
         roots, nodes, node = self._find(number)
-        if node.__class__ is Leaf:
-            t = node.variable
-            gradient, why = (t._grad, "") if t._grad is not None else self._pass(roots, node)[1:]
-            found = Looked([opened(node, t, gradient, self.names.get(id(t), ""), why)])
+        source = self.source
+        if source.nodes.is_leaf(node):
+            t = source.nodes.variable(node)
+            gradient, why = source.gradient(t), ""
+            if gradient is None:
+                gradient, why = self._pass(roots, node)[1:]
+            found = Looked([opened(source, node, t, gradient, self.names.get(id(t), ""), why)])
         else:
-            forward = Forward(nodes, roots)
+            forward = source.forward(nodes, roots)
             frame, gradient, why = self._pass(roots, node)
-            found = Looked([opened(node, forward.of(node), gradient, "", why)])
+            found = Looked([opened(source, node, forward.of(node), gradient, "", why)])
             for flow in frame.outgoing[:FLOWS] if frame is not None else ():
                 found.views.append(self._sent(node, flow, forward))
             if frame is not None:
                 incoming = frame.incoming if frame.hooked is None else frame.hooked
                 known = forward.known(node, incoming)
-                by_input = {} if known is None else numbers_in(frame, known, incoming)
+                by_input = {} if known is None else numbers_in(frame, known, incoming, source.vjp)
                 found.numbers = [
                     [f.input, by_input[f.input].text] for f in frame.outgoing if f.input in by_input
                 ]
         self.kept = [sources for _, sources in found.views]
         return found
 
-    def _sent(self, node: Any, flow: Any, forward: Forward) -> tuple[Any, list[Any]]:
+    def _sent(self, node: Any, flow: Any, forward: Any) -> tuple[Any, list[Any]]:
         """What a node sends to one of its inputs, beside that input's value where it is known."""
         value = forward.inputs(node).get(flow.input)
         if getattr(value, "shape", None) != flow.gradient.shape:
             value = None
-        return opened(node, value, flow.gradient, f"to {flow.input}", "")
+        return opened(self.source, node, value, flow.gradient, f"to {flow.input}", "")
 
-    def _pass(self, roots: tuple[Tensor, ...], node: Any) -> tuple[Any, Any, str]:
+    def _pass(self, roots: tuple[Any, ...], node: Any) -> tuple[Any, Any, str]:
         """A node's step in a pass that is taken back, the gradient that came into it, and why there is none."""
         try:
-            stepper = Stepper(roots[0] if len(roots) == 1 else roots, retain_graph=True)
-        except RuntimeError as error:
+            stepper = self.source.stepper(roots[0] if len(roots) == 1 else roots, retain_graph=True)
+        except (RuntimeError, ValueError) as error:
             return None, None, first_line(error)
         try:
             frame = stepper.run_to(node)
@@ -120,24 +122,26 @@ class Inside:
         return frame, (found[0] if isinstance(found, list) else found), ""
 
 
-def checked(node: Any) -> tuple[bool, str]:
-    """A node against finite differences, in a sentence."""
-    if node.__class__ is Leaf:
+def checked(source: Source, node: Any) -> tuple[bool, str]:
+    """A node against independent gradients, in a sentence."""
+    if source.nodes.is_leaf(node):
         raise LookupError("a leaf computes nothing: there is nothing to check")
     try:
-        found = check_node(node)
+        return source.check(node)
+    except LookupError:
+        raise
     except Exception as error:  # the user's own forward may raise anything
         raise LookupError(first_line(error)) from None
-    if found.ok:
-        return True, f"finite difference agrees, relative error {found.error:.0e} at {found.at}"
-    return False, f"differs by {found.error:.2g} at {found.at}"
 
 
-def opened(node: Any, value: Any, gradient: Any, name: str, why: str) -> tuple[Any, list[Any]]:
+def opened(
+    source: Source, node: Any, value: Any, gradient: Any, name: str, why: str
+) -> tuple[Any, list[Any]]:
     """The display of what a node holds, and the arrays behind it.
 
     Args:
-        node: the engine's node.
+        source: the library it belongs to.
+        node: the node.
         value: what forward computed, or None.
         gradient: what came in, or None.
         name: what it is called.
@@ -145,8 +149,9 @@ def opened(node: Any, value: Any, gradient: Any, name: str, why: str) -> tuple[A
     """
     from .._frame.display import Display
 
-    called = name or ("leaf" if node.__class__ is Leaf else node.name())
-    value = wrap(value, node.place) if value is not None and not isinstance(value, Tensor) else value
+    called = name or ("leaf" if source.nodes.is_leaf(node) else source.nodes.full_name(node))
+    if value is not None and source is own() and not isinstance(value, Tensor):
+        value = wrap(value, node.place)
     try:
         if value is not None and gradient is not None and tuple(value.shape) == tuple(gradient.shape):
             made = arrays.parameter(value, gradient, None, name=called, index=name or "value")

@@ -13,15 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from ...debug.breaks.errors import ConditionError
-from ...debug.stepper import Stepper
-from ...engine.core.graph import FREED, Leaf
-from ...engine.core.tensor import Tensor
+from ...debug.walked_pass import WalkedPass
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
 from .._frame.shell import has_front_end, shell_of_user
 from .._frame.user_error import Refusal, first_line
-from ..graph import graph_listeners
-from ..graph.command import _around, _tensors, leaves
+from ..graph.command import _around, _tensors, leaves, of_tensors
 from ..graph.node_values import Looked, checked, opened
 
 GONE = (
@@ -67,13 +64,14 @@ def step(
     from ...debug.breaks.points import breakpoints_of
     from ...debug.breaks.unmatched import unmatched
 
-    graph_listeners.start()
     around = _around(namespace, sys._getframe(1))
     roots = _tensors(x, "step")
+    source = of_tensors(roots)
     undone = _undo_open(roots)
     try:
-        stepper = Stepper(roots[0] if len(roots) == 1 else roots, names=leaves(around))
-        if any(getattr(n, "saved", None) is FREED for n in stepper.nodes):
+        source.listen()
+        stepper = source.stepper(roots[0] if len(roots) == 1 else roots, leaves(around, source))
+        if any(source.nodes.is_freed(n) for n in stepper.nodes if not source.nodes.is_leaf(n)):
             stepper.undo()
             raise Refusal(GONE)
         points = breakpoints_of(break_ or ())
@@ -87,7 +85,7 @@ def step(
 
 
 def shown(
-    stepper: Stepper,
+    stepper: WalkedPass,
     around: Mapping[str, Any],
     conditions: Sequence[Any],
     live: Any,
@@ -102,16 +100,13 @@ def shown(
         live: as for `step`.
         says: sentences to add.
     """
-    from ...debug.graph import capture
     from ...debug.steps.build import record
     from .._frame.display import Display
 
     graph, places = None, []
     if stepper.outputs and len(stepper.nodes) <= GRAPH:
-        graph = capture(list(stepper.outputs), namespace=around)
-        from ..graph.node_values import Inside
-
-        number = {n: i for i, n in enumerate(Inside(list(stepper.outputs)).nodes(tuple(stepper.outputs)))}
+        graph = stepper.source.capture(list(stepper.outputs), around)
+        number = {n: i for i, n in enumerate(stepper.source.order(stepper.outputs))}
         places = [number.get(n, -1) for n in stepper.nodes]
     made = record(stepper, title=graph.title if graph is not None else "backward()")
     made.graph, made.places = graph if graph is None else _with_norms(graph, places, made), places
@@ -145,7 +140,7 @@ def _with_norms(graph: Any, places: list[int], made: Any) -> Any:
     return replace(graph, nodes=nodes)
 
 
-def stops_of(stepper: Stepper, conditions: Sequence[Any], place: dict[int, int]) -> list[list[Any]]:
+def stops_of(stepper: WalkedPass, conditions: Sequence[Any], place: dict[int, int]) -> list[list[Any]]:
     """The frames before which conditions stop a run: the pass is walked for it and taken back to where it stood.
 
     Args:
@@ -180,7 +175,7 @@ class Walker:
         stepper: the stepper; kept alive until it is finished or undone.
     """
 
-    def __init__(self, stepper: Stepper) -> None:
+    def __init__(self, stepper: WalkedPass) -> None:
         from ...debug.steps import Walk
 
         self.stepper, self.walk = stepper, Walk(stepper)
@@ -209,25 +204,27 @@ class Walker:
         return ""
 
     def check(self, number: int) -> tuple[bool, str]:
-        """A node against finite differences."""
-        return checked(self.stepper.nodes[number])
+        """A node against independent gradients."""
+        return checked(self.stepper.source, self.stepper.nodes[number])
 
     def look(self, number: int) -> Looked:
         """A node's value and the gradient that came into it, where it has run; the page has the rest."""
-        from ...debug.steps.forward import Forward
-
         stepper, node = self.stepper, self.stepper.nodes[number]
-        value = node.variable if node.__class__ is Leaf else Forward(stepper.nodes, stepper.outputs).of(node)
-        name = stepper.names.get(node.variable, "") if node.__class__ is Leaf else ""
+        source = stepper.source
+        if source.nodes.is_leaf(node):
+            value = source.nodes.variable(node)
+            name = stepper.names.get(value, "")
+        else:
+            value, name = source.forward(stepper.nodes, stepper.outputs).of(node), ""
         gradient = stepper.incoming(node) if not stepper.closed else None
-        shown, self.kept = opened(node, value, gradient, name, "it has not come yet")
+        shown, self.kept = opened(source, node, value, gradient, name, "it has not come yet")
         return Looked([(shown, self.kept)])
 
 
 _open: weakref.WeakSet[Walker] = weakref.WeakSet()
 
 
-def _undo_open(roots: list[Tensor]) -> list[str]:
+def _undo_open(roots: list[Any]) -> list[str]:
     """Undo passes over the same tensors that were left standing: their steps would count twice."""
     says = []
     for walker in list(_open):

@@ -8,9 +8,10 @@ Invariant: they are active from `%load_ext vistorch`, or from the first `vt.grap
 
 from __future__ import annotations
 
-from ...debug.graph import Calls, Norms
-from ...debug.lines import Lines
 from ...engine.base.events import Listener
+from ..lines import Lines
+from .module_calls import Calls
+from .norms import Norms
 
 SHARE = 0.03  # of the time, spent on norms of gradients
 PASSES = 20  # backward passes of one cell that are recorded

@@ -1,0 +1,1 @@
+"""PyTorch's own graphs and passes under our pages, against PyTorch itself."""

@@ -1,0 +1,128 @@
+"""vistorch's own engine as a source: `SOURCE`.
+
+Invariant: what is asked of it computes nothing of the user's; a stepper's steps alone change a `.grad`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..engine.backward.backward_pass import order_of
+from ..engine.backward.node_vjp import fit, vjps_of
+from ..engine.core.graph import Out, edge
+from ..engine.core.tensor import Tensor
+from ..nn.parameter import Buffer, Parameter
+from .array.source import Source as ArraySource
+from .array.source import source_of as array_source_of
+from .check import check_node
+from .engine_nodes import NODES
+from .graph.capture import capture
+from .graph.graph_listeners import start, stop
+from .memory import root_of
+from .numbers import host
+from .source import Nodes
+from .stepper import Stepper
+from .steps.forward import Forward
+
+
+class EngineSource:
+    """The engine, as `debug.source.Source` says.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.source import own
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> [own().nodes.name(node) for node in own().order([(x * 2).sum()])]
+        ['SumBackward0', 'MulBackward0', 'AccumulateGrad']
+    """
+
+    name = "vistorch"
+    chip = "vistorch"
+    nodes: Nodes = NODES
+
+    def is_tensor(self, x: Any) -> bool:
+        """Whether a thing is a tensor of ours."""
+        return isinstance(x, Tensor)
+
+    def is_parameter(self, x: Any) -> bool:
+        """Whether a thing is trained."""
+        return isinstance(x, Parameter) and not isinstance(x, Buffer)
+
+    def gradient(self, tensor: Any) -> Any:
+        """A tensor's `.grad`."""
+        return tensor._grad
+
+    def grad_fn(self, tensor: Any) -> Any:
+        """What made a tensor."""
+        return tensor._node
+
+    def made_by(self, tensor: Any) -> tuple[Any, int] | None:
+        """The node and output that made a tensor."""
+        if not tensor.requires_grad:
+            return None
+        found = edge(tensor)
+        return (found.node, found.nr) if isinstance(found, Out) else (found, 0)
+
+    def memory(self, tensor: Any) -> Any:
+        """What tells a tensor's memory from others."""
+        return root_of(tensor._data)[0]
+
+    def host(self, tensor: Any) -> np.ndarray:
+        """The values on the CPU."""
+        return host(tensor)
+
+    def listen(self) -> bool:
+        """Note lines, modules and norms of the next passes."""
+        return start()
+
+    def deafen(self) -> None:
+        """Note them no more."""
+        stop()
+
+    def capture(
+        self, outputs: Any, namespace: Mapping[str, Any] | None = None, *, constants: bool = False
+    ) -> Any:
+        """The graph of a backward pass."""
+        return capture(outputs, namespace=namespace, constants=constants)
+
+    def order(self, outputs: Iterable[Any]) -> list[Any]:
+        """The nodes of that graph."""
+        order = order_of(list(dict.fromkeys([edge(t) for t in outputs])))
+        return list(dict.fromkeys([n for n in order if n.__class__ is not Out]))
+
+    def stepper(self, outputs: Any, names: dict[Any, str] | None = None, **options: Any) -> Stepper:
+        """A pass that stands still until it is moved."""
+        return Stepper(outputs, names=names, **options)
+
+    def forward(self, nodes: list, outputs: tuple) -> Forward:
+        """What forward computed."""
+        return Forward(nodes, outputs)
+
+    def vjp(self, node: Any, gradients: list) -> list | None:
+        """A node's gradients; None where an unpack hook of the user's would run."""
+        if node.rule is None or any(hasattr(entry, "unpack") for entry in node.saved or ()):
+            return None
+        xp = node.place.xp
+        gs = [None if g is None else xp.asarray(g) for g in gradients]
+        found = vjps_of(node, gs if len(gs) > 1 else gs[0], False)
+        return [
+            None if e is None or g is None else fit(g, e, False)
+            for e, g in zip(node.edges, found, strict=True)
+        ]
+
+    def check(self, node: Any) -> tuple[bool, str]:
+        """A node against finite differences."""
+        found = check_node(node)
+        if found.ok:
+            return True, f"finite difference agrees, relative error {found.error:.0e} at {found.at}"
+        return False, f"differs by {found.error:.2g} at {found.at}"
+
+    def array(self, x: Any, text: bool) -> ArraySource:
+        """A tensor as an array to be shown."""
+        return array_source_of(x, text=text)
+
+
+SOURCE = EngineSource()

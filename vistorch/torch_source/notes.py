@@ -1,0 +1,159 @@
+"""Which line and which module made a node: what is noted at it while `Noting` is active.
+
+The note lies in the node's own `metadata`, so it goes with the graph and keeps none alive; a module is held weakly. The
+place is raw (code, instruction), as the engine's listeners have it. A node that torch made inside another function, and
+one that an op made besides its last, has the note of the call that a person wrote.
+
+Invariant: a node is noted once, by the call that made it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from weakref import ref
+
+from ..debug.graph.module_calls import Call
+from ..engine.base.home import HOME
+from . import private
+from .real import torch
+
+KEY = "vistorch"
+NORMS = "vistorch norms"
+_TORCH = tuple([path.rstrip("/\\") + "/" for path in torch.__path__])
+_SKIPPED: dict[str, bool] = {}  # by file: whether its lines are torch's or ours
+LARGEST = 200  # nodes of one op that are looked for
+
+
+def noted(node: Any) -> tuple[Any, Call | None] | None:
+    """The note of a node: (place, call of a module); None if nobody looked when it was made."""
+    return node.metadata.get(KEY) if not hasattr(node, "variable") else None
+
+
+def place_of(node: Any) -> Any:
+    """Where the line stands that made a node."""
+    found = noted(node)
+    return None if found is None else found[0]
+
+
+def norms_of(node: Any) -> list[float | None]:
+    """The norm of what a node sent along each edge, as the newest pass that was looked at had it.
+
+    A gradient that is one real number keeps its sign.
+    """
+    return [None if size is None else float(size) for size in node.metadata.get(NORMS, ())]
+
+
+def where() -> Any:
+    """The innermost place in the user's code, as (code, instruction); None where there is none."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        name = code.co_filename
+        skipped = _SKIPPED.get(name)
+        if skipped is None:
+            skipped = _SKIPPED[name] = name.startswith((*_TORCH, HOME, "<frozen"))
+        if not skipped:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+class Lines(torch.overrides.TorchFunctionMode):
+    """Sees each call of a function of torch, and notes its line at the nodes that it made."""
+
+    def __init__(self, modules: Modules) -> None:
+        super().__init__()
+        self.modules = modules
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        begun = private.next_sequence()
+        out = func(*args, **kwargs) if kwargs else func(*args)
+        if private.next_sequence() != begun:
+            self._note(out if out is not None or not args else args[0], begun)
+        return out
+
+    def _note(self, out: Any, begun: int) -> None:
+        note = None
+        for t in out if isinstance(out, (tuple, list)) else (out,):
+            node = t.grad_fn if isinstance(t, torch.Tensor) else None
+            if node is None or private.sequence(node) < begun:
+                continue
+            if note is None:
+                note = (where(), self.modules.call)
+            waiting, looked = [node], 0
+            while waiting and looked < LARGEST:
+                looked += 1
+                n = waiting.pop()
+                data = n.metadata
+                if KEY in data:
+                    continue
+                data[KEY] = note
+                if private.sequence(n) > begun:  # others of this op may be below it
+                    for below, _ in n.next_functions:
+                        if below is not None and begun <= private.sequence(below) < 1 << 63:
+                            waiting.append(below)
+
+
+class Modules:
+    """Knows which module runs now in the thread that it was started in."""
+
+    def __init__(self) -> None:
+        self.call: Call | None = None
+        self.handles: list[Any] = []
+        self.count = 0
+
+    def start(self) -> None:
+        """Begin."""
+        self.handles = private.on_module_call(self._begin, self._end)
+
+    def stop(self) -> None:
+        """End."""
+        for handle in self.handles:
+            handle.remove()
+        self.handles, self.call = [], None
+
+    def _begin(self, module: Any, args: Any) -> None:
+        self.count += 1
+        place = where() if self.call is None else self.call.place
+        self.call = Call(self.count, ref(module), self.call, 0, place)
+
+    def _end(self, module: Any, args: Any, out: Any) -> None:
+        call = self.call
+        while call is not None and call.module() is not module:
+            call = call.parent
+        self.call = None if call is None else call.parent
+
+
+class Noting:
+    """Notes lines and modules while it is active.
+
+    A mode can be left only while it is the innermost one: where a program has entered one of its own since, it is left
+    later, and does nothing until then.
+    """
+
+    def __init__(self) -> None:
+        self.modules = Modules()
+        self.lines = Lines(self.modules)
+        self.active = False
+
+    def start(self) -> None:
+        """Begin; again is no harm."""
+        if not self.active:
+            self.active = True
+            self.modules.start()
+            self.lines.__enter__()
+
+    def stop(self) -> None:
+        """End, if that can be done now."""
+        if self.active and private.top_mode() is self.lines:
+            self.lines.__exit__(None, None, None)
+            self.modules.stop()
+            self.active = False
+
+    def __enter__(self) -> Noting:
+        self.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()

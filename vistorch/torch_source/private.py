@@ -1,0 +1,304 @@
+"""Everything of torch that has no public name and is used here, each in a function of its own.
+
+PyTorch promises nothing about these names, so each has a test, and a release in which one is missing or means something
+else is answered with a sentence (`real.ready`). Nothing else in this package touches a name that begins with one `_`.
+
+Invariant: no function here changes a graph, but for `run_node`, which runs one node of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .real import torch
+
+FIRST_SEQUENCE_OF_LEAVES = 1 << 63  # AccumulateGrad has the largest number there is
+
+
+class _Ran(BaseException):
+    """The node has run: the pass ends here. Not an Exception, so that no hook of the user's catches it."""
+
+
+def sequence(node: Any) -> int:
+    """A node's number: nodes are numbered as they are made, by each thread for itself."""
+    return node._sequence_nr()
+
+
+def next_sequence() -> int:
+    """The number that the next node of this thread will have."""
+    return torch.autograd._get_sequence_nr()
+
+
+def outputs(node: Any) -> list[tuple[tuple[int, ...], Any, Any]]:
+    """Shape, dtype and device of each output of a node's forward op; empty where torch does not say."""
+    found = []
+    for meta in getattr(node, "_input_metadata", None) or ():
+        try:
+            shape = tuple([int(n) for n in meta.shape])
+        except (RuntimeError, TypeError, ValueError):  # nested, or with symbols
+            shape = ()
+        found.append((shape, meta.dtype, meta.device))
+    return found
+
+
+def saved_names(node: Any) -> list[str]:
+    """The names of what a node of C++ keeps, without `_saved_`."""
+    kind = type(node)
+    found = _saved_names.get(kind)
+    if found is None:
+        found = _saved_names[kind] = [a[7:] for a in dir(kind) if a.startswith("_saved_")]
+    return found
+
+
+_saved_names: dict[type, list[str]] = {}
+
+
+def packed(node: Any, name: str) -> bool:
+    """Whether what a node keeps under a name was packed by a hook: to look at it would run the user's unpack hook."""
+    return any(_is_packed(one) for one in _each(getattr(node, f"_raw_saved_{name}", None)))
+
+
+def saved(node: Any, name: str) -> Any:
+    """What a node of C++ keeps under a name: a tensor, several, or a constant. RuntimeError once it is freed."""
+    return getattr(node, f"_saved_{name}")
+
+
+def raw_saved_of_function(node: Any) -> tuple:
+    """What a custom Function keeps, as it is kept; () for a node of C++."""
+    try:
+        return tuple(getattr(node, "_raw_saved_tensors", None) or ())
+    except RuntimeError:  # freed
+        return ()
+
+
+def data_of(raw: Any) -> Any:
+    """The tensor behind a saved entry, None where a hook has packed it."""
+    return None if _is_packed(raw) else getattr(raw, "data", None)
+
+
+def _is_packed(raw: Any) -> bool:
+    return getattr(raw, "unpack_hook", None) is not None
+
+
+def _each(value: Any) -> tuple:
+    return () if value is None else tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def fills_in_zeros(node: Any) -> bool:
+    """Whether a custom Function wants zeros for gradients that nothing sends."""
+    return bool(getattr(node, "materialize_grads", False))
+
+
+def has_hooks(tensor: Any) -> bool:
+    """Whether a tensor has hooks."""
+    hooks = getattr(tensor, "_backward_hooks", None)
+    after = getattr(tensor, "_post_accumulate_grad_hooks", None)
+    return bool(hooks) or bool(after)
+
+
+def run_node(
+    node: Any, grads: list, create_graph: bool = False, leaf: bool = False
+) -> tuple[tuple, tuple | None]:
+    """Let torch's own engine run one node and nothing else, with every hook that it has.
+
+    The node is the root of a pass that retains the graph, and a hook behind all others ends that pass. So what runs is
+    what runs in `backward()`: tensor hooks, the node's hooks before and after, casts, sums over what was broadcast,
+    zeros for a custom Function, streams. Nothing is freed.
+
+    Args:
+        node: the node.
+        grads: one gradient for each output, None where there is none; at least one is there.
+        create_graph: record what it computes.
+        leaf: the node accumulates into a leaf: its pass ends by itself.
+
+    Returns:
+        What it sends along its edges, and what came in after the hooks before it have had their say.
+    """
+    edge = torch.autograd.graph.GradientEdge
+    roots = [(edge(node, i), g) for i, g in enumerate(grads) if g is not None]
+    seen: list[tuple[tuple, tuple | None]] = []
+    if leaf:
+        handle = node.register_prehook(lambda came: seen.append(((), came)))
+    else:
+
+        def ran(sent: tuple, came: tuple) -> None:
+            seen.append((sent, came))
+            raise _Ran
+
+        handle = node.register_hook(ran)
+    anomaly, checks = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+    if anomaly:  # it would print where the pass "failed"
+        torch.autograd.set_detect_anomaly(False, checks)
+    try:
+        torch.autograd.Variable._execution_engine.run_backward(
+            tuple([e for e, _ in roots]), tuple([g for _, g in roots]), True, create_graph, (), True, True
+        )
+    except _Ran:
+        pass
+    finally:
+        handle.remove()
+        if anomaly:
+            torch.autograd.set_detect_anomaly(True, checks)
+    return seen[0] if seen else ((), None)
+
+
+def call_node(node: Any, grads: list) -> list | None:
+    """A node's gradients for others that come in, without any hook; None where that would run something of the user's.
+
+    Args:
+        node: the node.
+        grads: arrays of numpy or tensors, one for each output, None where there is none.
+    """
+    if not callable(node):  # a custom Function
+        return None
+    if any(packed(node, name) for name in saved_names(node)):
+        return None
+    given = []
+    for g, (_, dtype, device) in zip(grads, outputs(node), strict=False):
+        given.append(None if g is None else torch.as_tensor(g).to(dtype=dtype, device=device))
+    with torch.no_grad(), without_modes():
+        sent = node(*given)
+    each: tuple[Any, ...] = sent if isinstance(sent, tuple) else (sent,)
+    found = []
+    for (target, output), g in zip(node.next_functions, each, strict=False):
+        shape = (
+            None if target is None else tuple(target.variable.shape) if hasattr(target, "variable") else None
+        )
+        if target is not None and shape is None:
+            shape = outputs(target)[output][0]
+        found.append(g if g is None or shape is None or tuple(g.shape) == shape else g.sum_to_size(shape))
+    return found
+
+
+def current_node() -> Any:
+    """The node that this thread's backward pass runs now, None outside of one."""
+    return torch._C._current_autograd_node()
+
+
+def in_backward() -> bool:
+    """Whether this thread runs a backward pass."""
+    return torch._C._current_graph_task_id() != -1
+
+
+def top_mode() -> Any:
+    """The function mode that sees the next op first, None if there is none."""
+    return torch.overrides._get_current_function_mode()
+
+
+def is_wrapped(tensor: Any) -> bool:
+    """Whether a tensor is one inside `torch.func`'s transforms: vmap, grad, jvp, functionalize."""
+    functorch = torch._C._functorch
+    return bool(
+        functorch.is_functorch_wrapped_tensor(tensor)
+        if hasattr(functorch, "is_functorch_wrapped_tensor")
+        else functorch.is_batchedtensor(tensor) or functorch.is_gradtrackingtensor(tensor)
+    ) or bool(torch._is_functional_tensor(tensor))
+
+
+def is_fake(tensor: Any) -> bool:
+    """Whether a tensor has no values because it stands for one: FakeTensor and what holds one."""
+    return any(base.__name__ == "FakeTensor" for base in type(tensor).__mro__)
+
+
+def stored(tensor: Any) -> int | None:
+    """How many elements a sparse tensor has in memory; None where it does not say."""
+    try:
+        return tensor._nnz()
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return None
+
+
+def memory_of(tensor: Any) -> int:
+    """The address of a tensor's storage; 0 where it has none: sparse, meta, fake, a subclass of its own making."""
+    if tensor.device.type == "meta" or is_fake(tensor):
+        return 0
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0
+
+
+def bytes_of(tensor: Any) -> int:
+    """The bytes of the memory that a tensor keeps alive: all of its storage."""
+    try:
+        return tensor.untyped_storage().nbytes()
+    except (RuntimeError, NotImplementedError):  # sparse, a subclass
+        return tensor.numel() * tensor.element_size()
+
+
+def without_modes() -> Any:
+    """A context in which function modes, ours among them, look away: what is read for a page is no op of a program."""
+    return torch._C.DisableTorchFunction()
+
+
+def parameters_of(module: Any) -> dict[str, Any]:
+    """A module's own parameters, by name."""
+    return module._parameters
+
+
+def on_module_call(begin: Callable, end: Callable) -> list[Any]:
+    """Call a function before and after each forward of any module; returns handles.
+
+    Args:
+        begin: called with the module and its arguments.
+        end: called with the module, its arguments and its result, also after an exception.
+    """
+    modules = torch.nn.modules.module
+    return [
+        modules.register_module_forward_pre_hook(begin),
+        modules.register_module_forward_hook(end, always_call=True),
+    ]
+
+
+def make_gradients(given: tuple, roots: tuple) -> tuple:
+    """The gradients that a pass starts with: ones for scalars; torch's sentence where that cannot be."""
+    return torch.autograd._make_grads(roots, given, is_grads_batched=False)
+
+
+def _freed(packed: Any) -> Any:
+    raise RuntimeError(FREED_TWICE)
+
+
+FREED_TWICE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+_FREED = "vistorch freed"
+
+
+def free(node: Any) -> None:
+    """Free what a node saved, as a pass that does not retain the graph does, with torch's sentence for the next pass.
+
+    torch frees nodes only in a pass of its own; so each saved tensor is packed into nothing. One that the user's own
+    hook has packed stays.
+
+    Args:
+        node: the node.
+    """
+    raws = [one for name in saved_names(node) for one in _each(getattr(node, f"_raw_saved_{name}", None))]
+    for raw in (*raws, *raw_saved_of_function(node)):
+        if _is_packed(raw):
+            continue
+        try:
+            raw.register_hooks(lambda t: None, _freed)
+        except RuntimeError:  # None was saved, or it is freed already
+            continue
+        node.metadata[_FREED] = True
+
+
+def is_freed(node: Any) -> bool:
+    """Whether what a node saved is gone, by a pass of torch's or by `free`."""
+    if _FREED in node.metadata:
+        return True
+    try:
+        raws = getattr(node, "_raw_saved_tensors", None)  # of a custom Function
+        for name in saved_names(node):
+            if hasattr(type(node), f"_raw_saved_{name}") and not packed(node, name):
+                saved(node, name)
+        del raws
+    except RuntimeError as error:
+        return "a second time" in str(error)
+    return False

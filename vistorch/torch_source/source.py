@@ -1,0 +1,107 @@
+"""PyTorch as a source: what `debug.source.Source` asks, answered by the files of this package.
+
+Invariant: a question that needs private names of torch is refused where its version is not supported; to show values
+needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..debug.array.source import Source as ArraySource
+from ..debug.source import Nodes
+from . import forward, graph, listening, nodes, private, real, stepper, values
+from .real import torch
+
+
+class TorchSource:
+    """The real PyTorch, as the program has imported it."""
+
+    name = "torch"
+    nodes: Nodes = nodes.NODES
+
+    @property
+    def chip(self) -> str:
+        """What pages call it."""
+        return real.chip()
+
+    def is_tensor(self, x: Any) -> bool:
+        """Whether a thing is a tensor of PyTorch."""
+        return isinstance(x, torch.Tensor)
+
+    def is_parameter(self, x: Any) -> bool:
+        """Whether a thing is trained."""
+        return isinstance(x, torch.nn.Parameter)
+
+    def gradient(self, tensor: Any) -> Any:
+        """A tensor's `.grad`, without torch's warning where it keeps none."""
+        return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+
+    def grad_fn(self, tensor: Any) -> Any:
+        """What made a tensor."""
+        return None if private.is_wrapped(tensor) else tensor.grad_fn
+
+    def made_by(self, tensor: Any) -> tuple[Any, int] | None:
+        """The node and output that made a tensor."""
+        return nodes.made_by(tensor)
+
+    def memory(self, tensor: Any) -> Any:
+        """What tells a tensor's memory from others."""
+        return nodes.memory_of(tensor)
+
+    def facts(self, tensor: Any) -> values.Facts:
+        """What a table says of a tensor."""
+        return values.facts(tensor)
+
+    def host(self, tensor: Any) -> np.ndarray:
+        """The values on the CPU."""
+        return values.host(tensor)
+
+    def listen(self) -> bool:
+        """Note lines, modules and norms of the next passes."""
+        real.ready()
+        return listening.start()
+
+    def deafen(self) -> None:
+        """Note them no more."""
+        listening.stop()
+
+    def capture(
+        self, outputs: Any, namespace: Mapping[str, Any] | None = None, *, constants: bool = False
+    ) -> Any:
+        """The graph of a backward pass."""
+        return graph.capture(outputs, namespace=namespace, source=self)
+
+    def order(self, outputs: Iterable[Any]) -> list[Any]:
+        """The nodes of that graph."""
+        return nodes.order_of([found[0] for t in outputs if (found := nodes.made_by(t)) is not None])
+
+    def stepper(
+        self, outputs: Any, names: dict[Any, str] | None = None, **options: Any
+    ) -> stepper.TorchStepper:
+        """A pass that stands still until it is moved."""
+        return stepper.TorchStepper(outputs, names=names, **options)
+
+    def forward(self, nodes: list, outputs: tuple) -> forward.Forward:
+        """What forward computed."""
+        return forward.Forward(nodes, outputs)
+
+    def vjp(self, node: Any, gradients: list) -> list | None:
+        """A node's gradients; None where that would run something of the user's."""
+        return private.call_node(node, gradients)
+
+    def check(self, node: Any) -> tuple[bool, str]:
+        """A node against independent gradients."""
+        from .check import check
+
+        return check(node)
+
+    def array(self, x: Any, text: bool) -> ArraySource:
+        """A tensor as an array to be shown."""
+        return values.array(x, text)
+
+
+SOURCE = TorchSource()

@@ -1,0 +1,238 @@
+"""A torch tensor as an array of numpy or ml_dtypes, and the words about it.
+
+Every dtype and layout has a picture or one sentence. What is on a device comes over in one transfer, and only what was
+asked for: what a view shows of a tensor is not more than its elements, so memory shared with others stays there.
+
+Invariant: the tensor is only read; no graph, no hook and no version of it changes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ..debug.array.source import Source
+from ..debug.source import Unsupported
+from ..engine.memory.placement import CPU
+from . import private
+from .real import torch
+
+DENSE = 1 << 26  # elements that a sparse tensor may have to be drawn
+# Types that numpy has from ml_dtypes; their bytes are read as integers of the same size.
+FOREIGN = {
+    "bfloat16": ml_dtypes.bfloat16,
+    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+    "float8_e5m2": ml_dtypes.float8_e5m2,
+    "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+    "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
+}
+LAYOUTS = {
+    "sparse_coo": "sparse (coo)",
+    "sparse_csr": "sparse (csr)",
+    "sparse_csc": "sparse (csc)",
+    "sparse_bsr": "sparse (bsr)",
+    "sparse_bsc": "sparse (bsc)",
+    "_mkldnn": "mkldnn",
+}
+
+
+def name_of(dtype: Any) -> str:
+    """A dtype's name: "float32"."""
+    return str(dtype).removeprefix("torch.")
+
+
+def refused(t: Any) -> str | None:
+    """Why a tensor has no values that could be shown, in a sentence; None where it has."""
+    shape = ""
+    try:
+        shape = f" of shape {tuple(t.shape)}" if not t.is_nested else ""
+    except RuntimeError:
+        pass
+    if t.is_nested:
+        return "a nested tensor has no one shape: show its parts, as in [*x.unbind()]"
+    if private.is_fake(t):
+        return f"a fake tensor{shape} stands for one and has no values: make it outside of FakeTensorMode"
+    if t.device.type == "meta":
+        return f"a meta tensor{shape} has a shape and no values: x.to_empty(device='cpu') makes package for some"
+    if isinstance(t, torch.nn.parameter.UninitializedTensorMixin):
+        return "it has no shape yet: the first forward gives it one"
+    if private.is_wrapped(t):
+        return (
+            "it lives inside a transform of torch.func (vmap, grad, functionalize) and has no values of its own: show "
+            "what the transform returns"
+        )
+    return None
+
+
+def host(t: Any) -> np.ndarray:
+    """The values on the CPU, in a type of numpy or ml_dtypes.
+
+    Args:
+        t: the tensor.
+
+    Raises:
+        Unsupported: it has no values, and why.
+    """
+    return _host(t)[0]
+
+
+def _host(t: Any) -> tuple[np.ndarray, list[str]]:
+    """The values, and what was done to get them."""
+    why = refused(t)
+    if why is not None:
+        raise Unsupported(why)
+    notes: list[str] = []
+    with torch.no_grad(), private.without_modes():
+        t = t.detach()
+        layout = name_of(t.layout)
+        if layout != "strided":
+            if t.numel() > DENSE:
+                raise Unsupported(
+                    f"a {LAYOUTS.get(layout, layout)} tensor of {t.numel():,} elements is too large to be drawn dense: "
+                    "show its values, as in x.values()"
+                )
+            notes.append(LAYOUTS.get(layout, layout) + _stored(t))
+            t = t.to_dense()
+        if t.is_quantized:
+            notes.append(f"{name_of(t.dtype)}, shown dequantized")
+            t = t.dequantize()
+        if t.is_conj() or t.is_neg():
+            t = t.resolve_conj().resolve_neg()
+        name = name_of(t.dtype)
+        if name == "complex32":
+            t = t.to(torch.complex64)
+            notes.append("shown as complex64")
+        try:
+            if name in FOREIGN:
+                whole = torch.uint8 if t.element_size() == 1 else torch.int16
+                return t.view(whole).cpu().numpy().view(FOREIGN[name]), notes
+            return t.cpu().numpy(), notes
+        except (RuntimeError, TypeError, NotImplementedError) as error:
+            kind = "" if type(t) is torch.Tensor else f" of class {type(t).__name__}"
+            raise Unsupported(f"a tensor of {name}{kind} cannot be read: {_line(error)}") from None
+
+
+def array(t: Any, text: bool) -> Source:
+    """A tensor as an array to be shown.
+
+    Args:
+        t: the tensor.
+        text: also make its text.
+    """
+    data, notes = _host(t)
+    if type(t) not in (torch.Tensor, torch.nn.Parameter):
+        notes.insert(0, type(t).__name__)
+    if t.requires_grad:
+        notes.append("requires grad")
+    repeated = _stored_of_expanded(t)
+    if repeated is not None:
+        notes.append(f"expanded: {repeated:,} stored")
+    name = name_of(t.dtype)
+    return Source(
+        data,
+        CPU,
+        name,
+        str(t.device),
+        notes,
+        text_of(t) if text else "",
+        isinstance(t, torch.nn.Parameter),
+    )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a table says of a tensor; `says` why it has no values, "" if it has."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    nbytes: int
+    memory: int
+    requires_grad: bool
+    says: str
+
+
+def facts(t: Any) -> Facts:
+    """What a table says of a tensor.
+
+    Args:
+        t: the tensor.
+    """
+    why = refused(t) or ""
+    try:
+        shape = tuple([int(n) for n in t.shape])
+    except (RuntimeError, TypeError):  # nested, lazy
+        shape = ()
+    try:
+        nbytes = t.numel() * t.element_size() if t.layout is torch.strided else private.bytes_of(t)
+        memory = 0 if why else private.bytes_of(t)
+    except (RuntimeError, TypeError, ValueError):
+        nbytes = memory = 0
+    return Facts(shape, name_of(t.dtype), str(t.device), nbytes, memory, t.requires_grad, why)
+
+
+def text_of(t: Any) -> str:
+    """The text that torch prints."""
+    try:
+        with torch.no_grad():
+            return repr(t)
+    except Exception as error:  # a subclass, a rare layout
+        return f"{type(t).__name__} of shape {tuple(t.shape)}: {_line(error)}"
+
+
+def norm(t: Any) -> float | None:
+    """The norm of a tensor; None where it has none."""
+    if t is None:
+        return None
+    try:
+        with torch.no_grad():
+            t = t.detach()
+            if t.layout is not torch.strided:
+                t = (t.coalesce() if name_of(t.layout) == "sparse_coo" else t).values()
+            if not (t.is_floating_point() or t.is_complex()):
+                t = t.to(torch.float32)
+            elif t.element_size() <= 2:
+                t = t.to(torch.float32)
+            found = float(torch.linalg.vector_norm(t))
+            if (found == 0 or not math.isfinite(found)) and t.numel():  # squares may have left the range
+                found = float(
+                    torch.linalg.vector_norm(t, dtype=torch.complex128 if t.is_complex() else torch.float64)
+                )
+            return found
+    except (RuntimeError, NotImplementedError):
+        return None
+
+
+def number(t: Any) -> float | None:
+    """A tensor that is one real number, None for any other."""
+    if (
+        t is None
+        or t.numel() != 1
+        or t.is_complex()
+        or t.layout is not torch.strided
+        or t.device.type != "cpu"
+    ):
+        return None
+    return None if refused(t) else float(t.detach())
+
+
+def _stored(t: Any) -> str:
+    count = private.stored(t)
+    return "" if count is None else f", {count:,} stored"
+
+
+def _stored_of_expanded(t: Any) -> int | None:
+    """How many elements a tensor that repeats some has in memory; None where it repeats none."""
+    if t.layout is not torch.strided or not t.numel():
+        return None
+    repeated = [n for n, stride in zip(t.shape, t.stride(), strict=True) if stride == 0 and n > 1]
+    return t.numel() // math.prod(repeated) if repeated else None
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160]

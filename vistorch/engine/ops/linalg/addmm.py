@@ -23,7 +23,7 @@ from ...core.tensor import Tensor, new
 from ...core.type_promotion import result_type
 from ...memory.placement import CPU
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 from .rows import col
 
 

@@ -15,7 +15,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from . import checks
 from .addmm import addmm, addmv, addr, same_types, scaled, total
-from .into import Style, into
+from .out_types import Style, into
 from .products import batches
 from .rows import mT
 

@@ -15,8 +15,8 @@ from ...core.base_ops import to_dtype
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ..index.checks import reach
-from ..normalize import checks
-from ..normalize.standard import absent
+from ..norm import checks
+from ..norm.standard import absent
 from .rows import bag_max_row, bag_row
 from .table import WHOLE, spelled, typed
 

@@ -18,7 +18,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
 from ..index.checks import reach
-from ..normalize import checks
+from ..norm import checks
 from .rows import embedding_row
 
 LONG, INT = np.dtype("i8"), np.dtype("i4")

@@ -17,7 +17,7 @@ from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 
 
 def _raw(xp, input):

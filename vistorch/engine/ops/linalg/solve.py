@@ -17,7 +17,7 @@ from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, castable, into
+from .out_types import Style, castable, into
 from .rows import col, mH, mT
 
 

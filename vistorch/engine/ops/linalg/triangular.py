@@ -12,7 +12,7 @@ from ...core.op_factory import op
 from ...core.registry import METHODS
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 from .rows import mT
 
 

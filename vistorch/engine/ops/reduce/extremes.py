@@ -17,9 +17,9 @@ from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from ...kernels import order, totals
-from .chosen import selected
 from .frame import MISSING, axes_of, axis_of, back, keeps_dim, label, missing, numpy_names, same_type, tensor
 from .full_reduction import whole
+from .select_gradient import selected
 
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce

@@ -15,9 +15,9 @@ from ...core import out_argument
 from ...core.op_factory import op
 from ...core.registry import public
 from ...kernels import order
-from .chosen import selected
 from .extremes import named, not_empty
 from .frame import MISSING, axis_of, keeps_dim, label, missing, numpy_names, same_type, tensor
+from .select_gradient import selected
 
 _PLACED = r"\bar x_{\mathrm{index}_k} = \bar y_k"
 

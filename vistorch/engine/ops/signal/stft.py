@@ -16,7 +16,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import REC
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
-from ..image.pad_checks import MODES, bordered, constant
+from ..image.pad_arguments import MODES, bordered, constant
 from ..linalg import checks
 from ..linalg.fft_rows import c2c, c2r, r2c, to_complex
 

@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
 from ..shape import rows
 from . import sizes
-from .average import AVG
+from .avg_pool_rows import AVG
 
 _CPP = {
     "bool": "bool",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.op_factory import op
-from .chosen import back, find, gather, largest
+from .max_index import back, find, gather, largest
 from .windows import adaptive, dims_of
 
 

@@ -16,8 +16,8 @@ from ...core.tensor import Tensor
 from ...kernels import sampling_binomial, sampling_gamma
 from ...methods.conversion import host
 from ...random.generators import pick
-from ..create.data import put
-from .slopes import no_derivative, same_floats
+from .data import put
+from .gamma_gradients import no_derivative, same_floats
 
 
 def _dirichlet(F: Any, g: Any, input: Any, out: Any) -> Any:

@@ -16,7 +16,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ..shape import rows
 from . import sizes
-from .maximum import MAX, MAX_1D
+from .max_pool_rows import MAX, MAX_1D
 from .windows import Window
 
 

@@ -18,7 +18,7 @@ from ...core.tensor import Tensor
 from ...kernels.fast.matrices import matmul
 from . import checks
 from .addmm import addmm, addmv, addr, same_types, scaled, total
-from .into import Style, into
+from .out_types import Style, into
 from .products import batches
 from .rows import mT
 

@@ -7,7 +7,7 @@ from typing import Any
 from ....engine.base import errors
 from ....engine.base.casting import casting
 from ....engine.core.tensor import Tensor
-from ....engine.ops.pool import maxima, unpool
+from ....engine.ops.pool import max_pool, unpool
 from ....engine.ops.shape import rows
 
 __all__ = [
@@ -51,7 +51,7 @@ def max_pool1d(
     """
     if return_indices:
         return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return maxima.max_pool1d(
+    return max_pool.max_pool1d(
         input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode
     )
 
@@ -84,7 +84,7 @@ def max_pool1d_with_indices(
     """
     if stride is None:
         stride = ()
-    return maxima.max_pool1d_indexed(
+    return max_pool.max_pool1d_indexed(
         "max_pool1d_with_indices", input, kernel_size, stride, padding, dilation, ceil_mode
     )
 
@@ -116,7 +116,7 @@ def max_pool2d(
         tensor([[[3.]]])
     """
     name = "max_pool2d_with_indices" if return_indices else "max_pool2d"
-    return maxima.max_pool(
+    return max_pool.max_pool(
         name, 2, input, kernel_size, stride, padding, dilation, ceil_mode, bool(return_indices)
     )
 
@@ -147,7 +147,7 @@ def max_pool2d_with_indices(
         >>> F.max_pool2d_with_indices(vistorch.arange(4.0).reshape(1, 2, 2), 2)
         (tensor([[[3.]]]), tensor([[[3]]]))
     """
-    return maxima.max_pool(
+    return max_pool.max_pool(
         "max_pool2d_with_indices", 2, input, kernel_size, stride, padding, dilation, ceil_mode, True
     )
 
@@ -181,7 +181,7 @@ def max_pool3d(
     if casting.on and (recast := casting.ask(max_pool3d, locals())):
         return recast[0]
     name = "max_pool3d_with_indices" if return_indices else "max_pool3d"
-    return maxima.max_pool(
+    return max_pool.max_pool(
         name, 3, input, kernel_size, stride, padding, dilation, ceil_mode, bool(return_indices)
     )
 
@@ -212,7 +212,7 @@ def max_pool3d_with_indices(
         >>> F.max_pool3d_with_indices(vistorch.arange(8.0).reshape(1, 2, 2, 2), 2)
         (tensor([[[[7.]]]]), tensor([[[[7]]]]))
     """
-    return maxima.max_pool(
+    return max_pool.max_pool(
         "max_pool3d_with_indices", 3, input, kernel_size, stride, padding, dilation, ceil_mode, True
     )
 

@@ -9,9 +9,9 @@ from ....engine.base import errors
 from ....engine.base.casting import casting
 from ....engine.core.tensor import Tensor
 from ....engine.ops.activation.rectify import relu
-from ....engine.ops.pool import averages
-from ....engine.ops.pool.averages import avg_pool1d
-from .maxima import max_pool1d, max_pool2d, max_pool3d
+from ....engine.ops.pool import avg_pool
+from ....engine.ops.pool.avg_pool import avg_pool1d
+from .max_pool import max_pool1d, max_pool2d, max_pool3d
 
 __all__ = [
     "avg_pool1d",
@@ -52,7 +52,7 @@ def avg_pool2d(
         >>> F.avg_pool2d(vistorch.arange(4.0).reshape(1, 2, 2), 2)
         tensor([[[1.5000]]])
     """
-    return averages.avg_pool(
+    return avg_pool.avg_pool(
         "avg_pool2d",
         2,
         input,
@@ -97,7 +97,7 @@ def avg_pool3d(
     """
     if casting.on and (recast := casting.ask(avg_pool3d, locals())):
         return recast[0]
-    return averages.avg_pool(
+    return avg_pool.avg_pool(
         "avg_pool3d",
         3,
         input,

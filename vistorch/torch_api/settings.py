@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 from vistorch.engine.base.device import device as _device
+from vistorch.engine.base.dims import flag as _flag
 from vistorch.engine.kernels import threads as _threads
 from vistorch.storage import TypedStorage, UntypedStorage
 
@@ -116,11 +117,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         True
         >>> vistorch.use_deterministic_algorithms(False)
     """
-    if not isinstance(mode, bool):
-        raise TypeError(
-            "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, "
-            f"not {type(mode).__name__}"
-        )
+    mode = _flag(mode, "_set_deterministic_algorithms", "mode", 1)
+    warn_only = _flag(warn_only, "_set_deterministic_algorithms", "warn_only")
     _decide((1 if warn_only else 2) if mode else 0)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import threads
 
-_ROOM = f"{__name__.rpartition('.fast.')[0]}.onednn"
+_PACKAGE = f"{__name__.rpartition('.fast.')[0]}.onednn"
 _lock = threading.Lock()
 
 
@@ -45,9 +45,9 @@ class _OneDNN:
 
     def _open(self) -> None:
         try:
-            primitives = importlib.import_module(f"{_ROOM}.primitives")
+            primitives = importlib.import_module(f"{_PACKAGE}.primitives")
             for name in ("convolution", "normalization", "pointwise", "pooling", "products", "recurrent"):
-                setattr(self, name, importlib.import_module(f"{_ROOM}.{name}"))
+                setattr(self, name, importlib.import_module(f"{_PACKAGE}.{name}"))
             self.primitives = primitives
         except Exception as exc:
             self.why = str(exc)

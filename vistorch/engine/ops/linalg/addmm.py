@@ -24,7 +24,7 @@ from ...core.type_promotion import result_type
 from ...kernels.fast.matrices import dot
 from ...memory.placement import CPU
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 from .rows import col
 
 

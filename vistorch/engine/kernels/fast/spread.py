@@ -69,7 +69,7 @@ def write(run: Any, out: Any, *operands: Any) -> None:
     threads.split(block, len(made[0]), out.size * _ELEMENT, max(_BLOCK // width, 1))
 
 
-def copied(a: Any, dtype: Any, order: str) -> Any:
+def copied(a: Any, dtype: Any, order: Any) -> Any:
     """`a.astype(dtype, order)`, which always copies."""
     if a.size < BIG or threads.count() == 1 or a.dtype.kind not in "fiub":
         return a.astype(dtype, order)

@@ -92,6 +92,12 @@ def shaped(*shape, seed=0):
     return large(seed, prod(shape)).view(shape)
 
 
+def slopes():
+    x = large().requires_grad_(True)
+    (x.relu() + x.tanh() * 2 + x.sigmoid() * 3).backward(large(1))
+    return x.grad
+
+
 RESULTS = {
     "add": lambda: large() + large(1),
     "add a number": lambda: large() * 3 + 1,
@@ -108,6 +114,7 @@ RESULTS = {
     "cast to integers": lambda: (large() * 100).long(),
     "a copy of repeated elements": lambda: large(0, 1024).expand(2048, 1024).clone(),
     "relu": lambda: large().relu(),
+    "gradients of activations": lambda: slopes(),
     "gelu": lambda: F.gelu(large()),
     "erf": lambda: large().erf(),
     "sum": lambda: large().sum(),

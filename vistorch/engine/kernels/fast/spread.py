@@ -55,6 +55,15 @@ def spread(run: Callable[..., Any], *operands: Any) -> Any:
     return out
 
 
+def large(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """An elementwise kernel that is cut in blocks where its first operand is large."""
+
+    def run(a, *rest):
+        return plain(a, *rest) if a.size < BIG else spread(plain, a, *rest)
+
+    return run
+
+
 def write(run: Any, out: Any, *operands: Any) -> None:
     """`run(*operands, out)` of a ufunc, where `out` may be one of the operands; raises before anything is written."""
     cut = _cut((out, *operands)) if threads.count() > 1 else None

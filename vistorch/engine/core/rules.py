@@ -27,7 +27,7 @@ import numpy as np
 from ..base import errors
 from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
-from .node_maker import deferred
+from .node_maker import deferred, maker, unpacker
 from .record import unpack_recorded
 
 
@@ -79,6 +79,7 @@ class Rule:
         "saves_tensors",
         "together",
         "together_picks",
+        "unpack",
         "variants",
         "view",
         "vjps",
@@ -121,9 +122,12 @@ class Rule:
         self.prepare()
 
     def prepare(self) -> None:
-        """Let the functions that make this row's nodes be made when they are first called."""
-        self.make = deferred(self, "make")
-        self.make_scaled = deferred(self, "make_scaled", 1)  # for a second operand that is a plain number
+        """Let the functions that make and unpack this row's nodes be made when they are first called."""
+        self.make = deferred(self, "make", maker)
+        self.make_scaled = deferred(
+            self, "make_scaled", maker, 1
+        )  # for a second operand that is a plain number
+        self.unpack = deferred(self, "unpack", unpacker)
 
     def _where(self, name: str) -> tuple[int, int]:
         """How a formula's parameter is saved: (kind, index)."""

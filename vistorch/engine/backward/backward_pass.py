@@ -378,10 +378,17 @@ class Pass:
                 t._grad = copied(g) if before is None else before + g
             elif before is None:
                 # a gradient nobody else holds becomes .grad itself; anything else is copied once
-                if g.__class__ is ndarray and undo is None and g.base is None and sys.getrefcount(g) <= SOLE:
+                if (
+                    g.__class__ is ndarray
+                    and undo is None
+                    and g.base is None
+                    and sys.getrefcount(g) <= SOLE
+                    and g.flags.c_contiguous
+                    and t._data.flags.c_contiguous
+                ):
                     t._grad = wrap(g, t._place)
                 else:
-                    t._grad = wrap(own(g, t._place), t._place)
+                    t._grad = wrap(own(g, t._data, t._place), t._place)
             elif undo is not None:
                 t._grad = wrap(as_array(before._data + g, t._place), t._place)
             else:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import errors
+from ..kernels.fast import rows as fast
 from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
 from .node_maker import deferred, maker, unpacker
@@ -168,6 +169,7 @@ def bind(kernel: Any, xp: Any) -> Callable:
     run: Any = functools.partial(kernel, xp)
     run.__name__ = getattr(kernel, "__name__", "kernel")
     run.raises = getattr(kernel, "raises", False)
+    run.into = getattr(kernel, "into", None)
     return run
 
 
@@ -197,7 +199,7 @@ def define(
         consts = params[len(tensors) :]
     elif not tensors:
         tensors = ("input",)
-    rule = Rule(name, kernel, tensors, consts, vjps, together)
+    rule = Rule(name, kernel, tensors, consts, vjps, fast.chosen_together(name, together))
     rule.differentiable_outs = outs
     rule.view, rule.holomorphic, rule.widen = view, holomorphic, widen
     rule.formula = {tensors[0]: formula} if isinstance(formula, str) else (formula or {})
@@ -205,7 +207,7 @@ def define(
     rule.node_class = type(
         rule.grad_name, (Node,), {"__slots__": (), "rule": rule, "__module__": "vistorch.autograd"}
     )
-    bound = bind(kernel, np)
+    bound = fast.chosen(name, bind(kernel, np))
     rule.kernels = [bound, None]
     rule.variants = (rule, rule)
     if name in TABLE:

@@ -157,9 +157,7 @@ def _sampled(name: str, input: Any, grid: Any, mode: Any, padding: Any, align: A
     checks.tensors(name, input=input, grid=grid)
     mode = dims.whole(mode, name, "interpolation_mode", 3)
     padding = dims.whole(padding, name, "padding_mode", 4)
-    if not isinstance(align, bool):
-        kind = "NoneType" if align is None else type(align).__name__
-        raise TypeError(f"{name}(): argument 'align_corners' (position 5) must be bool, not {kind}")
+    align = dims.flag(align, name, "align_corners", 5)
     _check(input, grid, mode)
     return _ROWS[input._data.ndim - 2](input, grid, mode if mode in (1, 2) else 0, padding, align)[0]
 

@@ -53,7 +53,7 @@ def _frequencies(
     if out is not None:
         out_argument.refuse_grad(f"fft_{name}", (out,))
         return _fill(out, t)
-    return t.requires_grad_(requires_grad)
+    return t if requires_grad is None else t.requires_grad_(requires_grad)
 
 
 def _fill(out: Tensor, t: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dims import flag
 from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
@@ -213,9 +214,12 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         tensor([[-1.],
                 [ 1.]])
     """
-    momentum, eps = checks.batch("batch_norm", input, weight, bias, running_mean, running_var, momentum, eps)
-    checks.channels(input, weight, bias, running_mean, running_var, bool(training))
-    return _run(input, weight, bias, (running_mean, running_var), bool(training), momentum, eps)[0]
+    training, momentum, eps = checks.batch(
+        "batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
+    flag(cudnn_enabled, "batch_norm", "cudnn_enabled", 9)
+    checks.channels(input, weight, bias, running_mean, running_var, training)
+    return _run(input, weight, bias, (running_mean, running_var), training, momentum, eps)[0]
 
 
 @public(method=False)
@@ -239,13 +243,13 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         >>> vistorch.native_batch_norm(x, None, None, None, None, True, 0.1, 0.0)[1:]
         (tensor([2.]), tensor([1.]))
     """
-    momentum, eps = checks.batch(
-        "native_batch_norm", input, weight, bias, running_mean, running_var, momentum, eps
+    training, momentum, eps = checks.batch(
+        "native_batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps
     )
     if out is not None:
         checks.check_outs("native_batch_norm", out, (input, weight, bias))
-    checks.channels(input, weight, bias, running_mean, running_var, bool(training))
-    results = _run(input, weight, bias, (running_mean, running_var), bool(training), momentum, eps)
+    checks.channels(input, weight, bias, running_mean, running_var, training)
+    results = _run(input, weight, bias, (running_mean, running_var), training, momentum, eps)
     o, mean, inverse = results[:3]
     kind = next((t for t in (weight, running_mean) if t is not None), input)._data.dtype
     mean, inverse = [
@@ -278,10 +282,11 @@ def instance_norm(
         >>> vistorch.instance_norm(x, None, None, None, None, True, 0.1, 0.0, False)
         tensor([[[-1.,  1.]]])
     """
-    momentum, eps = checks.batch(
-        "instance_norm", input, weight, bias, running_mean, running_var, momentum, eps
+    name, label = "instance_norm", "use_input_stats"
+    use, momentum, eps = checks.batch(
+        name, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, label
     )
-    use = bool(use_input_stats)
+    flag(cudnn_enabled, name, "cudnn_enabled", 9)
     if not use and (running_mean is None or running_var is None):
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"

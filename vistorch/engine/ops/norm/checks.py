@@ -52,15 +52,38 @@ def kind(value: Any) -> str:
 
 
 def batch(
-    func: str, input: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: Any, eps: Any
-) -> tuple[float, float]:
-    """The types of the arguments of batch_norm and instance_norm; (momentum, eps) as floats."""
+    func: str,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    mean: Any,
+    var: Any,
+    training: Any,
+    momentum: Any,
+    eps: Any,
+    label: str = "training",
+) -> tuple[bool, float, float]:
+    """The types of the arguments of batch_norm and instance_norm; (training, momentum, eps).
+
+    Args:
+        func: the public function.
+        input: what is normalised.
+        weight: a factor for each channel, or None.
+        bias: an offset for each channel, or None.
+        mean: the running mean, or None.
+        var: the running variance, or None.
+        training: whether the statistics are the input's.
+        momentum: how far the running statistics move.
+        eps: added to the variance.
+        label: what the function calls `training`.
+    """
     tensor(func, "input", 1, input)
     tensor(func, "weight", 2, weight, True)
     tensor(func, "bias", 3, bias, True)
     tensor(func, "running_mean", 4, mean, True)
     tensor(func, "running_var", 5, var, True)
-    return real(func, "momentum", 7, momentum), real(func, "eps", 8, eps)
+    training = dims.flag(training, func, label, 6)
+    return training, real(func, "momentum", 7, momentum), real(func, "eps", 8, eps)
 
 
 def channels(input: Tensor, weight: Any, bias: Any, mean: Any, var: Any, training: bool) -> None:

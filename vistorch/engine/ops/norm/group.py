@@ -197,6 +197,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
     checks.tensor("group_norm", "weight", 3, weight, True)
     checks.tensor("group_norm", "bias", 4, bias, True)
     eps = checks.real("group_norm", "eps", 5, eps)
+    dims.flag(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
     ndim = input._data.ndim
     if ndim < 2:
         raise checks.no_channels(ndim, 0)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base.casting import casting
+from ...base.dims import flag
 from ...core.base_ops import to_dtype
 from ...core.op_factory import op
 from ...core.registry import public
@@ -142,6 +143,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_
     """
     if casting.on and (recast := casting.ask(layer_norm, locals())):
         return recast[0]
+    if cudnn_enable is not True:
+        flag(cudnn_enable, "layer_norm", "cudnn_enable", 6)
     return _layered("layer_norm", input, normalized_shape, weight, bias, eps)[0][0]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import totals
+from ...kernels.fast import spread
 
 _BYTES = 1 << 18  # of one block: several of them fit the second-level cache
 SHORT = 40  # rows below this length are not worth numpy's loop over each
@@ -42,6 +43,16 @@ def scratch(xp: Any, x: Any, dtype: Any) -> Any:
     """Memory for what is computed on the way in a block of x: fresh memory for each block would cost more."""
     rows, columns = x.shape
     return xp.empty((min(rows, max(_BYTES // max(columns * 4, 1), 1)) if xp is np else rows, columns), dtype)
+
+
+def each(xp: Any, x: Any, run: Any) -> None:
+    """`run(slice of rows)` for each block of x; blocks of large arrays are shared out among threads."""
+    if xp is not np:
+        run(slice(0, x.shape[0]))
+        return
+    rows, columns = x.shape
+    step = max(_BYTES // max(columns * 4, 1), 1)
+    spread.blocks(lambda start, stop: run(slice(start, stop)), rows, step, 4 * x.size)
 
 
 def part(c: Any, block: slice) -> Any:
@@ -96,7 +107,8 @@ def moments(xp: Any, x: Any) -> tuple:
     rows, columns = x.shape
     dtype = wide(x.dtype)
     mean, square = xp.empty(rows, F8), xp.empty(rows, F8)
-    for at in blocks(xp, x):
+
+    def block(at: slice) -> None:
         b = x[at].astype(dtype, copy=False)
         m = totals.total(xp, b, (1,)).astype(F8) / columns
         s = dots(xp, b, b) - columns * m * m
@@ -104,6 +116,8 @@ def moments(xp: Any, x: Any) -> tuple:
             away = b - m.astype(dtype)[:, None]
             s = dots(xp, away, away)
         mean[at], square[at] = m, s
+
+    each(xp, x, block)
     return mean, square
 
 
@@ -131,15 +145,17 @@ def scaled(xp: Any, x: Any, scale: Any, shift: Any, shape: tuple) -> Any:
     dtype = wide(x.dtype)
     made = xp.empty(shape, x.dtype)  # no view: who holds it alone may keep it
     out = made.reshape(x.shape)
-    if dtype == x.dtype:
-        for at in blocks(xp, x):
+
+    def block(at: slice) -> None:
+        if dtype == x.dtype:
             o = xp.multiply(x[at], part(scale, at), out=out[at])
             o += part(shift, at)
-    else:
-        for at in blocks(xp, x):
-            o = x[at].astype(dtype) * part(scale, at)
-            o += part(shift, at)
-            out[at] = o
+            return
+        o = x[at].astype(dtype) * part(scale, at)
+        o += part(shift, at)
+        out[at] = o
+
+    each(xp, x, block)
     return made
 
 
@@ -147,10 +163,13 @@ def sums(xp: Any, g: Any, x: Any, mean: Any, close: bool) -> tuple:
     """For each row: the sum of g, and of g times x around its mean (rows, 1); `close`: that the means are `near`."""
     rows = x.shape[0]
     plain, along = xp.empty(rows, F8), xp.empty(rows, F8)
-    for at in blocks(xp, x):
+
+    def block(at: slice) -> None:
         b = g[at]
         plain[at] = totals.total(xp, b, (1,))
         along[at] = dots(xp, b, x[at] if close else x[at] - mean[at])
+
+    each(xp, x, block)
     if close:
         along -= mean[:, 0] * plain
     return plain, along
@@ -168,15 +187,17 @@ def combined(
     """`g * of_g + (x - mean) * of_x + shift`, of a given shape; `close`: that the means are `near`."""
     made = xp.empty(shape, g.dtype)
     out = made.reshape(g.shape)
-    aside = scratch(xp, g, g.dtype)
     if close:
         shift = shift - mean * of_x
-    for at in blocks(xp, g):
+
+    def block(at: slice) -> None:
         if close:
             o = xp.multiply(x[at], part(of_x, at), out=out[at])
         else:
             o = xp.subtract(x[at], part(mean, at), out=out[at])
             o *= part(of_x, at)
         o += part(shift, at)
-        o += xp.multiply(g[at], part(of_g, at), out=aside[: o.shape[0]])
+        o += xp.multiply(g[at], part(of_g, at))
+
+    each(xp, g, block)
     return made

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...base import dims, dtypes
+from ...base.dims import flag
 from ...core import out_argument
 from ...core.registry import public
 from ...core.tensor import Tensor
@@ -61,8 +62,8 @@ def avg_pool(
     kernel = sizes.several(kernel_size, d, name, "kernel_size", 2)
     step = () if stride is None else sizes.several(stride, d, name, "stride", 3)
     pad = sizes.several(padding, d, name, "padding", 4)
-    sizes.flag(ceil_mode, name, "ceil_mode", 5)
-    sizes.flag(count_include_pad, name, "count_include_pad", 6)
+    ceil_mode = flag(ceil_mode, name, "ceil_mode", 5)
+    count_include_pad = flag(count_include_pad, name, "count_include_pad", 6)
     if divisor_override is not None:
         divisor_override = dims.whole(divisor_override, name, "divisor_override", 7)
     if out is not None:
@@ -131,8 +132,8 @@ def avg_pool1d(
     kernel = sizes.several(kernel_size, 1, "avg_pool1d", "kernel_size", 2)
     step = () if stride is None else sizes.several(stride, 1, "avg_pool1d", "stride", 3)
     pad = sizes.several(padding, 1, "avg_pool1d", "padding", 4)
-    sizes.flag(ceil_mode, "avg_pool1d", "ceil_mode", 5)
-    sizes.flag(count_include_pad, "avg_pool1d", "count_include_pad", 6)
+    ceil_mode = flag(ceil_mode, "avg_pool1d", "ceil_mode", 5)
+    count_include_pad = flag(count_include_pad, "avg_pool1d", "count_include_pad", 6)
     sizes.two_or_three("avg_pool1d", a.ndim)
     for argument, value in (("kernel_size", kernel), ("stride", step), ("padding", pad)):
         if value or argument != "stride":

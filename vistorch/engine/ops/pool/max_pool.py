@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...base.casting import casting
+from ...base.dims import flag
 from ...base.modes import mode
 from ...core.graph import sync_rg
 from ...core.registry import public
@@ -48,7 +49,7 @@ def max_pool(
     step = () if stride is None else sizes.several(stride, d, name, "stride", 3)
     pad = sizes.several(padding, d, name, "padding", 4)
     apart = sizes.several(dilation, d, name, "dilation", 5)
-    sizes.flag(ceil_mode, name, "ceil_mode", 6)
+    ceil_mode = flag(ceil_mode, name, "ceil_mode", 6)
     return _pooled(f"max_pool{d}d", d, input, a, (kernel, step, pad, apart), ceil_mode, indices)
 
 
@@ -77,7 +78,7 @@ def _arguments(
     step = () if stride is None else sizes.several(stride, 1, name, "stride", 3)
     pad = sizes.several(padding, 1, name, "padding", 4)
     apart = sizes.several(dilation, 1, name, "dilation", 5)
-    sizes.flag(ceil_mode, name, "ceil_mode", 6)
+    ceil_mode = flag(ceil_mode, name, "ceil_mode", 6)
     return kernel, step, pad, apart
 
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..debug.steps.numbers import Known
-from . import private, rows
+from . import constants, private, rows
 from .nodes import NODES
 from .real import torch
-
-# PyTorch's name of what a node saved -> a row's name of the same constant.
-CONSTANTS = {"self_sizes": "shape", "p": "p", "dim": "dim"}
 
 
 class Forward:
@@ -81,12 +78,9 @@ class Forward:
             outputs["out"] = self.values[node, 0]
         consts = {}
         for name in rule.consts:
-            value = kept.get(name, kept.get("self_sym_sizes" if name == "shape" else name))
+            value = constants.read(rule.name, name, kept)
             if value is not None and not isinstance(value, torch.Tensor):
                 consts[name] = value
-        if isinstance(kept.get("dim"), tuple):
-            consts["dims"] = kept["dim"]
-            consts["keepdim"] = kept.get("keepdim")
         return Known(rule, incoming, inputs, outputs, consts, frozenset(fixed))
 
 

@@ -8,7 +8,8 @@ Invariant: no function here changes a graph, but for `run_node`, which runs one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .real import torch
@@ -85,6 +86,16 @@ def _each(value: Any) -> tuple:
     return () if value is None else tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
+def function_of(node: Any) -> Any:
+    """The class of a custom Function that made a node; None of another node."""
+    return getattr(node, "_forward_cls", None)
+
+
+def needs_input_grad(node: Any) -> tuple:
+    """Which arguments of a custom Function need a gradient: one entry for each argument."""
+    return tuple(getattr(node, "needs_input_grad", ()))
+
+
 def fills_in_zeros(node: Any) -> bool:
     """Whether a custom Function wants zeros for gradients that nothing sends."""
     return bool(getattr(node, "materialize_grads", False))
@@ -131,9 +142,10 @@ def run_node(
     if anomaly:  # it would print where the pass "failed"
         torch.autograd.set_detect_anomaly(False, checks)
     try:
-        torch.autograd.Variable._execution_engine.run_backward(
-            tuple([e for e, _ in roots]), tuple([g for _, g in roots]), True, create_graph, (), True, True
-        )
+        with _whole(node):
+            torch.autograd.Variable._execution_engine.run_backward(
+                tuple([e for e, _ in roots]), tuple([g for _, g in roots]), True, create_graph, (), True, True
+            )
     except _Ran:
         pass
     finally:
@@ -141,6 +153,27 @@ def run_node(
         if anomaly:
             torch.autograd.set_detect_anomaly(True, checks)
     return seen[0] if seen else ((), None)
+
+
+@contextmanager
+def _whole(node: Any) -> Iterator[None]:
+    """A compiled region may write over what it saved, as it runs once: it gets back what was there."""
+    if not is_compiled(node):
+        yield
+        return
+    kept = [data for raw in raw_saved_of_function(node) if (data := data_of(raw)) is not None]
+    copies = [data.clone() for data in kept]
+    try:
+        with torch._functorch.config.patch(donated_buffer=False):
+            yield
+    finally:
+        for data, copy in zip(kept, copies, strict=True):
+            data.data.copy_(copy)  # past the version, as nothing has changed when it is over
+
+
+def is_compiled(node: Any) -> bool:
+    """Whether a node is a whole region that torch.compile has made."""
+    return node.name().endswith("CompiledFunctionBackward")
 
 
 def call_node(node: Any, grads: list) -> list | None:

@@ -28,10 +28,6 @@ REPLICATED = (
     "the model is in {}, whose C++ hooks exchange gradients between processes: they cannot be run again or taken back; "
     "step the module inside of it (model.module), or walk torch's own pass forward only"
 )
-COMPILED = (
-    "{} was compiled with buffers that its backward may write over, so it runs once: step the model without "
-    "torch.compile, or set torch._functorch.config.donated_buffer = False before it is compiled"
-)
 
 
 def roots_of(outputs: Any) -> list[Any]:

@@ -1,25 +1,30 @@
 """Our row for a torch node: its input names, its formula, what it reads.
 
-The engine names its nodes as PyTorch does, so a row is found by the name of the node; of several rows with one name it
-is the first whose differentiable inputs are as many as the node has. Where no row is known the inputs still have the
-names of PyTorch's schema.
+The engine names its nodes as PyTorch does, so a row is found by the name of the node. Of several rows with one name it
+is the one that is called as PyTorch's function is and that has the same constants. Where no row is known, the inputs
+have the names of PyTorch's schema.
 
 Invariant: a row is never guessed from the number of inputs alone.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
 from ..debug.formula import Formula
 from ..engine.core.rules import TABLE, Rule
+from . import constants, private
 from .arguments import ARGUMENTS
 
-OURS = {"self": "input"}  # PyTorch's name of an argument -> a row's
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+OURS = {"self": "input", "exponent": "other"}  # PyTorch's name of an argument -> a row's
 # Nodes of PyTorch that compute what a row under another name computes: overloads for plain numbers, other devices.
 SAME = {
     "AddBackward1": "AddBackward0",
+    "PowBackward0": "PowBackward1",
+    "PowBackward2": "PowBackward1",
     "SubBackward1": "SubBackward0",
     "MulBackward1": "MulBackward0",
     "RsubBackward1": "RsubBackward0",
@@ -62,18 +67,31 @@ def own_name(argument: str) -> str:
 
 def row_of(node: Any) -> Rule | None:
     """Our row for a node; None where none is known."""
-    return _row(node.name(), arguments_of(node))
+    return _row(node.name(), arguments_of(node), tuple(private.saved_names(node)))
 
 
 @cache
-def _row(name: str, arguments: tuple[str, ...]) -> Rule | None:
+def _row(name: str, arguments: tuple[str, ...], kept: tuple[str, ...]) -> Rule | None:
+    name = SAME.get(name, name)
+    base = _SNAKE.sub("_", name.rpartition("Backward")[0]).lower()
     wanted = [own_name(one) for one in arguments]
-    for rule in _rows().get(SAME.get(name, name), ()):
-        if not wanted or any(name not in rule.inputs for name in wanted):
+    best: tuple[Any, Rule | None] = ((), None)
+    for rule in _rows().get(name, ()):
+        if not wanted or any(one not in rule.inputs for one in wanted):
             continue
-        if all(rule.vjps[rule.inputs.index(name)] is not None for name in wanted):
-            return rule
-    return None
+        if any(rule.vjps[rule.inputs.index(one)] is None for one in wanted):
+            continue
+        # the row that is called as the function is, and that is told the same besides tensors
+        missing = sum(not constants.said(rule.name, const, kept) for const in rule.consts)
+        untold = sum(
+            one in constants.TOLD and one not in rule.consts and own_name(one) not in rule.inputs
+            for one in kept
+        )
+        called = rule.name == base or rule.name.startswith(f"{base}_")
+        score = (called, -missing - untold, len(rule.consts))
+        if not best[0] or score > best[0]:
+            best = (score, rule)
+    return best[1]
 
 
 @cache

@@ -110,8 +110,8 @@ def _host(t: Any) -> tuple[np.ndarray, list[str]]:
         try:
             if name in FOREIGN:
                 whole = torch.uint8 if t.element_size() == 1 else torch.int16
-                return t.view(whole).cpu().numpy().view(FOREIGN[name]), notes
-            return t.cpu().numpy(), notes
+                return t.cpu().view(whole).numpy().view(FOREIGN[name]), notes
+            return t.numpy(force=True), notes  # force: also zeros that take no memory
         except (RuntimeError, TypeError, NotImplementedError) as error:
             kind = "" if type(t) is torch.Tensor else f" of class {type(t).__name__}"
             raise Unsupported(f"a tensor of {name}{kind} cannot be read: {_line(error)}") from None

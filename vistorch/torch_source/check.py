@@ -50,26 +50,28 @@ class Verdict:
     why: list[str] = field(default_factory=list)
 
 
-def check(node: Any) -> tuple[bool, str]:
-    """Whether a node's gradient is right, and a sentence.
+def check(node: Any, forward: Forward | None = None) -> list[tuple[bool, str]]:
+    """What each witness says of a node's gradient: whether it is right, and a line.
 
     Args:
         node: the node.
+        forward: what its whole pass knows of forward; what the node itself kept if not given.
 
     Raises:
         LookupError: why that cannot be said.
     """
-    found = verdict(node)
+    found = verdict(node, forward)
     if not found.lines:
         raise LookupError(found.why[0] if found.why else f"{node.name()} cannot be checked")
-    return all(ok for ok, _ in found.lines), "; ".join(text for _, text in found.lines)
+    return found.lines
 
 
-def verdict(node: Any) -> Verdict:
-    """What each witness says of a node.
+def verdict(node: Any, forward: Forward | None = None) -> Verdict:
+    """What each witness says of a node, and why others say nothing.
 
     Args:
         node: the node.
+        forward: as for `check`.
     """
     found = Verdict()
     if private.is_freed(node):
@@ -78,23 +80,25 @@ def verdict(node: Any) -> Verdict:
         )
     if private.is_compiled(node):
         raise LookupError("a compiled region is one step: what is inside of it cannot be checked")
+    if forward is None:
+        forward = Forward([node, *[n for n, _ in node.next_functions if n is not None]])
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             if callable(node):
-                _by_row(node, found)
+                _by_row(node, forward, found)
             else:
-                _by_function(node, found)
+                _by_function(node, forward, found)
         except _Unknown as why:
             found.why.append(str(why))
     return found
 
 
-def _by_row(node: Any, found: Verdict) -> None:
+def _by_row(node: Any, forward: Forward, found: Verdict) -> None:
     rule = rows.row_of(node)
     if rule is None:
         raise _Unknown(f"{node.name()} has no row of vistorch's to compare with")
-    subject = _Subject(node, rule)
+    subject = _Subject(node, rule, forward)
     loose = LOOSE.get(NODES.dtype(node), 2e-4)
     rng = np.random.default_rng(0)
     cotangents = subject.cotangents(rng)
@@ -148,7 +152,7 @@ class _Subject:
     place = CPU
     at = "its inputs"
 
-    def __init__(self, node: Any, rule: Any) -> None:
+    def __init__(self, node: Any, rule: Any, forward: Forward) -> None:
         self.node, self.rule = node, rule
         names = rows.arguments_of(node)
         if any("[" in name for name in names):
@@ -158,8 +162,6 @@ class _Subject:
         self.places = [
             rule.inputs.index(name) if want else None for name, want in zip(own, wanted, strict=False)
         ]
-        below = [n for n, _ in node.next_functions if n is not None]
-        forward = Forward([node, *below])
         self.known = forward.known(node, None)
         assert self.known is not None
         self.out = self.known.outputs.get("out")
@@ -302,11 +304,9 @@ class _Subject:
         raise _Unknown(f"{self.node.name()} does not say the {name} that our row needs")
 
 
-def _by_function(node: Any, found: Verdict) -> None:
+def _by_function(node: Any, forward: Forward, found: Verdict) -> None:
     """A custom Function, run again in double precision at its inputs."""
     kind = private.function_of(node)
-    below = [n for n, _ in node.next_functions if n is not None]
-    forward = Forward([node, *below])
     given = []
     for target, output in node.next_functions:
         value = None if target is None else forward.of(target, output)

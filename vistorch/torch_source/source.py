@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..debug.array.source import Source as ArraySource
-from ..debug.source import Nodes
+from ..debug.source import Facts, Nodes
 from . import forward, graph, listening, nodes, private, real, stepper, values
 from .real import torch
 
@@ -52,7 +52,7 @@ class TorchSource:
         """What tells a tensor's memory from others."""
         return nodes.memory_of(tensor)
 
-    def facts(self, tensor: Any) -> values.Facts:
+    def facts(self, tensor: Any) -> Facts:
         """What a table says of a tensor."""
         return values.facts(tensor)
 
@@ -93,11 +93,11 @@ class TorchSource:
         """A node's gradients; None where that would run something of the user's."""
         return private.call_node(node, gradients)
 
-    def check(self, node: Any) -> tuple[bool, str]:
+    def check(self, node: Any, nodes: list = [], outputs: tuple = ()) -> list[tuple[bool, str]]:  # noqa: B006
         """A node against independent gradients."""
         from .check import check
 
-        return check(node)
+        return check(node, forward.Forward(nodes, outputs) if nodes else None)
 
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""

@@ -274,13 +274,17 @@ class TorchStepper(WalkedPass):
         self._taken.clear()
         self._retaining.clear()
 
-    def check(self, node: Any = None) -> tuple[bool, str]:
-        """Compare one node's gradient with independent ones; by default the newest step's."""
+    def check(self, node: Any = None) -> list[tuple[bool, str]]:
+        """Compare one node's gradient with independent ones; by default the newest step's.
+
+        Returns:
+            What each witness says: whether it agrees, and a line.
+        """
         if node is None:
             if not self._taken:
                 raise ValueError("no step has been taken yet: name a node")
             node = self._newest
-        return self.source.check(self.nodes[self._number_of(node)])
+        return self.source.check(self.nodes[self._number_of(node)], self.nodes, self.outputs)
 
 
 class Whereabouts:

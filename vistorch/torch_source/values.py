@@ -9,14 +9,13 @@ Invariant: the tensor is only read; no graph, no hook and no version of it chang
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from ..debug.array.source import Source
-from ..debug.source import Unsupported
+from ..debug.source import Facts, Unsupported
 from ..engine.memory.placement import CPU
 from . import private
 from .real import torch
@@ -142,19 +141,6 @@ def array(t: Any, text: bool) -> Source:
         text_of(t) if text else "",
         isinstance(t, torch.nn.Parameter),
     )
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What a table says of a tensor; `says` why it has no values, "" if it has."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    device: str
-    nbytes: int
-    memory: int
-    requires_grad: bool
-    says: str
 
 
 def facts(t: Any) -> Facts:

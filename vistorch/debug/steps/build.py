@@ -59,7 +59,7 @@ class _Builder:
         self.stepper, self.values, self.at = stepper, Values(budget), at
         self.reads = stepper.reads
         self.forward = stepper.source.forward(stepper.nodes, stepper.outputs)
-        self.made = StepsRecord(title, [], [], [])
+        self.made = StepsRecord(title, [], [], [], source=stepper.source.chip)
         self.waiting: set[int] = set()
 
     def build(self) -> StepsRecord:

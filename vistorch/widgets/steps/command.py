@@ -203,9 +203,10 @@ class Walker:
         self.on_close(how)
         return ""
 
-    def check(self, number: int) -> tuple[bool, str]:
+    def check(self, number: int) -> list[tuple[bool, str]]:
         """A node against independent gradients."""
-        return checked(self.stepper.source, self.stepper.nodes[number])
+        stepper = self.stepper
+        return checked(stepper.source, stepper.nodes[number], stepper.nodes, stepper.outputs)
 
     def look(self, number: int) -> Looked:
         """A node's value and the gradient that came into it, where it has run; the page has the rest."""

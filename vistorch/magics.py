@@ -135,6 +135,9 @@ def _listen(info: Any = None) -> None:
     room = sys.modules.get("vistorch.torch_source.listening")
     if room is not None:
         room.next_cell()
+    breakpoints = sys.modules.get("vistorch.debug.breakpoint_session")
+    if breakpoints is not None:
+        breakpoints.session.look_again()
 
 
 def _deafen() -> None:

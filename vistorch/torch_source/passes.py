@@ -8,11 +8,16 @@ Invariant: while nobody listens, torch's own function stands there; a pass that 
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .real import torch
+from .refusals import Unsteppable
+from .stepper import TorchStepper
 
 # A listener gets (tensors, gradient, options) of a pass and says whether it has run the pass itself.
 Listener = Callable[[Any, Any, dict[str, Any]], bool]
@@ -56,6 +61,47 @@ def run(tensors: Any, gradient: Any, options: dict[str, Any]) -> None:
     """Run a pass as torch does, asking nobody."""
     real = torch.autograd.backward if _real is None else _real
     real(tensors, gradient, **options)
+
+
+def stepped(steer: Callable[[Any], None], names: Callable[[Any], dict]) -> Listener:
+    """A listener that hands each pass to somebody as a stepper; one that cannot be stepped runs, and says why.
+
+    Args:
+        steer: called with the stepper; when it returns, the pass has been run to its end or left.
+        names: gives what leaves are called.
+    """
+
+    def listener(tensors: Any, gradient: Any, options: dict[str, Any]) -> bool:
+        try:
+            walk = TorchStepper(tensors, gradient, names=names(tensors), search=False, **options)
+        except Unsteppable as why:
+            warnings.warn(f"no breakpoint is looked at in this pass: {why}", stacklevel=4)
+            return False
+        except (ValueError, TypeError, RuntimeError):  # torch has its own words for a pass that cannot be
+            return False
+        steer(walk)
+        return True
+
+    return listener
+
+
+@contextmanager
+def optimizer_steps(phase: Callable[[str, Any], None]) -> Iterator[None]:
+    """While it lasts, a function is called before and after each step of any optimizer.
+
+    Args:
+        phase: called with "step" or "step_end", and the optimizer.
+    """
+    hooks = sys.modules["torch.optim.optimizer"]  # torch.optim hides its name
+    handles = [
+        hooks.register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: phase("step", optimizer)),
+        hooks.register_optimizer_step_post_hook(lambda optimizer, args, kwargs: phase("step_end", optimizer)),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def _backward(

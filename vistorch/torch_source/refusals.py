@@ -30,6 +30,10 @@ REPLICATED = (
 )
 
 
+class Unsteppable(ValueError):
+    """A pass that torch can run, and that cannot be taken one node at a time and back."""
+
+
 def roots_of(outputs: Any) -> list[Any]:
     """The tensors that a graph or a pass begins at.
 

@@ -6,14 +6,15 @@ needs none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from ..debug.array.source import Source as ArraySource
 from ..debug.source import Facts, Nodes
-from . import forward, graph, listening, nodes, private, real, stepper, values
+from . import forward, graph, listening, nodes, notes, passes, private, real, stepper, values
 from .real import torch
 
 
@@ -84,6 +85,37 @@ class TorchSource:
     ) -> stepper.TorchStepper:
         """A pass that stands still until it is moved."""
         return stepper.TorchStepper(outputs, names=names, **options)
+
+    @contextmanager
+    def passes(
+        self, steer: Callable[[Any], None], names: Callable[[Any], dict] | None = None
+    ) -> Iterator[None]:
+        """While it lasts, each backward pass is a stepper's, which `steer` moves to its end or leaves.
+
+        Args:
+            steer: called with the stepper, in the place of the pass.
+            names: gives what leaves are called.
+        """
+        real.ready()
+        end = passes.listen(passes.stepped(steer, names or (lambda run: {})))
+        try:
+            yield
+        finally:
+            end()
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """While it lasts, lines and modules are noted at the nodes that are made."""
+        noting = notes.Noting()
+        noting.start()
+        try:
+            yield
+        finally:
+            noting.stop()
+
+    def optimizer_steps(self, phase: Callable[[str, Any], None]) -> AbstractContextManager[None]:
+        """While it lasts, `phase("step", optimizer)` is called before each step of any optimizer, "step_end" after."""
+        return passes.optimizer_steps(phase)
 
     def forward(self, nodes: list, outputs: tuple) -> forward.Forward:
         """What forward computed."""

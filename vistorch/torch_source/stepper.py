@@ -22,7 +22,7 @@ from ..debug.walked_pass import WalkedPass
 from . import notes, private, values
 from .nodes import NODES, made_by, order_of
 from .real import torch
-from .refusals import GONE, roots_of, unsteppable
+from .refusals import GONE, Unsteppable, roots_of, unsteppable
 
 
 @dataclass
@@ -51,6 +51,8 @@ class TorchStepper(WalkedPass):
         inputs: only these tensors get a gradient.
         names: what leaves are called, such as the names of parameters.
         modules: modules that took part, as far as they are known.
+        search: look among all living tensors for those that keep their gradient inside of the graph, so that it can be
+            taken back; else only those in `names` are.
     """
 
     reads: Nodes = NODES
@@ -65,6 +67,7 @@ class TorchStepper(WalkedPass):
         inputs: Any = None,
         names: dict[Any, str] | None = None,
         modules: Any = (),
+        search: bool = True,
     ) -> None:
         roots = roots_of(tensors)
         self.outputs = tuple(roots)
@@ -78,7 +81,7 @@ class TorchStepper(WalkedPass):
         self.nodes = order if inputs is None else _leading_to(order, inputs)
         why = unsteppable(self.nodes, modules)
         if why is not None:
-            raise ValueError(why)
+            raise Unsteppable(why)
         if any(NODES.is_freed(n) for n in self.nodes if not NODES.is_leaf(n)):
             raise ValueError(GONE)
         self.number = {n: i for i, n in enumerate(self.nodes)}
@@ -88,7 +91,7 @@ class TorchStepper(WalkedPass):
                 self._put(n, nr, g)
         self._start = {n: list(gs) for n, gs in self.waiting.items()}
         self._taken: list[_Step] = []
-        self._retaining = _retaining(self.number)
+        self._retaining = _retaining(self.number, gc.get_objects() if search else list(self.names))
 
     # ---- where it stands ------------------------------------------------------------------------------------
     @property
@@ -375,13 +378,15 @@ def _in_place(tensor: Any, before: Any) -> None:
     tensor.grad = before
 
 
-def _retaining(number: dict) -> dict[Any, list[Any]]:
-    """Tensors inside of a graph that keep their gradient, by the node that made them.
+def _retaining(number: dict, among: list[Any]) -> dict[Any, list[Any]]:
+    """Tensors inside of a graph that keep their gradient, by the node that made them: torch does not say which.
 
-    torch does not say which tensors those are, so the living ones are looked at.
+    Args:
+        number: the nodes of the pass.
+        among: objects to look at.
     """
     found: dict[Any, list[Any]] = {}
-    for one in gc.get_objects():
+    for one in among:
         if not issubclass(type(one), torch.Tensor):
             continue
         try:

@@ -120,6 +120,21 @@ def edge_function():
     return [a], OnlyFirst.apply(a)[0].sum()
 
 
+class Nothing(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return None
+
+
+def edge_function_that_nothing_comes_to():
+    a, b = leaf(3), leaf(3)
+    return [a, b], Nothing.apply(OnlyFirst.apply(a)[0]).sum() + b.sum()
+
+
 def edge_bare_function():
     a = leaf(3)
     return [a], Bare.apply(a)[0].sum()

@@ -23,21 +23,23 @@ from .stepper import TorchStepper
 Listener = Callable[[Any, Any, dict[str, Any]], bool]
 
 _listeners: list[Listener] = []
+_last: list[Listener] = []  # asked after all others
 _lock = threading.Lock()
 _real: Any = None
 _within = threading.local()
 
 
-def listen(listener: Listener) -> Callable[[], None]:
+def listen(listener: Listener, last: bool = False) -> Callable[[], None]:
     """Ask a listener before each pass from now on; returns the function that ends it.
 
     Args:
         listener: called with the tensors, their gradients and the other options of the pass; if it returns True, the
             pass has run and torch does nothing.
+        last: ask it after those that may steer the pass.
     """
     global _real
     with _lock:
-        _listeners.append(listener)
+        (_last if last else _listeners).append(listener)
         if _real is None:
             _real = torch.autograd.backward
             torch.autograd.backward = _backward
@@ -45,9 +47,10 @@ def listen(listener: Listener) -> Callable[[], None]:
     def end() -> None:
         global _real
         with _lock:
-            if listener in _listeners:
-                _listeners.remove(listener)
-            if not _listeners and _real is not None:
+            for listed in (_listeners, _last):
+                if listener in listed:
+                    listed.remove(listener)
+            if not _listeners and not _last and _real is not None:
                 if (
                     torch.autograd.backward is _backward
                 ):  # else somebody has wrapped ours: it stays, and asks nobody
@@ -117,7 +120,7 @@ def _backward(
     if not getattr(_within, "asking", False):  # a pass within one is torch's
         _within.asking = True
         try:
-            for listener in list(_listeners):
+            for listener in [*_listeners, *_last]:
                 if listener(tensors, given, options):
                     return
         finally:

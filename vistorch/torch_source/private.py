@@ -97,8 +97,11 @@ def needs_input_grad(node: Any) -> tuple:
 
 
 def fills_in_zeros(node: Any) -> bool:
-    """Whether a custom Function wants zeros for gradients that nothing sends."""
-    return bool(getattr(node, "materialize_grads", False))
+    """Whether a node runs though nothing came to it: a custom Function gets zeros.
+
+    One that has said `set_materialize_grads(False)` gets None from torch, and zeros here: torch does not say which.
+    """
+    return hasattr(node, "apply") and not callable(node)
 
 
 def has_hooks(tensor: Any) -> bool:
@@ -248,7 +251,7 @@ def memory_of(tensor: Any) -> int:
         return 0
     try:
         return tensor.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):
+    except (RuntimeError, NotImplementedError, ValueError):
         return 0
 
 

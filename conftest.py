@@ -5,6 +5,7 @@ public functions with the names of that module.
 """
 
 import builtins
+import gc
 import sys
 
 import pytest
@@ -12,10 +13,19 @@ import pytest
 from tests import draws, leftovers
 
 ENDS = (
-    ("vistorch.debug.graph.listening", "stop"),
+    ("vistorch.debug.graph.graph_listeners", "stop"),
     ("vistorch.torch_source.listening", "stop"),
     ("vistorch.debug.updates", "forget"),
 )
+
+
+def pytest_collection_finish():
+    """Let the garbage collector pass over what was imported and collected: it is there to the end.
+
+    Otherwise each `gc.collect()` of a test, and each of an IPython shell that ends, looks at all of it.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +50,8 @@ def leaves_nothing():
     """Fail a test, or an example, that leaves a mode other than it found it: the next would pay for it."""
     before = leftovers.Before()
     yield
-    told = before.left()
-    assert not told, "left behind: " + "; ".join(told)
+    seen = before.left()
+    assert not seen, "left behind: " + "; ".join(seen)
 
 
 @pytest.fixture(autouse=True)

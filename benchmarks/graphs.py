@@ -108,7 +108,7 @@ def step(lib, net, x, target):
     parameters = list(net.parameters())
 
     def run():
-        for _ in range(STEPS):  # whoever listens does so for more than one step
+        for _ in range(STEPS):  # a listener stays for more than one step
             for p in parameters:
                 p.grad = None
             lib.nn.functional.cross_entropy(net(x), target).backward()

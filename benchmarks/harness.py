@@ -1,6 +1,6 @@
 """Two worker processes that take turns, and what their times say.
 
-One process can be a few per cent faster than its twin by the layout of its memory, so a full run uses several
+One process can be a few per cent faster than its equal by the layout of its memory, so a full run uses several
 pairs.
 Invariant: a ratio is made of two chunks that ran one right after the other, so that a machine that slows down
 slows both; the figure of a row is the median of these ratios, never a ratio of two distant medians.

@@ -12,12 +12,12 @@ TESTS = 1000
 
 def tests(lib):
     """A thousand times what every op asks when it has run."""
-    from vistorch.engine.base.events import hear
+    from vistorch.engine.base.events import listeners
 
     def run():
         for _ in repeat(None, TESTS):
-            if (told := hear.op) is not None:
-                told()
+            if (seen := listeners.op) is not None:
+                seen()
 
     return run
 
@@ -52,15 +52,15 @@ def training_step(lib):
     return run
 
 
-def heard(listener):
+def received(listener):
     """The same step while a listener listens."""
 
     def prepare(lib):
         step = training_step(lib)
-        hear = listener()
+        listeners = listener()
 
         def run():
-            with hear:
+            with listeners:
                 step()
 
         return run
@@ -84,7 +84,7 @@ def nothing():
     from vistorch.engine.base.events import Listener
 
     class Deaf(Listener):
-        """Is told of every op and does nothing."""
+        """Gets every op and does nothing."""
 
         def op(self, rule, ins, consts, outs):
             pass
@@ -140,10 +140,12 @@ def frame_by_frame(steps):
         pass
 
 
-add("listening", f"{TESTS} tests of hear.op", tests, base=turns)
-add("listening", "training step, a listener that does nothing", heard(nothing), base=training_step)
-add("listening", "training step, lines", heard(lines), base=training_step, budget=1.3)
-add("listening", "training step, lines and values", heard(lines_and_values), base=training_step, budget=3.0)
+add("listening", f"{TESTS} tests of listeners.op", tests, base=turns)
+add("listening", "training step, a listener that does nothing", received(nothing), base=training_step)
+add("listening", "training step, lines", received(lines), base=training_step, budget=1.3)
+add(
+    "listening", "training step, lines and values", received(lines_and_values), base=training_step, budget=3.0
+)
 add("listening", "stepper to the end, without frames", stepper(lambda steps: None), base=plain_backward)
 add("listening", "stepper to the end, a frame each", stepper(frame_by_frame), base=plain_backward)
 add("listening", "stepper to the end, back, to the end", stepper(there_and_back), base=plain_backward)

@@ -13,7 +13,7 @@ WORKERS = 2
 
 
 def data_of(lib):
-    """The room of datasets and loaders."""
+    """The module of datasets and loaders."""
     return importlib.import_module(f"{lib.__name__}.utils.data")
 
 

@@ -91,7 +91,7 @@ def saved(make):
     return prepare
 
 
-def told(make):
+def seen(make):
     """The text alone."""
 
     def prepare(lib):
@@ -124,7 +124,7 @@ def clicked(lib):
 
 for _make, _kilobytes in ((graph, 250), (step, 250), (trace, 120), (memory, 120), (compare, 120)):
     add(
-        "pages", f"saved output of %vt {_make.__name__}", saved(_make), base=told(_make), kilobytes=_kilobytes
+        "pages", f"saved output of %vt {_make.__name__}", saved(_make), base=seen(_make), kilobytes=_kilobytes
     )
 if CHROMIUM and find_spec("playwright") is not None:
     add("pages", "stepper: click to paint (50 ms)", clicked, base=clock(0.05), milliseconds=50, waits=True)

@@ -27,7 +27,7 @@ def plain(batch, library="vistorch"):
     return lambda lib: lenet(library, batch)
 
 
-def heard(batch, listener):
+def received(batch, listener):
     """The same step while a listener listens."""
 
     def prepare(lib):
@@ -171,10 +171,18 @@ def record(batch):
 
 for batch in (4, 128):
     base = plain(batch)
-    add("recording", f"LeNet step, batch {batch}, summaries", heard(batch, summaries), base=base, budget=1.3)
-    add("recording", f"LeNet step, batch {batch}, full values", heard(batch, values), base=base, budget=3.0)
-    add("recording", f"LeNet step, batch {batch}, memory", heard(batch, memory), base=base)
-    add("recording", f"LeNet step, batch {batch}, a breakpoint", heard(batch, breakpoints), base=base)
+    add(
+        "recording",
+        f"LeNet step, batch {batch}, summaries",
+        received(batch, summaries),
+        base=base,
+        budget=1.3,
+    )
+    add(
+        "recording", f"LeNet step, batch {batch}, full values", received(batch, values), base=base, budget=3.0
+    )
+    add("recording", f"LeNet step, batch {batch}, memory", received(batch, memory), base=base)
+    add("recording", f"LeNet step, batch {batch}, a breakpoint", received(batch, breakpoints), base=base)
     add(
         "recording",
         f"LeNet step, batch {batch}, torch's detect_anomaly",

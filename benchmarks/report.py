@@ -59,7 +59,7 @@ def machine(versions, pace):
 
 
 def processor():
-    """Return the model of the processor where the system tells it."""
+    """Return the model of the processor where the system gives it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             for text in file:

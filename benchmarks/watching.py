@@ -61,12 +61,12 @@ def alone(batch, made=loop_of):
     return lambda lib: made(lib, batch)[2]
 
 
-def turns(lib, batch, tell=None, made=loop_of):
+def turns(lib, batch, notify=None, made=loop_of):
     """A loop, the same loop watched, and its run: while it is not watched nothing listens, and no time passes."""
     from vistorch.debug.watch import watch
 
     model, optimizer, run = made(lib, batch)
-    seen = watch(model, optimizer, tell=tell)
+    seen = watch(model, optimizer, notify=notify)
 
     def both():
         gap = perf_counter() - left[0]
@@ -84,16 +84,16 @@ def turns(lib, batch, tell=None, made=loop_of):
     return run, both, seen
 
 
-def watched(batch, tell=None, made=loop_of):
-    """The same loop while a run watches it; `tell(run)` stands for a page."""
-    return lambda lib: turns(lib, batch, tell and tell(), made)[1]
+def watched(batch, notify=None, made=loop_of):
+    """The same loop while a run watches it; `notify(run)` stands for a page."""
+    return lambda lib: turns(lib, batch, notify and notify(), made)[1]
 
 
 def page():
     """What a page costs the loop: a delta, packed, at most 10 times a second."""
     at = {"version": 0, "bytes": 0, "messages": 0}
 
-    def tell(run):
+    def notify(run):
         from vistorch.widgets._frame.wire import pack
 
         delta = run.delta(at["version"])
@@ -101,8 +101,8 @@ def page():
         at["bytes"] += len(pack("watch", delta))
         at["messages"] += 1
 
-    tell.at = at
-    return tell
+    notify.at = at
+    return notify
 
 
 def drawn_anew(lib):
@@ -150,7 +150,7 @@ def update(lib):
     from vistorch.debug.watch import watch
 
     model, optimizer, loop = loop_of(lib, 4)
-    seen, tell = watch(model, optimizer), page()
+    seen, notify = watch(model, optimizer), page()
     with seen:
         loop()
         seen.refresh()
@@ -160,8 +160,8 @@ def update(lib):
 
     def run():
         seen.pending.batches, seen.pending.losses = list(sights), list(losses)
-        seen.refresh(tell=False)
-        tell(seen)
+        seen.refresh(notify=False)
+        notify(seen)
 
     return run
 
@@ -188,16 +188,16 @@ def state_of(part):
 # ---- what a table of ratios cannot say -----------------------------------------------------------------------------
 def pairs(lib, batch, rounds, made=loop_of):
     """Print plain against plain, watched against plain and the run's own number, of loops that take turns."""
-    told = page()
-    run, both, seen = turns(lib, batch, told, made)
-    # one loop in all of them: a twin may be some per cent faster by the layout of its memory
+    noted = page()
+    run, both, seen = turns(lib, batch, noted, made)
+    # one loop in all of them: an equal one may be some per cent faster by the layout of its memory
     loops = {"plain": run, "plain again": run, "watched": both}
     for loop in loops.values():
         for _ in range(10):
             loop()
     times = {name: [] for name in loops}
     budget = seen.budget
-    spent, elapsed, messages = budget.spent(), budget.elapsed(), told.at["messages"]
+    spent, elapsed, messages = budget.spent(), budget.elapsed(), noted.at["messages"]
     for _ in range(rounds):
         for name in random.sample(list(loops), len(loops)):
             start = process_time()
@@ -218,7 +218,7 @@ def pairs(lib, batch, rounds, made=loop_of):
             f"  {name:21} {100 * (middle - 1):+6.2f} %  ({100 * (low - 1):+.2f} to {100 * (high - 1):+.2f})"
         )
     print(f"  the run's own number  {100 * (budget.spent() - spent) / seconds:+6.2f} %")
-    print(f"  messages a second     {(told.at['messages'] - messages) / seconds:6.2f}")
+    print(f"  messages a second     {(noted.at['messages'] - messages) / seconds:6.2f}")
 
 
 def soak(lib, steps):

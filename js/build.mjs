@@ -89,7 +89,7 @@ async function build() {
   await mkdir(target, { recursive: true });
   for (const { name, contents } of bundles) {
     const path = join(target, `${name}.js`);
-    // In one move: whoever reads the bundle meanwhile finds the old one or the new one.
+    // In one move: a reader of the bundle finds the old one or the new one.
     await writeFile(`${path}.part`, contents);
     await rename(`${path}.part`, path);
   }

@@ -1,6 +1,6 @@
 """What one test may leave to the next: nothing. Modes of both libraries, pretended devices, listeners.
 
-A leftover is told where it was left, and put right, so that the tests after it say only what is theirs.
+A leftover is reported where it was left, and put right, so that the tests after it say only what is theirs.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ def limit(_):
 
 
 def default_device(torch):
-    """What `torch.set_default_device` was told."""
+    """What `torch.set_default_device` was given."""
     return getattr(getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None), "device", None)
 
 
@@ -78,18 +78,18 @@ class Before:
 
     def left(self):
         """Put right what is no longer as it was; return a sentence of each."""
-        told = []
+        seen = []
         for (name, read, mend), L, was in self.modes:
             if (now := read(L)) != was:
-                told.append(f"{L.__name__}'s {name}: {now}, where it was {was}")
+                seen.append(f"{L.__name__}'s {name}: {now}, where it was {was}")
                 if mend is not None:
                     mend(L, was)
         # One that has stopped was another test's, of the same file.
         new = [one for one in events._listeners if not any(one is known for known in self.listeners)]
         for one in new:
-            told.append(f"a listener: {one!r}")
+            seen.append(f"a listener: {one!r}")
             one.__exit__(None, None, None)
-        return told
+        return seen
 
 
 def libraries():

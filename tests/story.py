@@ -1,12 +1,12 @@
-"""One story in two libraries: a test function is run with vistorch and with torch, and what it tells is compared.
+"""One story in two libraries: a test function is run with vistorch and with torch, and what it reports is compared.
 
     @story
-    def test_something(L, tell):
-        tell(L.ones(2))                       # a tensor: type, shape and values
-        tell.raises(lambda: L.ones(2) @ 3)    # an exception: type and sentence
-        tell.warns(lambda: ...)               # the warnings of a call, then its result
+    def test_something(L, report):
+        report(L.ones(2))                     # a tensor: type, shape and values
+        report.raises(lambda: L.ones(2) @ 3)  # an exception: type and sentence
+        report.warns(lambda: ...)             # the warnings of a call, then its result
 
-Invariant: everything told is compared, to the character where it is text, with `torch` for `vistorch`.
+Invariant: everything reported is compared, to the character where it is text, with `torch` for `vistorch`.
 """
 
 import functools
@@ -34,16 +34,16 @@ def plain(text):
     return INSIDES.sub("", text)
 
 
-class Teller:
-    """What a story tells, in order."""
+class Reporter:
+    """What a story reports, in order."""
 
     def __init__(self, library):
         self.library = library
-        self.told = []
+        self.seen = []
 
     def __call__(self, *values):
         for value in values:
-            self.told.append(self.form(value))
+            self.seen.append(self.form(value))
 
     def form(self, value):
         """A value in a form that can be compared."""
@@ -85,8 +85,8 @@ class Teller:
         return result
 
 
-def same(ours, theirs, rtol, atol, path="told"):
-    """Compare two told values; the path says where they differ."""
+def same(ours, theirs, rtol, atol, path="reported"):
+    """Compare two reported values; the path says where they differ."""
     if isinstance(theirs, tuple) and len(theirs) == 5 and theirs[0] == "tensor":
         assert isinstance(ours, tuple) and ours[:4] == theirs[:4], f"{path}: {ours} is not {theirs}"
         np.testing.assert_allclose(ours[4], theirs[4], rtol=rtol, atol=atol, err_msg=path)
@@ -101,20 +101,20 @@ def same(ours, theirs, rtol, atol, path="told"):
 
 
 def story(test=None, *, rtol=2e-5, atol=2e-6):
-    """Run a test with both libraries and compare what it tells."""
+    """Run a test with both libraries and compare what it reports."""
     if test is None:
         return functools.partial(story, rtol=rtol, atol=atol)
     parameters = list(inspect.signature(test).parameters.values())[2:]
 
     def run(**arguments):
-        tellers = []
+        reporters = []
         for library in (torch, vistorch):
             library.manual_seed(0)
-            teller = Teller(library)
-            test(library, teller, **arguments)
-            tellers.append(teller)
-        assert tellers[0].told, "a story that tells nothing tests nothing"
-        same(tellers[1].told, tellers[0].told, rtol, atol)
+            reporter = Reporter(library)
+            test(library, reporter, **arguments)
+            reporters.append(reporter)
+        assert reporters[0].seen, "a story that reports nothing tests nothing"
+        same(reporters[1].seen, reporters[0].seen, rtol, atol)
 
     run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
     run.__signature__ = inspect.Signature(parameters)

@@ -18,7 +18,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_loca
 from traitlets import Bool, Enum, Int, TraitError, observe, validate
 
 from . import vt
-from .debug.graph import listening
+from .debug.graph import graph_listeners
 from .engine.core.tensor import Tensor
 from .vt.automatic import bundle_of
 from .vt.completion import matcher_for
@@ -123,18 +123,18 @@ def load_ipython_extension(shell: Any) -> None:
     undo.append(Failures(shell).start())
     shell.events.register("pre_run_cell", _listen)
     undo.append(lambda: shell.events.unregister("pre_run_cell", _listen))
-    if listening.start():
-        undo.append(listening.stop)
+    if graph_listeners.start():
+        undo.append(graph_listeners.stop)
     undo.append(_deafen)
     undo.append(_forget_updates)
 
 
 def _listen(info: Any = None) -> None:
     """Before each cell: record its first passes."""
-    listening.start()
-    room = sys.modules.get("vistorch.torch_source.listening")
-    if room is not None:
-        room.next_cell()
+    graph_listeners.start()
+    package = sys.modules.get("vistorch.torch_source.listening")
+    if package is not None:
+        package.next_cell()
     breakpoints = sys.modules.get("vistorch.debug.breakpoint_session")
     if breakpoints is not None:
         breakpoints.session.look_again()
@@ -142,9 +142,9 @@ def _listen(info: Any = None) -> None:
 
 def _deafen() -> None:
     """Leave torch as if nothing had ever looked at it."""
-    room = sys.modules.get("vistorch.torch_source.listening")
-    if room is not None:
-        room.stop()
+    package = sys.modules.get("vistorch.torch_source.listening")
+    if package is not None:
+        package.stop()
 
 
 def _forget_updates() -> None:

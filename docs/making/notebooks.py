@@ -25,9 +25,9 @@ def page(path: Path, folder: Path) -> str:
         path: the notebook.
         folder: where the page will be.
     """
-    book = json.loads(path.read_text(encoding="utf-8"))
+    nb = json.loads(path.read_text(encoding="utf-8"))
     parts = []
-    for number, cell in enumerate(book["cells"]):
+    for number, cell in enumerate(nb["cells"]):
         source = _joined(cell["source"])
         if not source.strip():
             continue

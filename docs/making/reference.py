@@ -1,4 +1,4 @@
-"""The reference: a page for each shelf, made from the docstrings of what is really there when it is imported.
+"""The reference: a page for each section, made from the docstrings of what is really there when it is imported.
 
 A generator of our own: most functions are made from rows of a table, and a tool that reads source text sees no `add`.
 
@@ -13,18 +13,18 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from . import shelves
+from . import sections
 from .docstrings import escape, markdown, signature
 from .entries import class_entry, described, entry
 
 
 def pages() -> dict[str, str]:
     """Return every page of the reference by its path without a suffix."""
-    made = {f"reference/{file}": _functions(title, file) for title, file, _ in shelves.FUNCTIONS}
-    if left := _on_shelf("other"):
-        made["reference/other"] = _page("Other functions", "", _twins(left))
+    made = {f"reference/{file}": _functions(title, file) for title, file, _ in sections.FUNCTIONS}
+    if left := _in_section("other"):
+        made["reference/other"] = _page("Other functions", "", _with_inplace(left))
     made["reference/tensor"] = _tensor()
-    for title, file, names in shelves.MODULES:
+    for title, file, names in sections.MODULES:
         made[f"reference/{file}"] = _modules(title, names)
     made["reference/index"] = _index(made)
     return made
@@ -49,7 +49,7 @@ def public(module: ModuleType) -> list[tuple[str, Any]]:
     return found
 
 
-def shelf_of(thing: Any) -> str:
+def section_of(thing: Any) -> str:
     """Return the page of a function of `vistorch` itself; nothing for one that has none.
 
     Args:
@@ -57,28 +57,28 @@ def shelf_of(thing: Any) -> str:
     """
     code = getattr(inspect.unwrap(thing), "__code__", None)
     file = code.co_filename.replace("\\", "/").rpartition("vistorch/")[2] if code else ""
-    if not file or file.startswith(shelves.LEFT_OUT):
+    if not file or file.startswith(sections.LEFT_OUT):
         return ""
-    for _, page, places in shelves.FUNCTIONS:
+    for _, page, places in sections.FUNCTIONS:
         if file.startswith(places):
             return page
     return "other"
 
 
-def _on_shelf(page: str) -> list[tuple[str, Any]]:
-    """Return the functions of `vistorch` itself that stand on a page; an in-place twin stands with its function."""
+def _in_section(page: str) -> list[tuple[str, Any]]:
+    """Return the functions of `vistorch` itself that stand on a page; an in-place variant stands with its function."""
     vistorch = importlib.import_module("vistorch")
     found = []
     for name in sorted(n for n in dir(vistorch) if not n.startswith("_")):
         thing = getattr(vistorch, name)
-        twin = name.endswith("_") and hasattr(vistorch, name[:-1])
-        if inspect.isfunction(thing) and not twin and inspect.getdoc(thing) and shelf_of(thing) == page:
+        variant = name.endswith("_") and hasattr(vistorch, name[:-1])
+        if inspect.isfunction(thing) and not variant and inspect.getdoc(thing) and section_of(thing) == page:
             found.append((name, thing))
     return found
 
 
 def _functions(title: str, file: str) -> str:
-    entries = _twins(_on_shelf(file))
+    entries = _with_inplace(_in_section(file))
     if file == "settings":
         vistorch = importlib.import_module("vistorch")
         named = (
@@ -95,10 +95,10 @@ def _functions(title: str, file: str) -> str:
             for name in (*named, "Size", "finfo", "iinfo")
         ]
     says = "Functions of `vistorch`; most are methods of a tensor too, and those with one array as a result have an "
-    return _page(title, says + "in-place twin of the same name with an underscore.", entries)
+    return _page(title, says + "in-place variant of the same name with an underscore.", entries)
 
 
-def _twins(found: list[tuple[str, Any]]) -> list[str]:
+def _with_inplace(found: list[tuple[str, Any]]) -> list[str]:
     """Return the entries of functions; names of the same function, or of one described alike, share an entry."""
     same: dict[tuple[str, str], list[tuple[str, Any]]] = {}
     for name, thing in found:
@@ -122,9 +122,9 @@ def _tensor() -> str:
         function = getattr(vistorch, name, None)
         if name.endswith("_") and hasattr(vistorch.Tensor, name[:-1]):
             continue
-        if inspect.isfunction(function) and shelf_of(function):
-            twin = name.endswith("_") and hasattr(vistorch, name[:-1])
-            shared.append(f"[`{name}`](#vistorch.{name[:-1] if twin else name})")
+        if inspect.isfunction(function) and section_of(function):
+            variant = name.endswith("_") and hasattr(vistorch, name[:-1])
+            shared.append(f"[`{name}`](#vistorch.{name[:-1] if variant else name})")
         elif not inspect.isfunction(function) and inspect.getdoc(thing):
             property_ = not callable(thing) or isinstance(
                 inspect.getattr_static(vistorch.Tensor, name), property
@@ -141,7 +141,7 @@ def _modules(title: str, names: tuple[str, ...]) -> str:
     targets: set[str] = set()
     for name in names:
         module = importlib.import_module(name)
-        groups = shelves.GROUPS.get(name)
+        groups = sections.GROUPS.get(name)
         entries: dict[str, list[str]] = {}
         depth = 3 if len(names) > 1 or groups else 2
         for own, thing in sorted(public(module), key=lambda pair: inspect.isclass(pair[1])):
@@ -157,7 +157,7 @@ def _modules(title: str, names: tuple[str, ...]) -> str:
                 if inspect.isclass(thing)
                 else entry(f"{name}.{own}", thing, depth, target=target)
             )
-            entries.setdefault(shelves.group_of(thing, groups), []).append(made)
+            entries.setdefault(sections.group_of(thing, groups), []).append(made)
         says = _first_paragraph(module)
         if len(names) > 1:
             parts.append("\n\n".join([f"## {name}", says, *entries.get("", [])]))
@@ -171,8 +171,8 @@ def _modules(title: str, names: tuple[str, ...]) -> str:
 @cache
 def documented() -> frozenset[type]:
     """Return the classes that have an entry of their own."""
-    rooms = (importlib.import_module(name) for _, _, names in shelves.MODULES for name in names)
-    classes = [thing for room in rooms for _, thing in public(room) if inspect.isclass(thing)]
+    modules = (importlib.import_module(name) for _, _, names in sections.MODULES for name in names)
+    classes = [thing for namespace in modules for _, thing in public(namespace) if inspect.isclass(thing)]
     return frozenset([importlib.import_module("vistorch").Tensor, *classes])
 
 

@@ -11,7 +11,7 @@ describe("roles", () => {
     expect(setRole(four, 0, "across")).toEqual(four);
   });
 
-  it("always leave somebody for the columns", () => {
+  it("always leave an axis for the columns", () => {
     expect(setRole(four, 3, "slider")).toContain("cols");
     for (let axis = 0; axis < 4; axis++) {
       let roles = four;

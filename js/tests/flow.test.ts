@@ -74,7 +74,7 @@ describe("gradient flow", () => {
 
   it("draws a bar where there is a place for one, and words where there is none", () => {
     const { all } = open(widget, "flow", state(ROWS));
-    const bars = all(".vt-fl-room").map((room) => room.querySelector<HTMLElement>(".vt-fl-bar")?.style.width ?? "");
+    const bars = all(".vt-fl-space").map((space) => space.querySelector<HTMLElement>(".vt-fl-bar")?.style.width ?? "");
     expect(bars.map((width) => width !== "")).toEqual([true, true, false, false, false]);
     expect(all(".vt-fl-none").map((text) => text.textContent)).toEqual(["exactly zero", "3 not finite", "no gradient"]);
   });

@@ -81,13 +81,13 @@ describe("a graph at first", () => {
     expect(open()).toEqual([1, 2]);
   });
 
-  it("shows what was asked for, however large, and does not hide where a bad value was born", () => {
+  it("shows what was asked for, however large, and does not hide where a bad value came from", () => {
     const asked = made(state([layout(WHOLE), layout([]), layout([1, 2])], [1, 2]));
     asked.board.sized();
     expect(asked.open()).toEqual(WHOLE);
-    const born = made(state([layout(WHOLE), layout([]), layout([1, 2])], [1, 2, 0], 0));
-    born.board.sized();
-    expect(born.open()).toEqual(WHOLE);
+    const bad = made(state([layout(WHOLE), layout([]), layout([1, 2])], [1, 2, 0], 0));
+    bad.board.sized();
+    expect(bad.open()).toEqual(WHOLE);
   });
 
   it("stays as it is where all of it can be read", () => {

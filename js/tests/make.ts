@@ -31,12 +31,12 @@ export function pack(kind: string, state: unknown): Uint8Array {
     if ("data" in value && ArrayBuffer.isView((value as Nd).data)) {
       const { data, shape } = value as Nd;
       const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-      const room = new Uint8Array(Math.ceil(bytes.length / 8) * 8);
-      room.set(bytes);
+      const space = new Uint8Array(Math.ceil(bytes.length / 8) * 8);
+      space.set(bytes);
       const type = NAMES.find(([Kind]) => data instanceof Kind)?.[1];
       buffers.push([at, bytes.length]);
-      parts.push(room);
-      at += room.length;
+      parts.push(space);
+      at += space.length;
       return { buffer: buffers.length - 1, type, shape };
     }
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, walk(inner)]));
@@ -132,19 +132,19 @@ export const state = (items: Item[], over: Partial<State> = {}): State => ({
 
 /** A stand-in for the model of a notebook, which counts who listens. */
 export function fakeModel(payload: Uint8Array, live = false) {
-  const heard = new Map<string, Set<(...given: unknown[]) => void>>();
+  const handlers = new Map<string, Set<(...given: unknown[]) => void>>();
   return {
     get: (name: string): unknown => ({ payload, live })[name as "payload" | "live"],
     on(event: string, f: (...given: never[]) => void) {
-      heard.set(event, (heard.get(event) ?? new Set()).add(f as () => void));
+      handlers.set(event, (handlers.get(event) ?? new Set()).add(f as () => void));
     },
     off(event: string, f: (...given: never[]) => void) {
-      heard.get(event)?.delete(f as () => void);
+      handlers.get(event)?.delete(f as () => void);
     },
     send: vi.fn(),
     fire(event: string, ...given: unknown[]) {
-      for (const f of heard.get(event) ?? []) f(...given);
+      for (const f of handlers.get(event) ?? []) f(...given);
     },
-    listeners: () => [...heard.values()].reduce((n, one) => n + one.size, 0),
+    listeners: () => [...handlers.values()].reduce((n, one) => n + one.size, 0),
   };
 }

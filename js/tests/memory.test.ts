@@ -26,7 +26,7 @@ describe("ticks", () => {
   it("order rows", () => {
     const rows = kept().rows;
     expect(ordered(rows, "bytes")).toEqual([0, 1, 2]);
-    expect(ordered(rows, "born")).toEqual([1, 0, 2]);
+    expect(ordered(rows, "made")).toEqual([1, 0, 2]);
     expect(ordered(rows, "freed")).toEqual([0, 1, 2]);
   });
 
@@ -43,7 +43,7 @@ describe("memory over time", () => {
       " At most 12 kB are kept for backward, after SinBackward0 (In [2], line 3: z = y.sin()).",
     );
     expect(all(".vt-rp-verdict b").map((b) => b.textContent)).toEqual(["12 kB", "SinBackward0"]);
-    expect(one(".vt-me-told").textContent).toBe("tick 2 of 4, forward: 12 kB kept by 3 nodes · the peak");
+    expect(one(".vt-me-status").textContent).toBe("tick 2 of 4, forward: 12 kB kept by 3 nodes · the peak");
     expect(one(".vt-meta").textContent).toContain("400 B of parameters not counted");
   });
 
@@ -52,7 +52,7 @@ describe("memory over time", () => {
     const slider = one(".vt-me-slider") as HTMLInputElement;
     slider.value = "3";
     slider.dispatchEvent(new Event("input"));
-    expect(one(".vt-me-told").textContent).toBe("tick 3 of 4, backward: 4000 B kept by 2 nodes");
+    expect(one(".vt-me-status").textContent).toBe("tick 3 of 4, backward: 4000 B kept by 2 nodes");
     expect(slider.getAttribute("aria-valuetext")).toContain("tick 3");
     expect(all(".vt-me-gone").map((row) => row.textContent)).toEqual([expect.stringContaining("SinBackward0")]);
     key(slider, "p");
@@ -84,7 +84,7 @@ describe("memory over time", () => {
       "cuda:0": nd(Float64Array.from([0, 0, 8000, 4000, 0])),
     };
     const { one } = open(widget, "memory", kept({ devices }));
-    expect(one(".vt-me-told").textContent).toContain("(cpu 4000 B, cuda:0 8000 B)");
+    expect(one(".vt-me-status").textContent).toContain("(cpu 4000 B, cuda:0 8000 B)");
     expect(one(".vt-me-axis").textContent).toContain("cuda:0");
   });
 
@@ -97,7 +97,7 @@ describe("memory over time", () => {
 
   it("counts what is not listed", () => {
     const { one } = open(widget, "memory", kept({ nodes: 1003 }));
-    expect(one(".vt-me-told").textContent).toContain("by 3 nodes");
+    expect(one(".vt-me-status").textContent).toContain("by 3 nodes");
     expect(one(".vt-rp-main").textContent).toContain("1,000 smaller nodes are not listed");
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CLOSED, GONE, hear, Line, meet, offer, QUIET, RESTARTED, UNMET } from "../src/shared/model";
+import { CLOSED, GONE, listen, Line, meet, offer, UNANSWERED, RESTARTED, UNMET } from "../src/shared/model";
 import { any } from "../src/shared/check";
 import { page } from "../src/shared/frame";
 import { fakeModel, pack } from "./make";
@@ -21,7 +21,7 @@ describe("a line to the kernel", () => {
     const ended = new AbortController();
     const line = new Line(model, ended.signal);
     const changed = vi.fn();
-    hear(line, "change:live", changed, ended.signal);
+    listen(line, "change:live", changed, ended.signal);
     return { model, line, changed, ended };
   };
 
@@ -55,7 +55,7 @@ describe("a line to the kernel", () => {
     vi.advanceTimersByTime(2900);
     expect(waits).not.toHaveBeenCalled();
     vi.advanceTimersByTime(200);
-    expect(waits).toHaveBeenLastCalledWith(QUIET);
+    expect(waits).toHaveBeenLastCalledWith(UNANSWERED);
     model.fire("msg:custom", {}, []);
     expect(waits).toHaveBeenLastCalledWith("");
     expect(line.get("live")).toBe(true);
@@ -100,9 +100,9 @@ describe("a page and its model", () => {
 
   const one = page<object>(any, "", (_, { root, model }) => {
     const said = document.createElement("i");
-    const tell = () => (said.textContent = String(model.get("live")));
-    tell();
-    hear(model, "change:live", tell, ended());
+    const update = () => (said.textContent = String(model.get("live")));
+    update();
+    listen(model, "change:live", update, ended());
     root.append(said);
     return () => {};
   });

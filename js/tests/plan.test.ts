@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { planned, type Room } from "../src/array/plan";
+import { planned, type Space } from "../src/array/plan";
 import { Pose } from "../src/array/pose";
 import type { Item } from "../src/array/types";
 import { item } from "./make";
 
 const WIDE = 854;
 
-function plan(shape: number[], over: Partial<Item> = {}, room: Partial<Room> = {}) {
+function plan(shape: number[], over: Partial<Item> = {}, space: Partial<Space> = {}) {
   const pose = new Pose(item(shape, over), false);
   const given = {
     width: WIDE,
@@ -16,7 +16,7 @@ function plan(shape: number[], over: Partial<Item> = {}, room: Partial<Room> = {
     linked: 1,
     lens: shape.length > 1,
     pooled: Boolean(over.pooled),
-    ...room,
+    ...space,
   };
   return { ...planned(pose, given), box: pose.box };
 }

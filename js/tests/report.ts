@@ -3,7 +3,7 @@
 import { vi } from "vitest";
 import type { Side, State as Compared } from "../src/compare/types";
 import type { State as Kept } from "../src/memory/types";
-import type { Birth, Mark, State as Traced, Table } from "../src/trace/types";
+import type { Origin, Mark, State as Traced, Table } from "../src/trace/types";
 import { fakeModel, nd, pack } from "./make";
 
 export const mark = (state: Mark["state"], text = ""): Mark => ({
@@ -31,7 +31,7 @@ export const table = (name: string, values: number[], shape: number[], over: Par
   ...over,
 });
 
-export const birth = (over: Partial<Birth> = {}): Birth => ({
+export const origin = (over: Partial<Origin> = {}): Origin => ({
   row: 1,
   pass: "forward",
   op: "log",
@@ -51,7 +51,7 @@ export const trace = (over: Partial<Traced> = {}): Traced => ({
   title: "first bad value",
   report: "the report",
   course: "",
-  sentence: "The first bad value is born in cell [8], line 2: log of p[1, 0] = 0 gives -inf, in 2 of 6 values.",
+  sentence: "The first bad value comes from cell [8], line 2: log of p[1, 0] = 0 gives -inf, in 2 of 6 values.",
   more: "Line 3 heals the forward pass.",
   cure: "take the log of `p.clamp_min(1e-12)`",
   forward: 3,
@@ -64,7 +64,7 @@ export const trace = (over: Partial<Traced> = {}): Traced => ({
     where: "In [8]",
     lines: [
       { number: 1, text: "p = logits.softmax(-1)", marks: [] },
-      { number: 2, text: "h = -p * p.log()", marks: [["born here", "birth"]] },
+      { number: 2, text: "h = -p * p.log()", marks: [["starts here", "origin"]] },
       { number: 3, text: "h = torch.where(p > 0, h, 0)", marks: [["healed forward only", "healed"]] },
     ],
   },
@@ -74,11 +74,11 @@ export const trace = (over: Partial<Traced> = {}): Traced => ({
     { id: 2, line: 3, where: "cell [8], line 3", op: "where", code: "torch.where(p > 0, h, 0)", module: "[0].act", layer: "ReLU" },
   ].map((row, i) => ({
     ...row,
-    forward: [mark("clean"), mark("birth", "2 of 6 -inf"), mark("healed", "0 of 6")][i] as Mark,
-    backward: [mark("propagated", "3 of 6 nan"), mark("birth", "0 / 0 = nan"), null][i] as Mark | null,
+    forward: [mark("clean"), mark("origin", "2 of 6 -inf"), mark("healed", "0 of 6")][i] as Mark,
+    backward: [mark("propagated", "3 of 6 nan"), mark("origin", "0 / 0 = nan"), null][i] as Mark | null,
   })),
-  first: birth(),
-  births: [birth({ pass: "backward", how: "0 / 0 = nan" }), birth({ row: 2, op: "where", where: "cell [8], line 3" })],
+  first: origin(),
+  origins: [origin({ pass: "backward", how: "0 / 0 = nan" }), origin({ row: 2, op: "where", where: "cell [8], line 3" })],
   leaves: [{ name: "logits", nan: 3, posinf: 0, neginf: 0, beyond: 0, size: 6 }],
   ...over,
 });
@@ -166,7 +166,7 @@ export const kept = (over: Partial<Kept> = {}): Kept => ({
     ["SinBackward0", 8000, 0, 2, 3],
     ["ExpBackward0", 4000, 0, 1, 4],
     ["MulBackward0", 0, 4000, 2, null],
-  ].map(([name, bytes, shared, born, freed], id) => ({
+  ].map(([name, bytes, shared, made, freed], id) => ({
     id,
     name: name as string,
     where: "In [2], line 3",
@@ -176,7 +176,7 @@ export const kept = (over: Partial<Kept> = {}): Kept => ({
     bytes: bytes as number,
     shared: shared as number,
     shapes: [[1000], []],
-    born: born as number,
+    made: made as number,
     freed: freed as number | null,
     at_peak: true,
   })),

@@ -12,7 +12,7 @@ function root(): HTMLElement {
 }
 
 describe("the theme", () => {
-  it("hears the root first, then the host, then the system", () => {
+  it("follows the root first, then the host, then the system", () => {
     const element = root();
     vi.stubGlobal("matchMedia", () => ({ matches: true }));
     expect(isDark(element)).toBe(true);

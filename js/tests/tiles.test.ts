@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Pose } from "../src/array/pose";
 import { Sheet } from "../src/array/sheet";
 import { piece, type Source } from "../src/array/source";
-import { cellsOf, type Kernel, MOST, roomy, TileDesk, view } from "../src/array/tiles";
+import { cellsOf, type Kernel, MOST, roomy, TileRequests, view } from "../src/array/tiles";
 import { item } from "./make";
 
 const pooled = { block: [5, 5], grid: [200, 200] };
@@ -62,7 +62,7 @@ describe("what a view asks for", () => {
   });
 });
 
-describe("the desk for tiles", () => {
+describe("the requests for tiles", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
   const question = (from: number) => ({ item: 0, layer: 0, start: [from], stop: [from + 2], block: [1] });
@@ -71,65 +71,65 @@ describe("the desk for tiles", () => {
 
   function setting() {
     const sent: { id: number; start: number[] }[] = [];
-    let heard: (message: unknown, buffers: never[]) => void = () => {};
+    let receive: (message: unknown, buffers: never[]) => void = () => {};
     const kernel: Kernel = {
       live: () => true,
       send: (message) => void sent.push(message as { id: number; start: number[] }),
-      hear: (f) => void (heard = f as never),
+      listen: (f) => void (receive = f as never),
     };
-    const desk = new TileDesk(kernel, new AbortController().signal);
-    return { desk, sent, told: (message: unknown, buffers: unknown[] = []) => heard(message, buffers as never[]) };
+    const requests = new TileRequests(kernel, new AbortController().signal);
+    return { requests, sent, answered: (message: unknown, buffers: unknown[] = []) => receive(message, buffers as never[]) };
   }
 
   it("asks once after a rest, one at a time, and the newest wish next", () => {
-    const { desk, sent, told } = setting();
+    const { requests, sent, answered } = setting();
     const got = vi.fn();
-    for (const from of [0, 10, 20]) desk.want("zoom", question(from), got, vi.fn());
+    for (const from of [0, 10, 20]) requests.want("zoom", question(from), got, vi.fn());
     expect(sent).toHaveLength(0);
     vi.advanceTimersByTime(200);
     expect(sent.map((m) => m.start[0])).toEqual([20]);
-    for (const from of [30, 40]) desk.want("zoom", question(from), got, vi.fn());
+    for (const from of [30, 40]) requests.want("zoom", question(from), got, vi.fn());
     vi.advanceTimersByTime(500);
     expect(sent).toHaveLength(1);
-    told(answer(sent[0] as { id: number }), bytes());
+    answered(answer(sent[0] as { id: number }), bytes());
     expect(got).toHaveBeenCalledTimes(1);
     expect(sent.map((m) => m.start[0])).toEqual([20, 40]);
   });
 
   it("drops answers that nobody waits for", () => {
-    const { desk, sent, told } = setting();
+    const { requests, sent, answered } = setting();
     const got = vi.fn();
-    desk.want("zoom", question(0), got, vi.fn());
+    requests.want("zoom", question(0), got, vi.fn());
     vi.advanceTimersByTime(200);
-    for (const message of [null, 7, {}, { type: "tile", id: 1e12 }, { ...answer({ id: -1 }) }]) told(message, bytes());
+    for (const message of [null, 7, {}, { type: "tile", id: 1e12 }, { ...answer({ id: -1 }) }]) answered(message, bytes());
     expect(got).not.toHaveBeenCalled();
-    told(answer(sent[0] as { id: number }), bytes());
-    told(answer(sent[0] as { id: number }), bytes());
+    answered(answer(sent[0] as { id: number }), bytes());
+    answered(answer(sent[0] as { id: number }), bytes());
     expect(got).toHaveBeenCalledTimes(1);
   });
 
   it("keeps a refusal to show it, and does not ask the same again", () => {
-    const { desk, sent, told } = setting();
+    const { requests, sent, answered } = setting();
     const refused = vi.fn();
-    desk.want("zoom", question(0), vi.fn(), refused);
+    requests.want("zoom", question(0), vi.fn(), refused);
     vi.advanceTimersByTime(200);
-    told({ type: "refused", id: sent[0]?.id, why: "the array is gone" });
+    answered({ type: "refused", id: sent[0]?.id, why: "the array is gone" });
     expect(refused).toHaveBeenCalled();
-    expect(desk.refusal).toBe("the array is gone");
-    desk.want("zoom", question(0), vi.fn(), refused);
+    expect(requests.refusal).toBe("the array is gone");
+    requests.want("zoom", question(0), vi.fn(), refused);
     vi.advanceTimersByTime(200);
     expect(sent).toHaveLength(1);
   });
 
   it("gives up on a silent kernel, and says so; a wrong answer is a refusal", () => {
-    const { desk, sent, told } = setting();
-    desk.want("zoom", question(0), vi.fn(), vi.fn());
+    const { requests, sent, answered } = setting();
+    requests.want("zoom", question(0), vi.fn(), vi.fn());
     vi.advanceTimersByTime(20000);
-    expect(desk.refusal).toMatch(/busy/);
-    desk.want("zoom", question(50), vi.fn(), vi.fn());
+    expect(requests.refusal).toMatch(/busy/);
+    requests.want("zoom", question(50), vi.fn(), vi.fn());
     vi.advanceTimersByTime(200);
-    told({ type: "tile", id: sent[1]?.id, values: { type: "f32", shape: [9] } }, bytes());
-    expect(desk.refusal).toMatch(/longer than its bytes/);
+    answered({ type: "tile", id: sent[1]?.id, values: { type: "f32", shape: [9] } }, bytes());
+    expect(requests.refusal).toMatch(/longer than its bytes/);
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import widget from "../src/trace/page";
-import { causes, indices, lineOf, matching, told } from "../src/trace/places";
+import { causes, indices, lineOf, matching, listed } from "../src/trace/places";
 import type { Row, Source } from "../src/trace/types";
 import { nd } from "./make";
-import { birth, mark, open, table, trace } from "./report";
+import { origin, mark, open, table, trace } from "./report";
 
 describe("places", () => {
   it("follow broadcasting back to an input", () => {
@@ -15,13 +15,13 @@ describe("places", () => {
   });
 
   it("mark the cells that bad values came from, where one entry explains another", () => {
-    const one = birth();
+    const one = origin();
     expect([...causes(one, one.inputs[0] as never)]).toEqual(["1,0", "1,2"]);
     const part = table("p", [0, 1, 0], [2, 3], { start: [1, 0] });
     expect([...causes(one, part)]).toEqual(["0,0", "0,2"]);
-    const product = birth({ inputs: [table("x", [1, 1, 1], [1, 3]), table("w", [1, 1], [5, 2])] });
+    const product = origin({ inputs: [table("x", [1, 1, 1], [1, 3]), table("w", [1, 1], [5, 2])] });
     expect(causes(product, product.inputs[0] as never).size).toBe(0);
-    const deep = birth({
+    const deep = origin({
       at: nd(Int32Array.from([4, 1, 0]), [1, 3]),
       outputs: [table("o", [1, 1], [5, 2, 1])],
       inputs: [table("i", [1, 1], [5, 2, 1], { lead: [3] })],
@@ -30,9 +30,9 @@ describe("places", () => {
   });
 
   it("are written as a sentence has them", () => {
-    expect(told(indices(nd(Int32Array.from([1, 0, 1, 2]), [2, 2])), 2)).toBe("[1, 0] and [1, 2]");
-    expect(told([[1], [2]], 40)).toBe("[1], [2] and 38 more");
-    expect(told([], 0)).toBe("");
+    expect(listed(indices(nd(Int32Array.from([1, 0, 1, 2]), [2, 2])), 2)).toBe("[1, 0] and [1, 2]");
+    expect(listed([[1], [2]], 40)).toBe("[1], [2] and 38 more");
+    expect(listed([], 0)).toBe("");
   });
 
   it("find the line of a row in the source that is shown, and in no other", () => {
@@ -45,11 +45,11 @@ describe("places", () => {
 });
 
 describe("a trace", () => {
-  it("says where it was born, and marks the line and what it came from", () => {
+  it("says where it came from, and marks the line and what it came from", () => {
     const { one, all, chosen } = open(widget, "trace", trace());
     expect(one(".vt-rp-verdict").textContent).toBe(trace().sentence.replace("-inf", "−inf"));
     expect(all(".vt-rp-verdict b").map((b) => b.textContent)).toEqual(["cell [8], line 2", "log"]);
-    expect(one(".vt-tr-born").textContent).toBe("2h = -p * p.log()born here");
+    expect(one(".vt-tr-start").textContent).toBe("2h = -p * p.log()starts here");
     expect(chosen()).toContain("log");
     expect(all(".vt-tr-cause").map((cell) => cell.textContent)).toEqual(["0", "0"]);
     expect(all(".vt-tr-bad").map((cell) => cell.textContent)).toEqual(["−inf", "−inf"]);
@@ -69,10 +69,10 @@ describe("a trace", () => {
     const cells = all(".vt-rp-body .vt-rp-row").map((row) => [...row.children].slice(2).map((c) => c.textContent));
     expect(cells).toEqual([
       ["clean", "propagated3 of 6 nan"],
-      ["birth2 of 6 −inf", "birth0 / 0 = nan"],
+      ["origin2 of 6 −inf", "origin0 / 0 = nan"],
       ["healed0 of 6", "–"],
     ]);
-    expect(all(".vt-rp-body .vt-rp-sign.vt-rp-birth")).toHaveLength(2);
+    expect(all(".vt-rp-body .vt-rp-sign.vt-rp-origin")).toHaveLength(2);
     expect(all(".vt-rp-body .vt-rp-sign.vt-rp-healed")).toHaveLength(1);
   });
 
@@ -82,27 +82,27 @@ describe("a trace", () => {
     key(rows[1] as HTMLElement, "ArrowDown");
     expect(document.activeElement).toBe(rows[2]);
     expect(one(".vt-tr-here").textContent).toContain("torch.where");
-    expect(one(".vt-rp-side").textContent).toContain("birth 3 of 3");
+    expect(one(".vt-rp-side").textContent).toContain("origin 3 of 3");
     key(rows[2] as HTMLElement, "Home");
     expect(chosen()).toContain("softmax");
     expect(one(".vt-tr-here").textContent).toContain("p = logits");
     expect(rows.map((row) => row.tabIndex)).toEqual([0, -1, -1]);
     rows[1]?.click();
     expect(rows.map((row) => row.tabIndex)).toEqual([-1, 0, -1]);
-    expect(one(".vt-rp-side").textContent).toContain("birth 1 of 3");
+    expect(one(".vt-rp-side").textContent).toContain("origin 1 of 3");
   });
 
-  it("walks the births by brackets and buttons", () => {
+  it("walks the origins by brackets and buttons", () => {
     const { one, key, chosen, all } = open(widget, "trace", trace());
     key(one(".vt-rp"), "]");
-    expect(one(".vt-rp-side").textContent).toMatch(/birth 2 of 3.*backward.*0 \/ 0 = nan/);
+    expect(one(".vt-rp-side").textContent).toMatch(/origin 2 of 3.*backward.*0 \/ 0 = nan/);
     const next = all(".vt-tr-turn button").at(-1) as HTMLElement;
     next.focus();
     next.click();
     expect(chosen()).toContain("where");
-    expect(document.activeElement?.getAttribute("aria-label")).toBe("next birth");
+    expect(document.activeElement?.getAttribute("aria-label")).toBe("next origin");
     key(one(".vt-rp"), "[");
-    expect(one(".vt-rp-side").textContent).toContain("birth 2 of 3");
+    expect(one(".vt-rp-side").textContent).toContain("origin 2 of 3");
   });
 
   it("copies the report by its button and by c, and offers the text where it may not", async () => {
@@ -111,7 +111,7 @@ describe("a trace", () => {
     key(one(".vt-rp"), "c");
     await new Promise((done) => setTimeout(done));
     expect(write.mock.calls).toEqual([["the report"], ["the report"]]);
-    expect(one(".vt-rp-told").textContent).toBe("copied");
+    expect(one(".vt-rp-status").textContent).toBe("copied");
     write.mockRejectedValue(new Error("refused"));
     press("Copy as text");
     await new Promise((done) => setTimeout(done));
@@ -121,7 +121,7 @@ describe("a trace", () => {
 
   it("is quiet where nothing is wrong", () => {
     const rows = trace().rows.map((row) => ({ ...row, forward: mark("clean"), backward: null }));
-    const none = { first: null, births: [], leaves: [], more: "", rows, sentence: "There is no bad value." };
+    const none = { first: null, origins: [], leaves: [], more: "", rows, sentence: "There is no bad value." };
     const { one, press, all } = open(widget, "trace", trace(none));
     expect(one(".vt-rp-verdict").classList.contains("vt-rp-good")).toBe(true);
     expect((one(".vt-rp-list").closest("[hidden]") as HTMLElement | null)?.hidden).toBe(true);
@@ -134,9 +134,9 @@ describe("a trace", () => {
     const many = Array.from({ length: 50 }, (_, id) => ({
       ...(trace().rows[0] as Row),
       id,
-      backward: id === 7 ? mark("birth") : mark("clean"),
+      backward: id === 7 ? mark("origin") : mark("clean"),
     }));
-    const { rows, press } = open(widget, "trace", trace({ rows: many, first: birth({ row: 7 }), births: [] }));
+    const { rows, press } = open(widget, "trace", trace({ rows: many, first: origin({ row: 7 }), origins: [] }));
     expect(rows()).toHaveLength(1);
     press("Only what is bad");
     expect(rows()).toHaveLength(50);
@@ -147,7 +147,7 @@ describe("a trace", () => {
     expect(one(".vt-tr-error").textContent).toBe(" The cell ended with ZeroDivisionError: division by zero");
     const rows = trace().rows.map((row) => ({ ...row, forward: mark("clean"), backward: null }));
     const lines: Source["lines"] = [{ number: 1, text: "1 / 0", marks: [["ended here", "failed"]] }];
-    const none = { first: null, births: [], leaves: [], rows, source: { where: "In [8]", lines } };
+    const none = { first: null, origins: [], leaves: [], rows, source: { where: "In [8]", lines } };
     const clean = open(widget, "trace", trace({ ...none, error: "ZeroDivisionError: division by zero" }));
     expect(clean.one(".vt-tr-src").textContent).toBe("11 / 0ended here");
     expect(clean.one(".vt-tr-src").closest("[hidden]")).toBeNull();
@@ -156,7 +156,7 @@ describe("a trace", () => {
   it("keeps markup text, everywhere", () => {
     const evil = "<img src=x onerror=alert(1)>";
     const inputs = [table(evil, [1], [1], { dtype: evil })];
-    const one = birth({ op: evil, where: evil, how: evil, cure: evil, inputs });
+    const one = origin({ op: evil, where: evil, how: evil, cure: evil, inputs });
     const { el } = open(
       widget,
       "trace",
@@ -167,10 +167,10 @@ describe("a trace", () => {
         error: evil,
         says: [evil],
         report: evil,
-        source: { where: evil, lines: [{ number: 1, text: evil, marks: [[evil, "birth"]] }] },
-        rows: [{ ...(trace().rows[1] as Row), op: evil, code: evil, module: evil, forward: mark("birth", evil) }],
+        source: { where: evil, lines: [{ number: 1, text: evil, marks: [[evil, "origin"]] }] },
+        rows: [{ ...(trace().rows[1] as Row), op: evil, code: evil, module: evil, forward: mark("origin", evil) }],
         first: one,
-        births: [],
+        origins: [],
         leaves: [{ name: evil, nan: 1, posinf: 0, neginf: 0, beyond: 0, size: 1 }],
       }),
     );
@@ -178,7 +178,7 @@ describe("a trace", () => {
     expect((el.textContent ?? "").split(evil).length).toBeGreaterThan(10);
   });
 
-  it("hears nothing after its end", () => {
+  it("has no listener after its end", () => {
     const { ended, all, chosen, model } = open(widget, "trace", trace());
     ended.abort();
     all(".vt-rp-body .vt-rp-row")[0]?.click();

@@ -21,7 +21,7 @@ function open(state: State = run(), live = true) {
     one,
     all: (what: string) => [...el.querySelectorAll(what)] as HTMLElement[],
     button: (name: string) => one(`button[aria-label="${name}"]`),
-    tell: async (over: Parameters<typeof delta>[0]) => {
+    notify: async (over: Parameters<typeof delta>[0]) => {
       const bytes = pack("delta", delta(over));
       model.fire("msg:custom", { type: "delta" }, [new DataView(bytes.buffer)]);
       await frame();
@@ -41,18 +41,18 @@ describe("the panel", () => {
   });
 
   it("shows what a delta brings, in the next frame", async () => {
-    const { one, tell } = open();
-    await tell({ head: head({ step: 5, steps: null, status: "paused", say: "Paused after step 5." }) });
+    const { one, notify } = open();
+    await notify({ head: head({ step: 5, steps: null, status: "paused", say: "Paused after step 5." }) });
     expect(one(".vt-step").textContent).toBe("5");
     expect(one(".vt-status").textContent).toBe("paused");
     expect(one(".vt-said").textContent).toBe("Paused after step 5.");
   });
 
   it("asks for everything when it is opened, and where it has missed a delta", async () => {
-    const { sent, tell, one } = open();
+    const { sent, notify, one } = open();
     expect(sent()).toEqual([{ type: "all", id: 1 }]);
     vi.spyOn(performance, "now").mockReturnValue(performance.now() + 5000);
-    await tell({ since: 9, version: 10, head: head({ step: 7 }) });
+    await notify({ since: 9, version: 10, head: head({ step: 7 }) });
     expect(one(".vt-step").textContent).toBe("4 of 8");
     expect(sent()[1]).toMatchObject({ type: "all" });
   });
@@ -72,7 +72,7 @@ describe("the panel", () => {
   });
 
   it("changes the order of the classes once a second at most", async () => {
-    const { one, tell } = open();
+    const { one, notify } = open();
     const first = () => (one('.vt-class[data-class="0"]').style.transform === "translateY(0px)" ? 0 : 1);
     const clock = vi.spyOn(performance, "now");
     let version = 3;
@@ -82,7 +82,7 @@ describe("the panel", () => {
         [right, 40 - right],
         [20, 20],
       ]);
-      return tell({ since: version, version: ++version, accuracy: { ...run().accuracy, window } });
+      return notify({ since: version, version: ++version, accuracy: { ...run().accuracy, window } });
     };
     await swap(1_000_000, 39);
     expect(first()).toBe(1);
@@ -98,7 +98,7 @@ describe("the panel", () => {
     const names = [..."abcdef"];
     const off = (right: number[]) => counts(right.map((k, i) => right.map((_, j) => (i === j ? k : j === (i + 1) % 6 ? 100 - k : 0))));
     const before = run().accuracy;
-    const { one, all, tell } = open(run({ classes: names, accuracy: { ...before, window: off([10, 20, 30, 40, 50, 60]) } }));
+    const { one, all, notify } = open(run({ classes: names, accuracy: { ...before, window: off([10, 20, 30, 40, 50, 60]) } }));
     const place = (row: HTMLElement) => Number(/\((\d+)px/.exec(row.style.transform)?.[1]) / 25;
     const order = () => (all(".vt-class") as HTMLElement[]).sort((a, b) => place(a) - place(b)).map((r) => r.dataset["class"]).join("");
     const lifted = () => (all(".vt-w-lifted") as HTMLElement[]).map((r) => r.dataset["class"]).join("");
@@ -108,9 +108,9 @@ describe("the panel", () => {
     };
     expect([order(), lifted()]).toEqual(["012345", ""]);
     vi.spyOn(performance, "now").mockReturnValue(1e7);
-    await tell({ since: 3, version: 4, accuracy: { ...before, window: off([10, 20, 90, 40, 50, 5]) } });
+    await notify({ since: 3, version: 4, accuracy: { ...before, window: off([10, 20, 90, 40, 50, 5]) } });
     expect([order(), lifted()]).toEqual(["501234", "5"]);
-    await tell({ since: 4, version: 5, head: run().head }); // not yet at its place
+    await notify({ since: 4, version: 5, head: run().head }); // not yet at its place
     expect([order(), lifted()]).toEqual(["501234", "5"]);
     await end();
     expect([order(), lifted()]).toEqual(["501342", "2"]);
@@ -174,10 +174,10 @@ describe("the panel", () => {
   });
 
   it("opens the table of results by itself when the run is over", async () => {
-    const { one, tell } = open();
+    const { one, notify } = open();
     const tab = one('[data-key="result"]');
     expect(tab.hidden).toBe(true);
-    await tell({ head: head({ status: "finished", say: "Finished after step 4." }) });
+    await notify({ head: head({ status: "finished", say: "Finished after step 4." }) });
     await frame();
     expect(tab.hidden).toBe(false);
     expect(tab.getAttribute("aria-selected")).toBe("true");
@@ -195,7 +195,7 @@ describe("the panel", () => {
 
 describe("the controls", () => {
   it("ask at once and say what came of it", async () => {
-    const { button, model, one, sent, tell } = open();
+    const { button, model, one, sent, notify } = open();
     button("pause").click();
     const asked = sent().at(-1) as { id: number };
     expect(asked).toMatchObject({ type: "do", do: "pause" });
@@ -204,7 +204,7 @@ describe("the controls", () => {
     const items = [
       { number: 1, step: 5, what: "paused", from: null, to: null, effect: "9 ms after the click", undone: false },
     ];
-    await tell({
+    await notify({
       head: head({
         status: "paused",
         step: 5,
@@ -233,7 +233,7 @@ describe("the controls", () => {
   });
 
   it("set the learning rate, and refuse beside the field what is no positive number", async () => {
-    const { el, key, one, sent, model, tell } = open();
+    const { el, key, one, sent, model, notify } = open();
     const field = el.querySelector("label input") as HTMLInputElement;
     expect(field.value).toBe("1e-3");
     for (const bad of ["", "-1", "fast", "0"]) {
@@ -250,15 +250,15 @@ describe("the controls", () => {
     expect(asked).toMatchObject({ do: "lr", value: 3e-4 });
     model.fire("msg:custom", { type: "refused", id: asked.id, why: "lr: the run is over" });
     expect(one(".vt-refused").textContent).toBe("the run is over");
-    await tell({ head: head({ lr: [0.5] }) });
+    await notify({ head: head({ lr: [0.5] }) });
     expect(field.value).toBe("0.5");
   });
 
   it("go back to a chosen snapshot", () => {
     const { button, el, sent } = open();
-    const shelf = el.querySelector('select[aria-label="snapshot to go back to"]') as HTMLSelectElement;
-    expect([...shelf.options].map((one) => one.text)).toEqual(["step 3", "step 1"]);
-    shelf.value = "1";
+    const choice = el.querySelector('select[aria-label="snapshot to go back to"]') as HTMLSelectElement;
+    expect([...choice.options].map((one) => one.text)).toEqual(["step 3", "step 1"]);
+    choice.value = "1";
     button("rewind").click();
     expect(sent().at(-1)).toMatchObject({ do: "rewind", step: 1 });
   });
@@ -342,10 +342,10 @@ describe("an alarm", () => {
   });
 
   it("is a line where the loop goes on, and no tick where it ends", async () => {
-    const { one, tell } = open(run({ head: head({ alarm: alarm({ how: "on" }), autopause: true }) }));
+    const { one, notify } = open(run({ head: head({ alarm: alarm({ how: "on" }), autopause: true }) }));
     expect(one(".vt-w-alarm").hidden).toBe(true);
     expect(one(".vt-said").textContent).toContain("Loss is NaN since step 4");
-    await tell({ head: held({ status: "ended", say: "Ended after step 4, loss NaN." }) });
+    await notify({ head: held({ status: "ended", say: "Ended after step 4, loss NaN." }) });
     expect(one(".vt-status").textContent).toBe("ended, NaN");
     expect(one(".vt-w-alarm").hidden).toBe(false);
   });
@@ -361,10 +361,10 @@ describe("an alarm", () => {
   });
 
   it("keeps the switch as it was set until the loop has done so, and follows the loop after that", async () => {
-    const { one, tell } = open(run({ head: head({ autopause: true }) }));
+    const { one, notify } = open(run({ head: head({ autopause: true }) }));
     const box = one(".vt-w-autopause input") as HTMLInputElement;
     const known = async (autopause: boolean, version: number): Promise<boolean> => {
-      await tell({ since: version - 1, version, head: head({ autopause }) });
+      await notify({ since: version - 1, version, head: head({ autopause }) });
       return box.checked;
     };
     const from = run().version;

@@ -78,7 +78,7 @@ function open(state: State) {
     one: (what: string) => el.querySelector(what) as HTMLElement,
     tabs: () =>
       [...el.querySelectorAll<HTMLElement>(".vt-w-tabs > button")].filter((b) => !b.hidden).map((b) => b.dataset["key"]),
-    tell: async (over: Parameters<typeof delta>[0]) => {
+    notify: async (over: Parameters<typeof delta>[0]) => {
       const bytes = pack("delta", delta(over));
       model.fire("msg:custom", { type: "delta" }, [new DataView(bytes.buffer)]);
       await frame();
@@ -109,9 +109,9 @@ describe("what stands beside the curve", () => {
   });
 
   it("changes when the loop does", async () => {
-    const { one, tell, tabs } = open(run());
+    const { one, notify, tabs } = open(run());
     expect(tabs()).toEqual(["confusion", "flow", "health", "filters", "log"]);
-    await tell({ task: regression() });
+    await notify({ task: regression() });
     expect(one(".vt-w-mainrow").dataset["task"]).toBe("regression");
     expect(tabs()).toEqual(["residuals", "flow", "health", "filters", "log"]);
     expect(one('[role="tab"][data-key="residuals"]').getAttribute("aria-selected")).toBe("true");

@@ -290,13 +290,13 @@ describe("the array view", () => {
     const listen = vi.spyOn(EventTarget.prototype, "addEventListener").mockImplementation(function (
       this: EventTarget,
       type,
-      heard,
+      listener,
       options,
     ) {
       const { signal } = (options ?? {}) as { signal?: AbortSignal };
       if (this instanceof HTMLElement) expect(signal, `${type} on ${this.tagName}`).toBeDefined();
       if (signal) added.add(signal);
-      return realListen.call(this, type, heard, options);
+      return realListen.call(this, type, listener, options);
     });
     const { model, ended, find, where } = await shown(item([3, 4, 5]), true);
     listen.mockRestore();

@@ -41,7 +41,7 @@ def outcome(program, lib):
     """What a program does: (what it returned or raised, the warnings it gave)."""
     torch.set_warn_always(True)  # what torch says once per process, it says once per program here
     run.warned.clear()
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as received:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", "`torch.jit")  # what torch says of itself when it is first used
         try:
@@ -50,7 +50,7 @@ def outcome(program, lib):
             result = ("raised", type(error).__name__, said(str(error)))
         finally:
             torch.set_warn_always(False)
-    return result, [(w.category.__name__, said(str(w.message))) for w in heard]
+    return result, [(w.category.__name__, said(str(w.message))) for w in received]
 
 
 def same(a, b, where="result"):
@@ -69,7 +69,7 @@ def same(a, b, where="result"):
 
 def both(program, raises=None):
     """Run a program on both libraries and compare; with `raises`, torch too must have raised that type's name."""
-    (expected, told), (got, heard) = [
+    (expected, seen), (got, received) = [
         outcome(program, lib) for lib in (torch, vistorch)
     ]  # from one line: it is in tracebacks
     assert expected[0] == ("raised" if raises else "returned"), expected
@@ -77,4 +77,4 @@ def both(program, raises=None):
         assert expected[1] == raises, expected
     assert got[0] == expected[0], (expected, got)
     same(expected[1:], got[1:])
-    assert heard == told, (told, heard)
+    assert received == seen, (seen, received)

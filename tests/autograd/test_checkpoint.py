@@ -337,7 +337,7 @@ def test_something_else_the_second_time(first, second, lines):
     assert said[0] == said[1] or "trying to save more" in said[1][0]
 
 
-def test_metadata_is_compared_unless_told_not_to():
+def test_metadata_is_compared_unless_switched_off():
     def run(check):
         x, _ = inputs(vistorch)
         f = unsteady(lambda t: t.exp(), lambda t: t.double().exp())

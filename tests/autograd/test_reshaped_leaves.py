@@ -87,8 +87,8 @@ def outcome(L: Any, parts: tuple[str, ...]) -> dict[str, Any]:
 def test_a_leaf_keeps_its_gradient(leaf: str, change: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for use, quiet in itertools.product(USES, (True, False)):
-            parts = (LEAVES[leaf], f"with L.no_grad(): {change}" if quiet else change, use)
+        for use, without_warnings in itertools.product(USES, (True, False)):
+            parts = (LEAVES[leaf], f"with L.no_grad(): {change}" if without_warnings else change, use)
             mine, theirs = outcome(vistorch, parts), outcome(torch, parts)
             if "refused" in theirs:
                 continue  # of an older graph that has the former shape

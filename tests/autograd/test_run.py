@@ -7,7 +7,7 @@ import pytest
 import vistorch
 from tests.autograd.both import torch
 from tests.autograd.programs import Programs, leaf
-from vistorch.autograd import run as run_room
+from vistorch.autograd import run as run_module
 
 programs = Programs()
 good, bad = programs.good, programs.bad
@@ -352,7 +352,7 @@ test_same = programs.test()
 
 
 def test_recorded_backward_warns_once():
-    run_room.warned.clear()
+    run_module.warned.clear()
     x = vistorch.ones(1, requires_grad=True)
     with pytest.warns(
         UserWarning, match="will create a reference cycle between the parameter and its gradient"

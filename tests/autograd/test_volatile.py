@@ -8,7 +8,7 @@ import vistorch
 import vistorch.nn.functional as F
 from vistorch import nn
 from vistorch.autograd import Variable, volatile
-from vistorch.engine.base.events import hear
+from vistorch.engine.base.events import listeners
 
 SENTENCE = r"^volatile was removed and now has no effect\. Use `with vistorch\.no_grad\(\):` instead\.$"
 
@@ -16,11 +16,11 @@ SENTENCE = r"^volatile was removed and now has no effect\. Use `with vistorch\.n
 @pytest.fixture(autouse=True)
 def nobody_left():
     """Each test begins and ends with nobody listening."""
-    assert hear.op is None
+    assert listeners.op is None
     yield
     gc.collect()
     vistorch.ones(1) * 2
-    assert hear.op is None and hear.write is None and not volatile._alive
+    assert listeners.op is None and listeners.write is None and not volatile._alive
 
 
 def made(*sizes):
@@ -112,16 +112,16 @@ def test_on_several_devices():
 
 def test_the_listener_leaves():
     x = made(2)
-    assert hear.op is not None
+    assert listeners.op is not None
     y = x * 2
     del x
     (vistorch.ones(1) * 2,)
-    assert hear.op is not None  # `y` is volatile too
+    assert listeners.op is not None  # `y` is volatile too
     del y
     vistorch.ones(1) * 2
-    assert hear.op is None
+    assert listeners.op is None
     again = made(2)
-    assert hear.op is not None and volatile.is_volatile(again + 1)
+    assert listeners.op is not None and volatile.is_volatile(again + 1)
 
 
 def test_what_is_not_asked_for():

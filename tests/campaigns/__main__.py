@@ -74,9 +74,9 @@ def main(words: list[str] | None = None) -> int:
             result = run(name, options.share, options.seed)
         bad += bool(result.failures)
         seconds = time.perf_counter() - begun
-        told = "; ".join(result.notes)
+        seen = "; ".join(result.notes)
         print(
-            f"| {CAMPAIGNS[name][0]} | {result.tries:,} | {len(result.failures)} | {seconds:.0f} | {told} |",
+            f"| {CAMPAIGNS[name][0]} | {result.tries:,} | {len(result.failures)} | {seconds:.0f} | {seen} |",
             flush=True,
         )
         for wrong in result.failures[:10]:

@@ -161,7 +161,7 @@ def messages(tries: int, seed: int = 0) -> Result:
                     if message.get("type") == "close":
                         continue
                 try:
-                    view._heard(view, message, [])
+                    view._receive(view, message, [])
                     result.add("")
                 except Exception as error:
                     result.add(f"{name}, {str(message)[:120]}: {type(error).__name__}: {error}")

@@ -133,12 +133,12 @@ def run(text: str, act=None) -> tuple[list[str], str]:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "main.py")
         script.write_text(PRELUDE + textwrap.dedent(text))
-        room = Path(folder, "temporary")
-        room.mkdir()
+        scratch = Path(folder, "temporary")
+        scratch.mkdir()
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-            "TMPDIR": str(room),
+            "TMPDIR": str(scratch),
         }
         process = subprocess.Popen(
             [sys.executable, str(script)],
@@ -164,7 +164,7 @@ def run(text: str, act=None) -> tuple[list[str], str]:
                 wrong += f" processes left: {left}"
             if new := [name for name in set(os.listdir("/dev/shm")) - shared if "vistorch" in name]:
                 wrong += f" left in /dev/shm: {new}"
-            if files := [str(path.relative_to(room)) for path in room.rglob("*") if not path.is_dir()]:
+            if files := [str(path.relative_to(scratch)) for path in scratch.rglob("*") if not path.is_dir()]:
                 wrong += f" files left: {files}"
         except subprocess.TimeoutExpired:
             wrong = f"no answer within {PATIENCE} s"

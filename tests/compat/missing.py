@@ -1,4 +1,4 @@
-"""PyTorch's names that vistorch has not: (rooms, why, names); `*` stands for any letters.
+"""PyTorch's names that vistorch has not: (modules, why, names); `*` stands for any letters.
 
 Invariant: a pattern matches no name that exists here; `test_names.py` fails for one that does, or that matches nothing.
 """
@@ -88,7 +88,7 @@ MISSING = [
     ("Tensor", "dims have no names in PyTorch's first-class sense", "index"),
     ("Tensor", "PyTorch took it away long ago, but for a sentence", "reinforce"),
     ("Tensor", "memory is not tracked by stream", "record_stream"),
-    # ---- autograd and its kin -------------------------------------------------------------------------------
+    # ---- autograd and the like -------------------------------------------------------------------------------
     ("autograd autograd.function", "functions of nested inputs, not documented", "NestedIOFunction"),
     (
         "autograd autograd.grad_mode",
@@ -161,7 +161,7 @@ MISSING = [
     ("nn.functional", DISPATCH, "handle_torch_function has_torch_function*"),
     ("nn.functional", EIGHT, "ScalingType SwizzleType grouped_mm scaled_grouped_mm scaled_mm"),
     ("nn.functional", STATEMENTS, "reproducibility_notes sparse_support_notes tf32_notes"),
-    ("nn.functional", "names of other rooms", "GRID_SAMPLE_* Tensor grad"),
+    ("nn.functional", "names of other modules", "GRID_SAMPLE_* Tensor grad"),
     ("nn.parameter", "the base of uninitialized parameters, not documented", "UninitializedTensorMixin"),
     ("optim", "for steps that are parts of graphs", "swap_in_optimizer_params_and_state"),
     (

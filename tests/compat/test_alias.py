@@ -165,7 +165,7 @@ def test_children_of_an_aliased_process(tmp_path, method):
 
 def test_async_gets_a_sentence_in_what_is_imported_later(tmp_path):
     (tmp_path / "old.py").write_text("x.cuda(async=True)\n")
-    for more, told in (("", True), ("unalias_torch()\n", False)):
+    for more, seen in (("", True), ("unalias_torch()\n", False)):
         done = python("-c", BEFORE + "alias_torch()\n" + more + "import old", cwd=tmp_path)
         assert done.returncode == 1 and "SyntaxError" in done.stderr
-        assert ("write `non_blocking=` in its place." in done.stderr) is told
+        assert ("write `non_blocking=` in its place." in done.stderr) is seen

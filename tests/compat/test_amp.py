@@ -23,106 +23,106 @@ def cuda():
 
 
 @story
-def test_regions(L, tell):
+def test_regions(L, report):
     x = L.arange(6.0).reshape(2, 3)
     w = L.ones(3, 2, requires_grad=True)
     with L.autocast("cpu") as region:
-        tell(region.device, region.fast_dtype, L.is_autocast_enabled("cpu"), L.get_autocast_dtype("cpu"))
+        report(region.device, region.fast_dtype, L.is_autocast_enabled("cpu"), L.get_autocast_dtype("cpu"))
         y = x @ w
-        tell(y, y.grad_fn.name(), y.grad_fn.next_functions[1][0].name())
+        report(y, y.grad_fn.name(), y.grad_fn.next_functions[1][0].name())
         with L.autocast("cpu", enabled=False):
-            tell(L.is_autocast_enabled("cpu"), x @ w)
+            report(L.is_autocast_enabled("cpu"), x @ w)
         with L.autocast("cpu", dtype=L.float16):
             # torch would find the parameter's bfloat16 cast here, and stumble over it
-            tell(x @ w.detach(), L.get_autocast_dtype("cpu"))
-        tell(x @ w)
+            report(x @ w.detach(), L.get_autocast_dtype("cpu"))
+        report(x @ w)
         loss = L.nn.functional.mse_loss(y, L.ones(2, 2))
-        tell(loss)
+        report(loss)
     loss.backward()
-    tell(w.grad, x @ w, L.is_autocast_enabled("cpu"))
+    report(w.grad, x @ w, L.is_autocast_enabled("cpu"))
 
 
 @story
-def test_left_by_an_error(L, tell):
+def test_left_by_an_error(L, report):
     with pytest.raises(ZeroDivisionError), L.autocast("cpu"):
         raise ZeroDivisionError
-    tell(L.is_autocast_enabled("cpu"), L.ones(2, 2) @ L.ones(2, 2))
+    report(L.is_autocast_enabled("cpu"), L.ones(2, 2) @ L.ones(2, 2))
 
 
 @story
-def test_decorator(L, tell):
+def test_decorator(L, report):
     @L.autocast("cpu", dtype=L.bfloat16)
     def product(x):
         """Named."""
         return x @ x
 
-    tell(product(L.ones(2, 2)), product.__name__, product.__doc__)
-    tell.raises(lambda: L.autocast("cpu")(3))
+    report(product(L.ones(2, 2)), product.__name__, product.__doc__)
+    report.raises(lambda: L.autocast("cpu")(3))
 
 
 @story
-def test_refusals(L, tell):
-    tell.raises(lambda: L.autocast(3))
-    tell.raises(lambda: L.autocast("cpu", L.bfloat16, False)(None))
-    tell.warns(lambda: L.autocast("cpu", dtype=L.float32))
+def test_refusals(L, report):
+    report.raises(lambda: L.autocast(3))
+    report.raises(lambda: L.autocast("cpu", L.bfloat16, False)(None))
+    report.warns(lambda: L.autocast("cpu", dtype=L.float32))
     with L.autocast("cpu", enabled=False, dtype=L.float64):
-        tell(L.ones(1, 1) @ L.ones(1, 1))
-    tell.raises(lambda: L.amp.custom_fwd(device_type=3))
+        report(L.ones(1, 1) @ L.ones(1, 1))
+    report.raises(lambda: L.amp.custom_fwd(device_type=3))
 
 
 @story
-def test_a_parameter_is_cast_once(L, tell):
+def test_a_parameter_is_cast_once(L, report):
     w = L.ones(2, 2, requires_grad=True)
     with L.autocast("cpu"):
         a, b = w @ w, w @ w
         casts = {id(edge[0]) for y in (a, b) for edge in y.grad_fn.next_functions}
-        tell(len(casts))
+        report(len(casts))
         with L.no_grad():
-            tell((w @ w).requires_grad)
+            report((w @ w).requires_grad)
         (a + b).sum().backward()
-    tell(w.grad)
+    report(w.grad)
 
 
 @story
-def test_no_cast_without_history_is_kept(L, tell):
+def test_no_cast_without_history_is_kept(L, report):
     w = L.ones(2, 2, requires_grad=True)
     with L.autocast("cpu"):
         with L.no_grad():
             w @ w
         (w @ w).sum().backward()
-    tell(w.grad)
+    report(w.grad)
 
 
 @story
-def test_custom_function(L, tell):
+def test_custom_function(L, report):
     class Double(L.autograd.Function):
         @staticmethod
         @L.amp.custom_fwd(device_type="cpu", cast_inputs=L.float32)
         def forward(ctx, x):
-            tell("inside", L.is_autocast_enabled("cpu"), x.dtype)
+            report("inside", L.is_autocast_enabled("cpu"), x.dtype)
             return x * 2
 
         @staticmethod
         @L.amp.custom_bwd(device_type="cpu")
         def backward(ctx, g):
-            tell("back", L.is_autocast_enabled("cpu"), g.dtype)
+            report("back", L.is_autocast_enabled("cpu"), g.dtype)
             return g * 2
 
     x = L.ones(2, dtype=L.bfloat16, requires_grad=True)
     with L.autocast("cpu"):
         y = Double.apply(x)
-        tell(y)
+        report(y)
     y.sum().backward()
-    tell(x.grad)
-    tell(Double.apply(x))
+    report(x.grad)
+    report(Double.apply(x))
 
 
 @story
-def test_scaler(L, tell):
+def test_scaler(L, report):
     w = L.tensor([1.0, 2.0], requires_grad=True)
     optimizer = L.optim.SGD([w], lr=0.5)
     scaler = L.amp.GradScaler("cpu", init_scale=4.0, growth_interval=2)
-    tell(scaler.get_scale(), scaler.state_dict(), scaler.is_enabled())
+    report(scaler.get_scale(), scaler.state_dict(), scaler.is_enabled())
     for step in range(5):
         optimizer.zero_grad()
         loss = (w * w).sum()
@@ -131,15 +131,15 @@ def test_scaler(L, tell):
             w.grad[0] = float("inf")
         if step == 3:
             scaler.unscale_(optimizer)
-            tell(w.grad)
+            report(w.grad)
         scaler.step(optimizer)
         scaler.update()
-        tell(w, scaler.get_scale(), scaler.state_dict())
+        report(w, scaler.get_scale(), scaler.state_dict())
     other = L.amp.GradScaler("cpu")
     other.load_state_dict(scaler.state_dict())
-    tell(other.state_dict(), other.scale([L.ones(1), (L.ones(2),)]))
+    report(other.state_dict(), other.scale([L.ones(1), (L.ones(2),)]))
     scaler.update(8.0)
-    tell(
+    report(
         scaler.get_scale(),
         scaler.get_growth_factor(),
         scaler.get_backoff_factor(),
@@ -148,30 +148,30 @@ def test_scaler(L, tell):
 
 
 @story
-def test_scaler_refusals(L, tell):
+def test_scaler_refusals(L, report):
     scaler = L.amp.GradScaler("cpu")
     w = L.ones(1, requires_grad=True)
     optimizer = L.optim.SGD([w], lr=0.1)
-    tell.raises(lambda: scaler.step(optimizer))
-    tell.raises(lambda: scaler.update())
-    tell.raises(lambda: scaler.scale(3))
-    tell.raises(lambda: scaler.load_state_dict({}))
-    tell.raises(lambda: L.amp.GradScaler("cpu", growth_factor=1.0))
-    tell.raises(lambda: L.amp.GradScaler("cpu", backoff_factor=1.0))
+    report.raises(lambda: scaler.step(optimizer))
+    report.raises(lambda: scaler.update())
+    report.raises(lambda: scaler.scale(3))
+    report.raises(lambda: scaler.load_state_dict({}))
+    report.raises(lambda: L.amp.GradScaler("cpu", growth_factor=1.0))
+    report.raises(lambda: L.amp.GradScaler("cpu", backoff_factor=1.0))
     scaler.scale(w.sum()).backward()
-    tell.raises(lambda: scaler.update())
+    report.raises(lambda: scaler.update())
     scaler.unscale_(optimizer)
-    tell.raises(lambda: scaler.unscale_(optimizer))
+    report.raises(lambda: scaler.unscale_(optimizer))
     scaler.step(optimizer)
-    tell.raises(lambda: scaler.step(optimizer))
-    tell.raises(lambda: scaler.unscale_(optimizer))
-    tell.raises(lambda: scaler.step(optimizer, closure=lambda: 1))
+    report.raises(lambda: scaler.step(optimizer))
+    report.raises(lambda: scaler.unscale_(optimizer))
+    report.raises(lambda: scaler.step(optimizer, closure=lambda: 1))
     off = L.amp.GradScaler("cpu", enabled=False)
-    tell(off.scale(3), off.get_scale(), off.state_dict())
+    report(off.scale(3), off.get_scale(), off.state_dict())
 
 
 @story
-def test_fused_optimizers(L, tell):
+def test_fused_optimizers(L, report):
     for fused in (False, True):
         w = L.tensor([1.0, 2.0], requires_grad=True)
         optimizer = L.optim.SGD([w], lr=0.5, fused=fused)
@@ -183,7 +183,7 @@ def test_fused_optimizers(L, tell):
                 w.grad[0] = float("nan")
             scaler.step(optimizer)
             scaler.update()
-            tell(w, scaler.get_scale())
+            report(w, scaler.get_scale())
 
 
 def test_functions_stay_what_they_are():

@@ -1,4 +1,4 @@
-"""`vistorch run`: what the program sees, and what whoever started it sees, is what `python` gives."""
+"""`vistorch run`: what the program sees, and what its starter sees, is what `python` gives."""
 
 import json
 import os

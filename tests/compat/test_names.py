@@ -12,7 +12,7 @@ from tests.compat.missing import MISSING
 from tests.compat.run import python
 from tests.ops.library import L, torch
 
-ROOMS = """
+MODULES = """
     torch Tensor accelerator amp autograd autograd.forward_ad autograd.function autograd.functional autograd.grad_mode
     autograd.graph autograd.profiler backends backends.cuda backends.cudnn backends.mps backends.mkldnn backends.openmp
     compiler cpu cuda cuda.amp cuda.memory cuda.nvtx cuda.random cuda.streams distributions distributions.constraints
@@ -30,7 +30,7 @@ ROOMS = """
 """.split()
 
 
-def room_of(lib, name):
+def module_of(lib, name):
     """A module, or the class Tensor; None where the library has no such module."""
     if name == "Tensor":
         return lib.Tensor
@@ -42,8 +42,8 @@ def room_of(lib, name):
 
 @functools.cache
 def opened():
-    """The modules that are there once the rooms are: what other tests have opened must not count."""
-    names = [f"torch.{name}" for name in ROOMS if name not in ("torch", "Tensor")]
+    """The modules that are there once those are imported: what other tests have opened must not count."""
+    names = [f"torch.{name}" for name in MODULES if name not in ("torch", "Tensor")]
     program = f"import sys, torch, {', '.join(names)}; print(*(n for n in sys.modules if n[:6] == 'torch.'))"
     return set(python("-c", program).stdout.split())
 
@@ -58,54 +58,56 @@ def is_torchs(value):
     return home is None or home.startswith("torch")
 
 
-def public(room):
-    """The names PyTorch offers in a room: those it says it does; where it says nothing, all that are its own."""
-    if isinstance(room, type):
-        return {name for name in dir(room) if not name.startswith("_")}
-    said = set(getattr(room, "__all__", ()))
-    if said and room is not torch:  # not all that is documented is in `torch.__all__`
+def public(module):
+    """The names PyTorch offers in a module: those it says it does; where it says nothing, all that are its own."""
+    if isinstance(module, type):
+        return {name for name in dir(module) if not name.startswith("_")}
+    said = set(getattr(module, "__all__", ()))
+    if said and module is not torch:  # not all that is documented is in `torch.__all__`
         return said
     return said | {
         name
-        for name, value in vars(room).items()
+        for name, value in vars(module).items()
         if not name.startswith("_") and is_torchs(value) and name not in ("torch", "TYPE_CHECKING")
     }
 
 
 def absent(name):
-    """The public names of a room that vistorch has not."""
-    theirs, ours = room_of(torch, name), room_of(L, name)
+    """The public names of a module that vistorch has not."""
+    theirs, ours = module_of(torch, name), module_of(L, name)
     return {one for one in public(theirs) if ours is None or not hasattr(ours, one)}
 
 
-def listed(room):
-    """The patterns that stand for names of a room."""
-    return [pattern for rooms, _, names in MISSING if room in rooms.split() for pattern in names.split()]
+def listed(module):
+    """The patterns that stand for names of a module."""
+    return [
+        pattern for modules, _, names in MISSING if module in modules.split() for pattern in names.split()
+    ]
 
 
 def matches(names, pattern):
     return {name for name in names if fnmatch.fnmatchcase(name, pattern)}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_name_is_missing(room):
-    unlisted = absent(room)
-    for pattern in listed(room):
+@pytest.mark.parametrize("module", MODULES)
+def test_no_name_is_missing(module):
+    unlisted = absent(module)
+    for pattern in listed(module):
         unlisted -= matches(unlisted, pattern)
     assert not sorted(unlisted)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_line_is_stale(room):
-    gone = absent(room)
-    here = public(room_of(torch, room)) - gone
-    stale = [pattern for pattern in listed(room) if not matches(gone, pattern) or matches(here, pattern)]
+@pytest.mark.parametrize("module", MODULES)
+def test_no_line_is_stale(module):
+    gone = absent(module)
+    here = public(module_of(torch, module)) - gone
+    stale = [pattern for pattern in listed(module) if not matches(gone, pattern) or matches(here, pattern)]
     assert not stale
 
 
-def test_every_line_has_a_room_and_a_reason():
-    for rooms, reason, names in MISSING:
-        assert set(rooms.split()) <= set(ROOMS) and names.split(), rooms
+def test_every_line_has_a_module_and_a_reason():
+    for modules, reason, names in MISSING:
+        assert set(modules.split()) <= set(MODULES) and names.split(), modules
         assert len(reason.split()) > 1, names
 
 

@@ -1,4 +1,4 @@
-"""Rooms that vistorch has little of: what programs ask is answered, what they use is refused when it is used."""
+"""Modules that vistorch has little of: what programs ask is answered, what they use is refused when it is used."""
 
 import importlib
 import typing
@@ -41,34 +41,34 @@ def test_a_module_without_a_file_has_its_rows(module):
 
 
 @story
-def test_answers_of_what_is_not_built(L, tell):
+def test_answers_of_what_is_not_built(L, report):
     for name in ("fx", "masked", "onnx"):
         importlib.import_module(f"{L.__name__}.{name}")
     double = (
         L.fx.wrap(lambda x: x * 2) if L is vistorch else (lambda x: x * 2)
     )  # torch's names a module's function
-    tell(double(2), L.masked.is_masked_tensor(L.ones(1)), L.onnx.is_in_onnx_export())
+    report(double(2), L.masked.is_masked_tensor(L.ones(1)), L.onnx.is_in_onnx_export())
 
 
 def test_asking_for_a_name_never_raises():
-    for room in ("", ".compiler", ".cuda", ".jit", ".autograd", ".utils", ".version"):
-        assert not hasattr(importlib.import_module("vistorch" + room), "wobble")
+    for part in ("", ".compiler", ".cuda", ".jit", ".autograd", ".utils", ".version"):
+        assert not hasattr(importlib.import_module("vistorch" + part), "wobble")
 
 
 @story
-def test_other_devices(L, tell):
-    tell(L.xpu.is_available(), L.xpu.device_count(), L.mps.device_count(), L.is_vulkan_available())
-    tell(L.version.rocm, L.version.hip, L.version.xpu)
-    tell(issubclass(L.OutOfMemoryError, RuntimeError), L.cuda.OutOfMemoryError is L.OutOfMemoryError)
-    tell(issubclass(L.AcceleratorError, RuntimeError))
+def test_other_devices(L, report):
+    report(L.xpu.is_available(), L.xpu.device_count(), L.mps.device_count(), L.is_vulkan_available())
+    report(L.version.rocm, L.version.hip, L.version.xpu)
+    report(issubclass(L.OutOfMemoryError, RuntimeError), L.cuda.OutOfMemoryError is L.OutOfMemoryError)
+    report(issubclass(L.AcceleratorError, RuntimeError))
 
 
 @story
-def test_cuda_without_cuda(L, tell):
-    tell(L.cuda.get_rng_state_all(), L.cuda.memory_stats(), L.cuda.memory_stats_as_nested_dict())
-    tell(tell.warns(L.cuda.memory_cached), tell.warns(L.cuda.max_memory_cached))
+def test_cuda_without_cuda(L, report):
+    report(L.cuda.get_rng_state_all(), L.cuda.memory_stats(), L.cuda.memory_stats_as_nested_dict())
+    report(report.warns(L.cuda.memory_cached), report.warns(L.cuda.max_memory_cached))
     if CPU_BUILD:
-        tell.raises(lambda: L.cuda.nvtx.range_push("x"))
+        report.raises(lambda: L.cuda.nvtx.range_push("x"))
 
 
 def test_marks_of_a_timeline_without_cuda():
@@ -79,21 +79,21 @@ def test_marks_of_a_timeline_without_cuda():
 
 
 @story
-def test_anomaly_switch(L, tell):
+def test_anomaly_switch(L, report):
     for on, nan in ((True, True), (True, False), (False, True)):
         L.set_anomaly_enabled(on, nan)
-        tell(L.is_anomaly_enabled(), L.is_anomaly_check_nan_enabled())
+        report(L.is_anomaly_enabled(), L.is_anomaly_check_nan_enabled())
     L.set_anomaly_enabled(False)
 
 
 @story
-def test_in_place_functions(L, tell):
+def test_in_place_functions(L, report):
     x = L.arange(6.0)
-    tell(L.as_strided_(x, (2, 2), (1, 2)), x, L.logit_(L.full((2,), 0.25)))
+    report(L.as_strided_(x, (2, 2), (1, 2)), x, L.logit_(L.full((2,), 0.25)))
 
 
 @story
-def test_types_of_what_is_in_containers(L, tell):
+def test_types_of_what_is_in_containers(L, report):
     asked = [
         ([1, 2], list[int]),
         ([1, 2.0], typing.List[int]),  # noqa: UP006
@@ -112,28 +112,28 @@ def test_types_of_what_is_in_containers(L, tell):
         ([L.ones(2)], list[L.Tensor]),
     ]
     for value, kind in asked:
-        tell(tell.warns(lambda v=value, k=kind: L.jit.isinstance(v, k)))
-    tell(tell.warns(lambda: L.jit.isinstance([], list[int])))
+        report(report.warns(lambda v=value, k=kind: L.jit.isinstance(v, k)))
+    report(report.warns(lambda: L.jit.isinstance([], list[int])))
     for kind in (list, dict, typing.Tuple, typing.Dict, typing.Optional):  # noqa: UP006
-        tell.raises(lambda k=kind: L.jit.isinstance([1], k))
+        report.raises(lambda k=kind: L.jit.isinstance([1], k))
 
 
 @story
-def test_what_is_by_name_only_remembers(L, tell):
-    tell(issubclass(L.jit.Error, RuntimeError))
+def test_what_is_by_name_only_remembers(L, report):
+    report(issubclass(L.jit.Error, RuntimeError))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         before = L.jit.set_fusion_strategy([("DYNAMIC", 3)])
-        tell(before, L.jit.set_fusion_strategy(before))
+        report(before, L.jit.set_fusion_strategy(before))
     for kind in ("flash", "mem_efficient", "math", "cudnn"):
         enable, enabled = f"enable_{kind}_sdp", f"{kind}_sdp_enabled"
-        tell(getattr(L.backends.cuda, enable).__name__, getattr(L.backends.cuda, enabled).__name__)
+        report(getattr(L.backends.cuda, enable).__name__, getattr(L.backends.cuda, enabled).__name__)
 
 
 @story
-def test_methods_and_properties_of_tensors(L, tell):
+def test_methods_and_properties_of_tensors(L, report):
     for value in (L.Tensor.backward, L.Tensor.shape.__get__, L.Tensor.grad.__get__, L.manual_seed):
-        tell(L.overrides.is_tensor_method_or_property(value))
+        report(L.overrides.is_tensor_method_or_property(value))
 
 
 def test_random_states_of_simulated_devices():
@@ -157,23 +157,23 @@ def test_random_states_of_simulated_devices():
 
 
 @story
-def test_memory_of_a_file(L, tell):
+def test_memory_of_a_file(L, report):
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         path = folder + "/numbers"
         t = L.from_file(path, shared=True, size=3)
-        tell(t)
+        report(t)
         t.copy_(L.arange(3.0))
-        tell(L.from_file(path, size=3), L.from_file(path, shared=True, size=2, dtype=L.float32))
-        tell(L.from_file(path, size=0), L.from_file(path, size=2, dtype=L.int32))
+        report(L.from_file(path, size=3), L.from_file(path, shared=True, size=2, dtype=L.float32))
+        report(L.from_file(path, size=0), L.from_file(path, size=2, dtype=L.int32))
         copy = L.from_file(path, shared=False, size=1)
         copy.fill_(9)
-        tell(L.from_file(path, size=1))
+        report(L.from_file(path, size=1))
         for name in (path, folder + "/none"):
             with pytest.raises(RuntimeError) as caught:
                 L.from_file(name, size=100)
-            tell(str(caught.value).replace(folder, ""))
+            report(str(caught.value).replace(folder, ""))
 
 
 def test_environment():

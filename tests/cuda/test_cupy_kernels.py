@@ -156,7 +156,7 @@ def test_complex_numbers_leave_the_fused_kernels(strict_gpu):
 
 
 def test_a_solver_that_fails_says_so(strict_gpu, monkeypatch):
-    """The failure is asked for (cupy ignores it otherwise), and told in words that look at the matrix on the host."""
+    """The failure is asked for (cupy ignores it otherwise), and reported in words about the matrix on the host."""
     asked = []
     monkeypatch.setattr(
         sys.modules["cupyx"], "errstate", lambda **how: asked.append(how) or contextlib.nullcontext()

@@ -206,11 +206,11 @@ def test_peaks_of_a_real_device(two_gpus):
 
 
 def test_seeds():
-    told = []
-    cuda.random.listeners.append(lambda index, seed: told.append((index, seed)))
+    seen = []
+    cuda.random.listeners.append(lambda index, seed: seen.append((index, seed)))
     cuda.manual_seed(1)  # no device yet: ignored
     cuda.manual_seed_all(5)
-    assert told == []
+    assert seen == []
     cuda.simulate(2)
     assert cuda.initial_seed() == 5  # remembered for devices that appear later
     cuda.manual_seed(7)
@@ -219,19 +219,19 @@ def test_seeds():
         cuda.manual_seed(8)
     assert cuda.initial_seed() == 7
     cuda.manual_seed_all(9)
-    assert told == [(0, 7), (1, 8), (0, 9), (1, 9)]
+    assert seen == [(0, 7), (1, 8), (0, 9), (1, 9)]
     cuda.simulate(1)
     cuda.manual_seed_all(3)
-    told.clear()
+    seen.clear()
     cuda.simulate(2)
     assert cuda.random.seed_of(1) == 3  # not the 9 of before
     cuda.seed()
-    assert cuda.initial_seed() == told[-1][1] != 3
+    assert cuda.initial_seed() == seen[-1][1] != 3
     cuda.seed_all()
-    assert told[-2][1] == told[-1][1] == cuda.random.seed_of(1)
+    assert seen[-2][1] == seen[-1][1] == cuda.random.seed_of(1)
     with pytest.raises(ValueError):
         cuda.manual_seed("no number")
-    assert cuda.initial_seed() == told[-1][1]
+    assert cuda.initial_seed() == seen[-1][1]
 
 
 def test_default_seed_is_torchs():

@@ -165,7 +165,7 @@ def test_a_child_of_a_process_that_used_cuda(monkeypatch, two_gpus):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
-def test_fork_tells_the_child(two_gpus):
+def test_fork_informs_the_child(two_gpus):
     assert cuda.is_available()
     child = os.fork()
     if child == 0:

@@ -15,7 +15,7 @@ from vistorch.engine.core.rules import TABLE
 HERE = Path(__file__).parent
 ENGINE = HERE.parents[1] / "vistorch" / "engine"
 LEFT_OUT = {"cupy_.py"}  # speaks to cupy itself, and only there
-# `getattr(xp, name)` in the sources; `TABLE` tells the kernels that are given by name.
+# `getattr(xp, name)` in the sources; `TABLE` lists the kernels that are given by name.
 BY_NAME = "add multiply maximum minimum logical_and logical_or logical_xor cumsum cumprod".split()
 NOT_CUPY = {"__name__"}
 ARRAY_METHODS = frozenset(n for n in dir(np.ndarray) if n[0] != "_" and callable(getattr(np.ndarray, n)))

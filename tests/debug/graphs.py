@@ -120,7 +120,7 @@ def bits(value):
 
 
 def build(seed, **fixed):
-    """The case of this seed; `fixed`: arguments of backward that shall not be random."""
+    """The case of this seed; `fixed`: arguments of backward that are not to be random."""
     rng, numbers = random.Random(seed), np.random.default_rng(seed)
 
     def leaf(shape, dtype="float64"):

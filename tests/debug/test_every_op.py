@@ -1,4 +1,4 @@
-"""Every op that has a gradient is told of by every tool: graph, steps, trace, recording, memory.
+"""Every op that has a gradient is shown by every tool: graph, steps, trace, recording, memory.
 
 Invariant: what watches or explains a pass never ends it: a record fails where the pass does, and nowhere else.
 """
@@ -45,10 +45,10 @@ def check_numbers(made, case):
             data = np.asarray(value["data"])
             entry = data[tuple(numbers["at"])] if numbers["at"] else data.reshape(-1)[0]
             text = numbers["text"].split(" = ")[-1].split(": ")[-1]
-            told = (
+            seen = (
                 abs(complex(text)) if text.endswith("j") else float(text)
             )  # of complex ones it keeps absolute values
-            assert told == pytest.approx(float(entry), rel=1e-3, nan_ok=True), (numbers["text"], case)
+            assert seen == pytest.approx(float(entry), rel=1e-3, nan_ok=True), (numbers["text"], case)
 
 
 @for_each("gradient", is_differentiable)

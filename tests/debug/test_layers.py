@@ -169,7 +169,7 @@ def test_every_view_names_a_layer_with_its_class_and_size():
         assert "parts['0'][0] Linear 27 → 5" in made.text()
 
 
-def test_a_layer_that_differs_between_two_runs_is_told_with_both_sizes():
+def test_a_layer_that_differs_between_two_runs_is_reported_with_both_sizes():
     runs = []
     for wide in (4, 6):
         with Record(str(wide)) as run:

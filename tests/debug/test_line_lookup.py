@@ -94,13 +94,13 @@ def test_nothing_imports_ipython():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_a_path_is_told_as_one_would_type_it(tmp_path, monkeypatch):
+def test_a_path_is_reported_as_one_would_type_it(tmp_path, monkeypatch):
     here, home, away = tmp_path / "here", tmp_path / "home", tmp_path / "away"
     for folder in (here, home, away):
         folder.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(here)
-    told = {
+    seen = {
         str(here / "src" / "train.py"): os.path.join("src", "train.py"),
         str(home / "net.py"): os.path.join("~", "net.py"),
         str(away / "net.py"): str(away / "net.py"),
@@ -108,6 +108,6 @@ def test_a_path_is_told_as_one_would_type_it(tmp_path, monkeypatch):
         "train.py": "train.py",
         "<stdin>": "<stdin>",
     }
-    assert {file: Line(file, 3, "step", "x = 1").path for file in told} == told
+    assert {file: Line(file, 3, "step", "x = 1").path for file in seen} == seen
     assert str(Line(str(here / "train.py"), 3, "step", "x = 1")) == "train.py:3: x = 1"
     assert Line("/somewhere/ipykernel_1/2.py", 3, "step", "x = 1", cell=4).path == ""

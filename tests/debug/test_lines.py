@@ -124,7 +124,7 @@ def overwrite(custom):
 
 
 @pytest.mark.parametrize("kind", ["input", "output", "custom"])
-def test_an_overwritten_value_tells_both_lines(kind):
+def test_an_overwritten_value_names_both_lines(kind):
     with Lines():
         y = overwrite(kind)
         node = y.grad_fn if kind != "output" else y.grad_fn.edges[0]

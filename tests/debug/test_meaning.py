@@ -30,7 +30,7 @@ def test_a_function_of_the_user_has_none_whatever_its_name():
 
 
 def test_every_sentence_is_of_an_op_there_is():
-    rows = [one for rule in rules.TABLE.values() for one in (rule, *rule.twins)]
+    rows = [one for rule in rules.TABLE.values() for one in (rule, *rule.variants)]
     names = {meaning.short(one.grad_name) for one in rows} | {
         "ClampMin",
         "ClampMax",

@@ -7,15 +7,15 @@ from vistorch.debug import Operand, describe
 from vistorch.engine.base.events import Listener
 
 
-def told(make, **options):
+def seen(make, **options):
     """The records of all ops that `make` runs."""
     found = []
 
-    class Tell(Listener):
+    class Collect(Listener):
         def op(self, *given):
             found.append(describe(*given, **options))
 
-    with Tell():
+    with Collect():
         make()
     return found
 
@@ -39,7 +39,7 @@ BROADCAST = {
 @pytest.mark.parametrize("case", BROADCAST)
 def test_what_was_broadcast(case):
     make, expected = BROADCAST[case]
-    record = told(make)[-1]
+    record = seen(make)[-1]
     assert [i.broadcast for i in record.ins] == expected
     assert record.broadcasts is any(expected)
     assert all(o.broadcast is None for o in record.outs)
@@ -49,7 +49,7 @@ def test_a_record_whole():
     def make():
         return X.sum(1, keepdim=True)
 
-    (record,) = told(make)
+    (record,) = seen(make)
     assert record.name == "sum_dims" and record.module is None
     assert record.line.text == "return X.sum(1, keepdim=True)"
     assert record.ins == (Operand("input", (2, 3), "vistorch.float32", "cpu"),)
@@ -59,26 +59,26 @@ def test_a_record_whole():
 
 
 def test_numbers_several_results_and_modes():
-    (record,) = told(lambda: X * 2.5)
+    (record,) = seen(lambda: X * 2.5)
     assert record.ins[1] == Operand("other", (), None, None, value=2.5)
     with L.no_grad():
-        (record,) = told(lambda: X.max(0))
+        (record,) = seen(lambda: X.max(0))
     assert [o.name for o in record.outs] == ["out", "out1"]
     assert [o.dtype for o in record.outs] == ["vistorch.float32", "vistorch.int64"]
     assert record.grad_mode == "no_grad"
     with L.inference_mode():
-        assert told(lambda: X.exp())[0].grad_mode == "inference"
+        assert seen(lambda: X.exp())[0].grad_mode == "inference"
 
 
 def test_finite_on_request():
     x = L.tensor([1.0, 0.0])
-    (record,) = told(lambda: x.log(), finite=True)
+    (record,) = seen(lambda: x.log(), finite=True)
     assert (record.ins[0].finite, record.outs[0].finite) == (True, False)
-    (record,) = told(lambda: L.arange(3) + 1, finite=True)
+    (record,) = seen(lambda: L.arange(3) + 1, finite=True)
     assert record.outs[0].finite is None
-    (record,) = told(lambda: x.bfloat16().log(), finite=True)[1:]
+    (record,) = seen(lambda: x.bfloat16().log(), finite=True)[1:]
     assert record.outs[0].finite is False
-    assert told(lambda: x.log())[0].outs[0].finite is None
+    assert seen(lambda: x.log())[0].outs[0].finite is None
 
 
 def test_a_custom_function():
@@ -91,13 +91,13 @@ def test_a_custom_function():
         def backward(ctx, g):
             return g, None
 
-    record = told(lambda: Power.apply(X, 2))[-1]
+    record = seen(lambda: Power.apply(X, 2))[-1]
     assert record.name == "Power" and record.ins[0].shape == (2, 3)
     assert record.consts == {"args": ("tensor of shape (2, 3)", 2)}
 
 
 def test_a_list_of_tensors():
-    (record,) = told(lambda: L.cat([X, X, X]))
+    (record,) = seen(lambda: L.cat([X, X, X]))
     assert [i.shape for i in record.ins] == [(2, 3)] * 3 and record.outs[0].shape == (6, 3)
 
 
@@ -109,5 +109,5 @@ def test_a_record_holds_nothing_of_the_engine():
             return all(plain(v) for v in value.values())
         return value is None or isinstance(value, (int, float, complex, str, slice))
 
-    for record in told(lambda: (X[L.tensor([0, 1])], X[:, 1:], X.to(L.float64), X.view(6)[0].mul_)):
+    for record in seen(lambda: (X[L.tensor([0, 1])], X[:, 1:], X.to(L.float64), X.view(6)[0].mul_)):
         assert plain(record.consts), record

@@ -51,7 +51,7 @@ def test_frames_stay_true_after_later_steps_and_steps_back():
     w.grad = L.ones(2)
     stepper = Stepper(y)
 
-    def told(f):
+    def seen(f):
         flows = [
             (o.gradient.tolist(), None if o.before is None else o.before.tolist(), o.after.tolist())
             for o in f.outgoing
@@ -60,11 +60,11 @@ def test_frames_stay_true_after_later_steps_and_steps_back():
         return f.incoming.tolist(), flows, grads
 
     frames = [stepper.step() for _ in range(5)]
-    before = [told(f) for f in frames]
+    before = [seen(f) for f in frames]
     for i in reversed(range(1, 5)):
-        assert told(stepper.back()) == before[i - 1]  # the frame of an older step, made again
+        assert seen(stepper.back()) == before[i - 1]  # the frame of an older step, made again
     stepper.finish()
-    assert [told(f) for f in frames[:4]] == before[:4]
+    assert [seen(f) for f in frames[:4]] == before[:4]
 
 
 def test_one_edge_twice():

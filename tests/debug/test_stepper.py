@@ -59,7 +59,7 @@ def test_every_state_comes_back(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_walks_end_as_backward_does(seed):
-    case, twin = build(seed), build(seed)
+    case, copied = build(seed), build(seed)
     existing = case.grads()
     stepper, rng = walk(case), random.Random(seed)
     seen = {}
@@ -72,26 +72,26 @@ def test_random_walks_end_as_backward_does(seed):
         now = {n: bits(g) for n, g in stepper.run.pending.items()}, grad_bits(case)
         assert seen.setdefault(stepper.position, now) == now
     stepper.finish()
-    twin.backward()
-    assert grad_bits(case) == grad_bits(twin)
+    copied.backward()
+    assert grad_bits(case) == grad_bits(copied)
     if not case.arguments["create_graph"]:
         # a plain pass adds in place to a `.grad` that is there, unless a hook put another one there
-        for before, mine, theirs in zip(existing, case.grads(), twin.grads(), strict=True):
+        for before, mine, theirs in zip(existing, case.grads(), copied.grads(), strict=True):
             if before is not None and theirs is not None and mine is not None and mine._version:
                 assert mine is before
         assert [g if g is None else g._version for g in case.grads()] == [
-            g if g is None else g._version for g in twin.grads()
+            g if g is None else g._version for g in copied.grads()
         ]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_finish_frees_and_hooks_run_as_in_backward(seed):
-    case, twin = build(seed, create_graph=False), build(seed, create_graph=False)
+    case, copied = build(seed, create_graph=False), build(seed, create_graph=False)
     walk(case).finish()
-    twin.backward()
-    assert case.log == twin.log
+    copied.backward()
+    assert case.log == copied.log
     ends = []
-    for one in (case, twin):
+    for one in (case, copied):
         try:
             one.backward()
             ends.append(None)
@@ -99,7 +99,7 @@ def test_finish_frees_and_hooks_run_as_in_backward(seed):
             ends.append(str(error))
     assert ends[0] == ends[1]
     if ends[0] is None:
-        assert grad_bits(case) == grad_bits(twin)
+        assert grad_bits(case) == grad_bits(copied)
 
 
 def test_finish_frees_what_ran_and_nothing_else():
@@ -113,7 +113,7 @@ def test_finish_frees_what_ran_and_nothing_else():
 
 
 @pytest.mark.parametrize("keep", ["retain_graph", "create_graph"])
-def test_finish_keeps_what_it_is_told_to_keep(keep):
+def test_finish_keeps_what_it_is_asked_to_keep(keep):
     x = L.ones(2, requires_grad=True)
     y = x.exp().sum()
     Stepper(y, **{keep: True}).finish()
@@ -121,7 +121,7 @@ def test_finish_keeps_what_it_is_told_to_keep(keep):
     assert np.allclose(x.grad.detach().numpy(), 2 * np.e)
 
 
-def test_create_graph_frees_if_told_not_to_retain():
+def test_create_graph_frees_if_asked_not_to_retain():
     x = L.ones(2, requires_grad=True)
     y = x.exp().sum()
     Stepper(y, create_graph=True, retain_graph=False).finish()
@@ -131,19 +131,19 @@ def test_create_graph_frees_if_told_not_to_retain():
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_undo_leaves_no_trace(seed):
-    case, twin = build(seed), build(seed)
+    case, copied = build(seed), build(seed)
     before = case.grads()
     stepper = walk(case)
     for _ in range(random.Random(seed).randint(0, stepper.count)):
         stepper.step()
     stepper.undo()
     assert all(a is b for a, b in zip(before, case.grads(), strict=True))
-    assert grad_bits(case) == grad_bits(twin)
+    assert grad_bits(case) == grad_bits(copied)
     case.log.clear()
     case.backward()
-    twin.backward()
-    assert grad_bits(case) == grad_bits(twin)
-    assert case.log == twin.log
+    copied.backward()
+    assert grad_bits(case) == grad_bits(copied)
+    assert case.log == copied.log
 
 
 def test_a_finished_stepper_does_not_move():
@@ -337,9 +337,9 @@ def run_all(jobs):
 
 def test_two_steppers_and_a_backward_on_three_threads():
     cases = [build(seed, create_graph=False) for seed in range(20)]
-    twins = [build(seed, create_graph=False) for seed in range(20)]
+    copies = [build(seed, create_graph=False) for seed in range(20)]
     plain = [build(seed, create_graph=False) for seed in range(20)]
-    plain_twins = [build(seed, create_graph=False) for seed in range(20)]
+    plain_copies = [build(seed, create_graph=False) for seed in range(20)]
 
     def steps(seeds):
         for seed in seeds:
@@ -355,6 +355,6 @@ def test_two_steppers_and_a_backward_on_three_threads():
             case.backward()
 
     run_all([lambda: steps(range(0, 20, 2)), lambda: steps(range(1, 20, 2)), backwards])
-    for case, twin in zip(cases + plain, twins + plain_twins, strict=True):
-        twin.backward()
-        assert grad_bits(case) == grad_bits(twin)
+    for case, copied in zip(cases + plain, copies + plain_copies, strict=True):
+        copied.backward()
+        assert grad_bits(case) == grad_bits(copied)

@@ -9,7 +9,7 @@ import vistorch as L
 from tests.debug.graphs import bits, build
 from vistorch.debug import graph_bytes
 from vistorch.debug.timeline import Timeline, memory, size
-from vistorch.engine.base.events import hear
+from vistorch.engine.base.events import listeners
 from vistorch.widgets._frame import wire
 
 
@@ -30,7 +30,7 @@ def test_bytes_rise_forward_and_fall_backward():
     assert [r["name"] for r in record.rows] == ["ExpBackward0", "MulBackward0", "SinBackward0"]
     assert all(r["at_peak"] for r in record.rows)
     assert record.rows[0]["where"].endswith("y = x.exp()")
-    assert [(r["born"], r["freed"]) for r in record.rows] == [(1, 8), (2, 7), (3, 6)]
+    assert [(r["made"], r["freed"]) for r in record.rows] == [(1, 8), (2, 7), (3, 6)]
 
 
 def test_aliases_count_once_and_until_the_last():
@@ -76,7 +76,7 @@ def test_a_graph_that_is_retained_stays():
         y = x.exp().sum()
         y.backward(retain_graph=True)
     assert seen.record().bytes[-1] == 4000
-    assert hear.op is None and hear.backward is None
+    assert listeners.op is None and listeners.backward is None
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -156,6 +156,6 @@ def test_a_page_gets_the_largest_and_a_count():
     assert len(record.rows) == state["nodes"] == 600 and len(state["rows"]) == 400
     assert state["alive"].max() == 600 and state["alive"][-1] == 0 and state["alive"].dtype == np.int32
     assert state["alive"].tolist() == [
-        sum(r["born"] <= t and (r["freed"] is None or r["freed"] > t) for r in record.rows)
+        sum(r["made"] <= t and (r["freed"] is None or r["freed"] > t) for r in record.rows)
         for t in range(len(state["ticks"]))
     ]

@@ -11,7 +11,7 @@ from vistorch import nn, optim
 from vistorch.debug import updates, watch
 from vistorch.debug.array import parameter
 from vistorch.debug.updates import forget, last_update, remember, remembered, steps_seen, why_none
-from vistorch.engine.base.events import hear
+from vistorch.engine.base.events import listeners
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def clean():
     forget()
     yield
     forget()
-    assert hear.phase is None
+    assert listeners.phase is None
 
 
 def step(p, opt):
@@ -99,11 +99,11 @@ def test_what_a_view_says_after_a_training(name, watched):
 
 def test_nobody_listens_unless_asked():
     p = nn.Parameter(vistorch.ones(2))
-    assert hear.phase is None
+    assert listeners.phase is None
     remember(p)
-    assert hear.phase is not None
+    assert listeners.phase is not None
     forget(p)
-    assert hear.phase is None and not remembered(p)
+    assert listeners.phase is None and not remembered(p)
 
 
 def test_only_those_that_were_asked_for():
@@ -124,7 +124,7 @@ def test_a_parameter_that_is_gone_is_forgotten():
     step(p, opt)
     del p, opt
     gc.collect()
-    assert gone() is None and not updates._kept and hear.phase is None
+    assert gone() is None and not updates._kept and listeners.phase is None
 
 
 def test_a_copy_is_another_parameter():

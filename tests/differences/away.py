@@ -17,8 +17,8 @@ def missing_names():
     from tests.compat.missing import MISSING
 
     assert len(MISSING) > 20
-    for room, why, names in MISSING:
-        assert why and names, room
+    for module, why, names in MISSING:
+        assert why and names, module
 
 
 @claims("Types: uint16, uint32, uint64, complex32, quantised types; sparse and nested tensors; meta tensors.")

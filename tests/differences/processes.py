@@ -21,7 +21,7 @@ from .sentences import claims, message
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Tells:
+class Reports:
     """Two items that say where they were read."""
 
     def __init__(self, also=None):
@@ -34,14 +34,14 @@ class Tells:
         return [os.getppid(), int(hasattr(string, "marked_by_a_test")), vistorch.cuda.device_count()]
 
 
-class Unsendable(Tells):
+class Unsendable(Reports):
     """Items that no pipe takes."""
 
     def __getitem__(self, index):
         return threading.Lock()
 
 
-class Interrupted(Tells):
+class Interrupted(Reports):
     """Items behind an interrupt."""
 
     def __getitem__(self, index):
@@ -50,7 +50,7 @@ class Interrupted(Tells):
         return index
 
 
-class Dies(Tells):
+class Dies(Reports):
     """The worker of the odd items ends."""
 
     def __len__(self):
@@ -80,7 +80,7 @@ def workers():
     string.marked_by_a_test = True
     vistorch.cuda.simulate(2)
     try:
-        ours, theirs = (next(batches(L, Tells())) for L in (vistorch, torch))
+        ours, theirs = (next(batches(L, Reports())) for L in (vistorch, torch))
     finally:
         del string.marked_by_a_test
         vistorch.cuda.simulate(None)
@@ -94,7 +94,7 @@ def forks():
     for L in (vistorch, torch):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            parents = next(batches(L, Tells(threading.Lock())))[0].tolist()
+            parents = next(batches(L, Reports(threading.Lock())))[0].tolist()
         said = [one for one in caught if "cannot be sent to other processes" in str(one.message)]
         assert parents == [os.getpid()] * 2 and bool(said) is (L is vistorch)
 

@@ -141,10 +141,10 @@ def parametrized_copy():
         parametrize.register_parametrization(net, "weight", Double())
         with parametrize.cached():
             assert net.weight is net.weight
-            twin = copy.deepcopy(net)
+            copied = copy.deepcopy(net)
             with L.no_grad():
-                twin.parametrizations.weight.original.zero_()
-            fresh.append(not twin.weight.any())
+                copied.parametrizations.weight.original.zero_()
+            fresh.append(not copied.weight.any())
     assert fresh == [True, False]
 
 

@@ -28,7 +28,7 @@ def pulled(lib: Any, outs: list, leaves: list) -> list:
     return list(lib.autograd.grad(total, leaves, allow_unused=True))
 
 
-def told(lib: Any, make: Make, ask: Ask, dtype: str, grads: bool) -> tuple[Any, list]:
+def seen(lib: Any, make: Make, ask: Ask, dtype: str, grads: bool) -> tuple[Any, list]:
     """What a distribution answers, and the gradients of the answer by all its parameters."""
     t = Tensors(lib, dtype)
     lib.manual_seed(7)
@@ -60,7 +60,7 @@ def agree(
     law: Law, make: Make, ask: Ask, dtype: str, grads: bool = True, slopes: bool = False, must: bool = False
 ) -> None:
     """Both libraries answer alike, or refuse with the same sentence; with `must`, they may not refuse."""
-    ours, theirs = (attempt(told, lib, make, ask, dtype, grads) for lib in (L, torch))
+    ours, theirs = (attempt(seen, lib, make, ask, dtype, grads) for lib in (L, torch))
     if theirs.error is not None or ours.error is not None:
         assert repr(ours.error) == renamed(repr(theirs.error)), (ours.error, theirs.error)
         assert not must, theirs.error

@@ -1,6 +1,6 @@
 """What a test knows about one distribution: how to make it, which values it may take, and what it must refuse.
 
-Invariant: a record names no library. What it makes comes from `D`, the room of distributions of either library, and
+Invariant: a record names no library. What it makes comes from `D`, the `distributions` of either library, and
 from `t`, which makes tensors there.
 """
 

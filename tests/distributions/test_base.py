@@ -1,4 +1,4 @@
-"""What all distributions share, told in both libraries: checks, subclasses, and the room's `utils`."""
+"""What all distributions share, compared in both libraries: checks, subclasses, and the module's `utils`."""
 
 import warnings
 from typing import Any
@@ -15,7 +15,7 @@ PLAIN = Law("base", [], [])
 def same(story: Any) -> None:
     """The story ends alike in both libraries, to the character."""
     mine, its = story(L), story(torch)
-    assert its, "a story that tells nothing tests nothing"
+    assert its, "a story that reports nothing tests nothing"
     assert [repr(m) for m in mine] == [renamed(repr(i)) for i in its]
 
 
@@ -25,17 +25,17 @@ def test_bare() -> None:
     def story(lib: Any) -> list:
         D = lib.distributions
         outcome = attempt(D.Distribution)
-        told: list = [outcome.warned, outcome.error]
+        seen: list = [outcome.warned, outcome.error]
         d = D.Distribution(validate_args=False)
-        told += [d.batch_shape, d.event_shape, d.has_rsample, d.has_enumerate_support]
+        seen += [d.batch_shape, d.event_shape, d.has_rsample, d.has_enumerate_support]
         for name in ("mean", "variance", "stddev", "support", "arg_constraints"):
-            told.append(attempt(lambda name=name: getattr(d, name)).error)
-        told.append(attempt(lambda: d.mode).sentence)
+            seen.append(attempt(lambda name=name: getattr(d, name)).error)
+        seen.append(attempt(lambda: d.mode).sentence)
         for name in ("log_prob", "cdf", "icdf"):
-            told.append(attempt(getattr(d, name), lib.zeros(1)).error)
+            seen.append(attempt(getattr(d, name), lib.zeros(1)).error)
         for name in ("sample", "rsample", "entropy", "perplexity", "enumerate_support"):
-            told.append(attempt(getattr(d, name)).error)
-        return [*told, attempt(d.expand, (2,)).error, attempt(lambda: repr(d)).error]
+            seen.append(attempt(getattr(d, name)).error)
+        return [*seen, attempt(d.expand, (2,)).error, attempt(lambda: repr(d)).error]
 
     same(story)
 
@@ -62,11 +62,11 @@ def test_ones_own() -> None:
         class Silent(Coin):
             support = property(D.Distribution.support.fget)
 
-        told: list = [repr(Coin(0.5)), repr(Coin(lib.ones(2)))]
-        told += [attempt(Coin, 1.5).error, attempt(Coin(0.5).log_prob, lib.tensor(0.3)).error]
-        told += [attempt(Coin(lib.ones(2)).log_prob, lib.ones(3)).error, attempt(Coin(0.5).log_prob, 1).error]
-        told += [Coin(0.5).log_prob(lib.ones(1)), Coin(1.5, validate_args=False).p]
-        return [*told, len(attempt(Silent(0.5).log_prob, lib.ones(1)).warned)]
+        seen: list = [repr(Coin(0.5)), repr(Coin(lib.ones(2)))]
+        seen += [attempt(Coin, 1.5).error, attempt(Coin(0.5).log_prob, lib.tensor(0.3)).error]
+        seen += [attempt(Coin(lib.ones(2)).log_prob, lib.ones(3)).error, attempt(Coin(0.5).log_prob, 1).error]
+        seen += [Coin(0.5).log_prob(lib.ones(1)), Coin(1.5, validate_args=False).p]
+        return [*seen, len(attempt(Silent(0.5).log_prob, lib.ones(1)).warned)]
 
     same(story)
 
@@ -94,11 +94,11 @@ def test_subclasses_of_families() -> None:
                 new.extra = self.extra
                 return super().expand(batch_shape, _instance=new)
 
-        told: list = [type(Named(0.0, 1.0).expand((2,))).__name__, attempt(Standard().expand, (2,)).error]
+        seen: list = [type(Named(0.0, 1.0).expand((2,))).__name__, attempt(Standard().expand, (2,)).error]
         wide = Expanding(0.0).expand((2,))
-        told += [type(wide).__name__, wide.extra, wide.batch_shape, wide]
-        told += [D.Normal(0.0, 1.0).expand((2, 3)).loc.stride(), D.Normal(0.0, 1.0).expand([2]).batch_shape]
-        return [*told, attempt(D.Normal(lib.zeros(2), 1.0).expand, (3,)).error is None]
+        seen += [type(wide).__name__, wide.extra, wide.batch_shape, wide]
+        seen += [D.Normal(0.0, 1.0).expand((2, 3)).loc.stride(), D.Normal(0.0, 1.0).expand([2]).batch_shape]
+        return [*seen, attempt(D.Normal(lib.zeros(2), 1.0).expand, (3,)).error is None]
 
     same(story)
 
@@ -106,22 +106,22 @@ def test_subclasses_of_families() -> None:
 def test_checks_on_and_off() -> None:
     def story(lib: Any) -> list:
         D = lib.distributions
-        told: list = [
+        seen: list = [
             D.Distribution._validate_args,
             attempt(D.Distribution.set_default_validate_args, 3).error,
         ]
         try:
             D.Distribution.set_default_validate_args(False)
-            told += [
+            seen += [
                 D.Normal(0.0, -1.0),
                 D.Normal(0.0, 1.0)._validate_args,
                 attempt(D.Normal, 0.0, -1.0, True).error,
             ]
         finally:
             D.Distribution.set_default_validate_args(True)
-        told.append(attempt(D.Normal, 0.0, -1.0).error)
+        seen.append(attempt(D.Normal, 0.0, -1.0).error)
         off = D.Normal(0.0, -1.0, validate_args=False)
-        return [*told, off.log_prob(lib.tensor(0.5)), off.expand((2,))._validate_args]
+        return [*seen, off.log_prob(lib.tensor(0.5)), off.expand((2,))._validate_args]
 
     same(story)
 
@@ -143,13 +143,13 @@ def test_shapes_of_samples() -> None:
         D = lib.distributions
         d = D.Normal(lib.zeros(3), 1.0)
         shapes = ((), [2], (2, 1), lib.Size([4]))
-        told: list = [d.sample(shape).shape for shape in shapes] + [
+        seen: list = [d.sample(shape).shape for shape in shapes] + [
             d.rsample(shape).shape for shape in shapes
         ]
-        told += [attempt(d.sample, 3).error is not None, d.sample().requires_grad, d._extended_shape((5,))]
+        seen += [attempt(d.sample, 3).error is not None, d.sample().requires_grad, d._extended_shape((5,))]
         w = lib.ones(3, requires_grad=True)
-        told += [D.Normal(w, 1.0).sample().requires_grad, D.Normal(w, 1.0).rsample().requires_grad]
-        return told
+        seen += [D.Normal(w, 1.0).sample().requires_grad, D.Normal(w, 1.0).rsample().requires_grad]
+        return seen
 
     same(story)
 
@@ -159,19 +159,19 @@ def test_types() -> None:
 
     def story(lib: Any) -> list:
         D = lib.distributions
-        told: list = [D.Normal(0, 1).loc.dtype, D.Normal(0, lib.ones(1, dtype=lib.float64)).sample().dtype]
-        told += [D.Bernoulli(lib.tensor(0.5, dtype=lib.float64)).sample().dtype, D.Uniform(0, 1).low.dtype]
-        told += [D.Categorical(lib.ones(2)).sample().dtype, D.OneHotCategorical(lib.ones(2)).sample().dtype]
+        seen: list = [D.Normal(0, 1).loc.dtype, D.Normal(0, lib.ones(1, dtype=lib.float64)).sample().dtype]
+        seen += [D.Bernoulli(lib.tensor(0.5, dtype=lib.float64)).sample().dtype, D.Uniform(0, 1).low.dtype]
+        seen += [D.Categorical(lib.ones(2)).sample().dtype, D.OneHotCategorical(lib.ones(2)).sample().dtype]
         lib.set_default_dtype(lib.float64)
         try:
-            told += [
+            seen += [
                 D.Normal(0, 1).loc.dtype,
                 D.Beta(1, 2).concentration1.dtype,
                 D.Gamma(1, 2).sample().dtype,
             ]
         finally:
             lib.set_default_dtype(lib.float32)
-        return told
+        return seen
 
     same(story)
 
@@ -196,12 +196,12 @@ def test_policy_gradient() -> None:
 def test_broadcast_all() -> None:
     def story(lib: Any) -> list:
         both = lib.distributions.utils.broadcast_all
-        told: list = [
+        seen: list = [
             both(1, 2.5),
             both(lib.zeros(2, 1), lib.ones(3), 1),
             both(True, lib.zeros(1, dtype=lib.float64)),
         ]
-        return [*told, attempt(both, "1", 2).error, attempt(both, lib.zeros(2), lib.zeros(3)).error]
+        return [*seen, attempt(both, "1", 2).error, attempt(both, lib.zeros(2), lib.zeros(3)).error]
 
     same(story)
 
@@ -210,12 +210,12 @@ def test_probabilities_and_logits() -> None:
     def story(lib: Any) -> list:
         utils = lib.distributions.utils
         p = lib.tensor([0.0, 0.25, 0.75, 1.0], dtype=lib.float64)
-        told: list = [
+        seen: list = [
             utils.probs_to_logits(p),
             utils.probs_to_logits(p, is_binary=True),
             utils.clamp_probs(p),
         ]
-        return [*told, utils.logits_to_probs(p), utils.logits_to_probs(p, is_binary=True)]
+        return [*seen, utils.logits_to_probs(p), utils.logits_to_probs(p, is_binary=True)]
 
     same(story)
 
@@ -224,12 +224,12 @@ def test_triangles_as_vectors() -> None:
     def story(lib: Any) -> list:
         utils = lib.distributions.utils
         mat = lib.arange(18.0).reshape(2, 3, 3)
-        told: list = []
+        seen: list = []
         for diag in (-2, -1, 0, 1, 2):
             vec = utils.tril_matrix_to_vec(mat, diag)
-            told += [vec, attempt(utils.vec_to_tril_matrix, vec, diag).value]
-        told += [attempt(utils.tril_matrix_to_vec, mat, diag).error for diag in (-4, 3)]
-        return [*told, attempt(utils.vec_to_tril_matrix, lib.ones(5)).error]
+            seen += [vec, attempt(utils.vec_to_tril_matrix, vec, diag).value]
+        seen += [attempt(utils.tril_matrix_to_vec, mat, diag).error for diag in (-4, 3)]
+        return [*seen, attempt(utils.vec_to_tril_matrix, lib.ones(5)).error]
 
     same(story)
 
@@ -252,9 +252,9 @@ def test_lazy_property() -> None:
 
         t = Twice(lib.ones(1, requires_grad=True))
         with lib.no_grad():
-            told: list = [t.double.requires_grad]
-        told += [t.double is t.double, t.made, "double" in t.__dict__]
-        return [*told, isinstance(Twice.double, property), attempt(lambda: Twice.double.__doc__).value]
+            seen: list = [t.double.requires_grad]
+        seen += [t.double is t.double, t.made, "double" in t.__dict__]
+        return [*seen, isinstance(Twice.double, property), attempt(lambda: Twice.double.__doc__).value]
 
     same(story)
 

@@ -116,15 +116,15 @@ def test_registering() -> None:
             pass
 
         registry.register(Odd, lambda c: "by the class")
-        told = [registry(Odd())]
+        seen = [registry(Odd())]
 
         @registry.register(D.constraints.real)
         def _factory(constraint: Any) -> str:
             return "by an instance"
 
-        told += [registry(D.constraints.real), attempt(registry.register, 3, lambda c: None).sentence]
-        told += [attempt(registry, D.constraints.simplex).sentence, attempt(registry, 3).sentence]
-        return [*told, attempt(lambda: repr(Odd().check(1))).sentence, repr(Odd())]
+        seen += [registry(D.constraints.real), attempt(registry.register, 3, lambda c: None).sentence]
+        seen += [attempt(registry, D.constraints.simplex).sentence, attempt(registry, 3).sentence]
+        return [*seen, attempt(lambda: repr(Odd().check(1))).sentence, repr(Odd())]
 
     assert story(L) == [renamed(text) for text in story(torch)]
 
@@ -146,18 +146,18 @@ def test_dependent() -> None:
             def other(self) -> Any:
                 return c.real
 
-        told: list = [repr(Ball().support), c.is_dependent(Ball.support), Ball.support.event_dim]
-        told += [Ball.support.is_discrete, attempt(lambda: Ball.other.event_dim).sentence]
-        told += [
+        seen: list = [repr(Ball().support), c.is_dependent(Ball.support), Ball.support.event_dim]
+        seen += [Ball.support.is_discrete, attempt(lambda: Ball.other.event_dim).sentence]
+        seen += [
             attempt(lambda: Ball.other.is_discrete).sentence,
             attempt(lambda: c.dependent.check(3)).sentence,
         ]
-        told += [
+        seen += [
             c.dependent(event_dim=3).event_dim,
             attempt(lambda: c.dependent(event_dim=3).is_discrete).sentence,
         ]
-        told += [c.is_dependent(c.dependent), c.is_dependent(c.real), repr(c.dependent)]
-        return told
+        seen += [c.is_dependent(c.dependent), c.is_dependent(c.real), repr(c.dependent)]
+        return seen
 
     assert story(L) == story(torch)
 

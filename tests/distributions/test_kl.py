@@ -150,22 +150,22 @@ def test_registering() -> None:
         class B(A):
             pass
 
-        told = []
-        told.append(attempt(D.kl_divergence, B(), A()).sentence)
+        seen = []
+        seen.append(attempt(D.kl_divergence, B(), A()).sentence)
         D.register_kl(A, A)(lambda p, q: "A, A")
-        told.append(D.kl_divergence(B(), B()))
+        seen.append(D.kl_divergence(B(), B()))
         D.register_kl(B, A)(lambda p, q: "B, A")
-        told.append(D.kl_divergence(B(), B()))
+        seen.append(D.kl_divergence(B(), B()))
         D.register_kl(A, B)(lambda p, q: "A, B")
         answer = attempt(D.kl_divergence, B(), B())
-        told += [answer.value, answer.warned]
+        seen += [answer.value, answer.warned]
         D.register_kl(B, B)(lambda p, q: "B, B")
-        told += [D.kl_divergence(B(), B()), D.kl_divergence(A(), A())]
-        room = D.kl._KL_REGISTRY
-        for key in [key for key in room if issubclass(key[0], A)]:
-            del room[key]
+        seen += [D.kl_divergence(B(), B()), D.kl_divergence(A(), A())]
+        module = D.kl._KL_REGISTRY
+        for key in [key for key in module if issubclass(key[0], A)]:
+            del module[key]
         D.kl._KL_MEMOIZE.clear()
-        return told
+        return seen
 
     assert story(L) == [renamed(t) if isinstance(t, str) else t for t in story(torch)]
     with pytest.raises(TypeError):

@@ -28,16 +28,16 @@ def cases(template: str, typed: bool = True) -> pytest.MarkDecorator:
 
 
 def test_every_class_has_a_record() -> None:
-    room = torch.distributions
+    module = torch.distributions
     classes = {
         name
-        for name in room.__all__
-        if inspect.isclass(getattr(room, name)) and issubclass(getattr(room, name), room.Distribution)
+        for name in module.__all__
+        if inspect.isclass(getattr(module, name)) and issubclass(getattr(module, name), module.Distribution)
     }
     assert {law.name for law in LAWS} == classes - BASES
 
 
-def test_the_room_has_the_names_of_torch() -> None:
+def test_the_module_has_the_names_of_torch() -> None:
     assert sorted(L.distributions.__all__) == sorted(torch.distributions.__all__)
     missing = [name for name in torch.distributions.__all__ if not hasattr(L.distributions, name)]
     assert missing == []

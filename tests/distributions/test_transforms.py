@@ -187,11 +187,11 @@ def test_caches(name: str) -> None:
     def ask(f: Any, x: Any) -> list:
         kept = f.with_cache()
         y = kept(x)
-        told = [kept is f, kept._cache_size, f._cache_size, kept.with_cache() is kept, type(kept).__name__]
-        told += [kept(x) is y, kept.inv(y) is x, kept.inv.inv is kept, f.inv is f.inv, f(x) is f(x)]
+        seen = [kept is f, kept._cache_size, f._cache_size, kept.with_cache() is kept, type(kept).__name__]
+        seen += [kept(x) is y, kept.inv(y) is x, kept.inv.inv is kept, f.inv is f.inv, f(x) is f(x)]
         other = x.clone()
-        told += [kept(other) is y, kept(x) is y]
-        return [*told, kept.inv.with_cache(0)._cache_size]
+        seen += [kept(other) is y, kept(x) is y]
+        return [*seen, kept.inv.with_cache(0)._cache_size]
 
     check(name, ask, must=False, grads=False)
 
@@ -280,13 +280,13 @@ def test_one_of_ones_own() -> None:
 
         d = D.TransformedDistribution(D.Normal(lib.zeros(2), 1.0), [Twice(), D.ExpTransform()])
         value = lib.tensor([0.5, 2.0])
-        told = [
+        seen = [
             repr(Twice()),
             Twice().with_cache()._cache_size,
             Twice() == Twice(),
             Twice().inv(value).tolist(),
         ]
-        told.append(np.round(d.log_prob(value).tolist(), 5).tolist())
-        return [*told, attempt(lambda: Times(3.0).with_cache()).sentence.split(".")[-2:], repr(d)]
+        seen.append(np.round(d.log_prob(value).tolist(), 5).tolist())
+        return [*seen, attempt(lambda: Times(3.0).with_cache()).sentence.split(".")[-2:], repr(d)]
 
     assert repr(story(L)) == renamed(repr(story(torch)))

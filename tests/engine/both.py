@@ -70,7 +70,7 @@ def outcome(library, source):
     }
     library.manual_seed(0)
     torch.set_warn_always(True)  # not only the first time, which may be in another test
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
             value = eval(source, names)
@@ -85,7 +85,7 @@ def outcome(library, source):
             torch.set_warn_always(False)
     if "invalid combination of arguments" in found[2]:  # what follows is the list of torch's own overloads
         found = found[:2]
-    return found, {plain(w.message) for w in told if w.category is not DeprecationWarning}
+    return found, {plain(w.message) for w in seen if w.category is not DeprecationWarning}
 
 
 def check(source):

@@ -56,8 +56,8 @@ def named_arguments(cls):
 
 CLASSES = {
     name: thing
-    for room in (vistorch.nn, vistorch.optim)
-    for name, thing in vars(room).items()
+    for module in (vistorch.nn, vistorch.optim)
+    for name, thing in vars(module).items()
     if isinstance(thing, type)
     and issubclass(thing, (vistorch.nn.Module, vistorch.optim.Optimizer))
     and named_arguments(thing)

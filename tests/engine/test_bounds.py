@@ -19,7 +19,7 @@ PACKAGE = pathlib.Path(vistorch.__file__).parent
 MAKERS = frozenset(
     "as_strided frombuffer memmap mmap from_dlpack from_address string_at CDLL addressof".split()
 )
-OWN = frozenset(("lay", "laid", "room"))  # the checked way, and this package's own public functions
+OWN = frozenset(("lay", "laid", "available"))  # the checked way, and this package's own public functions
 BIG = 2**61
 
 # file: {what it calls: how often}, and programs that ask that place for memory that is not there
@@ -187,8 +187,8 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     ),
     "serialization/safetensors.py": ({"np.frombuffer": 1, "mmap.mmap": 1}, ()),
     "serialization/loading.py": ({"mapping.mmap": 1}, ()),
-    "utils/data/_workers/entry.py": ({"np.frombuffer": 1}, ()),
-    "utils/data/_workers/parcel.py": ({"np.frombuffer": 3, "mmap.mmap": 2}, ()),
+    "utils/data/_workers/worker_main.py": ({"np.frombuffer": 1}, ()),
+    "utils/data/_workers/pickle_buffers.py": ({"np.frombuffer": 3, "mmap.mmap": 2}, ()),
     "utils/data/_workers/ring.py": ({"np.frombuffer": 1, "mmap.mmap": 1}, ()),
     "vision/datasets/idx.py": ({"np.frombuffer": 1}, ()),
     "vision/datasets/pickles.py": ({"np.frombuffer": 1}, ()),

@@ -10,42 +10,42 @@ from tests.story import story
 
 
 @story
-def test_answers(L, tell):
+def test_answers(L, report):
     x = L.ones(2, 3)
-    tell(x.dense_dim(), x.sparse_dim(), x.to_dense() is x, x.to_dense(L.float64), x.dequantize())
-    tell(L.dequantize(L.arange(2)), x.const_data_ptr() == x.data_ptr())
-    tell(x.is_ipu, x.is_maia, x.is_mtia, x.is_vulkan, x.is_xla)
-    tell(L.get_device(x), L.is_inference(x))
+    report(x.dense_dim(), x.sparse_dim(), x.to_dense() is x, x.to_dense(L.float64), x.dequantize())
+    report(L.dequantize(L.arange(2)), x.const_data_ptr() == x.data_ptr())
+    report(x.is_ipu, x.is_maia, x.is_mtia, x.is_vulkan, x.is_xla)
+    report(L.get_device(x), L.is_inference(x))
     with L.inference_mode():
-        tell(L.is_inference(L.ones(1)))
+        report(L.is_inference(L.ones(1)))
     for (
         name
     ) in "ccol_indices row_indices col_indices crow_indices coalesce is_coalesced indices values".split():
-        tell.raises(getattr(x, name))
+        report.raises(getattr(x, name))
     if CPU_BUILD:
-        tell.raises(x.pin_memory)
+        report.raises(x.pin_memory)
 
 
 @story
-def test_as_subclass(L, tell):
+def test_as_subclass(L, report):
     class Mine(L.Tensor):
         pass
 
     x = L.ones(2, requires_grad=True)
     y = (x * 2).as_subclass(Mine)
-    tell(type(y).__name__, y.requires_grad)
+    report(type(y).__name__, y.requires_grad)
     y.sum().backward()
-    tell(x.grad)
+    report(x.grad)
     z = L.zeros(2)
     z.as_subclass(Mine)[0] = 5
-    tell(z)
-    tell.raises(lambda: x.as_subclass(int))
+    report(z)
+    report.raises(lambda: x.as_subclass(int))
 
 
 @story
-def test_module_load(L, tell):
+def test_module_load(L, report):
     x, other = L.zeros(2), L.ones(2)
-    tell(x.module_load(other), x, x.module_load(other * 3, assign=True), x)
+    report(x.module_load(other), x, x.module_load(other * 3, assign=True), x)
 
 
 @pytest.mark.parametrize("name", "to_sparse to_sparse_csr q_scale int_repr chalf smm".split())

@@ -1,4 +1,4 @@
-"""What the engine tells: every kind, at the right moment, with the right subject and line."""
+"""What the engine emits: every kind, at the right moment, with the right subject and line."""
 
 from functools import partial
 
@@ -9,21 +9,21 @@ import vistorch as L
 from tests.ops.library import attempt, prepare
 from tests.ops.samples import OPS as RECORDS
 from vistorch.debug import Stepper, line_of
-from vistorch.engine.base.events import KINDS, Listener, hear, where
+from vistorch.engine.base.events import KINDS, Listener, listeners, where
 from vistorch.engine.base.modes import mode
 from vistorch.engine.core.registry import METHODS
 from vistorch.engine.ops.loss import entropy
 
 
-class Heard(Listener):
-    """Writes down all it is told, with the text of the line."""
+class Recorder(Listener):
+    """Writes down all it is given, with the text of the line."""
 
     def __init__(self):
-        self.told = []
+        self.noted = []
 
     def _note(self, kind, *given):
         place = line_of(where())
-        self.told.append((kind, *given, place.text if place else None))
+        self.noted.append((kind, *given, place.text if place else None))
 
     def op(self, rule, ins, consts, outs):
         self._note("op", rule, ins, consts, outs, bool(mode.on))
@@ -41,14 +41,14 @@ class Heard(Listener):
         self._note("saved", node, entry, error)
 
     def of(self, kind):
-        return [t[1:] for t in self.told if t[0] == kind]
+        return [t[1:] for t in self.noted if t[0] == kind]
 
 
 @pytest.fixture(autouse=True)
 def nobody_listens():
-    assert all(getattr(hear, kind) is None for kind in KINDS)
+    assert all(getattr(listeners, kind) is None for kind in KINDS)
     yield
-    assert all(getattr(hear, kind) is None for kind in KINDS)
+    assert all(getattr(listeners, kind) is None for kind in KINDS)
 
 
 X = L.rand(3, 3).add(0.5).requires_grad_()
@@ -77,15 +77,15 @@ OPS = {
 
 @pytest.mark.parametrize("recorded", [True, False])
 @pytest.mark.parametrize("case", OPS)
-def test_an_op_is_told_once_with_its_history_and_line(case, recorded):
+def test_an_op_is_emitted_once_with_its_history_and_line(case, recorded):
     make, name = OPS[case]
-    with L.set_grad_enabled(recorded), Heard() as heard:
+    with L.set_grad_enabled(recorded), Recorder() as received:
         made = make()
     outs = made if isinstance(made, tuple) else (made,)
-    found = [t for t in heard.of("op") if t[0].name == name]
+    found = [t for t in received.of("op") if t[0].name == name]
     assert len(found) == 1
-    rule, ins, _, told, on, text = found[0]
-    assert len(told) == len(outs) and all(a is b for a, b in zip(told, outs, strict=True))
+    rule, ins, _, noted, on, text = found[0]
+    assert len(noted) == len(outs) and all(a is b for a, b in zip(noted, outs, strict=True))
     assert on is recorded
     assert text.startswith(f'"{case}": (lambda')
     tensors = [t for t in ins if isinstance(t, L.Tensor)]
@@ -99,9 +99,9 @@ def test_an_op_is_told_once_with_its_history_and_line(case, recorded):
 def test_listening_changes_no_result_and_no_history(case):
     make, _ = OPS[case]
     plain = make()
-    with Heard():
-        heard = make()
-    pairs = zip(plain, heard, strict=True) if isinstance(plain, tuple) else [(plain, heard)]
+    with Recorder():
+        received = make()
+    pairs = zip(plain, received, strict=True) if isinstance(plain, tuple) else [(plain, received)]
     for a, b in pairs:
         assert a.tolist() == b.tolist() and a._is_view() == b._is_view()
         assert type(a.grad_fn) is type(b.grad_fn)
@@ -110,22 +110,24 @@ def test_listening_changes_no_result_and_no_history(case):
 @pytest.mark.parametrize("needs", [True, False])
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
 @pytest.mark.parametrize("ignore_index", [-100, 10])
-def test_a_cross_entropy_in_one_go_is_told_as_the_two_ops_it_is(needs, reduction, ignore_index, monkeypatch):
+def test_a_cross_entropy_in_one_go_is_emitted_as_the_two_ops_it_is(
+    needs, reduction, ignore_index, monkeypatch
+):
     x, y = L.rand(4, 10, requires_grad=needs), L.tensor([3, 0, 9, 3])
 
-    def told():
-        with Heard() as heard:
+    def noted():
+        with Recorder() as received:
             loss = L.nn.functional.cross_entropy(x, y, reduction=reduction, ignore_index=ignore_index)
-        first, second = [t[:4] for t in heard.of("op")]
+        first, second = [t[:4] for t in received.of("op")]
         assert first[1][0] is x and second[1][0] is first[3][0] and second[1][1] is y and second[3][0] is loss
         return [
             (rule, consts, [(o.tolist(), o.dtype, o.requires_grad) for o in outs])
             for rule, _, consts, outs in (first, second)
         ]
 
-    at_once = told()
+    at_once = noted()
     monkeypatch.setattr(entropy, "cross_entropy_together", lambda *_: None)
-    apart = told()
+    apart = noted()
     assert [t[:2] for t in at_once] == [t[:2] for t in apart]
     for (*_, a), (*_, b) in zip(at_once, apart, strict=True):
         assert [o[1:] for o in a] == [o[1:] for o in b]
@@ -143,15 +145,15 @@ class Square(L.autograd.Function):
         return g, None
 
 
-def test_a_custom_function_is_told_with_all_it_was_given():
-    with Heard() as heard:
+def test_a_custom_function_is_emitted_with_all_it_was_given():
+    with Recorder() as received:
         y = Square.apply(X, 2)
-    rule, ins, consts, outs, on, text = heard.of("op")[-1]
+    rule, ins, consts, outs, on, text = received.of("op")[-1]
     assert rule.name == "Square" and rule.function is Square and on
     assert ins[0] is X and consts[0][0] is X and consts[0][1] == 2 and outs[0] is y
     assert text == "y = Square.apply(X, 2)"
-    assert [t[0].name for t in heard.of("op")] == ["pow", "Square"]  # what happens inside is told, too
-    assert not heard.of("op")[0][4]
+    assert [t[0].name for t in received.of("op")] == ["pow", "Square"]  # what happens inside is emitted, too
+    assert not received.of("op")[0][4]
 
 
 CUTS = {
@@ -167,9 +169,9 @@ CUTS = {
 @pytest.mark.parametrize("kind", CUTS)
 def test_cuts(kind):
     x = L.ones(3, requires_grad=True)
-    with Heard() as heard:
+    with Recorder() as received:
         CUTS[kind](x)
-    kinds = {t[0]: t for t in heard.of("cut")}
+    kinds = {t[0]: t for t in received.of("cut")}
     _, tensor, required, text = kinds[kind]
     assert text == f'"{kind}": {text.partition(": ")[2]}' and "lambda x" in text
     assert required is (kind != "numpy")  # before it was cut
@@ -178,16 +180,16 @@ def test_cuts(kind):
 
 def test_cut_by_copying():
     x = L.ones(3, requires_grad=True)
-    with pytest.warns(UserWarning, match="To copy construct from a tensor"), Heard() as heard:
+    with pytest.warns(UserWarning, match="To copy construct from a tensor"), Recorder() as received:
         L.tensor(x)
-    assert heard.of("cut") == [("tensor(t)", x, True, "L.tensor(x)")]
+    assert received.of("cut") == [("tensor(t)", x, True, "L.tensor(x)")]
 
 
 def test_requires_grad_false_is_no_cut_where_there_was_none():
-    with Heard() as heard:
+    with Recorder() as received:
         L.ones(3).requires_grad_(False)
         L.ones(3).requires_grad_(True)
-    assert heard.of("cut") == []
+    assert received.of("cut") == []
 
 
 def test_no_grad_in_all_its_forms():
@@ -195,7 +197,7 @@ def test_no_grad_in_all_its_forms():
     def decorated():
         return 1
 
-    with Heard() as heard:
+    with Recorder() as received:
         with L.no_grad():
             with L.no_grad():  # nothing is cut that was not cut before
                 pass
@@ -206,7 +208,7 @@ def test_no_grad_in_all_its_forms():
         with L.inference_mode():
             pass
         decorated()
-    assert [(t[0], t[-1]) for t in heard.of("cut")] == [
+    assert [(t[0], t[-1]) for t in received.of("cut")] == [
         ("no_grad", "with L.no_grad():"),
         ("no_grad", "L.set_grad_enabled(False)"),
         ("inference_mode", "with L.inference_mode():"),
@@ -260,16 +262,16 @@ def test_writes(case, history):
     if history and case not in ("out", "arange", "zeros"):  # these refuse tensors with a history
         x = x.requires_grad_() * 1.0
     before = x._version
-    with Heard() as heard:
+    with Recorder() as received:
         WRITES[case](x)
     assert x._version == before + 1
-    told = [t for t in heard.of("write") if t[0]._ver is x._ver]
-    assert len(told) == 1
-    text = told[0][-1]
+    noted = [t for t in received.of("write") if t[0]._ver is x._ver]
+    assert len(noted) == 1
+    text = noted[0][-1]
     assert f'"{case}"' in text or text == "x[index] = value"
 
 
-def test_backward_is_told_before_it_starts():
+def test_backward_is_emitted_before_it_starts():
     x = L.ones(3, requires_grad=True)
     passes = []
 
@@ -293,7 +295,7 @@ def test_backward_is_told_before_it_starts():
 
 
 @pytest.mark.parametrize("custom", [False, True])
-def test_saved_is_told_with_the_error_about_to_be_raised(custom):
+def test_saved_is_emitted_with_the_error_about_to_be_raised(custom):
     class Keeps(L.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -307,9 +309,12 @@ def test_saved_is_told_with_the_error_about_to_be_raised(custom):
     x = L.ones(3, requires_grad=True) * 1.0
     y = Keeps.apply(x) if custom else x.sin()
     x.add_(1)
-    with Heard() as heard, pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
+    with (
+        Recorder() as received,
+        pytest.raises(RuntimeError, match="modified by an inplace operation") as caught,
+    ):
         y.sum().backward()
-    ((node, _, error, text),) = heard.of("saved")
+    ((node, _, error, text),) = received.of("saved")
     assert node is y.grad_fn and error is caught.value
     assert text == ("return ctx.saved_tensors[0].cos() * g" if custom else "y.sum().backward()")
 
@@ -327,7 +332,7 @@ class Written(Listener):
 IN_PLACE = {label for label in METHODS if label.endswith("_") and not label.endswith("__")}
 
 
-def test_every_in_place_op_of_the_records_tells_each_write_once():
+def test_every_in_place_op_of_the_records_emits_each_write_once():
     wrong, seen = [], set()
     for op in RECORDS:
         label = op.base if op.base.endswith("_") else op.base + "_"

@@ -291,18 +291,18 @@ def test_copies_share_what_the_originals_share(through):
 def test_copies_of_any_layout(through, dtype):
     x = vistorch.ones(4, 6, dtype=getattr(vistorch, dtype))
     for part in (x, x[1:, ::2], x.t(), x[0, 0], x[:0], x[:1].expand(3, 6)):
-        twin = through(part)
-        assert twin.tolist() == part.tolist() and twin.dtype is part.dtype and twin.shape == part.shape
-        assert twin.data_ptr() != part.data_ptr() or not part.numel()
+        copied = through(part)
+        assert copied.tolist() == part.tolist() and copied.dtype is part.dtype and copied.shape == part.shape
+        assert copied.data_ptr() != part.data_ptr() or not part.numel()
 
 
 def test_deepcopy_takes_gradient_and_attributes_along():
     x = vistorch.ones(2, requires_grad=True)
     (x * 3).sum().backward()
     x.note = ["mine"]
-    twin = copy.deepcopy(x)
-    assert twin.grad.tolist() == [3, 3] and twin.grad is not x.grad and twin.requires_grad
-    assert twin.note == ["mine"] and twin.note is not x.note
+    copied = copy.deepcopy(x)
+    assert copied.grad.tolist() == [3, 3] and copied.grad is not x.grad and copied.requires_grad
+    assert copied.note == ["mine"] and copied.note is not x.note
     pair = copy.deepcopy([x, x])
     assert pair[0] is pair[1]
 
@@ -311,14 +311,14 @@ def test_pickle_keeps_a_simulated_device():
     vistorch.cuda.simulate(2)
     try:
         x = vistorch.ones(2, device="cuda:1", requires_grad=True)
-        twin = pickle.loads(pickle.dumps(x))
-        assert str(twin.device) == "cuda:1" and twin.requires_grad and twin.tolist() == [1, 1]
+        copied = pickle.loads(pickle.dumps(x))
+        assert str(copied.device) == "cuda:1" and copied.requires_grad and copied.tolist() == [1, 1]
         assert str(copy.deepcopy(x).device) == "cuda:1"
     finally:
         vistorch.cuda.simulate(None)
 
 
-def test_storage_tells_who_shares():
+def test_storage_shows_who_shares():
     x = vistorch.zeros(4, 4)
     part = x[1:, ::2]
     assert part.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() == x.data_ptr()

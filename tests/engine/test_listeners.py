@@ -10,20 +10,20 @@ import pytest
 
 import vistorch as L
 from vistorch.debug import line_of
-from vistorch.engine.base.events import KINDS, Listener, hear, where
+from vistorch.engine.base.events import KINDS, Listener, listeners, where
 
 
 @pytest.fixture(autouse=True)
 def nobody_listens():
-    assert all(getattr(hear, kind) is None for kind in KINDS)
+    assert all(getattr(listeners, kind) is None for kind in KINDS)
     yield
-    assert all(getattr(hear, kind) is None for kind in KINDS)
+    assert all(getattr(listeners, kind) is None for kind in KINDS)
 
 
-class Heard(Listener):
-    """Hears all there is."""
+class Recorder(Listener):
+    """Gets all there is."""
 
-    def ignore(self, *told):
+    def ignore(self, *args_seen):
         pass
 
     op = cut = write = backward = saved = phase = ignore
@@ -73,7 +73,7 @@ def test_equal_listeners_are_not_taken_for_each_other():
         def __eq__(self, other):
             return True
 
-        def op(self, *told):
+        def op(self, *args_seen):
             self.count += 1
 
     a, b = Equal(), Equal()
@@ -86,7 +86,7 @@ def test_equal_listeners_are_not_taken_for_each_other():
     assert a.count == 1 and b.count == 2
 
 
-def test_a_listener_that_raises_reaches_the_line_after_all_were_told():
+def test_a_listener_that_raises_reaches_the_line_after_all_were_called():
     into = []
 
     class Raises(Listener):
@@ -95,25 +95,25 @@ def test_a_listener_that_raises_reaches_the_line_after_all_were_told():
 
     x = L.ones(2, requires_grad=True)
     y = x * 1.0
-    for listeners in ([Raises()], [Raises(), named("after", into)], [named("before", into), Raises()]):
+    for several in ([Raises()], [Raises(), named("after", into)], [named("before", into), Raises()]):
         with pytest.raises(ZeroDivisionError, match="exp"):
-            for one in listeners:
+            for one in several:
                 one.__enter__()
             try:
                 x.exp()
             finally:
-                for one in listeners:
+                for one in several:
                     one.__exit__()
     assert into == ["after", "before"]
     y.sum().backward()  # what was there before is as it was
     assert x.grad.tolist() == [1.0, 1.0]
 
 
-def test_a_thread_is_heard_in_its_own_thread():
+def test_a_thread_emits_in_its_own_thread():
     threads = []
 
     class Where(Listener):
-        def op(self, *told):
+        def op(self, *args_seen):
             threads.append(threading.get_ident())
 
     def work():
@@ -146,7 +146,7 @@ def test_listening_may_end_while_others_work():
         for one in workers:
             one.start()
         for _ in range(300):
-            with Heard():
+            with Recorder():
                 pass
     finally:
         stop.set()
@@ -156,7 +156,7 @@ def test_listening_may_end_while_others_work():
     assert not failures, failures[0]
 
 
-def test_whoever_tells_reads_its_slot_once():
+def test_an_emitter_reads_its_slot_once():
     # between a test and a second reading another thread may stop to listen
     for path in Path(L.__file__).parent.rglob("*.py"):
         assert not re.search(r"\bhear\.\w+\(", path.read_text(encoding="utf-8")), path
@@ -168,11 +168,11 @@ class Places(Listener):
     def __init__(self):
         self.places = []
 
-    def op(self, *told):
+    def op(self, *args_seen):
         self.places.append(line_of(where()))
 
 
-def test_where_is_the_place_above_who_tells():
+def test_where_is_the_place_above_the_emitter():
     def mine(x):
         return x
 
@@ -180,21 +180,24 @@ def test_where_is_the_place_above_who_tells():
         return x.exp()
 
     x = L.ones(2)
-    with Places() as heard:
+    with Places() as received:
         mine(x + x)
         sum([x, x, x], x)
         inner(x)
-    assert where() is None  # nobody tells
-    assert [p.text for p in heard.places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
-    assert [p.function for p in heard.places[-2:]] == ["test_where_is_the_place_above_who_tells", "inner"]
+    assert where() is None  # outside of an event
+    assert [p.text for p in received.places] == ["mine(x + x)", *["sum([x, x, x], x)"] * 3, "return x.exp()"]
+    assert [p.function for p in received.places[-2:]] == [
+        "test_where_is_the_place_above_the_emitter",
+        "inner",
+    ]
 
 
 def test_python_s_own_library_is_passed_over():
     """What a person wrote is meant, and a thread that runs vistorch alone begins in no line of anybody's."""
     x = L.ones(2)
-    with Places() as heard:
+    with Places() as received:
         heapq.nsmallest(1, [x[0], x[1]])
         worker = threading.Thread(target=L.exp, args=(x,))
         worker.start()
         worker.join()
-    assert heard.places[-2].text == "heapq.nsmallest(1, [x[0], x[1]])" and heard.places[-1] is None
+    assert received.places[-2].text == "heapq.nsmallest(1, [x[0], x[1]])" and received.places[-1] is None

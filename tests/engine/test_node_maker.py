@@ -10,7 +10,7 @@ import vistorch as L
 from vistorch.engine.core import node_maker
 from vistorch.engine.core.graph import OUT, Leaf, Out, leaf_of
 from vistorch.engine.core.record import record
-from vistorch.engine.core.rules import TABLE, twin
+from vistorch.engine.core.rules import TABLE, variant
 from vistorch.engine.core.tensor import wrap
 
 ROWS = [rule for rule in TABLE.values() if any(rule.vjps)]
@@ -86,7 +86,7 @@ def test_a_made_node_is_the_recorded_one(part):
 def test_a_node_with_a_number_is_the_recorded_one():
     for rule in ROWS:
         if len(rule.inputs) == 2 and all(rule.vjps) and single(rule):
-            for row in (rule, twin(rule, "Other")):
+            for row in (rule, variant(rule, "Other")):
                 ins, consts, outs = operands(row, (True, False), number=1)
                 try:
                     record(row, ins, consts, outs[:1])

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="torch is the reference of these tes
 @pytest.mark.parametrize("view", ["view_as", "row", "diagonal"])
 def test_a_view_of_a_detached_expanded_leaf_gives_it_its_gradient(view):
     @story
-    def test(L, tell):
+    def test(L, report):
         base = L.ones(3, 3)
         leaf = base.expand(2, 3, 3).detach().requires_grad_()
         seen = {
@@ -19,42 +19,42 @@ def test_a_view_of_a_detached_expanded_leaf_gives_it_its_gradient(view):
             "row": lambda: leaf[0],
             "diagonal": lambda: leaf.diagonal(0, 1, 2),
         }[view]()
-        tell(seen._base is leaf, leaf._base is None, leaf.is_leaf, leaf.requires_grad)
+        report(seen._base is leaf, leaf._base is None, leaf.is_leaf, leaf.requires_grad)
         base.tanh_()
         (seen.sum() * 9).backward()
-        tell(leaf.grad, seen)
+        report(leaf.grad, seen)
 
     test()
 
 
 @story
-def test_a_write_to_it_is_refused(L, tell):
+def test_a_write_to_it_is_refused(L, report):
     for make in (lambda x: x.detach(), lambda x: x.data):
         x = make(L.ones(3).expand(2, 3))
         try:
             x.add_(1)
         except RuntimeError as error:
-            tell(str(error))
-        tell(x)
+            report(str(error))
+        report(x)
 
 
 @story
-def test_what_is_copied_to_itself_counts_as_written(L, tell):
+def test_what_is_copied_to_itself_counts_as_written(L, report):
     base = L.ones(3)
     x = base.expand(2, 3)
-    tell(x.copy_(x) is x, base._version, x)
+    report(x.copy_(x) is x, base._version, x)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (2,)], ids=str)
 def test_a_hook_that_writes_a_gradient_writes_what_is_asked_for(shape):
     @story
-    def test(L, tell):
+    def test(L, report):
         x = L.ones(shape, requires_grad=True)
         y = x * 2
         y.register_hook(lambda g: (g.add_(1), None)[1])
         loss = (y * y).sum()
         for graph in (False, True):
-            tell(*L.autograd.grad(loss, [x, y], retain_graph=True, create_graph=graph))
+            report(*L.autograd.grad(loss, [x, y], retain_graph=True, create_graph=graph))
 
     test()
 

@@ -9,60 +9,60 @@ from tests.story import story
 
 
 @story
-def test_forms(L, tell):
+def test_forms(L, report):
     a = L.arange(6.0)
     x = L.zeros(2)
-    tell(x.set_(a) is x, x, x.data_ptr() == a.data_ptr(), x._version)
+    report(x.set_(a) is x, x, x.data_ptr() == a.data_ptr(), x._version)
     a[0] = 9
-    tell(x, x._version, a._version)
-    tell(L.zeros(1).set_(), L.zeros(1).set_(source=a))
+    report(x, x._version, a._version)
+    report(L.zeros(1).set_(), L.zeros(1).set_(source=a))
     for more in ((1, (2, 2)), (1, (2, 2), (1, 2)), (0, (3,), (0,)), (0, ()), (0, (0, 3))):
         y = L.zeros(1).set_(a[1:], *more)
-        tell(y, y.stride(), y.numel() and y.storage_offset())
+        report(y, y.stride(), y.numel() and y.storage_offset())
         y = L.zeros(1).set_(a.untyped_storage(), *more)
-        tell(y, y.stride(), y.numel() and y.storage_offset())
-    tell(L.zeros(1, dtype=L.int32).set_(a.untyped_storage()), L.zeros(1).set_(a[2:].untyped_storage()))
-    tell(L.zeros(1).set_(source=a.untyped_storage(), storage_offset=4, size=[2], stride=[1]))
+        report(y, y.stride(), y.numel() and y.storage_offset())
+    report(L.zeros(1, dtype=L.int32).set_(a.untyped_storage()), L.zeros(1).set_(a[2:].untyped_storage()))
+    report(L.zeros(1).set_(source=a.untyped_storage(), storage_offset=4, size=[2], stride=[1]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tell(L.zeros(1).set_(a.storage()), L.zeros(1).set_(a.storage(), 1, (2,)))
-    tell(L.zeros(1).expand(3).set_(a), a.set_(a), a._version)
+        report(L.zeros(1).set_(a.storage()), L.zeros(1).set_(a.storage(), 1, (2,)))
+    report(L.zeros(1).expand(3).set_(a), a.set_(a), a._version)
 
 
 @story
-def test_who_sees_it(L, tell):
+def test_who_sees_it(L, report):
     a = L.arange(3.0)
     e = L.ones(2)
     d, v = e.detach(), e.view(1, 2)
     e.set_(a)
-    tell(e, d, v, e._version, d._version, v._version)
+    report(e, d, v, e._version, d._version, v._version)
     e.add_(1)
-    tell(a, d, v)
+    report(a, d, v)
     base = L.zeros(4)
     part = base[1:]
     part.set_(a)
     part[0] = 7
-    tell(base, part, a)
+    report(base, part, a)
     p = L.nn.Parameter(L.zeros(2))
     with L.no_grad():
-        tell(p.set_(L.ones(3)), p.is_leaf, type(p))
+        report(p.set_(L.ones(3)), p.is_leaf, type(p))
     (p * 2).sum().backward()
-    tell(p.grad)
+    report(p.grad)
 
 
 @story
-def test_what_was_saved_is_missed(L, tell):
+def test_what_was_saved_is_missed(L, report):
     x, s = L.ones(3, requires_grad=True), L.full((3,), 2.0)
     y = x * s
     s.set_(L.arange(6.0))
-    tell.raises(lambda: y.sum().backward())
+    report.raises(lambda: y.sum().backward())
     r = L.zeros(1, requires_grad=True)
-    tell.raises(lambda: r.set_(L.ones(2)))
-    tell(r)
+    report.raises(lambda: r.set_(L.ones(2)))
+    report(r)
 
 
 @story
-def test_what_does_not_fit(L, tell):
+def test_what_does_not_fit(L, report):
     a = L.arange(6.0)
     whole = L.zeros(1, dtype=L.int64)
     for wrong in (
@@ -75,11 +75,11 @@ def test_what_does_not_fit(L, tell):
         lambda: L.zeros(1).set_(a, 0, (-2,)),
         lambda: L.zeros(1).set_(a, 0, (2,), (-1,)),
     ):
-        tell.raises(wrong)
-    tell(whole)
+        report.raises(wrong)
+    report(whole)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tell.raises(lambda: whole.set_(a.storage()))
+        report.raises(lambda: whole.set_(a.storage()))
 
 
 def test_forms_that_are_none():
@@ -114,14 +114,14 @@ def test_no_gradient_through_it():
         vistorch.zeros(2).set_(a)
 
 
-def test_listeners_hear_it():
-    heard = []
+def test_listeners_get_it():
+    received = []
 
     class Listens(vistorch.engine.base.events.Listener):
         def write(self, tensor, rule):
-            heard.append(tensor)
+            received.append(tensor)
 
     x = vistorch.zeros(1)
     with Listens():
         x.set_(vistorch.ones(2))
-    assert heard == [x]
+    assert received == [x]

@@ -40,8 +40,8 @@ def test_as_in_torch(expression):
 
 def test_survives_pickle_and_copy():
     size = Size([2, 3])
-    for twin in (pickle.loads(pickle.dumps(size)), copy.copy(size), copy.deepcopy(size)):
-        assert type(twin) is Size and twin == size
+    for copied in (pickle.loads(pickle.dumps(size)), copy.copy(size), copy.deepcopy(size)):
+        assert type(copied) is Size and copied == size
 
 
 def test_no_attributes():

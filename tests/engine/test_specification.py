@@ -8,7 +8,7 @@ import pytest
 import vistorch as L
 from vistorch.engine.backward import specification
 from vistorch.engine.backward.backward_pass import Pass, drain, root_of
-from vistorch.engine.base.numpy_warnings import quiet
+from vistorch.engine.base.numpy_warnings import without_warnings
 from vistorch.engine.core.graph import leaf_of
 
 DTYPES = (L.float32, L.float32, L.float64, L.bfloat16, L.float16, L.complex64)
@@ -113,7 +113,7 @@ def same(found, expected):
 
 
 def specified(leaves, roots, grads):
-    with quiet(), L.no_grad():
+    with without_warnings(), L.no_grad():
         found = specification.gradients(roots, [g.copy() for g in grads])
     return [found.get(leaf) for leaf in leaves]
 

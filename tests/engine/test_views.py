@@ -1,4 +1,4 @@
-"""Views and writes through them against torch: one program, run in both libraries, must tell the same.
+"""Views and writes through them against torch: one program, run in both libraries, must give the same.
 
 Invariant: a program touches nothing but public names, and returns numbers, names, shapes and sentences.
 """

@@ -282,9 +282,9 @@ def fuzz(programs: int, seed: int = 0, jobs: int = 1) -> list[str]:
             running.append((stop, subprocess.Popen(command, **pipes)))
         waiting = []
         for stop, process in running:
-            told, said = process.communicate()
+            seen, said = process.communicate()
             if process.returncode:
-                last = int(told.split()[-1]) if told.split() else -1
+                last = int(seen.split()[-1]) if seen.split() else -1
                 found.append(
                     said.strip() if process.returncode == 1 else f"seed {last}: {process.returncode}"
                 )

@@ -1,4 +1,4 @@
-"""`%vt device` and `%vt torch`: they tell, they change, and they refuse before anything changed."""
+"""`%vt device` and `%vt torch`: they show, they change, and they refuse before anything changed."""
 
 import sys
 
@@ -8,7 +8,7 @@ import vistorch
 from vistorch import vt
 
 
-def test_it_tells(shell):
+def test_it_shows_the_device(shell):
     said = str(vt.device())
     assert said.startswith("devices: cpu (default)")
     if not vistorch.cuda.is_available():

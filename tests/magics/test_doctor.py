@@ -158,8 +158,8 @@ def test_what_is_fine_is_not_said_to_fail(monkeypatch):
     unalias_torch()
     monkeypatch.delitem(doctor.sys.modules, "torch", raising=False)
     monkeypatch.setattr(doctor.util, "find_spec", lambda name: None)
-    told = doctor._alias(None)[0]
-    assert told.says == "finds no PyTorch, which vistorch does not need" and "fails" not in told.says
+    seen = doctor._alias(None)[0]
+    assert seen.says == "finds no PyTorch, which vistorch does not need" and "fails" not in seen.says
 
 
 def test_little_memory(monkeypatch):

@@ -6,19 +6,19 @@ import pytest
 import vistorch
 from vistorch import nn, vt
 from vistorch.debug.breakpoint_session import Stopped, session
-from vistorch.debug.graph import listening
+from vistorch.debug.graph import graph_listeners
 from vistorch.vt import Refusal
 
 SETUP = "import vistorch as torch\nw = torch.ones(3, requires_grad=True)\nloss = (w * 2).sum()"
 
 
 @pytest.fixture(autouse=True)
-def quiet():
+def without_warnings():
     """Nothing listens and no breakpoint is left after a test."""
     yield
     session.clear()
     session.on_stop = session.names = None
-    listening.stop()
+    graph_listeners.stop()
 
 
 def net_and_loss():
@@ -38,50 +38,50 @@ def test_a_graph_in_a_terminal_is_its_text(type_in):
 
 
 def test_lines_are_known_from_the_moment_the_extension_is_loaded(type_in, bare):
-    assert listening.start() is False
+    assert graph_listeners.start() is False
     vistorch.unload_ipython_extension(bare)
-    assert listening.start() is True
+    assert graph_listeners.start() is True
 
 
 def test_the_first_pass_of_every_cell_is_looked_at(type_in):
     type_in(SETUP)
-    norms = next(one for one in listening._ears.open if isinstance(one, vistorch.debug.graph.Norms))
+    norms = next(one for one in graph_listeners._active.open if isinstance(one, vistorch.debug.graph.Norms))
     norms.share = 0.0  # nothing is left for passes that need not be looked at
     type_in("loss = (w * 2).sum(); loss.backward()\nsecond = (w * 2).sum(); second.backward()")
     type_in("third = (w * 2).sum(); third.backward()")
-    told = {name: "1.73" in type_in(f"%vt graph {name}").out for name in ("loss", "second", "third")}
-    assert told == {"loss": True, "second": False, "third": True}
+    seen = {name: "1.73" in type_in(f"%vt graph {name}").out for name in ("loss", "second", "third")}
+    assert seen == {"loss": True, "second": False, "third": True}
 
 
 LOOP = """
-heard = []
+seen = []
 for _ in range(30):
     net(torch.ones(2, 4)).sum().backward()
-    heard.append(hear.op is not None)
+    seen.append(listeners.op is not None)
 """
 
 
 def test_a_loop_runs_alone_after_its_first_passes(type_in, shell):
     type_in(
-        "import vistorch as torch\nfrom vistorch.engine.base.events import hear\nnet = torch.nn.Linear(4, 1)"
+        "import vistorch as torch\nfrom vistorch.engine.base.events import listeners\nnet = torch.nn.Linear(4, 1)"
     )
     type_in(LOOP)
-    heard = shell.user_ns["heard"]
-    assert heard == [True] * 19 + [False] * 11  # the twentieth pass is the last one that is heard
-    assert shell.user_ns["hear"].backward is None
-    type_in("loss = net(torch.ones(2, 4)).sum()")  # the next cell is heard again
+    received = shell.user_ns["seen"]
+    assert received == [True] * 19 + [False] * 11  # the twentieth pass is the last one that is recorded
+    assert shell.user_ns["listeners"].backward is None
+    type_in("loss = net(torch.ones(2, 4)).sum()")  # the next cell is recorded again
     assert (
         "line 1: loss = net"
         in type_in("print(__import__('vistorch').vt.graph(loss).record.nodes[0].line)").out
     )
 
 
-def test_calls_of_modules_without_a_pass_are_not_heard_forever(type_in, shell):
+def test_calls_of_modules_without_a_pass_are_not_recorded_forever(type_in, shell):
     type_in(
-        "import vistorch as torch\nfrom vistorch.engine.base.events import hear\nnet = torch.nn.Identity()"
+        "import vistorch as torch\nfrom vistorch.engine.base.events import listeners\nnet = torch.nn.Identity()"
     )
-    type_in("for _ in range(2100): net(1)\nquiet = hear.phase is None")
-    assert shell.user_ns["quiet"]
+    type_in("for _ in range(2100): net(1)\nsilent = listeners.phase is None")
+    assert shell.user_ns["silent"]
 
 
 def test_the_first_graph_says_that_lines_are_noted_from_now_on():

@@ -72,7 +72,7 @@ def test_reloading_works_and_adds_nothing(bare, capsys):
     assert picture(bare) == before
 
 
-def test_a_magic_and_a_formatter_of_somebody_else_come_back(bare):
+def test_a_magic_and_a_formatter_of_another_extension_come_back(bare):
     def theirs(line):
         return "theirs"
 

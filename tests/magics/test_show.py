@@ -13,7 +13,7 @@ import vistorch
 from vistorch import nn, vt
 from vistorch.debug import updates
 from vistorch.debug.updates import forget, remembered
-from vistorch.engine.base.events import hear
+from vistorch.engine.base.events import listeners
 from vistorch.widgets._frame.display import Display, shown
 from vistorch.widgets._frame.wire import pack
 
@@ -151,7 +151,7 @@ def test_a_name_is_followed_to_the_parameters_of_a_cell_that_is_run_again(shell,
             np.testing.assert_array_equal(np.asarray(update).reshape(one.shape), one.numpy())
         assert "no update" not in str(shown)
     shell.run_cell("%unload_ext vistorch")
-    assert hear.phase is None
+    assert listeners.phase is None
 
 
 def test_a_name_is_followed_by_names_and_indices_alone(shell, type_in):

@@ -37,11 +37,11 @@ def test_a_command_and_its_function_take_the_same(command):
 
 @ROWS
 def test_every_argument_is_documented_where_it_is_called_and_where_it_is_typed(command):
-    told = inspect.getdoc(command.line or getattr(vt, command.name))
+    noted = inspect.getdoc(command.line or getattr(vt, command.name))
     for action in command.parser._actions:
         assert action.help
-        assert f"{action.dest}:" in told, action.dest
-    assert "Example:" in told
+        assert f"{action.dest}:" in noted, action.dest
+    assert "Example:" in noted
 
 
 @ROWS

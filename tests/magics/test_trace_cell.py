@@ -19,24 +19,24 @@ def started(type_in):
     assert _listeners == before
 
 
-def test_a_cell_runs_as_usual_and_is_told_of(started, shell):
+def test_a_cell_runs_as_usual_and_is_reported(started, shell):
     typed = started("%%vt trace\ny = x.log()\nprint('said')\ny.sum()")
     assert typed.result.success and not typed.err
     assert typed.out.startswith("said\n")
-    shown, _, told = typed.out.partition("first bad value: ")
+    shown, _, seen = typed.out.partition("first bad value: ")
     assert "tensor(-inf, grad_fn=<SumBackward0>)" in shown
     assert re.search(
-        r"born in cell \[\d+\], line 2: log of \w+\[1\] = 0 gives -inf, in 1 of 2 values\.", told
+        r"comes from cell \[\d+\], line 2: log of \w+\[1\] = 0 gives -inf, in 1 of 2 values\.", seen
     )
-    assert ">   2  y = x.log()" in told and "    1  # %%vt trace" in told
+    assert ">   2  y = x.log()" in seen and "    1  # %%vt trace" in seen
     assert shell.user_ns["y"].tolist()[1] == float("-inf")
     assert shell.user_ns["_"] is not None and float(shell.user_ns["_"].detach()) == float("-inf")
 
 
 def test_backward_is_in_it_and_leaves_have_their_names(started):
-    told = started("%%vt trace\ny = x.sqrt()\n(y * torch.tensor([1.0, 0.0])).sum().backward()").out
-    assert "born in the backward of cell" in told and "of x.grad" in told
-    assert "BIRTH 0 / (2 · 0) = nan" in told
+    seen = started("%%vt trace\ny = x.sqrt()\n(y * torch.tensor([1.0, 0.0])).sum().backward()").out
+    assert "comes from the backward of cell" in seen and "of x.grad" in seen
+    assert "ORIGIN 0 / (2 · 0) = nan" in seen
 
 
 def test_parameters_are_named_by_their_module(started):
@@ -52,21 +52,21 @@ def test_parameters_are_named_by_their_module(started):
 def test_the_number_and_the_line_are_the_cell_s(started, shell, capsys):
     for _ in range(2):
         result = shell.run_cell("%%vt trace\n\n\nx.log()", store_history=True)
-        assert f"born in cell [{result.execution_count}], line 4: " in capsys.readouterr().out
+        assert f"comes from cell [{result.execution_count}], line 4: " in capsys.readouterr().out
 
 
 def test_an_exception_ends_the_cell_and_leaves_what_was_found(started, shell):
     typed = started("%%vt trace\ny = x.log()\n1 / 0\nz = 1")
     assert isinstance(typed.result.error_in_exec, ZeroDivisionError)
     assert "z" not in shell.user_ns and "y" in shell.user_ns
-    told = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
-    assert "The cell ended with ZeroDivisionError: division by zero" in told
-    assert told.count("ZeroDivisionError") == 3  # in what was found, and at both ends of one traceback
-    assert told.index("first bad value") < told.index("Traceback (most recent call last)")
-    assert "line 3\n      1 # %%vt trace" in told
-    assert re.search(r"3  1 / 0 +ended here", told)
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
+    assert "The cell ended with ZeroDivisionError: division by zero" in seen
+    assert seen.count("ZeroDivisionError") == 3  # in what was found, and at both ends of one traceback
+    assert seen.index("first bad value") < seen.index("Traceback (most recent call last)")
+    assert "line 3\n      1 # %%vt trace" in seen
+    assert re.search(r"3  1 / 0 +ended here", seen)
     for ours in ("run_cell_magic", "vistorch/vt", "running.py"):
-        assert ours not in told
+        assert ours not in seen
 
 
 def test_after_an_exception_errors_are_shown_as_before(started, shell):
@@ -77,22 +77,22 @@ def test_after_an_exception_errors_are_shown_as_before(started, shell):
     assert "no_such_name" in started("no_such_name").out
 
 
-def test_an_exception_that_somebody_catches_changes_no_later_one(started, shell):
+def test_an_exception_that_is_caught_changes_no_later_one(started, shell):
     before = vars(shell).get("showtraceback")
     started(
         "try:\n    get_ipython().run_cell_magic('vt', 'trace', '1 / 0')\nexcept ZeroDivisionError:\n    pass"
     )
-    told = started("int('later')").out
-    assert "ValueError" in told and "ZeroDivisionError" not in told
+    seen = started("int('later')").out
+    assert "ValueError" in seen and "ZeroDivisionError" not in seen
     assert vars(shell).get("showtraceback") is before
 
 
-def test_a_cell_that_cannot_be_read_is_told_once_and_nothing_else(started):
+def test_a_cell_that_cannot_be_read_is_reported_once_and_nothing_else(started):
     typed = started("%%vt trace\ny = = 1")
     assert isinstance(typed.result.error_in_exec, SyntaxError)
-    told = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
-    assert told.count("SyntaxError") == 1 and "line 2" in told
-    assert "first bad value" not in told and "running.py" not in told
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
+    assert seen.count("SyntaxError") == 1 and "line 2" in seen
+    assert "first bad value" not in seen and "running.py" not in seen
 
 
 def test_a_refusal_within_is_one_line(started):
@@ -103,7 +103,7 @@ def test_a_refusal_within_is_one_line(started):
     assert not typed.out
 
 
-def test_a_cell_without_ops_is_told_of_too(started):
+def test_a_cell_without_ops_is_reported_too(started):
     assert "There is no bad value in 0 ops forward and 0 back." in started("%%vt trace\nz = 1").out
 
 

@@ -6,7 +6,7 @@ import pytest
 import vistorch as L
 from vistorch import vt
 from vistorch.debug.compare import Recording
-from vistorch.engine.base.events import hear
+from vistorch.engine.base.events import listeners
 
 
 def recorded(scale, name="", **more):
@@ -17,13 +17,13 @@ def recorded(scale, name="", **more):
 
 
 def test_a_context_gives_a_recording_that_is_complete_at_its_end():
-    before = hear.op, hear.backward
+    before = listeners.op, listeners.backward
     run = recorded(2.0, "before")
     assert isinstance(run, Recording) and run.title == "before"
     assert [op.name for op in run.ops] == ["mul", "sin", "sum_all"]
     assert np.allclose(run.leaves["x"], 2 * np.cos(2.0))
     assert repr(run) == "recording 'before': 3 ops, gradients of 1 leaf, 80 B"
-    assert (hear.op, hear.backward) == before
+    assert (listeners.op, listeners.backward) == before
 
 
 def test_what_ran_before_an_exception_is_kept():
@@ -60,11 +60,11 @@ def test_in_cells(type_in, shell, tmp_path):
     assert "recording 'before': 2 ops, gradients of 1 leaf, " in typed.out
     assert "type `%vt compare before OTHER`" in typed.out
     path = tmp_path / "after run.vtr"
-    told = type_in(f'%%vt record after --save "{path}"\n(w * 3).sum().backward()').out
-    assert path.is_file() and str(path) in told
-    told = type_in("%vt compare before after").out
-    assert "before against after: 2 ops" in told and "w.grad differs by 1" in told
-    assert type_in(f'%vt compare before "{path}"').out == told
+    seen = type_in(f'%%vt record after --save "{path}"\n(w * 3).sum().backward()').out
+    assert path.is_file() and str(path) in seen
+    seen = type_in("%vt compare before after").out
+    assert "before against after: 2 ops" in seen and "w.grad differs by 1" in seen
+    assert type_in(f'%vt compare before "{path}"').out == seen
 
 
 def test_a_cell_that_fails_keeps_its_recording(type_in, shell):

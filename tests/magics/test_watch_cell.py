@@ -40,22 +40,22 @@ def started(type_in):
 
 
 LOOP = """%%vt watch --name run
-told = []
+noted = []
 for epoch in range(3):
     for i in range(0, len(X), 15):
         opt.zero_grad()
         nn.functional.cross_entropy(net(X[i:i+15]), Y[i:i+15]).backward()
         opt.step()
-        told.append(run.steps)"""
+        noted.append(run.steps)"""
 
 
 def test_the_cell_itself_says_how_many_steps_there_will_be(started, shell):
     started(LOOP)
-    assert shell.user_ns["told"] == [12] * 12 and shell.user_ns["run"].steps == 12
+    assert shell.user_ns["noted"] == [12] * 12 and shell.user_ns["run"].steps == 12
     started(LOOP.replace("range(3)", "range(2)").replace("opt.step()", "opt.step(); opt.step()"))
-    assert shell.user_ns["told"][-1] is None  # what was guessed was wrong, and is dropped
+    assert shell.user_ns["noted"][-1] is None  # what was guessed was wrong, and is dropped
     started(LOOP.replace("run\n", "run --steps 50\n", 1))
-    assert shell.user_ns["told"][-1] == 50
+    assert shell.user_ns["noted"][-1] == 50
 
 
 def test_plain_tensors_have_the_names_of_the_cell(started, shell):
@@ -73,9 +73,9 @@ def test_a_cell_runs_as_usual_and_a_table_follows(started, shell):
     typed = started("%%vt watch\ntrain(20)\nprint('said')\n6 * 7")
     assert typed.result.success
     assert "said\n" in typed.out and "42" in typed.out and shell.user_ns["_"] == 42
-    told = bare(typed.err)
-    assert "Finished after step 20\nloss " in told
-    assert "class  accuracy  right / seen" in told
+    seen = bare(typed.err)
+    assert "Finished after step 20\nloss " in seen
+    assert "class  accuracy  right / seen" in seen
 
 
 def test_what_is_computed_is_what_it_is_without(started, shell):
@@ -116,12 +116,12 @@ def test_an_exception_leaves_the_last_state_and_one_traceback(started, shell):
     assert isinstance(typed.result.error_in_exec, ZeroDivisionError) and "z" not in shell.user_ns
     run = shell.user_ns["run"]
     assert run.status == "error" and run.error["kind"] == "ZeroDivisionError" and run.error["line"] == 3
-    told = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
-    assert told.count("Traceback (most recent call last)") == 1
-    assert told.count("ZeroDivisionError") == 2  # at both ends of it
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
+    assert seen.count("Traceback (most recent call last)") == 1
+    assert seen.count("ZeroDivisionError") == 2  # at both ends of it
     assert "Error after step 5" in bare(typed.err)
     for ours in ("run_cell_magic", "vistorch/vt", "running.py"):
-        assert ours not in told
+        assert ours not in seen
     assert vars(shell).get("showtraceback") is before
     assert started("print('on')").out == "on\n"
 
@@ -136,11 +136,11 @@ def test_an_interrupt_leaves_the_last_state(started, shell):
 def test_an_interrupt_shows_the_own_line_and_no_library(started, shell):
     started("class Stop(nn.Module):\n    def forward(self, x):\n        raise KeyboardInterrupt")
     typed = started("%%vt watch\ntrain(2)\nnn.Sequential(nn.Linear(4, 4), Stop())(X)")
-    told = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
-    assert "nn.Sequential(nn.Linear(4, 4), Stop())(X)" in told and "raise KeyboardInterrupt" in told
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
+    assert "nn.Sequential(nn.Linear(4, 4), Stop())(X)" in seen and "raise KeyboardInterrupt" in seen
     typed = started("%%vt watch\ntrain(2)\n__import__('_thread').interrupt_main()\ntrain(500)")
-    told = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
-    assert "KeyboardInterrupt" in told and "site-packages" not in told and "vistorch/engine" not in told
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", typed.out)
+    assert "KeyboardInterrupt" in seen and "site-packages" not in seen and "vistorch/engine" not in seen
 
 
 def test_an_interrupt_while_the_loop_is_held(started, shell):
@@ -304,8 +304,8 @@ def test_a_run_left_open_is_closed_by_the_next_of_its_model(capsys):
 def test_flow(started, sentence):
     assert "No parameter has a gradient: call backward() first" in started("%vt flow net").out
     started("train()")
-    told = started("%vt flow net --title mine").out
-    assert told.startswith("mine\nparameter  shape") and "0.weight   8 × 4" in told
+    seen = started("%vt flow net --title mine").out
+    assert seen.startswith("mine\nparameter  shape") and "0.weight   8 × 4" in seen
     assert sentence("%vt flow 5") == "flow takes a module, not int: type %vt flow model"
     assert sentence("%vt flow nn.ReLU()") == "ReLU has no parameters: there is no gradient to show"
     assert "needs a module after a backward pass" in sentence("%vt flow")

@@ -99,7 +99,7 @@ def test_what_is_kept_can_be_exported(front, tmp_path):
     assert "step 3" in (tmp_path / "run.svg").read_text()
 
 
-def test_watching_that_fails_is_told_on_the_panel(front):
+def test_watching_that_fails_is_reported_on_the_panel(front):
     net, opt, loop = small_training()
     with vt.watch(net, opt) as run:
         loop(2)
@@ -127,11 +127,11 @@ class Hands:
 
 
 def go(to):
-    return lambda view: view._heard(view, {"type": "go", "id": 1, "to": to}, [])
+    return lambda view: view._receive(view, {"type": "go", "id": 1, "to": to}, [])
 
 
 def leave(how):
-    return lambda view: view._heard(view, {"type": "leave", "id": 2, "how": how}, [])
+    return lambda view: view._receive(view, {"type": "leave", "id": 2, "how": how}, [])
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_an_interrupt_in_the_stepper_leaves_gradients_alone(front):
     net, opt, loop = small_training()
 
     def interrupt(view):
-        view._heard(view, {"type": "go", "id": 1, "to": 4}, [])
+        view._receive(view, {"type": "go", "id": 1, "to": 4}, [])
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), vt.watch(net, opt, snapshot_every=0) as run:

@@ -57,7 +57,7 @@ try:
 except mp.ProcessRaisedException as error:
     print(str(error).splitlines()[-1])
 """
-TOLD = "[(0, 0, [1]), (1, 1, [1])]\n[[2.0, 2.0]]\n[4, 9]\n5\nZeroDivisionError: division by zero\n"
+PRINTED = "[(0, 0, [1]), (1, 1, [1])]\n[[2.0, 2.0]]\n[4, 9]\n5\nZeroDivisionError: division by zero\n"
 
 
 def run(program, *how, **more):
@@ -70,7 +70,7 @@ def test_functions_and_classes_of_a_session(method):
     program = CELLS.replace("METHOD", method)
     # as text on a pipe, and as an argument: two main modules that no process can import
     done = run(program, "-", input=program) if method == "spawn" else run(program, "-c", program)
-    assert done.stdout == TOLD, done.stderr
+    assert done.stdout == PRINTED, done.stderr
     assert done.stderr == ""
 
 

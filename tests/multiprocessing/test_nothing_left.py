@@ -86,7 +86,7 @@ def test_nothing_is_left(method, how, tmp_path):
             time.sleep(0.05)
         assert not left, left
         assert not [name for name in names if os.path.exists(name)]
-        assert not [path for path in folder.rglob("*") if "desk" in path.name or path.is_socket()]
+        assert not [path for path in folder.rglob("*") if "memory-" in path.name or path.is_socket()]
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(main.pid, signal.SIGKILL)

@@ -22,41 +22,41 @@ def descriptors():
 
 
 @story
-def test_all_that_share_the_memory_move(L, tell):
+def test_all_that_share_the_memory_move(L, report):
     x = L.arange(12.0).reshape(3, 4)
     row, turned, same, storage = x[1], x.t(), x.detach(), x.untyped_storage()
-    tell(x.is_shared(), storage.is_shared(), x.share_memory_() is x)
+    report(x.is_shared(), storage.is_shared(), x.share_memory_() is x)
     for t in (x, row, turned, same, storage):
-        tell(t.is_shared())
+        report(t.is_shared())
     x.fill_(7)
     row[2] = 1
-    tell(x, row, turned, same, storage.nbytes(), row.storage_offset(), turned.stride())
-    tell(row.untyped_storage().data_ptr() == x.data_ptr() == storage.data_ptr())
+    report(x, row, turned, same, storage.nbytes(), row.storage_offset(), turned.stride())
+    report(row.untyped_storage().data_ptr() == x.data_ptr() == storage.data_ptr())
 
 
 @story
-def test_moving_through_a_view_or_a_storage(L, tell):
+def test_moving_through_a_view_or_a_storage(L, report):
     x = L.zeros(4, 4)
     x[1:3, 1:3].share_memory_()
-    tell(x.is_shared())
+    report(x.is_shared())
     y = L.ones(3)
     storage = y.untyped_storage()
-    tell(storage.share_memory_() is storage, y.is_shared(), L.UntypedStorage._new_shared(4).is_shared())
+    report(storage.share_memory_() is storage, y.is_shared(), L.UntypedStorage._new_shared(4).is_shared())
     y[0] = 5
-    tell(storage.tolist(), y)
+    report(storage.tolist(), y)
 
 
 @story
-def test_what_a_tensor_is_does_not_change(L, tell):
+def test_what_a_tensor_is_does_not_change(L, report):
     w = L.ones(2, 3, requires_grad=True)
     y = w * 2
     y.share_memory_()
-    tell(y.grad_fn is not None, y.requires_grad, y.is_shared(), w.is_shared())
+    report(y.grad_fn is not None, y.requires_grad, y.is_shared(), w.is_shared())
     y.sum().backward()
-    tell(w.grad, w.share_memory_().is_leaf, w.grad.is_shared())
+    report(w.grad, w.share_memory_().is_leaf, w.grad.is_shared())
     for t in (L.tensor(3.0), L.empty(0), L.empty(0, 3), L.ones(3, dtype=L.bfloat16), L.ones(2).expand(3, 2)):
         before = t.stride()
-        tell(t.is_shared(), t.share_memory_().is_shared(), t, t.shape, t.stride() == before)
+        report(t.is_shared(), t.share_memory_().is_shared(), t, t.shape, t.stride() == before)
 
 
 def test_parameters_stay_the_objects_an_optimizer_holds():

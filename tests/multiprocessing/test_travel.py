@@ -96,7 +96,7 @@ def test_from_one_child_to_another():
 
 
 @story
-def test_within_one_process(L, tell):
+def test_within_one_process(L, report):
     from importlib import import_module
 
     queue = import_module(f"{L.__name__}.multiprocessing").SimpleQueue()
@@ -104,7 +104,7 @@ def test_within_one_process(L, tell):
     queue.put(x)
     y = queue.get()
     y[0] = 9
-    tell(x, y, x.is_shared(), y.data_ptr() == x.data_ptr())
+    report(x, y, x.is_shared(), y.data_ptr() == x.data_ptr())
     for t in (
         L.ones(2, requires_grad=True),
         nn_of(L).Parameter(L.ones(2)),
@@ -115,18 +115,18 @@ def test_within_one_process(L, tell):
         t.note = "mine"
         queue.put(t)
         back = queue.get()
-        tell(back, back.shape, back.stride(), back.storage_offset(), back.is_leaf, hasattr(back, "note"))
+        report(back, back.shape, back.stride(), back.storage_offset(), back.is_leaf, hasattr(back, "note"))
     for kind in (L.bfloat16, L.float16, L.complex64, L.bool, L.int8):
         queue.put(L.ones(3, dtype=kind))
-        tell(str(queue.get().dtype))
+        report(str(queue.get().dtype))
     queue.put(x.untyped_storage())
     storage = queue.get()
-    tell(type(storage).__name__, storage.nbytes(), storage.data_ptr() == x.data_ptr())
+    report(type(storage).__name__, storage.nbytes(), storage.data_ptr() == x.data_ptr())
     tied = nn_of(L).Linear(2, 2)
     tied.again = tied.weight
     queue.put(tied)
     back = queue.get()
-    tell(back.again is back.weight, back.weight.data_ptr() == tied.weight.data_ptr())
+    report(back.again is back.weight, back.weight.data_ptr() == tied.weight.data_ptr())
 
 
 def nn_of(L):
@@ -134,30 +134,30 @@ def nn_of(L):
 
 
 @story
-def test_what_does_not_travel(L, tell):
+def test_what_does_not_travel(L, report):
     from importlib import import_module
 
     queue = import_module(f"{L.__name__}.multiprocessing").SimpleQueue()
     x = L.ones(2, requires_grad=True)
-    tell.raises(lambda: queue.put(x * 2))
+    report.raises(lambda: queue.put(x * 2))
     x.register_hook(print)
-    tell.warns(lambda: queue.put(x))
-    tell(queue.get())
+    report.warns(lambda: queue.put(x))
+    report(queue.get())
 
 
 @story
-def test_strategies(L, tell):
+def test_strategies(L, report):
     from importlib import import_module
 
     m = import_module(f"{L.__name__}.multiprocessing")
-    tell(m.get_sharing_strategy(), sorted(m.get_all_sharing_strategies()))
+    report(m.get_sharing_strategy(), sorted(m.get_all_sharing_strategies()))
     m.set_sharing_strategy("file_system")
-    tell(m.get_sharing_strategy())
+    report(m.get_sharing_strategy())
     m.set_sharing_strategy("file_descriptor")
     try:
         m.set_sharing_strategy("pigeon")
     except AssertionError as error:
-        tell(sorted(str(error).split()))
+        report(sorted(str(error).split()))
 
 
 class Marked(vistorch.Tensor):
@@ -222,7 +222,7 @@ def test_a_subclass_of_process():
 
 def test_descriptors_are_given_back():
     queue = mp.SimpleQueue()
-    queue.put(vistorch.ones(2))  # the desk opens
+    queue.put(vistorch.ones(2))  # the memory server starts
     queue.get()
     gc.collect()
     before = len(os.listdir("/proc/self/fd"))

@@ -10,7 +10,7 @@ from vistorch import nn
 
 
 def answer(inbox, outbox, direct):
-    """Write into what comes, tell how it looks, and send back something of one's own."""
+    """Write into what comes, report how it looks, and send back something of one's own."""
     direct += 1
     pair = inbox.get()
     row, whole = pair["row"], pair["whole"]

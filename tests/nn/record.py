@@ -60,7 +60,7 @@ class Layer:
         flatten: the result of a call as tensors, where it is not a tensor or a nest of tuples, lists and dicts.
         grads: False where a call has no gradients.
         reference: for a class that torch.nn lacks, a function of torch that gives a class of torch modules, with the
-            same constructor, that does what this one shall do. Of exceptions it says only that there is one.
+            same constructor, that does what this one should do. Of exceptions it says only that there is one.
     """
 
     name: str

@@ -146,9 +146,9 @@ def test_warning_of_the_encoder(options):
         stack = lib.nn.TransformerEncoder(layer, 1)
         return stack.use_nested_tensor, stack.enable_nested_tensor
 
-    (ours, said), (theirs, heard) = both(run)
+    (ours, said), (theirs, received) = both(run)
     assert ours == theirs
-    assert said == heard
+    assert said == received
 
 
 def test_warning_of_the_whole_and_of_masks_that_do_not_match():
@@ -162,9 +162,9 @@ def test_warning_of_the_whole_and_of_masks_that_do_not_match():
         hidden = lib.zeros(2, 3, dtype=lib.bool)
         return model(x, y, src_mask=mask, src_key_padding_mask=hidden)
 
-    (ours, said), (theirs, heard) = both(run)
+    (ours, said), (theirs, received) = both(run)
     np.testing.assert_allclose(numpy_of(ours), numpy_of(theirs), rtol=1e-4, atol=1e-5)
-    assert said == heard and len(said) >= 2
+    assert said == received and len(said) >= 2
 
 
 @pytest.mark.parametrize("rows", [[[0, 0, 1], [0, 0, 0]], [[0, 1, 0], [0, 0, 0]], [[0, 1, 1], [0, 0, 1]]])

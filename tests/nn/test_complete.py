@@ -8,7 +8,7 @@ from tests.ops.samples import OPS
 
 # Bases, an old name of NLLLoss, and what is no layer of its own; test_module.py and tests/nn/parallel have them.
 NO_LAYERS = ("Container", "DataParallel", "Module", "NLLLoss2d")
-# What torch.nn.functional shows although it is not its own: type helpers, decorators, other rooms.
+# What torch.nn.functional shows although it is not its own: type helpers, decorators, other modules.
 NOT_ITS_OWN = {
     "BroadcastingList1",
     "BroadcastingList2",

@@ -1,4 +1,4 @@
-"""LazyModuleMixin: its hooks, loading, and what it becomes; both libraries tell the same story."""
+"""LazyModuleMixin: its hooks, loading, and what it becomes; both libraries give the same story."""
 
 import importlib
 from typing import Any
@@ -20,18 +20,18 @@ def both(story: Any) -> None:
 def test_it_becomes_the_plain_module() -> None:
     def story(lib: Any) -> list:
         lazy = lib.nn.LazyConv2d(6, 3)
-        told = [repr(lazy), lazy.in_channels, lazy.has_uninitialized_params(), list(lazy.state_dict())]
-        told += [repr(lazy.weight), len(lazy._forward_pre_hooks), len(lazy._load_state_dict_pre_hooks)]
+        noted = [repr(lazy), lazy.in_channels, lazy.has_uninitialized_params(), list(lazy.state_dict())]
+        noted += [repr(lazy.weight), len(lazy._forward_pre_hooks), len(lazy._load_state_dict_pre_hooks)]
         y = lazy(lib.ones(2, 4, 5, 5))
-        told += [
+        noted += [
             tuple(y.shape),
             repr(lazy),
             type(lazy).__name__,
             type(lazy.weight).__name__,
             lazy.in_channels,
         ]
-        told += [len(lazy._forward_pre_hooks), len(lazy._load_state_dict_pre_hooks)]
-        return [*told, hasattr(lazy, "_load_hook"), hasattr(lazy, "_initialize_hook")]
+        noted += [len(lazy._forward_pre_hooks), len(lazy._load_state_dict_pre_hooks)]
+        return [*noted, hasattr(lazy, "_load_hook"), hasattr(lazy, "_initialize_hook")]
 
     both(story)
 
@@ -40,9 +40,9 @@ def test_loading_gives_it_shapes() -> None:
     def story(lib: Any) -> list:
         plain, lazy = lib.nn.Conv2d(4, 6, 3), lib.nn.LazyConv2d(6, 3)
         lazy.load_state_dict(plain.state_dict())
-        told = [tuple(lazy.weight.shape), lazy.has_uninitialized_params(), repr(lazy)]
+        noted = [tuple(lazy.weight.shape), lazy.has_uninitialized_params(), repr(lazy)]
         same = bool((lazy(lib.ones(1, 4, 3, 3)) == plain(lib.ones(1, 4, 3, 3))).all())
-        return [*told, same, repr(lazy)]
+        return [*noted, same, repr(lazy)]
 
     both(story)
 

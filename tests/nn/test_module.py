@@ -20,7 +20,7 @@ def net(L):
 
 
 @story
-def test_attributes_go_to_their_tables(L, tell):
+def test_attributes_go_to_their_tables(L, report):
     m = L.nn.Module()
     m.p = L.nn.Parameter(L.ones(2))
     m.b = L.nn.Buffer(L.zeros(2))
@@ -31,39 +31,39 @@ def test_attributes_go_to_their_tables(L, tell):
     m.register_parameter("empty", None)
     m.register_buffer("nothing", None)
     m.register_module("nobody", None)
-    tell(dict(m.named_parameters()), dict(m.named_buffers()), [n for n, _ in m.named_modules()])
-    tell(list(m.state_dict()), m.plain, m.none, m.empty, m.nothing, m.nobody)
-    tell([k for k in dir(m) if k in ("p", "b", "loose", "child", "plain", "empty", "nothing", "nobody")])
+    report(dict(m.named_parameters()), dict(m.named_buffers()), [n for n, _ in m.named_modules()])
+    report(list(m.state_dict()), m.plain, m.none, m.empty, m.nothing, m.nobody)
+    report([k for k in dir(m) if k in ("p", "b", "loose", "child", "plain", "empty", "nothing", "nobody")])
     m.p = None
-    tell(m.p, list(m.state_dict()))
+    report(m.p, list(m.state_dict()))
     m.b = L.ones(1)
-    tell(m.b, sorted(k for k in vars(m) if not k.startswith("_")))
+    report(m.b, sorted(k for k in vars(m) if not k.startswith("_")))
     m.plain = L.nn.Parameter(L.ones(1))
-    tell(sorted(k for k in vars(m) if not k.startswith("_")), [n for n, _ in m.named_parameters()])
+    report(sorted(k for k in vars(m) if not k.startswith("_")), [n for n, _ in m.named_parameters()])
     m.plain = None
     m.child = None
-    tell([n for n, _ in m.named_children()])
+    report([n for n, _ in m.named_children()])
     del m.b, m.loose, m.plain
-    tell(list(m.state_dict()))
-    tell.raises(lambda: m.b)
-    tell.raises(lambda: delattr(m, "b"))
+    report(list(m.state_dict()))
+    report.raises(lambda: m.b)
+    report.raises(lambda: delattr(m, "b"))
 
 
 @story
-def test_attributes_that_are_refused(L, tell):
+def test_attributes_that_are_refused(L, report):
     class Early(L.nn.Module):
         def __init__(self, value):
             self.value = value
             super().__init__()
 
     for value in (L.nn.Parameter(L.ones(1)), L.nn.Identity(), L.ones(1), 3):
-        tell.raises(lambda value=value: Early(value).value)
+        report.raises(lambda value=value: Early(value).value)
     m = net(L)
-    tell.raises(lambda: setattr(m.first, "weight", L.ones(1)))
-    tell.raises(lambda: setattr(m.first, "weight", 3))
-    tell.raises(lambda: setattr(m, "first", 3))
+    report.raises(lambda: setattr(m.first, "weight", L.ones(1)))
+    report.raises(lambda: setattr(m.first, "weight", 3))
+    report.raises(lambda: setattr(m, "first", 3))
     m.register_buffer("b", L.ones(1))
-    tell.raises(lambda: setattr(m, "b", 3))
+    report.raises(lambda: setattr(m, "b", 3))
     for what, value in (
         ("register_parameter", L.nn.Parameter(L.ones(1))),
         ("register_buffer", L.ones(1)),
@@ -71,62 +71,62 @@ def test_attributes_that_are_refused(L, tell):
     ):
         register = getattr(m, what)
         for name in ("a.b", "", 3, "forward", "first"):
-            tell.raises(lambda register=register, name=name, value=value: register(name, value))
-        tell.raises(lambda register=register: register("new", "text"))
-    tell.raises(lambda: m.register_parameter("grown", L.nn.Parameter(L.ones(1)) * 2))
-    tell.raises(lambda: L.nn.Module(3))
-    tell.raises(lambda: L.nn.Module(a=3))
-    tell.raises(lambda: L.nn.Module()(3))
-    tell.raises(lambda: m.nope)
-    tell.raises(lambda: m.train("yes"))
+            report.raises(lambda register=register, name=name, value=value: register(name, value))
+        report.raises(lambda register=register: register("new", "text"))
+    report.raises(lambda: m.register_parameter("grown", L.nn.Parameter(L.ones(1)) * 2))
+    report.raises(lambda: L.nn.Module(3))
+    report.raises(lambda: L.nn.Module(a=3))
+    report.raises(lambda: L.nn.Module()(3))
+    report.raises(lambda: m.nope)
+    report.raises(lambda: m.train("yes"))
 
 
 @story
-def test_walking(L, tell):
+def test_walking(L, report):
     m = net(L)
     m.again = m.first
     m.inner.own = L.nn.Parameter(L.ones(1))
     m.register_parameter("shared", m.inner.own)
-    tell([n for n, _ in m.named_modules()], [n for n, _ in m.named_modules(remove_duplicate=False)])
-    tell([n for n, _ in m.named_parameters()], [n for n, _ in m.named_parameters(remove_duplicate=False)])
-    tell([n for n, _ in m.named_parameters("p", recurse=False)], [n for n, _ in m.named_children()])
-    tell(len(list(m.modules())), len(list(m.children())), len(list(m.parameters())), len(list(m.buffers())))
-    tell(list(m.state_dict()))
-    tell(m.get_submodule(""), m.get_submodule("inner.1"), m.get_parameter("inner.1.bias"))
+    report([n for n, _ in m.named_modules()], [n for n, _ in m.named_modules(remove_duplicate=False)])
+    report([n for n, _ in m.named_parameters()], [n for n, _ in m.named_parameters(remove_duplicate=False)])
+    report([n for n, _ in m.named_parameters("p", recurse=False)], [n for n, _ in m.named_children()])
+    report(len(list(m.modules())), len(list(m.children())), len(list(m.parameters())), len(list(m.buffers())))
+    report(list(m.state_dict()))
+    report(m.get_submodule(""), m.get_submodule("inner.1"), m.get_parameter("inner.1.bias"))
     for path in ("inner.2", "inner.own", "x.y", "inner.1.weight"):
-        tell.raises(lambda path=path: m.get_submodule(path))
-        tell.raises(lambda path=path: m.get_buffer(path))
-    tell.raises(lambda: m.get_parameter("inner"))
+        report.raises(lambda path=path: m.get_submodule(path))
+        report.raises(lambda path=path: m.get_buffer(path))
+    report.raises(lambda: m.get_parameter("inner"))
     m.set_submodule("inner.0", L.nn.Linear(4, 4))
-    tell(m)
-    tell.raises(lambda: m.set_submodule("", L.nn.Identity()))
-    tell.raises(lambda: m.set_submodule("inner.own", L.nn.Identity()))
-    tell.raises(lambda: m.set_submodule("inner.9", L.nn.Identity(), strict=True))
-    tell.raises(lambda: m.set_submodule("inner.0", 3))
+    report(m)
+    report.raises(lambda: m.set_submodule("", L.nn.Identity()))
+    report.raises(lambda: m.set_submodule("inner.own", L.nn.Identity()))
+    report.raises(lambda: m.set_submodule("inner.9", L.nn.Identity(), strict=True))
+    report.raises(lambda: m.set_submodule("inner.0", 3))
     order = []
     m.apply(lambda module: order.append(type(module).__name__))
-    tell(order)
+    report(order)
 
 
 @story
-def test_moving(L, tell):
+def test_moving(L, report):
     m = net(L)
     m.register_buffer("count", L.tensor(3))
     m(L.ones(2, 3)).sum().backward()
     before = [id(p) for p in m.parameters()]
     for move in ("double", "half", "float", "bfloat16"):
         getattr(m, move)()
-        tell([str(t.dtype) for t in (*m.parameters(), *m.buffers())], m.first.weight.grad)
+        report([str(t.dtype) for t in (*m.parameters(), *m.buffers())], m.first.weight.grad)
     m.to(L.float64)
-    tell([id(p) for p in m.parameters()] == before, m.first.weight.grad.dtype, m.count.dtype)
-    tell(m.to("cpu").first.weight.dtype, m.to(L.ones(1)).first.weight.dtype, m.type(L.float64).count.dtype)
-    tell(m.to(dtype=L.float32, device="cpu") is m)
+    report([id(p) for p in m.parameters()] == before, m.first.weight.grad.dtype, m.count.dtype)
+    report(m.to("cpu").first.weight.dtype, m.to(L.ones(1)).first.weight.dtype, m.type(L.float64).count.dtype)
+    report(m.to(dtype=L.float32, device="cpu") is m)
     for wrong in (L.int64, "nowhere"):
-        tell.raises(lambda wrong=wrong: type(m.to(wrong)).__name__)
-    tell.warns(lambda: net(L).to(L.complex64))
-    tell([tuple(p.shape) for p in m.to_empty(device="cpu").parameters()])
+        report.raises(lambda wrong=wrong: type(m.to(wrong)).__name__)
+    report.warns(lambda: net(L).to(L.complex64))
+    report([tuple(p.shape) for p in m.to_empty(device="cpu").parameters()])
     m.requires_grad_(False)
-    tell(
+    report(
         [p.requires_grad for p in m.parameters()],
         m.eval().training,
         m.inner[0].training,
@@ -135,40 +135,40 @@ def test_moving(L, tell):
 
 
 @story
-def test_zero_grad(L, tell):
+def test_zero_grad(L, report):
     m = net(L)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a cycle between parameter and gradient
         m(L.ones(1, 3)).sum().backward(create_graph=True)
     m.zero_grad(set_to_none=False)
-    tell([(p.grad, p.grad.grad_fn) for p in m.parameters()])
+    report([(p.grad, p.grad.grad_fn) for p in m.parameters()])
     m.zero_grad()
-    tell([p.grad for p in m.parameters()])
+    report([p.grad for p in m.parameters()])
 
 
 @story
-def test_state_dict(L, tell):
+def test_state_dict(L, report):
     m = net(L)
     state = m.state_dict()
-    tell(list(state), type(state), dict(state._metadata), [v.requires_grad for v in state.values()])
-    tell([v.requires_grad for v in m.state_dict(keep_vars=True).values()], list(m.state_dict(prefix="x.")))
+    report(list(state), type(state), dict(state._metadata), [v.requires_grad for v in state.values()])
+    report([v.requires_grad for v in m.state_dict(keep_vars=True).values()], list(m.state_dict(prefix="x.")))
     into = OrderedDict()
-    tell(m.state_dict(destination=into) is into)
-    tell(list(tell.warns(lambda: m.state_dict(OrderedDict(), "y.", True))))
-    tell(m.load_state_dict(state))
+    report(m.state_dict(destination=into) is into)
+    report(list(report.warns(lambda: m.state_dict(OrderedDict(), "y.", True))))
+    report(m.load_state_dict(state))
     other = net(L)
     other.load_state_dict(state)
-    tell(all(bool((a == b).all()) for a, b in zip(other.parameters(), m.parameters(), strict=True)))
+    report(all(bool((a == b).all()) for a, b in zip(other.parameters(), m.parameters(), strict=True)))
     other.load_state_dict(state, assign=True)
-    tell(other.first.weight.data_ptr() == m.first.weight.data_ptr(), type(other.first.weight))
+    report(other.first.weight.data_ptr() == m.first.weight.data_ptr(), type(other.first.weight))
     fewer = {k: v for k, v in state.items() if k != "first.bias"}
     more = {**state, "first.extra": L.ones(1), "else": L.ones(1)}
     wrong = {**state, "first.bias": L.ones(7), "first.weight": "text"}
     for given in (fewer, more, wrong, {}, {**fewer, "first.biass": L.ones(1)}):
-        tell.raises(lambda given=given: m.load_state_dict(given))
-    tell(m.load_state_dict(fewer, strict=False), m.load_state_dict(more, strict=False))
-    tell.raises(lambda: m.load_state_dict(wrong, strict=False))
-    tell.raises(lambda: m.load_state_dict([1]))
+        report.raises(lambda given=given: m.load_state_dict(given))
+    report(m.load_state_dict(fewer, strict=False), m.load_state_dict(more, strict=False))
+    report.raises(lambda: m.load_state_dict(wrong, strict=False))
+    report.raises(lambda: m.load_state_dict([1]))
 
 
 def test_a_state_dict_that_does_not_fit_changes_nothing():
@@ -182,7 +182,7 @@ def test_a_state_dict_that_does_not_fit_changes_nothing():
 
 
 @story
-def test_extra_state_and_hooks_of_state_dicts(L, tell):
+def test_extra_state_and_hooks_of_state_dicts(L, report):
     class Counted(L.nn.Linear):
         def __init__(self):
             super().__init__(1, 1)
@@ -195,69 +195,69 @@ def test_extra_state_and_hooks_of_state_dicts(L, tell):
             self.n = state["n"] + 1
 
     m = L.nn.Sequential(Counted())
-    told = []
-    m.register_state_dict_pre_hook(lambda module, prefix, keep: told.append(("pre", prefix, keep)))
+    seen = []
+    m.register_state_dict_pre_hook(lambda module, prefix, keep: seen.append(("pre", prefix, keep)))
     post = m[0].register_state_dict_post_hook(
-        lambda module, state, prefix, meta: told.append(("post", list(state), prefix))
+        lambda module, state, prefix, meta: seen.append(("post", list(state), prefix))
     )
     m[0].register_load_state_dict_pre_hook(
-        lambda module, state, prefix, *rest: told.append(("load", list(state), prefix, rest[1]))
+        lambda module, state, prefix, *rest: seen.append(("load", list(state), prefix, rest[1]))
     )
     m.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
     state = m.state_dict()
-    tell(
+    report(
         list(state),
         state["0._extra_state"],
         m.load_state_dict({k: v for k, v in state.items() if "bias" not in k}),
         m[0].n,
     )
-    tell(told)
+    report(seen)
     post.remove()
     m[0].register_state_dict_post_hook(lambda *args: 3)
-    tell.raises(m.state_dict)
+    report.raises(m.state_dict)
     plain = L.nn.Sequential(L.nn.Linear(1, 1))
-    tell.raises(lambda: plain.load_state_dict(state))
-    tell.raises(lambda: L.nn.Sequential(Counted()).load_state_dict(plain.state_dict()))
+    report.raises(lambda: plain.load_state_dict(state))
+    report.raises(lambda: L.nn.Sequential(Counted()).load_state_dict(plain.state_dict()))
 
 
 @story
-def test_forward_hooks(L, tell):
+def test_forward_hooks(L, report):
     m = net(L)
-    told = []
+    seen = []
     x = L.ones(2, 3)
     a = m.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
     b = m.register_forward_pre_hook(
-        lambda module, args, kwargs: told.append((len(args), kwargs)), with_kwargs=True, prepend=True
+        lambda module, args, kwargs: seen.append((len(args), kwargs)), with_kwargs=True, prepend=True
     )
     c = m.register_forward_hook(lambda module, args, out: out + 1)
     d = m.register_forward_hook(
-        lambda module, args, kwargs, out: told.append(tuple(out.shape)), with_kwargs=True
+        lambda module, args, kwargs, out: seen.append(tuple(out.shape)), with_kwargs=True
     )
-    tell(m(x), told)
+    report(m(x), seen)
     for handle in (a, b, c, d):
         handle.remove()
-    tell(
+    report(
         m(x),
         [len(getattr(m, t)) for t in ("_forward_hooks", "_forward_pre_hooks", "_forward_hooks_with_kwargs")],
     )
     m.register_forward_pre_hook(lambda module, args, kwargs: 3, with_kwargs=True)
-    tell.raises(lambda: m(x))
+    report.raises(lambda: m(x))
     n = L.nn.Identity()
-    n.register_forward_hook(lambda *args: told.append("always"), always_call=True)
-    n.register_forward_hook(lambda *args: told.append("sometimes"))
-    tell.raises(n)
-    tell(told, n(x))
+    n.register_forward_hook(lambda *args: seen.append("always"), always_call=True)
+    n.register_forward_hook(lambda *args: seen.append("sometimes"))
+    report.raises(n)
+    report(seen, n(x))
     with L.nn.modules.module.register_module_forward_hook(
-        lambda module, args, out: told.append(type(module).__name__)
+        lambda module, args, out: seen.append(type(module).__name__)
     ):
         net(L)(x)
     with L.nn.modules.module.register_module_forward_pre_hook(lambda module, args: (args[0] * 0,)):
-        tell(L.nn.Identity()(x))
-    tell(told, L.nn.Identity()(x))
+        report(L.nn.Identity()(x))
+    report(seen, L.nn.Identity()(x))
 
 
 @story
-def test_an_always_called_hook_that_raises_itself(L, tell):
+def test_an_always_called_hook_that_raises_itself(L, report):
     class Fails(L.nn.Module):
         def forward(self, x):
             raise ValueError("first")
@@ -268,70 +268,70 @@ def test_an_always_called_hook_that_raises_itself(L, tell):
         raise KeyError("second")
 
     m.register_forward_hook(hook, always_call=True)
-    tell.warns(lambda: tell.raises(lambda: m(L.ones(1))))
+    report.warns(lambda: report.raises(lambda: m(L.ones(1))))
 
 
 @story
-def test_full_backward_hooks(L, tell):
+def test_full_backward_hooks(L, report):
     m = net(L)
-    told = []
+    seen = []
 
     def note(module, grad_in, grad_out):
-        told.append((type(module).__name__, grad_in, grad_out))
+        seen.append((type(module).__name__, grad_in, grad_out))
 
     m.register_full_backward_hook(note)
     m.first.register_full_backward_hook(lambda module, gi, go: None if gi[0] is None else (gi[0] * 2,))
     m.inner[1].register_full_backward_pre_hook(lambda module, go: (go[0] * 3,))
     x = L.ones(2, 3, requires_grad=True)
     m(x).sum().backward()
-    tell(told, x.grad, m.first.weight.grad, m.inner[1].weight.grad)
-    tell.warns(lambda: m(L.ones(2, 3)).sum().backward())
-    tell(told)
-    tell.raises(lambda: m.register_backward_hook(note))
+    report(seen, x.grad, m.first.weight.grad, m.inner[1].weight.grad)
+    report.warns(lambda: m(L.ones(2, 3)).sum().backward())
+    report(seen)
+    report.raises(lambda: m.register_backward_hook(note))
     m.register_full_backward_hook(lambda module, gi, go: (1, 2))
-    tell.raises(lambda: m(x).sum().backward())
+    report.raises(lambda: m(x).sum().backward())
     m = net(L)
     m.register_full_backward_pre_hook(lambda module, go: (1, 2))
-    tell.raises(lambda: m(x).sum().backward())
+    report.raises(lambda: m(x).sum().backward())
     with L.no_grad():
-        tell(m(x))
+        report(m(x))
     with L.nn.modules.module.register_module_full_backward_hook(note):
         net(L)(x).sum().backward()
-    tell(told)
+    report(seen)
 
 
 @story
-def test_full_backward_hooks_of_several_inputs_and_outputs(L, tell):
+def test_full_backward_hooks_of_several_inputs_and_outputs(L, report):
     class Two(L.nn.Module):
         def forward(self, x, n, y):
             return x * y, y * n, n
 
-    told = []
+    seen = []
     m = Two()
-    m.register_full_backward_hook(lambda module, gi, go: told.append((gi, go)))
+    m.register_full_backward_hook(lambda module, gi, go: seen.append((gi, go)))
     x, y = L.ones(2, requires_grad=True), L.full((2,), 3.0)
     a, b, n = m(x, 4, y)
-    tell(a.grad_fn.name(), b.requires_grad, n)
+    report(a.grad_fn.name(), b.requires_grad, n)
     a.sum().backward()
-    tell(told, x.grad)
+    report(seen, x.grad)
     m = L.nn.Identity()
     m.register_full_backward_hook(lambda module, gi, go: None)
-    tell.raises(lambda: m({"x": x}))
+    report.raises(lambda: m({"x": x}))
 
 
 @story
-def test_backward_hooks_of_the_old_kind(L, tell):
+def test_backward_hooks_of_the_old_kind(L, report):
     m = net(L)
-    told = []
-    m.register_backward_hook(lambda module, gi, go: told.append((len(gi), go)))
+    seen = []
+    m.register_backward_hook(lambda module, gi, go: seen.append((len(gi), go)))
     x = L.ones(2, 3, requires_grad=True)
-    tell.warns(lambda: m(x).sum().backward())
-    tell(told)
-    tell.raises(lambda: m.register_full_backward_hook(lambda *args: None))
+    report.warns(lambda: m(x).sum().backward())
+    report(seen)
+    report.raises(lambda: m.register_full_backward_hook(lambda *args: None))
 
 
 @story
-def test_copies(L, tell):
+def test_copies(L, report):
     m = net(L)
     m.register_forward_hook(double)
     m(L.ones(1, 3)).sum().backward()
@@ -341,9 +341,9 @@ def test_copies(L, tell):
         pickle.loads(pickle.dumps(m)),
         pickle.load(io.BytesIO(pickle.dumps(m, 2))),
     ):
-        tell(again, again(x), again.first.weight.grad is None, len(again._forward_hooks), again.training)
+        report(again, again(x), again.first.weight.grad is None, len(again._forward_hooks), again.training)
     shallow = copy.copy(m)
-    tell(shallow.first is m.first, shallow._parameters is m._parameters)
+    report(shallow.first is m.first, shallow._parameters is m._parameters)
 
 
 def double(module, args, out):
@@ -351,26 +351,26 @@ def double(module, args, out):
 
 
 @story
-def test_registration_hooks(L, tell):
+def test_registration_hooks(L, report):
     module = L.nn.modules.module
-    told = []
+    seen = []
     with (
-        module.register_module_parameter_registration_hook(lambda m, n, p: told.append(("p", n))),
-        module.register_module_buffer_registration_hook(lambda m, n, p: told.append(("b", n))),
-        module.register_module_module_registration_hook(lambda m, n, p: told.append(("m", n))),
+        module.register_module_parameter_registration_hook(lambda m, n, p: seen.append(("p", n))),
+        module.register_module_buffer_registration_hook(lambda m, n, p: seen.append(("b", n))),
+        module.register_module_module_registration_hook(lambda m, n, p: seen.append(("m", n))),
     ):
         m = L.nn.Sequential(L.nn.Linear(1, 1))
         m.register_buffer("x", L.ones(1))
-    tell(told, module._addindent("a\nb", 2))
+    report(seen, module._addindent("a\nb", 2))
 
 
 @story
-def test_parameters(L, tell):
+def test_parameters(L, report):
     p = L.nn.Parameter(L.ones(2), requires_grad=False)
-    tell(
+    report(
         repr(p), p, p.is_leaf, p * 2, type(p.data), type(p.detach()), type(p.clone()), isinstance(p, L.Tensor)
     )
-    tell(
+    report(
         repr(L.nn.Parameter()),
         repr(copy.deepcopy(p)),
         repr(pickle.loads(pickle.dumps(L.nn.Parameter(L.ones(1))))),
@@ -379,15 +379,15 @@ def test_parameters(L, tell):
     shared = L.nn.Parameter(source)
     with L.no_grad():
         shared.add_(1)
-    tell(source, shared._version, source._version)
-    tell.raises(lambda: L.nn.Parameter(L.ones(2, dtype=L.int64)))
+    report(source, shared._version, source._version)
+    report.raises(lambda: L.nn.Parameter(L.ones(2, dtype=L.int64)))
     lazy = L.nn.UninitializedParameter()
-    tell(repr(lazy), type(lazy), isinstance(lazy, L.nn.Parameter), L.nn.parameter.is_lazy(lazy), lazy.dtype)
-    tell.raises(lambda: lazy.shape)
+    report(repr(lazy), type(lazy), isinstance(lazy, L.nn.Parameter), L.nn.parameter.is_lazy(lazy), lazy.dtype)
+    report.raises(lambda: lazy.shape)
     lazy.materialize((2, 3))
-    tell(type(lazy), tuple(lazy.shape), lazy.requires_grad)
+    report(type(lazy), tuple(lazy.shape), lazy.requires_grad)
     b = L.nn.Buffer(L.ones(1), persistent=False)
-    tell(
+    report(
         repr(b),
         isinstance(b, L.nn.Buffer),
         isinstance(L.ones(1), L.nn.Buffer),
@@ -395,22 +395,22 @@ def test_parameters(L, tell):
     )
 
 
-def test_a_listener_hears_modules_and_their_path():
-    told = []
+def test_a_listener_gets_modules_and_their_path():
+    seen = []
 
     class Listens(vistorch.engine.base.events.Listener):
         def phase(self, name, subject, *details):
-            told.append((name, type(subject).__name__))
+            seen.append((name, type(subject).__name__))
 
     m = net(vistorch)
     with Listens():
         m(vistorch.ones(1, 3))
         m.eval()
         m.zero_grad()
-    assert told[:3] == [("forward", "Sequential"), ("forward", "Linear"), ("forward_end", "Linear")]
-    assert [name for name, _ in told].count("forward") == [name for name, _ in told].count("forward_end") == 5
-    assert told[-1] == ("zero_grad", "Sequential")
-    assert told[-2] == ("eval", "Sequential")
+    assert seen[:3] == [("forward", "Sequential"), ("forward", "Linear"), ("forward_end", "Linear")]
+    assert [name for name, _ in seen].count("forward") == [name for name, _ in seen].count("forward_end") == 5
+    assert seen[-1] == ("zero_grad", "Sequential")
+    assert seen[-2] == ("eval", "Sequential")
 
 
 def test_module_is_whole_and_declares_what_it_keeps():

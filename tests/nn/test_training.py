@@ -20,27 +20,27 @@ def labels(L, classes, *shape):
     return L.tensor(np.random.default_rng(7).integers(0, classes, shape))
 
 
-def train(L, tell, model, loss, optimizer, values=True):
+def train(L, report, model, loss, optimizer, values=True):
     for _ in range(STEPS):
         optimizer.zero_grad()
         value = loss()
         value.backward()
         optimizer.step()
-        tell(value.item())
+        report(value.item())
     if values:
-        tell(*[p.detach().abs().sum().item() for p in model.parameters()])
+        report(*[p.detach().abs().sum().item() for p in model.parameters()])
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_lenet(L, tell):
+def test_lenet(L, report):
     model = models.lenet(L.nn)
     x, y = data(L, 8, 3, 32, 32), labels(L, 10, 8)
     optimizer = L.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    train(L, tell, model, lambda: L.nn.CrossEntropyLoss()(model(x), y), optimizer)
+    train(L, report, model, lambda: L.nn.CrossEntropyLoss()(model(x), y), optimizer)
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_residual_network(L, tell):
+def test_residual_network(L, report):
     model = L.nn.Sequential(
         *list(models.resnet18(L.nn).children())[:5],
         L.nn.AdaptiveAvgPool2d(1),
@@ -49,14 +49,16 @@ def test_residual_network(L, tell):
     )
     x, y = data(L, 4, 3, 16, 16), labels(L, 10, 4)
     optimizer = L.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4, nesterov=True)
-    train(L, tell, model, lambda: L.nn.functional.cross_entropy(model(x), y, label_smoothing=0.1), optimizer)
+    train(
+        L, report, model, lambda: L.nn.functional.cross_entropy(model(x), y, label_smoothing=0.1), optimizer
+    )
     model.eval()
     with L.no_grad():
-        tell(model(x))
+        report(model(x))
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_language_model_of_transformer_blocks(L, tell):
+def test_language_model_of_transformer_blocks(L, report):
     model = models.gpt(L, vocabulary=20, width=32, heads=4, length=12)
     tokens = labels(L, 20, 3, 12)
     optimizer = L.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.95))
@@ -65,11 +67,11 @@ def test_language_model_of_transformer_blocks(L, tell):
         out = model(tokens[:, :-1])
         return L.nn.functional.cross_entropy(out.reshape(-1, 20), tokens[:, 1:].reshape(-1))
 
-    train(L, tell, model, loss, optimizer)
+    train(L, report, model, loss, optimizer)
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_language_model_of_lstm(L, tell):
+def test_language_model_of_lstm(L, report):
     model = models.language_lstm(L, vocabulary=20, width=16)
     tokens = labels(L, 20, 7, 3)
     optimizer = L.optim.RMSprop(model.parameters(), lr=0.01)
@@ -78,11 +80,11 @@ def test_language_model_of_lstm(L, tell):
         value = L.nn.functional.cross_entropy(model(tokens[:-1]).reshape(-1, 20), tokens[1:].reshape(-1))
         return value
 
-    train(L, tell, model, loss, optimizer)
+    train(L, report, model, loss, optimizer)
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_dropout_and_batch_norm(L, tell):
+def test_dropout_and_batch_norm(L, report):
     nn = L.nn
     model = nn.Sequential(
         nn.Conv2d(1, 8, 3, padding="same", padding_mode="reflect", bias=False),
@@ -100,12 +102,12 @@ def test_dropout_and_batch_norm(L, tell):
     )
     x, y = data(L, 6, 1, 8, 8), labels(L, 5, 6)
     optimizer = L.optim.Adam(model.parameters(), lr=0.01)
-    train(L, tell, model, lambda: nn.NLLLoss()(model(x), y), optimizer)
-    tell(model.state_dict())
+    train(L, report, model, lambda: nn.NLLLoss()(model(x), y), optimizer)
+    report(model.state_dict())
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_variational_autoencoder(L, tell):
+def test_variational_autoencoder(L, report):
     nn, F = L.nn, L.nn.functional
 
     class Net(nn.Module):
@@ -129,11 +131,11 @@ def test_variational_autoencoder(L, tell):
         near = F.binary_cross_entropy(again, x, reduction="sum")
         return near - 0.5 * L.sum(1 + spread - mean.pow(2) - spread.exp())
 
-    train(L, tell, model, loss, optimizer)
+    train(L, report, model, loss, optimizer)
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_two_networks_against_each_other(L, tell):
+def test_two_networks_against_each_other(L, report):
     nn = L.nn
     maker = nn.Sequential(
         nn.ConvTranspose2d(6, 8, 4),
@@ -158,11 +160,11 @@ def test_two_networks_against_each_other(L, tell):
         fooled = criterion(judge(made), L.ones(4, 1))
         fooled.backward()
         first.step()
-        tell(wrong.item(), fooled.item())
+        report(wrong.item(), fooled.item())
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_a_sequence_classified_by_attention(L, tell):
+def test_a_sequence_classified_by_attention(L, report):
     nn = L.nn
     layer = nn.TransformerEncoderLayer(16, 4, 32, dropout=0.1, batch_first=True, norm_first=True)
     encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
@@ -177,11 +179,11 @@ def test_a_sequence_classified_by_attention(L, tell):
         return nn.functional.cross_entropy(model["head"](x.mean(1)), y)
 
     # the bias of the keys has no gradient but rounding, which NAdam makes steps of
-    train(L, tell, model, loss, optimizer, values=False)
+    train(L, report, model, loss, optimizer, values=False)
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_sequences_of_different_lengths(L, tell):
+def test_sequences_of_different_lengths(L, report):
     nn = L.nn
     gru, head = nn.GRU(5, 6, bidirectional=True, batch_first=True), nn.Linear(12, 1)
     model = nn.ModuleList([gru, head])
@@ -194,11 +196,11 @@ def test_sequences_of_different_lengths(L, tell):
         out, lengths = nn.utils.rnn.pad_packed_sequence(out, batch_first=True)
         return nn.functional.huber_loss(head(out).squeeze(-1).sum(1), lengths.to(out.dtype))
 
-    train(L, tell, model, loss, optimizer)
+    train(L, report, model, loss, optimizer)
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_a_penalty_on_the_gradient(L, tell):
+def test_a_penalty_on_the_gradient(L, report):
     """Training through a second derivative."""
     nn = L.nn
     model = nn.Sequential(nn.Linear(4, 8), nn.Softplus(), nn.LayerNorm(8), nn.Linear(8, 1))
@@ -210,11 +212,11 @@ def test_a_penalty_on_the_gradient(L, tell):
         (slope,) = L.autograd.grad(out.sum(), x, create_graph=True)
         return out.pow(2).mean() + (slope.norm(dim=1) - 1).pow(2).mean()
 
-    train(L, tell, model, loss, optimizer)
+    train(L, report, model, loss, optimizer)
 
 
 @story(rtol=1e-3, atol=1e-5)
-def test_a_frozen_network_with_a_new_head(L, tell):
+def test_a_frozen_network_with_a_new_head(L, report):
     nn = L.nn
     model = models.lenet(nn)
     for p in model.parameters():
@@ -225,5 +227,5 @@ def test_a_frozen_network_with_a_new_head(L, tell):
         [{"params": model[-1].parameters(), "lr": 0.1}, {"params": model[:-1].parameters()}], lr=1.0
     )
     before = model[0].weight.clone()
-    train(L, tell, model, lambda: nn.functional.cross_entropy(model(x), y), optimizer)
-    tell(bool((before == model[0].weight).all()), [p.grad is None for p in model.parameters()])
+    train(L, report, model, lambda: nn.functional.cross_entropy(model(x), y), optimizer)
+    report(bool((before == model[0].weight).all()), [p.grad is None for p in model.parameters()])

@@ -48,7 +48,7 @@ def recorded() -> set[str]:
     return {op.name for op in OPS} | {op.name.removeprefix("Tensor.") for op in OPS}
 
 
-# Public names that are no ops: what a tensor is and where, numpy's and other libraries' doors, autograd's handles.
+# Public names that are no ops: what a tensor is and where, numpy's and other libraries' protocols, autograd's handles.
 # (pinverse is linalg.pinv with one argument less.) They are tested in
 # tests/engine/test_interop.py, test_create.py, test_device.py, test_elsewhere.py and in tests/autograd.
 NO_OPS = """
@@ -64,7 +64,7 @@ is_vulkan is_xla name resize resize_as volatile
 
 
 def public_ops() -> set[str]:
-    """The public names of the library's own tables, in-place twins, aliases and what is no op left out."""
+    """The public names of the library's own tables, in-place variants, aliases and what is no op left out."""
     if L is torch:
         return set()
     face = importlib.import_module(f"{L.__name__}.engine.core.registry")

@@ -32,18 +32,18 @@ def walk(L, options, steps=10, dtype="float64", pull=0.1):
     """Fifty directions: ten steps of five, on a loss with one low."""
     net, loss = network(L, dtype)
     optimizer = L.optim.LBFGS(net.parameters(), **{"max_iter": 5, **options})
-    told = []
+    noted = []
 
     def closure():
         optimizer.zero_grad()
         value = loss() + pull * sum((p * p).sum() for p in net.parameters())
         value.backward()
-        told.append(value.item())
+        noted.append(value.item())
         return value
 
     for _ in range(steps):
-        told.append(optimizer.step(closure).item())
-    return net, optimizer, told, closure
+        noted.append(optimizer.step(closure).item())
+    return net, optimizer, noted, closure
 
 
 @pytest.mark.parametrize("options", CASES)
@@ -59,9 +59,9 @@ def test_fifty_directions(options, dtype, rtol):
 @pytest.mark.parametrize("options", CASES)
 def test_states(options):
     @story(rtol=1e-6, atol=1e-8)
-    def compare(L, tell):
+    def compare(L, report):
         _, optimizer, _, _ = walk(L, options, steps=2)
-        tell(repr(optimizer), optimizer.defaults, optimizer.state_dict())
+        report(repr(optimizer), optimizer.defaults, optimizer.state_dict())
 
     compare()
 
@@ -143,7 +143,7 @@ def test_line_searches(seed):
 
 
 @story(rtol=1e-6, atol=1e-8)
-def test_hard_valleys(L, tell):
+def test_hard_valleys(L, report):
     for search in (None, "strong_wolfe"):
         p = L.nn.Parameter(L.tensor([-1.2, 1.0], dtype=L.float64))
         opt = L.optim.LBFGS([p], lr=1 if search else 1e-3, max_iter=8, line_search_fn=search)
@@ -155,11 +155,11 @@ def test_hard_valleys(L, tell):
             return loss
 
         for _ in range(5):
-            tell(opt.step(closure).detach(), p)
+            report(opt.step(closure).detach(), p)
 
 
 @story
-def test_many_kinds_of_parameters(L, tell):
+def test_many_kinds_of_parameters(L, report):
     a = L.nn.Parameter(L.ones(2, 3, dtype=L.float64).t())
     b = L.nn.Parameter(L.tensor([1 + 2j, -1j]))
     unused = L.nn.Parameter(L.ones(2, dtype=L.float64))
@@ -172,11 +172,11 @@ def test_many_kinds_of_parameters(L, tell):
         b.grad = 2 * b.detach()
         return loss
 
-    tell(opt.step(closure).detach(), a, b, unused, opt.step(lambda: closure().item()))
+    report(opt.step(closure).detach(), a, b, unused, opt.step(lambda: closure().item()))
 
 
 @story
-def test_where_a_step_ends_at_once(L, tell):
+def test_where_a_step_ends_at_once(L, report):
     p = L.nn.Parameter(L.zeros(2))
     opt = L.optim.LBFGS([p])
 
@@ -187,11 +187,11 @@ def test_where_a_step_ends_at_once(L, tell):
         return loss
 
     with L.no_grad():
-        tell(opt.step(closure).detach(), p, opt.state_dict()["state"])
+        report(opt.step(closure).detach(), p, opt.state_dict()["state"])
 
 
 @story
-def test_what_does_not_fit(L, tell):
+def test_what_does_not_fit(L, report):
     p, q = (L.nn.Parameter(L.ones(1)) for _ in range(2))
     for wrong in (
         lambda: L.optim.LBFGS([{"params": [p]}, {"params": [q]}]),
@@ -200,7 +200,7 @@ def test_what_does_not_fit(L, tell):
         lambda: L.optim.LBFGS([]),
         lambda: L.optim.LBFGS([p]).step(),
     ):
-        tell.raises(wrong)
+        report.raises(wrong)
     opt = L.optim.LBFGS([p], line_search_fn="no")
 
     def closure():
@@ -208,4 +208,4 @@ def test_what_does_not_fit(L, tell):
         (p * p).sum().backward()
         return (p * p).sum()
 
-    tell.raises(lambda: opt.step(closure))
+    report.raises(lambda: opt.step(closure))

@@ -77,9 +77,9 @@ def test_every_option_is_tried(name):
 @pytest.mark.parametrize("name, options", CASES)
 def test_texts_and_states(name, options):
     @story(rtol=1e-9, atol=1e-11)
-    def compare(L, tell):
+    def compare(L, report):
         _, optimizer, _ = walk(L, name, options, 3)
-        tell(repr(optimizer), optimizer.defaults, optimizer.state_dict())
+        report(repr(optimizer), optimizer.defaults, optimizer.state_dict())
 
     compare()
 
@@ -103,7 +103,7 @@ def test_states_go_on(name):
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_shapes_and_types(name, dtype):
     @story(rtol=0.01, atol=0.01)
-    def compare(L, tell):
+    def compare(L, report):
         shapes = [(2, 5), (5, 2), (4, 4), (1, 3)] + ([(), (3,), (2, 3, 4)] if name == "Adafactor" else [])
         rng = np.random.default_rng(0)
         ps = [L.nn.Parameter(L.tensor(rng.normal(size=s)).to(getattr(L, dtype))) for s in shapes]
@@ -113,14 +113,14 @@ def test_shapes_and_types(name, dtype):
         for _ in range(2):
             for p in ps:
                 p.grad = (p.detach() * 2 + 0.1).clone()
-            tell(opt.step(lambda: 3.0))
-        tell(ps, unused, [p.stride() for p in ps], sorted(opt.state_dict()["state"]))
+            report(opt.step(lambda: 3.0))
+        report(ps, unused, [p.stride() for p in ps], sorted(opt.state_dict()["state"]))
 
     compare()
 
 
 @story
-def test_what_does_not_fit(L, tell):
+def test_what_does_not_fit(L, report):
     p = L.nn.Parameter(L.ones(2, 2))
     for wrong in (
         *({"lr": lr} for lr in (-1, L.ones(2))),
@@ -130,7 +130,7 @@ def test_what_does_not_fit(L, tell):
         {"d": 0.5},
         {"weight_decay": -1},
     ):
-        tell.raises(lambda wrong=wrong: L.optim.Adafactor([p], **wrong))
+        report.raises(lambda wrong=wrong: L.optim.Adafactor([p], **wrong))
     for wrong in (
         {"lr": -1},
         {"lr": L.ones(2)},
@@ -138,16 +138,16 @@ def test_what_does_not_fit(L, tell):
         {"weight_decay": -1},
         {"adjust_lr_fn": "no"},
     ):
-        tell.raises(lambda wrong=wrong: L.optim.Muon([p], **wrong))
-    tell.raises(lambda: L.optim.Muon([L.nn.Parameter(L.ones(2))]))
+        report.raises(lambda wrong=wrong: L.optim.Muon([p], **wrong))
+    report.raises(lambda: L.optim.Muon([L.nn.Parameter(L.ones(2))]))
     for wrong in ({"ns_steps": 100}, {"ns_coefficients": (1, 2)}):
         p.grad = L.ones(2, 2)
-        tell.raises(lambda wrong=wrong: L.optim.Muon([p], **wrong).step())
+        report.raises(lambda wrong=wrong: L.optim.Muon([p], **wrong).step())
     z = L.nn.Parameter(L.ones(2, 2, dtype=L.complex64))
     z.grad = L.ones_like(z)
-    tell.raises(lambda: L.optim.Muon([z]).step())
-    tell.raises(lambda: L.optim.Adafactor([z]).step())
-    tell(p, z)
+    report.raises(lambda: L.optim.Muon([z]).step())
+    report.raises(lambda: L.optim.Adafactor([z]).step())
+    report(p, z)
 
 
 def test_the_gradient_stays_as_it_is():

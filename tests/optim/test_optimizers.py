@@ -71,9 +71,9 @@ def test_every_option_of_every_constructor_is_in_a_record():
 @pytest.mark.parametrize("name, options", CASES)
 def test_texts_and_states(name, options):
     @story(rtol=1e-10, atol=1e-12)
-    def compare(L, tell):
+    def compare(L, report):
         _net, optimizer, _ = walk(L, name, options, steps=3)
-        tell(repr(optimizer), optimizer.defaults, optimizer.state_dict())
+        report(repr(optimizer), optimizer.defaults, optimizer.state_dict())
 
     compare()
 
@@ -118,7 +118,7 @@ def test_a_step_allocates_nothing_after_the_first(name):
 
 @pytest.mark.parametrize("name", RECORDS)
 @story(rtol=1e-9, atol=1e-10)
-def test_complex_parameters(L, tell, name):
+def test_complex_parameters(L, report, name):
     values = np.array([[1 + 2j, -1j], [0.5, 3 - 1j]])
     p = L.nn.Parameter(L.tensor(values))
     q = L.nn.Parameter(L.tensor(values).t())  # not flat in memory
@@ -127,12 +127,12 @@ def test_complex_parameters(L, tell, name):
         optimizer.zero_grad()
         ((p * p).abs().sum() + (q * 3j).abs().pow(2).sum()).backward()
         optimizer.step()
-    tell(p, q)
+    report(p, q)
 
 
 @pytest.mark.parametrize("name", RECORDS)
 @story(rtol=1e-9, atol=1e-10)
-def test_layouts_and_versions(L, tell, name):
+def test_layouts_and_versions(L, report, name):
     base = L.zeros(3, 4, 5, dtype=L.float64)
     p = L.nn.Parameter((base + 1).transpose(0, 2))
     q = L.nn.Parameter(L.ones(2, 8, dtype=L.float64)[:, ::2])
@@ -144,7 +144,7 @@ def test_layouts_and_versions(L, tell, name):
         optimizer.zero_grad()
         ((p**3).sum() + (q**2).sum() + alone * 2 + empty.sum()).backward()
         optimizer.step()
-    tell(p, q, alone, unused, p._version > 0, p.stride(), sorted(optimizer.state_dict()["state"]))
+    report(p, q, alone, unused, p._version > 0, p.stride(), sorted(optimizer.state_dict()["state"]))
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -163,7 +163,7 @@ def test_half_precision_moves_and_keeps_its_type(name, dtype):
 
 @pytest.mark.parametrize("name", sorted(set(RECORDS) - {"Rprop"}))  # torch's Rprop overwrites what it saved
 @story(rtol=1e-5, atol=1e-7)  # torch corrects Adam's averages by a power in float32 here
-def test_gradients_through_a_differentiable_step(L, tell, name):
+def test_gradients_through_a_differentiable_step(L, report, name):
     start = L.tensor([1.0, 2.0], dtype=L.float64, requires_grad=True)
     p = start.clone()
     optimizer = getattr(L.optim, name)([p], lr=0.1, differentiable=True)
@@ -171,67 +171,67 @@ def test_gradients_through_a_differentiable_step(L, tell, name):
         p.grad = (start**3).clone()
         optimizer.step()
     (p * p).sum().backward()
-    tell(p, start.grad)
+    report(p, start.grad)
 
 
 @pytest.mark.parametrize("name", RECORDS)
 @story
-def test_bad_options(L, tell, name):
+def test_bad_options(L, report, name):
     for options in BAD[name]:
-        tell.raises(lambda options=options: getattr(L.optim, name)([L.nn.Parameter(L.ones(1))], **options))
+        report.raises(lambda options=options: getattr(L.optim, name)([L.nn.Parameter(L.ones(1))], **options))
 
 
 @story
-def test_groups(L, tell):
+def test_groups(L, report):
     a, b, c = (L.nn.Parameter(L.ones(1) * n) for n in range(3))
     optimizer = L.optim.SGD([{"params": [a], "lr": 0.5}, {"params": b}], lr=0.1, momentum=0.9)
-    tell(repr(optimizer))
+    report(repr(optimizer))
     optimizer.add_param_group({"params": [c], "nesterov": True})
-    tell([g["lr"] for g in optimizer.param_groups], optimizer.state_dict())
+    report([g["lr"] for g in optimizer.param_groups], optimizer.state_dict())
     named = L.optim.SGD([("x", a), ("y", b)], lr=0.1)
-    tell(named.param_groups[0]["param_names"], named.state_dict())
+    report(named.param_groups[0]["param_names"], named.state_dict())
     new = lambda: L.nn.Parameter(L.ones(1))  # noqa: E731
     for wrong in ([], L.ones(1), [3], [a * 2], [{"lr": 1}], 3, [{"params": {a}}], [("x", a), b]):
-        tell.raises(lambda wrong=wrong: L.optim.SGD(wrong, lr=0.1))
+        report.raises(lambda wrong=wrong: L.optim.SGD(wrong, lr=0.1))
     for wrong in ({"params": [a]}, {"params": [("z", new())]}, [new()], {"params": [new() * 2]}):
-        tell.raises(lambda wrong=wrong: optimizer.add_param_group(wrong))
-    tell.raises(lambda: named.add_param_group({"params": [new()]}))
-    tell(len(optimizer.param_groups), len(named.param_groups))
-    tell.warns(lambda: L.optim.SGD([a, a], lr=0.1))
+        report.raises(lambda wrong=wrong: optimizer.add_param_group(wrong))
+    report.raises(lambda: named.add_param_group({"params": [new()]}))
+    report(len(optimizer.param_groups), len(named.param_groups))
+    report.warns(lambda: L.optim.SGD([a, a], lr=0.1))
     for wrong in (
         {"state": {}, "param_groups": []},
         {"state": {}, "param_groups": [{"params": [0, 1, 2]}] * 3},
     ):
-        tell.raises(lambda wrong=wrong: optimizer.load_state_dict(wrong))
+        report.raises(lambda wrong=wrong: optimizer.load_state_dict(wrong))
 
 
 @story
-def test_hooks(L, tell):
+def test_hooks(L, report):
     p = L.nn.Parameter(L.ones(1))
     p.grad = L.ones(1)
-    told = []
+    seen = []
     optimizer = L.optim.SGD([p], lr=0.1)
-    optimizer.register_step_pre_hook(lambda o, args, kwargs: told.append(("pre", len(args), kwargs)))
-    optimizer.register_step_post_hook(lambda o, args, kwargs: told.append(("post", len(args))))
-    optimizer.register_state_dict_pre_hook(lambda o: told.append("saving"))
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append(("pre", len(args), kwargs)))
+    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append(("post", len(args))))
+    optimizer.register_state_dict_pre_hook(lambda o: seen.append("saving"))
     optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 1})
-    optimizer.register_load_state_dict_pre_hook(lambda o, state: told.append(sorted(state)))
-    optimizer.register_load_state_dict_post_hook(lambda o: told.append("loaded"))
+    optimizer.register_load_state_dict_pre_hook(lambda o, state: seen.append(sorted(state)))
+    optimizer.register_load_state_dict_post_hook(lambda o: seen.append("loaded"))
     module = importlib.import_module(f"{L.__name__}.optim.optimizer")
     with (
-        module.register_optimizer_step_pre_hook(lambda o, args, kwargs: told.append("every pre")),
-        module.register_optimizer_step_post_hook(lambda o, args, kwargs: told.append("every post")),
+        module.register_optimizer_step_pre_hook(lambda o, args, kwargs: seen.append("every pre")),
+        module.register_optimizer_step_post_hook(lambda o, args, kwargs: seen.append("every post")),
     ):
         optimizer.step()
     loss = optimizer.step(lambda: L.ones(1) * 3)
     optimizer.load_state_dict(optimizer.state_dict())
-    tell(told, loss, p)
+    report(seen, loss, p)
     optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, lambda: 5), {}))
-    tell(optimizer.step())
+    report(optimizer.step())
 
 
 @story
-def test_closures_and_copies(L, tell):
+def test_closures_and_copies(L, report):
     net, loss = network(L)
     optimizer = L.optim.Adam(net.parameters())
 
@@ -242,16 +242,16 @@ def test_closures_and_copies(L, tell):
         return value
 
     with L.no_grad():
-        tell(optimizer.step(closure), net[0].weight.grad)
+        report(optimizer.step(closure), net[0].weight.grad)
     again = copy.deepcopy(optimizer)
-    tell(repr(again) == repr(optimizer), len(again.state))
-    tell(repr(pickle.loads(pickle.dumps(optimizer))) == repr(optimizer))
+    report(repr(again) == repr(optimizer), len(again.state))
+    report(repr(pickle.loads(pickle.dumps(optimizer))) == repr(optimizer))
     optimizer.zero_grad(set_to_none=False)
-    tell([p.grad for p in net.parameters()])
+    report([p.grad for p in net.parameters()])
 
 
 @story
-def test_own_optimizers(L, tell):
+def test_own_optimizers(L, report):
     class Own(L.optim.Optimizer):
         def __init__(self, params, lr=None):
             required = importlib.import_module(f"{L.__name__}.optim.optimizer").required
@@ -268,20 +268,20 @@ def test_own_optimizers(L, tell):
     p.grad = L.ones(2)
     optimizer = Own([p], lr=0.5)
     optimizer.step()
-    tell(p, optimizer.state_dict(), repr(optimizer))
-    tell.raises(lambda: Own([p]))
-    tell.raises(lambda: L.optim.Optimizer([p], {}).step())
+    report(p, optimizer.state_dict(), repr(optimizer))
+    report.raises(lambda: Own([p]))
+    report.raises(lambda: L.optim.Optimizer([p], {}).step())
 
 
-def test_a_listener_hears_steps():
-    told = []
+def test_a_listener_gets_steps():
+    seen = []
 
     class Listens(vistorch.engine.base.events.Listener):
         def phase(self, name, subject, *details):
-            told.append(name)
+            seen.append(name)
 
         def write(self, tensor, rule):
-            told.append("write")
+            seen.append("write")
 
     p = vistorch.nn.Parameter(vistorch.ones(2))
     p.grad = vistorch.ones(2)
@@ -289,4 +289,4 @@ def test_a_listener_hears_steps():
     with Listens():
         optimizer.step()
         optimizer.zero_grad()
-    assert told == ["step", "write", "step_end", "zero_grad"]
+    assert seen == ["step", "write", "step_end", "zero_grad"]

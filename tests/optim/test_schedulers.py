@@ -95,19 +95,19 @@ def two_groups(L, kind="SGD", tensor_lr=False, **options):
 
 
 def made(L, name, optimizer, given):
-    room = L.optim.swa_utils if name == "SWALR" else L.optim.lr_scheduler
-    return getattr(room, name)(optimizer, **given)
+    api = L.optim.swa_utils if name == "SWALR" else L.optim.lr_scheduler
+    return getattr(api, name)(optimizer, **given)
 
 
 def walk(scheduler, steps, start=0):
     """The learning rates and momenta of some steps."""
-    told = []
+    seen = []
     for i in range(start, start + steps):
         groups = scheduler.optimizer.param_groups
-        told.append([(g["lr"], g.get("momentum"), g.get("betas")) for g in groups])
+        seen.append([(g["lr"], g.get("momentum"), g.get("betas")) for g in groups])
         scheduler.optimizer.step()
         scheduler.step(*[METRICS[i]] * (type(scheduler).__name__ == "ReduceLROnPlateau"))
-    return told
+    return seen
 
 
 def test_every_scheduler_and_option_is_in_a_record():
@@ -116,8 +116,8 @@ def test_every_scheduler_and_option_is_in_a_record():
     assert set(vistorch.optim.lr_scheduler.__all__) == set(torch.optim.lr_scheduler.__all__)
     assert set(vistorch.optim.swa_utils.__all__) == set(torch.optim.swa_utils.__all__)
     for name, records in RECORDS.items():
-        rooms = [L.optim.swa_utils if name == "SWALR" else L.optim.lr_scheduler for L in (vistorch, torch)]
-        ours, theirs = (inspect.signature(getattr(room, name)).parameters for room in rooms)
+        modules = [L.optim.swa_utils if name == "SWALR" else L.optim.lr_scheduler for L in (vistorch, torch)]
+        ours, theirs = (inspect.signature(getattr(api, name)).parameters for api in modules)
         assert {k: v.default for k, v in ours.items()} == {k: v.default for k, v in theirs.items()}
         assert list(ours) == list(theirs)
         used = {option for given in records for option in given}
@@ -127,22 +127,22 @@ def test_every_scheduler_and_option_is_in_a_record():
 @pytest.mark.parametrize("name, given", CASES)
 @pytest.mark.parametrize("kind, tensor_lr", [("SGD", False), ("Adam", False), ("SGD", True)])
 @exact
-def test_sixty_steps(L, tell, name, given, kind, tensor_lr):
+def test_sixty_steps(L, report, name, given, kind, tensor_lr):
     if kind == "Adam" or tensor_lr:
         given = {k: v for k, v in given.items() if not isinstance(v, Falls)} or given
     optimizer = two_groups(L, kind, tensor_lr)
-    tell.raises(lambda: tell(walk(made(L, name, optimizer, given), 60)))
-    tell([sorted(k for k in g if k != "params") for g in optimizer.param_groups])
+    report.raises(lambda: report(walk(made(L, name, optimizer, given), 60)))
+    report([sorted(k for k in g if k != "params") for g in optimizer.param_groups])
 
 
 @pytest.mark.parametrize("name, given", CASES)
 @exact
-def test_states_and_texts(L, tell, name, given):
+def test_states_and_texts(L, report, name, given):
     scheduler = made(L, name, two_groups(L), given)
-    tell(scheduler, scheduler.get_last_lr(), scheduler.base_lrs if hasattr(scheduler, "base_lrs") else 0)
+    report(scheduler, scheduler.get_last_lr(), scheduler.base_lrs if hasattr(scheduler, "base_lrs") else 0)
     walk(scheduler, 5)
-    tell(scheduler.state_dict(), scheduler.get_last_lr())
-    tell.warns(lambda: tell.raises(scheduler.get_lr))
+    report(scheduler.state_dict(), scheduler.get_last_lr())
+    report.warns(lambda: report.raises(scheduler.get_lr))
 
 
 @pytest.mark.parametrize("name, given", CASES)
@@ -166,114 +166,112 @@ def test_a_state_of_torch_goes_on_here_and_back(name, given):
 
 @pytest.mark.parametrize("name, given", CASES)
 @exact
-def test_last_epoch_and_the_closed_form(L, tell, name, given):
+def test_last_epoch_and_the_closed_form(L, report, name, given):
     if name == "ReduceLROnPlateau":
         scheduler = made(L, name, two_groups(L), given)
-        tell.warns(lambda: scheduler.step(1.0, 7))
-        tell(scheduler.last_epoch)
+        report.warns(lambda: scheduler.step(1.0, 7))
+        report(scheduler.last_epoch)
         return
     optimizer = two_groups(L)
-    tell.raises(lambda: made(L, name, two_groups(L), {**given, "last_epoch": 3}))
+    report.raises(lambda: made(L, name, two_groups(L), {**given, "last_epoch": 3}))
     walk(made(L, name, optimizer, given), 4)
-    tell.raises(lambda: tell(walk(made(L, name, optimizer, {**given, "last_epoch": 3}), 6)))
+    report.raises(lambda: report(walk(made(L, name, optimizer, {**given, "last_epoch": 3}), 6)))
     scheduler = made(L, name, two_groups(L), given)
     for epoch in (3, 11, 30, 0):
-        tell.warns(lambda epoch=epoch: scheduler.step(epoch))
-        tell(scheduler.last_epoch, scheduler.get_last_lr())
+        report.warns(lambda epoch=epoch: scheduler.step(epoch))
+        report(scheduler.last_epoch, scheduler.get_last_lr())
 
 
 @pytest.mark.parametrize("last", [0, 4, 9])
 @exact
-def test_sequences(L, tell, last):
-    room = L.optim.lr_scheduler
+def test_sequences(L, report, last):
+    api = L.optim.lr_scheduler
     optimizer = two_groups(L)
     parts = [
-        room.ConstantLR(optimizer, 0.1, total_iters=9),
-        room.ChainedScheduler([room.ExponentialLR(optimizer, 0.9)])
-        if last == 9
-        else room.StepLR(optimizer, 3),
-        room.CosineAnnealingLR(optimizer, 20),
-        room.LinearLR(optimizer, total_iters=7),
+        api.ConstantLR(optimizer, 0.1, total_iters=9),
+        api.ChainedScheduler([api.ExponentialLR(optimizer, 0.9)]) if last == 9 else api.StepLR(optimizer, 3),
+        api.CosineAnnealingLR(optimizer, 20),
+        api.LinearLR(optimizer, total_iters=7),
     ]
     if last == 9:
-        tell.raises(lambda: walk(room.SequentialLR(optimizer, parts, [4, 12, 40]), 6))
+        report.raises(lambda: walk(api.SequentialLR(optimizer, parts, [4, 12, 40]), 6))
         return
-    scheduler = room.SequentialLR(optimizer, parts, [4, 12, 40], last_epoch=last - 1)
-    tell(walk(scheduler, 60), scheduler.state_dict(), scheduler.get_last_lr())
+    scheduler = api.SequentialLR(optimizer, parts, [4, 12, 40], last_epoch=last - 1)
+    report(walk(scheduler, 60), scheduler.state_dict(), scheduler.get_last_lr())
 
 
 @exact
-def test_chains_and_their_states(L, tell):
-    room = L.optim.lr_scheduler
+def test_chains_and_their_states(L, report):
+    api = L.optim.lr_scheduler
 
     def chain(optimizer):
-        sequence = room.SequentialLR(
-            optimizer, [room.LinearLR(optimizer), room.ExponentialLR(optimizer, 0.95)], [10]
+        sequence = api.SequentialLR(
+            optimizer, [api.LinearLR(optimizer), api.ExponentialLR(optimizer, 0.95)], [10]
         )
-        return room.ChainedScheduler(
-            [sequence, room.MultiStepLR(optimizer, [5, 20]), room.CyclicLR(optimizer, 0.1, 0.2, 3)]
+        return api.ChainedScheduler(
+            [sequence, api.MultiStepLR(optimizer, [5, 20]), api.CyclicLR(optimizer, 0.1, 0.2, 3)]
             if optimizer.defaults["nesterov"]
-            else [room.ExponentialLR(optimizer, 0.98), room.StepLR(optimizer, 9, 0.5), sequence],
+            else [api.ExponentialLR(optimizer, 0.98), api.StepLR(optimizer, 9, 0.5), sequence],
             optimizer,
         )
 
     for nesterov in (False, True):
         scheduler = chain(two_groups(L, nesterov=nesterov))
-        tell(walk(scheduler, 30), scheduler.get_last_lr())
+        report(walk(scheduler, 30), scheduler.get_last_lr())
         state = scheduler.state_dict()
-        tell(state)
+        report(state)
         again = chain(two_groups(L, nesterov=nesterov))
         again.load_state_dict(state)
-        tell(again.state_dict(), walk(again, 20), sorted(state) == sorted(scheduler.state_dict()))
+        report(again.state_dict(), walk(again, 20), sorted(state) == sorted(scheduler.state_dict()))
 
 
 @exact
-def test_groups_added_before_and_after(L, tell):
-    room = L.optim.lr_scheduler
+def test_groups_added_before_and_after(L, report):
+    api = L.optim.lr_scheduler
     optimizer = two_groups(L)
     optimizer.add_param_group({"params": [L.nn.Parameter(L.ones(1))], "lr": 0.7})
-    schedulers = [room.StepLR(optimizer, 2), room.ReduceLROnPlateau(optimizer, patience=0, min_lr=[0.1] * 3)]
+    schedulers = [api.StepLR(optimizer, 2), api.ReduceLROnPlateau(optimizer, patience=0, min_lr=[0.1] * 3)]
     optimizer.step()
     schedulers[0].step()
-    tell([g["lr"] for g in optimizer.param_groups])
-    schedulers.append(room.ReduceLROnPlateau(optimizer, patience=0))
-    schedulers.append(room.LambdaLR(optimizer, damped))
+    report([g["lr"] for g in optimizer.param_groups])
+    schedulers.append(api.ReduceLROnPlateau(optimizer, patience=0))
+    schedulers.append(api.LambdaLR(optimizer, damped))
     optimizer.add_param_group({"params": [L.nn.Parameter(L.ones(1))]})
     for scheduler in schedulers:
         for _ in range(3):
-            tell.raises(lambda s=scheduler: s.step(*[1.0] * isinstance(s, room.ReduceLROnPlateau)))
-        tell([g["lr"] for g in optimizer.param_groups])
+            report.raises(lambda s=scheduler: s.step(*[1.0] * isinstance(s, api.ReduceLROnPlateau)))
+        report([g["lr"] for g in optimizer.param_groups])
 
 
 @exact
-def test_tensors_stay_the_same_tensor(L, tell):
+def test_tensors_stay_the_same_tensor(L, report):
     lr = L.tensor([0.5])
     optimizer = L.optim.SGD([L.nn.Parameter(L.ones(1))], lr=lr)
     scheduler = L.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
     optimizer.step()
     scheduler.step()
-    tell(optimizer.param_groups[0]["lr"] is lr, lr, scheduler.get_last_lr(), scheduler.base_lrs)
-    tell(scheduler.get_last_lr()[0] is lr)
+    report(optimizer.param_groups[0]["lr"] is lr, lr, scheduler.get_last_lr(), scheduler.base_lrs)
+    report(scheduler.get_last_lr()[0] is lr)
 
 
 @story
-def test_warnings(L, tell):
-    room = L.optim.lr_scheduler
+def test_warnings(L, report):
+    api = L.optim.lr_scheduler
     optimizer = two_groups(L)
-    scheduler = room.StepLR(optimizer, 2)
+    scheduler = api.StepLR(optimizer, 2)
     for _ in range(2):
-        tell.warns(scheduler.step)
+        report.warns(scheduler.step)
     optimizer = two_groups(L)
-    scheduler = room.StepLR(optimizer, 2)
+    scheduler = api.StepLR(optimizer, 2)
     optimizer.step = lambda: None
     for _ in range(2):
-        tell.warns(scheduler.step)
+        report.warns(scheduler.step)
     optimizer = two_groups(L)
-    first, second = room.StepLR(optimizer, 2), room.ExponentialLR(optimizer, 0.5)
+    first, second = api.StepLR(optimizer, 2), api.ExponentialLR(optimizer, 0.5)
     optimizer.step()
-    tell.warns(first.step)
-    tell.warns(second.step)
-    tell.warns(lambda: second.step(3))
+    report.warns(first.step)
+    report.warns(second.step)
+    report.warns(lambda: second.step(3))
 
 
 def test_warnings_name_the_line_of_the_user():
@@ -289,95 +287,97 @@ def test_warnings_name_the_line_of_the_user():
 
 
 @story
-def test_errors(L, tell):
-    room = L.optim.lr_scheduler
+def test_errors(L, report):
+    api = L.optim.lr_scheduler
     optimizer, other = two_groups(L), two_groups(L)
     for act in (
-        lambda: room.LRScheduler(optimizer),
-        lambda: room.LRScheduler("x"),
-        lambda: room.LambdaLR(optimizer, [damped]),
-        lambda: room.MultiplicativeLR(optimizer, [damped]),
-        lambda: room.MultiplicativeLR(optimizer, 3),
-        lambda: room.ConstantLR(optimizer, factor=1.5),
-        lambda: room.LinearLR(optimizer, start_factor=0),
-        lambda: room.LinearLR(optimizer, end_factor=2),
-        lambda: room.CosineAnnealingWarmRestarts(optimizer, 0),
-        lambda: room.CosineAnnealingWarmRestarts(optimizer, 2, 0),
-        lambda: room.CosineAnnealingWarmRestarts(optimizer, 2, eta_min="x"),
-        lambda: room.CosineAnnealingWarmRestarts(optimizer, 2).step(-1),
-        lambda: room.ReduceLROnPlateau(optimizer, factor=1.0),
-        lambda: room.ReduceLROnPlateau(3),
-        lambda: room.ReduceLROnPlateau(optimizer, min_lr=[1]),
-        lambda: room.ReduceLROnPlateau(optimizer, mode="x"),
-        lambda: room.ReduceLROnPlateau(optimizer, threshold_mode="x"),
-        lambda: room.CyclicLR("x", 0.1, 0.2),
-        lambda: room.CyclicLR(optimizer, [0.1], 0.2),
-        lambda: room.CyclicLR(optimizer, 0.1, 0.2, mode="x"),
-        lambda: room.CyclicLR(two_groups(L, "Adagrad"), 0.1, 0.2),
-        lambda: room.OneCycleLR(None, 0.1),
-        lambda: room.OneCycleLR(optimizer, 0.1),
-        lambda: room.OneCycleLR(optimizer, 0.1, epochs=2),
-        lambda: room.OneCycleLR(optimizer, 0.1, total_steps=1.5),
-        lambda: room.OneCycleLR(optimizer, 0.1, epochs=0, steps_per_epoch=2),
-        lambda: room.OneCycleLR(optimizer, 0.1, epochs=2, steps_per_epoch=-1),
-        lambda: room.OneCycleLR(optimizer, 0.1, total_steps=5, pct_start=2),
-        lambda: room.OneCycleLR(optimizer, 0.1, total_steps=5, anneal_strategy="x"),
-        lambda: room.OneCycleLR(optimizer, [0.1], total_steps=5),
-        lambda: room.OneCycleLR(two_groups(L, "Adagrad"), 0.1, total_steps=5),
-        lambda: walk(room.OneCycleLR(two_groups(L), 0.1, total_steps=5), 7),
-        lambda: room.SequentialLR(optimizer, [], []),
-        lambda: room.SequentialLR(optimizer, [3], []),
-        lambda: room.SequentialLR(optimizer, [room.StepLR(optimizer, 1)], [3]),
-        lambda: room.SequentialLR(optimizer, [room.StepLR(other, 1)], []),
-        lambda: room.SequentialLR(optimizer, [room.ReduceLROnPlateau(optimizer)], []),
-        lambda: room.ChainedScheduler([]),
-        lambda: room.ChainedScheduler([room.StepLR(optimizer, 1), room.StepLR(other, 1)]),
-        lambda: room.ChainedScheduler([room.ReduceLROnPlateau(optimizer)]),
-        lambda: room.ChainedScheduler([3], optimizer),
+        lambda: api.LRScheduler(optimizer),
+        lambda: api.LRScheduler("x"),
+        lambda: api.LambdaLR(optimizer, [damped]),
+        lambda: api.MultiplicativeLR(optimizer, [damped]),
+        lambda: api.MultiplicativeLR(optimizer, 3),
+        lambda: api.ConstantLR(optimizer, factor=1.5),
+        lambda: api.LinearLR(optimizer, start_factor=0),
+        lambda: api.LinearLR(optimizer, end_factor=2),
+        lambda: api.CosineAnnealingWarmRestarts(optimizer, 0),
+        lambda: api.CosineAnnealingWarmRestarts(optimizer, 2, 0),
+        lambda: api.CosineAnnealingWarmRestarts(optimizer, 2, eta_min="x"),
+        lambda: api.CosineAnnealingWarmRestarts(optimizer, 2).step(-1),
+        lambda: api.ReduceLROnPlateau(optimizer, factor=1.0),
+        lambda: api.ReduceLROnPlateau(3),
+        lambda: api.ReduceLROnPlateau(optimizer, min_lr=[1]),
+        lambda: api.ReduceLROnPlateau(optimizer, mode="x"),
+        lambda: api.ReduceLROnPlateau(optimizer, threshold_mode="x"),
+        lambda: api.CyclicLR("x", 0.1, 0.2),
+        lambda: api.CyclicLR(optimizer, [0.1], 0.2),
+        lambda: api.CyclicLR(optimizer, 0.1, 0.2, mode="x"),
+        lambda: api.CyclicLR(two_groups(L, "Adagrad"), 0.1, 0.2),
+        lambda: api.OneCycleLR(None, 0.1),
+        lambda: api.OneCycleLR(optimizer, 0.1),
+        lambda: api.OneCycleLR(optimizer, 0.1, epochs=2),
+        lambda: api.OneCycleLR(optimizer, 0.1, total_steps=1.5),
+        lambda: api.OneCycleLR(optimizer, 0.1, epochs=0, steps_per_epoch=2),
+        lambda: api.OneCycleLR(optimizer, 0.1, epochs=2, steps_per_epoch=-1),
+        lambda: api.OneCycleLR(optimizer, 0.1, total_steps=5, pct_start=2),
+        lambda: api.OneCycleLR(optimizer, 0.1, total_steps=5, anneal_strategy="x"),
+        lambda: api.OneCycleLR(optimizer, [0.1], total_steps=5),
+        lambda: api.OneCycleLR(two_groups(L, "Adagrad"), 0.1, total_steps=5),
+        lambda: walk(api.OneCycleLR(two_groups(L), 0.1, total_steps=5), 7),
+        lambda: api.SequentialLR(optimizer, [], []),
+        lambda: api.SequentialLR(optimizer, [3], []),
+        lambda: api.SequentialLR(optimizer, [api.StepLR(optimizer, 1)], [3]),
+        lambda: api.SequentialLR(optimizer, [api.StepLR(other, 1)], []),
+        lambda: api.SequentialLR(optimizer, [api.ReduceLROnPlateau(optimizer)], []),
+        lambda: api.ChainedScheduler([]),
+        lambda: api.ChainedScheduler([api.StepLR(optimizer, 1), api.StepLR(other, 1)]),
+        lambda: api.ChainedScheduler([api.ReduceLROnPlateau(optimizer)]),
+        lambda: api.ChainedScheduler([3], optimizer),
         lambda: L.optim.swa_utils.SWALR(optimizer, 0.1, anneal_epochs=-1),
         lambda: L.optim.swa_utils.SWALR(optimizer, 0.1, anneal_strategy="x"),
         lambda: L.optim.swa_utils.SWALR(optimizer, [0.1]),
     ):
-        tell.raises(lambda act=act: bool(act()))
+        report.raises(lambda act=act: bool(act()))
 
 
 @exact
-def test_own_schedulers_and_the_old_name(L, tell):
+def test_own_schedulers_and_the_old_name(L, report):
     class Own(importlib.import_module(f"{L.__name__}.optim.lr_scheduler")._LRScheduler):
         def get_lr(self):
             return [base / (1 + self.last_epoch) for base in self.base_lrs]
 
     scheduler = Own(two_groups(L))
-    tell(walk(scheduler, 5), scheduler.state_dict(), isinstance(scheduler, L.optim.lr_scheduler.LRScheduler))
+    report(
+        walk(scheduler, 5), scheduler.state_dict(), isinstance(scheduler, L.optim.lr_scheduler.LRScheduler)
+    )
 
 
 @exact
-def test_places_between_steps(L, tell):
+def test_places_between_steps(L, report):
     for given in ({"T_0": 5}, {"T_0": 5, "T_mult": 3}):
         scheduler = L.optim.lr_scheduler.CosineAnnealingWarmRestarts(two_groups(L), **given)
         for place in (0.25, 4.75, 5, 7.5, 25.1, 3):
             scheduler.step(place)
-            tell(scheduler.get_last_lr(), scheduler.state_dict())
+            report(scheduler.get_last_lr(), scheduler.state_dict())
 
 
-def test_a_listener_hears_each_step_and_not_the_first_value():
-    told = []
+def test_a_listener_gets_each_step_and_not_the_first_value():
+    seen = []
 
     class Listens(vistorch.engine.base.events.Listener):
         def phase(self, name, subject, *details):
-            told.append((name, type(subject).__name__, details))
+            seen.append((name, type(subject).__name__, details))
 
-    room = vistorch.optim.lr_scheduler
+    api = vistorch.optim.lr_scheduler
     optimizer = two_groups(vistorch)
     with Listens():
-        step = room.StepLR(optimizer, 2)
-        assert told == []
+        step = api.StepLR(optimizer, 2)
+        assert seen == []
         optimizer.step()
-        told.clear()
-        plateau, warm = room.ReduceLROnPlateau(optimizer), room.CosineAnnealingWarmRestarts(optimizer, 3)
+        seen.clear()
+        plateau, warm = api.ReduceLROnPlateau(optimizer), api.CosineAnnealingWarmRestarts(optimizer, 3)
         step.step()
         plateau.step(2.0)
         warm.step()
-        room.ChainedScheduler([step]).step()
+        api.ChainedScheduler([step]).step()
     names = ["StepLR", "ReduceLROnPlateau", "CosineAnnealingWarmRestarts", "StepLR", "ChainedScheduler"]
-    assert told == [("scheduler", name, ()) for name in names]
+    assert seen == [("scheduler", name, ()) for name in names]

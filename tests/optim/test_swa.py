@@ -30,47 +30,47 @@ def moved(L, net, i):
 
 
 WAYS = {
-    "mean": lambda room: {},
-    "ema": lambda room: {"avg_fn": room.get_ema_avg_fn(0.7)},
-    "swa": lambda room: {"avg_fn": room.get_swa_avg_fn()},
-    "multi ema": lambda room: {"multi_avg_fn": room.get_ema_multi_avg_fn(0.7)},
-    "multi swa": lambda room: {"multi_avg_fn": room.get_swa_multi_avg_fn()},
-    "own": lambda room: {"avg_fn": lambda average, p, count: average + p * count},
-    "device": lambda room: {"device": "cpu"},
+    "mean": lambda api: {},
+    "ema": lambda api: {"avg_fn": api.get_ema_avg_fn(0.7)},
+    "swa": lambda api: {"avg_fn": api.get_swa_avg_fn()},
+    "multi ema": lambda api: {"multi_avg_fn": api.get_ema_multi_avg_fn(0.7)},
+    "multi swa": lambda api: {"multi_avg_fn": api.get_swa_multi_avg_fn()},
+    "own": lambda api: {"avg_fn": lambda average, p, count: average + p * count},
+    "device": lambda api: {"device": "cpu"},
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("buffers", [False, True])
 @exact
-def test_averages(L, tell, way, buffers):
+def test_averages(L, report, way, buffers):
     net = network(L)
     mean = L.optim.swa_utils.AveragedModel(net, use_buffers=buffers, **WAYS[way](L.optim.swa_utils))
-    tell(mean.n_averaged, list(mean.state_dict()))
+    report(mean.n_averaged, list(mean.state_dict()))
     for i in range(5):
-        tell.raises(lambda i=i: mean.update_parameters(moved(L, net, i)))
+        report.raises(lambda i=i: mean.update_parameters(moved(L, net, i)))
         if way == "multi swa" and buffers and i:
             return  # integers are not divided in place: refused half way, each library in its own order
-        tell(
+        report(
             mean.n_averaged, {k: v for k, v in mean.state_dict().items() if "tracked" not in k or not buffers}
         )
-    tell(repr(mean), [p.requires_grad for p in mean.parameters()])
+    report(repr(mean), [p.requires_grad for p in mean.parameters()])
 
 
 @exact
-def test_lists_of_numbers_of_any_type(L, tell):
-    room = L.optim.swa_utils
+def test_lists_of_numbers_of_any_type(L, report):
+    api = L.optim.swa_utils
     for dtype in (L.int64, L.float64, L.complex128):
         for count in (3, L.tensor(3)):
-            for function in (room.get_ema_multi_avg_fn(0.25), room.get_swa_multi_avg_fn()):
+            for function in (api.get_ema_multi_avg_fn(0.25), api.get_swa_multi_avg_fn()):
                 averages = [L.tensor([4, 8]).to(dtype), L.tensor([[16]]).to(dtype)]
                 given = [L.tensor([8, 4]).to(dtype), L.tensor([[32]]).to(dtype)]
-                tell.raises(lambda f=function, a=averages, b=given, c=count: f(a, b, c))
-                tell(averages)
+                report.raises(lambda f=function, a=averages, b=given, c=count: f(a, b, c))
+                report(averages)
 
 
 @exact
-def test_statistics(L, tell):
+def test_statistics(L, report):
     net = L.nn.Sequential(L.nn.Linear(3, 4), L.nn.BatchNorm1d(4, momentum=0.3), L.nn.Dropout())
     with L.no_grad():
         net[0].weight.copy_(L.arange(12.0).reshape(4, 3) / 5)
@@ -80,19 +80,19 @@ def test_statistics(L, tell):
     net.eval()
     for loader in (data, [(x, 1) for x in data], [[x] for x in data[:2]]):
         L.optim.swa_utils.update_bn(loader, net, device="cpu")
-        tell(net[1].running_mean, net[1].running_var, net[1].num_batches_tracked, net[1].momentum)
-        tell(net.training, net[1].training)
-    tell.raises(lambda: L.optim.swa_utils.update_bn(None, net[0]))
+        report(net[1].running_mean, net[1].running_var, net[1].num_batches_tracked, net[1].momentum)
+        report(net.training, net[1].training)
+    report.raises(lambda: L.optim.swa_utils.update_bn(None, net[0]))
 
 
 @story
-def test_errors(L, tell):
-    room = L.optim.swa_utils
-    one = room.get_swa_avg_fn()
-    tell.raises(lambda: room.AveragedModel(L.nn.Linear(1, 1), avg_fn=one, multi_avg_fn=one))
+def test_errors(L, report):
+    api = L.optim.swa_utils
+    one = api.get_swa_avg_fn()
+    report.raises(lambda: api.AveragedModel(L.nn.Linear(1, 1), avg_fn=one, multi_avg_fn=one))
     for decay in (-0.1, 1.5):
-        tell.raises(lambda decay=decay: room.get_ema_avg_fn(decay))
-        tell.raises(lambda decay=decay: room.get_ema_multi_avg_fn(decay))
+        report.raises(lambda decay=decay: api.get_ema_avg_fn(decay))
+        report.raises(lambda decay=decay: api.get_ema_multi_avg_fn(decay))
 
 
 def test_the_average_is_a_copy_and_does_not_follow():

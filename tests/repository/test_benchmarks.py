@@ -107,12 +107,12 @@ def test_a_row_with_a_base_is_the_other_library_against_itself():
     row = rows.Row("f", "r", None, 1.5, False, base=lambda lib: None)
     asked = []
 
-    class Told(Scripted):
+    class Reported(Scripted):
         def ask(self, **request):
             asked.append((self.library, request["side"]))
             return super().ask(**request)
 
-    pair = (Told("torch"), Told("vistorch", *microseconds(1.0, 2.0, 1.0, 2.0)))
+    pair = (Reported("torch"), Reported("vistorch", *microseconds(1.0, 2.0, 1.0, 2.0)))
     result = harness.compare(row, [pair], harness.Pace(1, 2, 0.0))
     assert asked == [("vistorch", "base"), ("vistorch", "row")] * 2
     assert (result.ratio, result.verdict) == (2.0, "OVER")

@@ -5,7 +5,7 @@ import pytest
 from tests.differences import away, engine, processes, training
 from tests.differences.sentences import CHECKS, PAGE, sentences
 
-ROOMS = (away, engine, processes, training)  # each registers its checks when it is imported
+MODULES = (away, engine, processes, training)  # each registers its checks when it is imported
 SAID = sentences(PAGE.read_text(encoding="utf-8"))
 # A title before sentences that have checks, and a promise about this file.
 NOT_CLAIMS = {

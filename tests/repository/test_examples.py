@@ -18,7 +18,7 @@ import vistorch
 from tests.compat import test_names as torchs
 from tests.ops.library import torch
 
-ROOMS = """
+MODULES = """
     vistorch vistorch.nn vistorch.nn.functional vistorch.nn.init vistorch.nn.utils vistorch.nn.utils.prune
     vistorch.nn.parallel vistorch.nn.grad vistorch.optim vistorch.optim.lr_scheduler
     vistorch.autograd vistorch.autograd.functional vistorch.func vistorch.utils.data
@@ -28,8 +28,8 @@ ROOMS = """
     vistorch.cuda vistorch.accelerator vistorch.amp vistorch.multiprocessing
     vistorch.debug vistorch.debug.watch vistorch.vt vistorch.testing
 """.split()
-TORCHS_ROOMS = [f"vistorch.{name}" for name in torchs.ROOMS if name not in ("torch", "Tensor")]
-TORCHS_ROOMS += """
+TORCH_MODULES = [f"vistorch.{name}" for name in torchs.MODULES if name not in ("torch", "Tensor")]
+TORCH_MODULES += """
     vistorch.backends.cpu vistorch.backends.mkl vistorch.backends.nnpack vistorch.backends.opt_einsum vistorch.cpu.amp
     vistorch.cuda.comm vistorch.cuda.profiler vistorch.distributed vistorch.fx vistorch.masked vistorch.mps
     vistorch.multiprocessing.spawn vistorch.nn.utils.fusion vistorch.nn.utils.spectral_norm
@@ -43,35 +43,37 @@ EXEMPT = {
 }
 
 
-def names_of(room):
-    """What a room offers, by the room's own word or else by what it holds."""
-    return getattr(room, "__all__", None) or [name for name in dir(room) if not name.startswith("_")]
+def names_of(namespace):
+    """What a module offers, by its own word or else by what it holds."""
+    return getattr(namespace, "__all__", None) or [
+        name for name in dir(namespace) if not name.startswith("_")
+    ]
 
 
-def rooms():
+def namespaces():
     """Yield the public modules and the names each offers: ours by our word, then those of PyTorch's by PyTorch's."""
-    for title in ROOMS:
-        room = importlib.import_module(title)
-        yield title, room, names_of(room)
-    for title in TORCHS_ROOMS:
+    for title in MODULES:
+        namespace = importlib.import_module(title)
+        yield title, namespace, names_of(namespace)
+    for title in TORCH_MODULES:
         name = title.partition(".")[2]
-        if room := torchs.room_of(vistorch, name):
-            theirs = torchs.room_of(torch, name)
-            yield title, room, sorted(torchs.public(theirs)) if theirs else names_of(room)
+        if namespace := torchs.module_of(vistorch, name):
+            theirs = torchs.module_of(torch, name)
+            yield title, namespace, sorted(torchs.public(theirs)) if theirs else names_of(namespace)
 
 
 @functools.cache
 def offered():
-    """List every public callable of the rooms once, under its first name, and every method of Tensor."""
+    """List every public callable of the modules once, under its first name, and every method of Tensor."""
     return list(walk())
 
 
 def walk():
     """Yield what `offered` lists."""
     seen = set()
-    for title, room, names in rooms():
+    for title, namespace, names in namespaces():
         for name in names:
-            thing = getattr(room, name, None)
+            thing = getattr(namespace, name, None)
             ours = str(getattr(thing, "__module__", "")).startswith("vistorch")
             if callable(thing) and ours and not inspect.ismodule(thing) and id(thing) not in seen:
                 seen.add(id(thing))
@@ -145,12 +147,12 @@ def test_every_public_method_shows_an_example():
     assert without == [], "no example in the docstrings of these, of what they override, or of their class"
 
 
-@pytest.mark.parametrize("room", dict.fromkeys([*ROOMS, *TORCHS_ROOMS, TENSOR]))
-def test_examples_out_of_the_reach_of_doctest_modules(room):
+@pytest.mark.parametrize("namespace", dict.fromkeys([*MODULES, *TORCH_MODULES, TENSOR]))
+def test_examples_out_of_the_reach_of_doctest_modules(namespace):
     made = {
         doc: title
         for title, thing in offered()
-        if title.rpartition(".")[0] == room and not reached(thing) and (doc := example_of(thing))
+        if title.rpartition(".")[0] == namespace and not reached(thing) and (doc := example_of(thing))
     }
     wrong = [said for doc, title in made.items() if (said := failures(title, doc))]
     assert not wrong, "\n".join(wrong)

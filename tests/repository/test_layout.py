@@ -130,7 +130,7 @@ def wrong_for_engine(names):
 
     def wrong(name):
         if name.split(".")[0] == "vistorch":
-            return not any(name == room or name.startswith(room + ".") for room in ENGINE_MAY_IMPORT)
+            return not any(name == allowed or name.startswith(allowed + ".") for allowed in ENGINE_MAY_IMPORT)
         return name.split(".")[0] in ENGINE_MAY_NOT_IMPORT
 
     return sorted(filter(wrong, names))
@@ -176,25 +176,25 @@ def test_no_folders_import_each_other_in_a_circle():
 
 
 def test_a_circle_is_found_wherever_it_hides(tmp_path):
-    room = tmp_path / "room"
+    pack = tmp_path / "pack"
     for path, text in {
         "__init__.py": "",
         "a.py": "from .b import g\n",
         "b.py": "def g():\n    from . import a\n",
         "c.py": "from typing import TYPE_CHECKING\nfrom . import a\nif TYPE_CHECKING:\n    from .d import D\n",
-        "d.py": "import room.c\n",
+        "d.py": "import pack.c\n",
         "low/__init__.py": "",
         "low/e.py": "from ..high import g\n",
         "high/__init__.py": "from . import g\n",
         "high/f.py": "from ..low import e\n",
-        "high/g.py": "from .. import room\n",
+        "high/g.py": "from .. import pack\n",
     }.items():
-        (room / path).parent.mkdir(exist_ok=True, parents=True)
-        (room / path).write_text(text)
-    edges = import_graph(room.rglob("*.py"), tmp_path)
-    assert cycles(edges) == [["room.a", "room.b"], ["room.c", "room.d"]]
-    assert cycles(folded(edges, "room"))[-1] == ["room.high", "room.low"]
-    assert cycles(folded(edges, "room.high")) == []
+        (pack / path).parent.mkdir(exist_ok=True, parents=True)
+        (pack / path).write_text(text)
+    edges = import_graph(pack.rglob("*.py"), tmp_path)
+    assert cycles(edges) == [["pack.a", "pack.b"], ["pack.c", "pack.d"]]
+    assert cycles(folded(edges, "pack"))[-1] == ["pack.high", "pack.low"]
+    assert cycles(folded(edges, "pack.high")) == []
 
 
 @pytest.mark.parametrize("path", package_files("vistorch/engine"), ids=lambda p: str(p.relative_to(ROOT)))

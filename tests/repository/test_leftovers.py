@@ -1,4 +1,4 @@
-"""The check that a test leaves nothing to the next: it tells of each mode, and puts it right."""
+"""The check that a test leaves nothing to the next: it reports each mode, and puts it right."""
 
 import pytest
 
@@ -23,22 +23,22 @@ CHANGES = {
 
 @pytest.mark.parametrize("library", [vistorch, torch], ids=["vistorch", "torch"])
 @pytest.mark.parametrize("mode", list(CHANGES))
-def test_a_mode_is_told_and_put_right(mode, library):
+def test_a_mode_is_reported_and_put_right(mode, library):
     before = leftovers.Before()
     CHANGES[mode](library)
-    (told,) = before.left()
-    assert told.startswith(f"{library.__name__}'s {mode}: ")
+    (seen,) = before.left()
+    assert seen.startswith(f"{library.__name__}'s {mode}: ")
     assert before.left() == []
 
 
-def test_the_cpu_as_default_device_is_told_too():
+def test_the_cpu_as_default_device_is_reported_too():
     before = leftovers.Before()
     torch.set_default_device("cpu")
     assert before.left() == ["torch's default device: cpu, where it was None"]
     assert before.left() == []
 
 
-def test_a_function_mode_is_told():
+def test_a_function_mode_is_reported():
     before = leftovers.Before()
     with torch.overrides.BaseTorchFunctionMode():
         assert before.left() == ["torch's function modes: 1, where it was 0"]
@@ -50,14 +50,14 @@ def test_every_mode_that_can_be_put_right_is_tried():
     assert {name for name, _, mend in rows if mend is not None} - {"simulated devices"} == set(CHANGES)
 
 
-def test_devices_are_told():
+def test_devices_are_reported():
     before = leftovers.Before()
     vistorch.cuda.simulate(3)
     assert before.left() == ["vistorch's simulated devices: 3, where it was 0"]
     assert before.left() == []
 
 
-def test_a_new_listener_is_told_and_one_that_stopped_is_not():
+def test_a_new_listener_is_found_and_one_that_stopped_is_not():
     with Listener():
         before = leftovers.Before()
     one = Listener().__enter__()

@@ -24,19 +24,19 @@ def programs(page):
 
 def run(program):
     """Run a program; return pairs of what was printed and what its comment says."""
-    told = []
-    checked = _SAYS.sub(lambda m: f"{m[1]}told((str({m[2]}), {m[3]!r}))", program)
-    exec(compile(checked, "<page>", "exec"), {"told": told.append, "__name__": "__main__"})
-    return told
+    seen = []
+    checked = _SAYS.sub(lambda m: f"{m[1]}report((str({m[2]}), {m[3]!r}))", program)
+    exec(compile(checked, "<page>", "exec"), {"report": seen.append, "__name__": "__main__"})
+    return seen
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs_and_prints_what_it_says(page, capsys):
     vistorch.manual_seed(0)
     program = programs(page)
-    told = run(program)
-    assert len(told) == len(_SAYS.findall(program))
-    for printed, says in told:
+    seen = run(program)
+    assert len(seen) == len(_SAYS.findall(program))
+    for printed, says in seen:
         assert printed == says
     assert program.count("\n") > 2
 

@@ -10,7 +10,7 @@ import re
 import pytest
 
 import vistorch
-from docs.making import check, commands, entries, notebooks, reference, shelves, sources
+from docs.making import check, commands, entries, notebooks, reference, sections, sources
 from docs.making.docstrings import escape, markdown, signature
 from vistorch import vt
 
@@ -88,7 +88,7 @@ def test_every_function_of_vistorch_is_on_one_page(pages):
 
 
 def test_each_page_of_the_reference_is_named_and_full(pages):
-    assert {f"reference/{file}" for _, file, _ in (*shelves.FUNCTIONS, *shelves.MODULES)} < set(pages)
+    assert {f"reference/{file}" for _, file, _ in (*sections.FUNCTIONS, *sections.MODULES)} < set(pages)
     for path, text in pages.items():
         assert text.startswith("# "), path
         if path != "reference/index":
@@ -235,7 +235,7 @@ def test_a_site_without_a_first_page_is_trouble(tmp_path):
 
 
 def documented(pages):
-    """Every object that the reference tells Sphinx of: its kind and full name."""
+    """Every object that the reference hands to Sphinx: its kind and full name."""
     whole = "\n".join(pages.values())
     blocks = re.findall(r"^```\{eval-rst\}\n(\.\. py:(\w+):: .*?)\n```$", whole, re.M | re.S)
     return [
@@ -316,10 +316,10 @@ def test_a_link_to_the_source_leads_to_the_line(name, file):
 def test_every_class_of_nn_is_in_a_part_of_its_page(pages):
     text = pages["reference/nn"]
     parts = re.findall(r"^## (.+)$", text, re.M)
-    assert parts == [title for title, _ in shelves.GROUPS["vistorch.nn"]]
+    assert parts == [title for title, _ in sections.GROUPS["vistorch.nn"]]
     assert text.index("\n### Module\n") < text.index("\n## Convolution\n") < text.index("\n### Conv2d\n")
     with pytest.raises(LookupError, match="no part of the page has"):
-        shelves.group_of(vistorch.optim.SGD, shelves.GROUPS["vistorch.nn"])
+        sections.group_of(vistorch.optim.SGD, sections.GROUPS["vistorch.nn"])
 
 
 def test_the_search_leaves_out_what_is_written_for_contributors(tmp_path, monkeypatch):

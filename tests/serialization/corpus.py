@@ -82,7 +82,7 @@ def rezipped(r, data):
 
 
 def random_pickle(r, canary):
-    """Instructions in any order, among them whole pieces that somebody made with a plan."""
+    """Instructions in any order, among them whole pieces made with a plan."""
     from . import hostile as h
 
     groups = (h.REDUCERS, h.BUILDERS, h.STACKS, h.CALLS, h.TENSORS, h.STORAGES)

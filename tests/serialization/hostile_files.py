@@ -79,7 +79,7 @@ ARCHIVES = {
     "several disks": lambda: end_patched(GOOD, 4, b"\1\0\1\0"),
     "no pickle": lambda: zipped([("a/data/0", bytes(16))]),
     "no folder": lambda: zipped([("data.pkl", PLAIN)]),
-    "two records of one name": lambda: twins(),
+    "two records of one name": lambda: copies(),
     "a path upwards": lambda: zipped([*ENTRIES, ("a/../../etc/passwd", b"x")]),
     "a path from the root": lambda: zipped([*ENTRIES, ("/etc/passwd", b"x")]),
     "a path of another system": lambda: zipped([*ENTRIES, ("a\\..\\b", b"x")]),
@@ -97,7 +97,7 @@ ARCHIVES = {
 }
 
 
-def twins():
+def copies():
     """Two records of one name: which one is meant?"""
     data = zipped([("a/data.pkl", PLAIN), ("a/data.pkX", PROTO + p.NEWTRUE + p.STOP)])
     return data.replace(b"a/data.pkX", b"a/data.pkl")

@@ -92,7 +92,7 @@ def test_tensors_that_do_not_fit(name, mapped, tmp_path):
         ("with more strides than sizes", "unequal size length (1) and stride length (2)"),
     ],
 )
-def test_tensors_that_do_not_fit_are_told_why(name, sentence):
+def test_tensors_that_do_not_fit_are_reported_why(name, sentence):
     assert sentence in refused(h.archive(h.TENSORS[name]))
 
 

@@ -1,4 +1,4 @@
-"""What `load` can be told: where tensors go, what is trusted, mapping, byte order; with PyTorch's sentences."""
+"""What `load` can be asked: where tensors go, what is trusted, mapping, byte order; with PyTorch's sentences."""
 
 import io
 import mmap

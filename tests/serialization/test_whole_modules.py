@@ -195,12 +195,12 @@ def test_paths_are_those_of_torch():
     """Whatever has a path in PyTorch is there, under the same name."""
     import importlib
 
-    rooms = "nn nn.functional nn.modules optim optim.lr_scheduler optim.swa_utils utils.data distributions amp nn.init"
+    parts = "nn nn.functional nn.modules optim optim.lr_scheduler optim.swa_utils utils.data distributions amp nn.init"
     seen = 0
-    for room in rooms.split():
-        for name, thing in vars(importlib.import_module(f"vistorch.{room}")).items():
+    for package in parts.split():
+        for name, thing in vars(importlib.import_module(f"vistorch.{package}")).items():
             there = path_in_torch(thing)
-            if there is None or not hasattr(importlib.import_module(f"torch.{room}"), name):
+            if there is None or not hasattr(importlib.import_module(f"torch.{package}"), name):
                 continue
             found = importlib.import_module(there[0])
             for part in there[1].split("."):

@@ -27,25 +27,25 @@ SHAPED = [
 
 @pytest.mark.parametrize(("name", "shape"), SHAPED, ids=lambda x: str(x))
 @story
-def test_values(L, tell, name, shape):
+def test_values(L, report, name, shape):
     window = getattr(L.signal.windows, name)
     for M in (0, 1, 2, 3, 6, 11):
         for sym in (True, False):
-            tell(window(M, sym=sym, **shape), window(M, sym=sym, dtype=L.float64, **shape))
-    tell(window(4, device="cpu", layout=L.strided, requires_grad=True, **shape).requires_grad)
-    tell.raises(lambda: window(-1, **shape))
-    tell.raises(lambda: window(3, dtype=L.int64, **shape))
-    tell.raises(lambda: window(3, dtype=L.float16, **shape))
+            report(window(M, sym=sym, **shape), window(M, sym=sym, dtype=L.float64, **shape))
+    report(window(4, device="cpu", layout=L.strided, requires_grad=True, **shape).requires_grad)
+    report.raises(lambda: window(-1, **shape))
+    report.raises(lambda: window(3, dtype=L.int64, **shape))
+    report.raises(lambda: window(3, dtype=L.float16, **shape))
 
 
 @story
-def test_refusals(L, tell):
+def test_refusals(L, report):
     W = L.signal.windows
-    tell(W.exponential(5, center=1.0, sym=False))
-    tell.raises(lambda: W.exponential(5, center=1.0))
-    tell.raises(lambda: W.exponential(5, tau=0))
-    tell.raises(lambda: W.gaussian(5, std=-1.0))
-    tell.raises(lambda: W.kaiser(5, beta=-1.0))
-    tell.raises(lambda: W.general_cosine(5, a=3))
-    tell.raises(lambda: W.general_cosine(5, a=[]))
-    tell.raises(lambda: W.hann(5, out=None))
+    report(W.exponential(5, center=1.0, sym=False))
+    report.raises(lambda: W.exponential(5, center=1.0))
+    report.raises(lambda: W.exponential(5, tau=0))
+    report.raises(lambda: W.gaussian(5, std=-1.0))
+    report.raises(lambda: W.kaiser(5, beta=-1.0))
+    report.raises(lambda: W.general_cosine(5, a=3))
+    report.raises(lambda: W.general_cosine(5, a=[]))
+    report.raises(lambda: W.hann(5, out=None))

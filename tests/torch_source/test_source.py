@@ -1,4 +1,4 @@
-"""Which source a thing has, when the room is loaded, and what is said where it cannot look."""
+"""Which source a thing has, when the package is loaded, and what is said where it cannot look."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def python(code):
     return done.stdout.split()
 
 
-def test_importing_vistorch_and_its_commands_loads_neither_torch_nor_the_room():
+def test_importing_vistorch_and_its_commands_loads_neither_torch_nor_the_package():
     code = (
         "import sys, vistorch; from vistorch import vt; x = vistorch.ones(2, 2, requires_grad=True)\n"
         "vt.show(x); vt.graph((x * 2).sum()); vt.step((x * 2).sum()); vt.vars(namespace={'x': x})\n"
@@ -29,7 +29,7 @@ def test_importing_vistorch_and_its_commands_loads_neither_torch_nor_the_room():
     assert python(code) == []
 
 
-def test_the_room_is_loaded_by_the_first_thing_of_torch_and_not_by_torch_itself():
+def test_the_package_is_loaded_by_the_first_thing_of_torch_and_not_by_torch_itself():
     code = (
         "import sys, torch, vistorch; from vistorch import vt\n"
         "y = vistorch.ones(2, requires_grad=True).sum(); vt.graph(y)\n"
@@ -82,7 +82,7 @@ def test_both_sources_satisfy_the_protocol():
             assert hasattr(source, name), (source.name, name)
         for name in [name for name in vars(sources.Nodes) if not name.startswith("_")]:
             assert hasattr(source.nodes, name), (source.name, name)
-    assert {name for row in FEATURES.values() for name in row} == set(sources.ROOMS)
+    assert {name for row in FEATURES.values() for name in row} == set(sources.PACKAGES)
 
 
 def test_the_table_says_what_is_refused():
@@ -120,6 +120,21 @@ def test_under_the_alias_a_thing_of_torch_is_refused_with_what_to_type():
     assert vistorch.vt.graph(loss).record.ops == 1
 
 
+def test_the_doctor_and_the_devices_say_whose_they_are(monkeypatch):
+    assert "sources" in vt_text("doctor") and "of vistorch and of PyTorch 2." in vt_text("doctor")
+    assert f"tensors of PyTorch {torch.__version__} have its own: cpu" in str(vistorch.vt.device())
+    monkeypatch.setattr(real, "VERSION", (3, 0))
+    assert "!!  sources" in vt_text("doctor")
+    code = "from vistorch import vt; print(vt.doctor(), vt.device())"
+    assert "PyTorch" not in " ".join(python(code)).replace("gives PyTorch", "").replace(
+        "finds no PyTorch", ""
+    )
+
+
+def vt_text(command):
+    return str(getattr(vistorch.vt, command)())
+
+
 def test_tensors_of_both_libraries_have_no_graph_together():
     ours, theirs = vistorch.ones(2, requires_grad=True).sum(), torch.ones(2, requires_grad=True).sum()
     with pytest.raises(vistorch.vt.Refusal, match=r"of vistorch and PyTorch 2\.\d+"):
@@ -137,7 +152,7 @@ def test_nothing_of_torch_changes_until_a_command_asks():
     assert len(torch.nn.modules.module._global_forward_hooks) == hooks
 
 
-def test_without_torch_the_room_says_so_in_a_sentence(monkeypatch):
+def test_without_torch_the_package_says_so_in_a_sentence(monkeypatch):
     assert issubclass(Unsupported, ValueError)
     code = (
         "from vistorch.debug.source import Unsupported, named\n"

@@ -95,7 +95,7 @@ def said(notebook: str, number: int, *answers: str, before: str = "", given: dic
     with contextlib.redirect_stdout(io.StringIO()):
         for source in [*above, before, cell]:
             exec(compile(source, f"<{notebook}, exercise {number}>", "exec"), names)
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
+    seen = io.StringIO()
+    with contextlib.redirect_stdout(seen):
         exec(compile(cells[at], f"<{notebook}, check {number}>", "exec"), names)
-    return told.getvalue()
+    return seen.getvalue()

@@ -82,12 +82,12 @@ def test_copies_are_trusted_and_what_was_changed_is_not(tmp_path, monkeypatch):
 
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     copied = copies.copy_to(tmp_path / "mine")
-    book = nbformat.read(copied.written[0], as_version=4)
-    assert not NotebookNotary().check_signature(book)
+    nb = nbformat.read(copied.written[0], as_version=4)
+    assert not NotebookNotary().check_signature(nb)
     lab.trust(copied)
-    assert NotebookNotary().check_signature(book)
-    book.cells[0].source += "changed"
-    assert not NotebookNotary().check_signature(book)
+    assert NotebookNotary().check_signature(nb)
+    nb.cells[0].source += "changed"
+    assert not NotebookNotary().check_signature(nb)
 
 
 def test_a_copy_that_cannot_be_trusted_is_opened_all_the_same(tmp_path, capsys):

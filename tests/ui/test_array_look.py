@@ -36,7 +36,7 @@ CONTRAST = """() => {
   }
   return bad;
 }"""
-# Controls without a name for who hears the page.
+# Controls without a name for a screen reader.
 NAMELESS = """() => [...document.querySelectorAll(".vt :is(button, select, input, [tabindex='0'])")]
   .filter((e) => e.checkVisibility() && !(e.getAttribute("aria-label") || e.textContent.trim()))
   .map((e) => e.outerHTML)"""

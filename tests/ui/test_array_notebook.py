@@ -24,20 +24,20 @@ from vistorch.widgets._frame.display import shown
 """
 
 
-def kinds(book, index):
-    return [set(output["data"]) for output in book.outputs(index) if "data" in output]
+def kinds(nb, index):
+    return [set(output["data"]) for output in nb.outputs(index) if "data" in output]
 
 
 def test_a_cells_value_shows_itself(notebook, page, shoot):
-    book = notebook(START + "w", "w.sum()", "[w, 1]", "print(w.shape)")
-    book.run(0)
+    nb = notebook(START + "w", "w.sum()", "[w, 1]", "print(w.shape)")
+    nb.run(0)
     # Text, picture and page; no widget where none is needed.
-    assert kinds(book, 0) == [{"text/plain", "image/png", "text/html"}]
-    assert book.outputs(0)[0]["data"]["text/plain"].startswith("tensor([[0., 0., 0.,")
-    view = View(page, book.output(0))
+    assert kinds(nb, 0) == [{"text/plain", "image/png", "text/html"}]
+    assert nb.outputs(0)[0]["data"]["text/plain"].startswith("tensor([[0., 0., 0.,")
+    view = View(page, nb.output(0))
     expect(view.root.locator(".vt-name")).to_have_text("w")
-    expect(book.output(0).get_by_text("w", exact=True)).to_have_count(1)  # its name is said once
-    assert book.output(0).locator("img").count() == 0
+    expect(nb.output(0).get_by_text("w", exact=True)).to_have_count(1)  # its name is said once
+    assert nb.output(0).locator("img").count() == 0
     allow_clipboard(page)
     view.click(view.shown(END["light"]))
     view.says("w[5, 7]", "9")
@@ -48,35 +48,35 @@ def test_a_cells_value_shows_itself(notebook, page, shoot):
     view.press("a", "b", "s", "d", "d", "x", "ArrowLeft", "ArrowLeft", "ArrowDown", "Enter")
     view.says("w[6, 5]")
     assert page.locator(".jp-Notebook .jp-Cell").count() == cells
-    assert len(book.outputs(0)) == 1
+    assert len(nb.outputs(0)) == 1
     # The host's rules for lists and headings stay outside: the numbers stand in two rows of four.
     places = [box.bounding_box() for box in view.root.locator(".vt-stats > div").all()]
     assert len({round(box["y"]) for box in places}) == 2 and len({round(box["x"]) for box in places}) == 4
-    printed = book.output(0).locator("pre").first
+    printed = nb.output(0).locator("pre").first
     assert printed.evaluate("pre => getComputedStyle(pre).fontFamily").find("mono") >= 0
-    shoot("light", book.cell(0))
-    book.theme("dark")
+    shoot("light", nb.cell(0))
+    nb.theme("dark")
     view.shown(END["dark"])
     expect(view.root).to_have_css("background-color", "rgb(17, 17, 17)")
-    shoot("dark", book.cell(0))
+    shoot("dark", nb.cell(0))
     for index, text in [(1, "tensor(9.)"), (2, "[tensor("), (3, "vistorch.Size([12, 20])")]:
-        book.run(index)
-        assert book.text(index).startswith(text)
-    expect(book.output(1).locator(".vt-number")).to_have_text("9")
-    assert book.output(2).locator(".vt").count() == 0
+        nb.run(index)
+        assert nb.text(index).startswith(text)
+    expect(nb.output(1).locator(".vt-number")).to_have_text("9")
+    assert nb.output(2).locator(".vt").count() == 0
 
 
 def test_a_kernel_sends_what_the_overview_lacks(notebook, page, shoot):
-    book = notebook(
+    nb = notebook(
         START + "big = torch.arange(1_000_000).reshape(1000, 1000).double() / 7",
         "%vt show big",
         "big[123, 457].item()",
         "del big",
     )
     for index in (0, 1, 2):
-        book.run(index)
-    assert kinds(book, 1) == [{"text/plain", "image/png", "text/html"}]  # live, and no widget in the file
-    view = View(page, book.output(1))
+        nb.run(index)
+    assert kinds(nb, 1) == [{"text/plain", "image/png", "text/html"}]  # live, and no widget in the file
+    view = View(page, nb.output(1))
     say = view.root.locator(".vt-lens .vt-note")
     expect(say).to_contain_text("exact values, rows 0–")
     view.says("big[0, 0]", "0")
@@ -96,17 +96,17 @@ def test_a_kernel_sends_what_the_overview_lacks(notebook, page, shoot):
     view.click({"x": 200, "y": 150, "width": 0, "height": 0})
     expect(view.hint).to_have_text(f"copied big[{i}, {j}]")
     assert clipboard(page) == f"big[{i}, {j}]"
-    shoot("tiles", book.cell(1))
+    shoot("tiles", nb.cell(1))
     # Once the program lets go of the array the page says so, and keeps what it has.
-    book.run(3)
+    nb.run(3)
     view.press("0", "End", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowDown")
     expect(view.root.locator("> .vt-note")).to_contain_text("the array is gone from the kernel")
     expect(say).not_to_contain_text("asking")
-    shoot("gone", book.cell(1))
+    shoot("gone", nb.cell(1))
 
 
 def test_a_parameter_and_a_module(notebook, page, shoot):
-    book = notebook(
+    nb = notebook(
         START + "net = nn.Sequential(nn.Conv2d(3, 8, 5), nn.ReLU(), nn.Flatten(), nn.Linear(32, 5))\n"
         "opt = torch.optim.SGD(net.parameters(), lr=.1)\nx = torch.randn(4, 3, 6, 6)",
         "%vt show net[0].weight",
@@ -116,42 +116,42 @@ def test_a_parameter_and_a_module(notebook, page, shoot):
         "net[3].bias",
     )
     for index in range(6):
-        book.run(index)
-    expect(book.output(1).locator(".vt-says, .vt-note", has_text="no gradient")).to_be_visible()
-    view = View(page, book.output(3))
+        nb.run(index)
+    expect(nb.output(1).locator(".vt-says, .vt-note", has_text="no gradient")).to_be_visible()
+    view = View(page, nb.output(3))
     expect(view.root.locator(".vt-sub")).to_have_count(3)
     axes = view.root.locator(".vt-axname b")
     assert axes.all_inner_texts()[:2] == ["out", "in"]
     view.press("ArrowRight")
     view.says("[0, 0, 0, 1]")
     expect(view.values).to_have_count(3)
-    shoot("linked", book.cell(3))
-    strip = book.output(4)
+    shoot("linked", nb.cell(3))
+    strip = nb.output(4)
     expect(strip.locator(".vt-title")).to_have_text("net")
     expect(strip.locator(".vt-row")).to_have_count(4)
     strip.get_by_role("button", name="Unfold all").click()
     expect(strip.locator(".vt-card:not(.vt-strip)")).to_have_count(4)
-    shoot("strip", book.cell(4))
-    expect(book.output(5).locator(".vt-name")).to_have_text("net[3].bias")
-    shoot("bias", book.cell(5))
+    shoot("strip", nb.cell(4))
+    expect(nb.output(5).locator(".vt-name")).to_have_text("net[3].bias")
+    shoot("bias", nb.cell(5))
 
 
 def test_saved_opened_again_and_not_trusted(notebook, page, jupyter, shoot):
-    book = notebook(START + "w", "big = torch.randn(600, 600)", "%vt show big --live off")
+    nb = notebook(START + "w", "big = torch.randn(600, 600)", "%vt show big --live off")
     for index in range(3):
-        book.run(index)
-    View(page, book.output(0))
-    book.save()
-    book.open()  # by who wrote it: no cell has run, and the page answers
-    view = View(page, book.output(0))
+        nb.run(index)
+    View(page, nb.output(0))
+    nb.save()
+    nb.open()  # by who wrote it: no cell has run, and the page answers
+    view = View(page, nb.output(0))
     view.hover(view.shown(END["light"]))
     view.says("w[5, 7]", "9")
-    saved = json.loads(book.path().read_text())
+    saved = json.loads(nb.path().read_text())
     assert "widgets" not in saved["metadata"]
-    saved["cells"][0]["source"] += "\n# somebody else's"
+    saved["cells"][0]["source"] += "\n# someone else's"
     for cell in saved["cells"]:
         cell["metadata"].pop("trusted", None)
-    (book.server.folder / "foreign.ipynb").write_text(json.dumps(saved))
+    (nb.server.folder / "foreign.ipynb").write_text(json.dumps(saved))
     foreign = driver.Notebook(page, jupyter, "foreign.ipynb")
     image = foreign.output(0).locator("img")
     expect(image).to_be_visible()  # untrusted: the picture
@@ -162,26 +162,26 @@ def test_saved_opened_again_and_not_trusted(notebook, page, jupyter, shoot):
 
 @pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
 def test_the_same_shown_again_and_again_leaks_nothing(notebook, page):
-    book = notebook(
+    nb = notebook(
         START + ALIVE + "big = torch.randn(500, 500)",
         "w",
         "%vt show big --live on",
         "gc.collect(); len(Live._open), len(shown._of_late), len(gc.get_referrers(big))",
     )
-    book.run(0)
+    nb.run(0)
     client = page.context.new_cdp_session(page)
     page.evaluate("window.marks = []")
     counts = []
     for turn in range(6):
-        book.run(2)
-        book.run(1)
+        nb.run(2)
+        nb.run(1)
         page.wait_for_function("document.querySelectorAll('.vt-card').length === 2")
         page.evaluate(
             "() => { marks.push(new WeakRef(document.querySelector('[data-windowed-list-index=\"1\"] .vt'))); }"
         )
         if turn in (2, 5):
-            book.run(3)
-            counts.append(eval(book.text(3)))
+            nb.run(3)
+            counts.append(eval(nb.text(3)))
     # The kernel: one view answers, what is kept for export is bounded, and nothing more points at the array.
     assert counts[1][0] == 1 and counts[1][1] <= 16 and counts[1][2] == counts[0][2]
     # The page: only what stands there now is held.

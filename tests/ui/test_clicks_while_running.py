@@ -19,9 +19,9 @@ class Button(anywidget.AnyWidget):
       button.className = "press";
       button.textContent = "press";
       button.onclick = () => model.send({ sent: Date.now() / 1000 });
-      const heard = () => { el.dataset.count = model.get("count"); };
-      model.on("change:count", heard);
-      heard();
+      const update = () => { el.dataset.count = model.get("count"); };
+      model.on("change:count", update);
+      update();
       el.append(button);
     } };'''
     count = traitlets.Int(0).tag(sync=True)
@@ -52,19 +52,19 @@ print(len(clicks), "while it ran")
 # 7.3 is left to tests/widgets/test_pump.py: it hangs, now and then, whatever one does in it.
 @pytest.mark.parametrize("kernel", ["ipykernel-6.31", kernels.NEWEST])
 def test_clicks_reach_a_running_loop(notebook, kernel):
-    book = notebook(SHOW, LOOP, "print(json.dumps(clicks))", kernel=kernel)
-    button = book.run(0).locator("button.press")
-    assert book.text(0).startswith("6.31") == (kernel == "ipykernel-6.31")
+    nb = notebook(SHOW, LOOP, "print(json.dumps(clicks))", kernel=kernel)
+    button = nb.run(0).locator("button.press")
+    assert nb.text(0).startswith("6.31") == (kernel == "ipykernel-6.31")
     button.wait_for()
-    book.start(1)
+    nb.start(1)
     time.sleep(0.3)
     for count in range(10):
         button.click()
         # What the callback sets is back on the page while the cell still runs.
-        book.page.locator(f'[data-count="{count + 1}"]').wait_for(timeout=3000)
-    book.wait(1)
-    assert book.text(1) == "10 while it ran\n"
-    book.run(2)
-    told = json.loads(book.text(2))
-    assert all(on_main for _, on_main in told)
-    assert statistics.median(late for late, _ in told) < 0.1
+        nb.page.locator(f'[data-count="{count + 1}"]').wait_for(timeout=3000)
+    nb.wait(1)
+    assert nb.text(1) == "10 while it ran\n"
+    nb.run(2)
+    seen = json.loads(nb.text(2))
+    assert all(on_main for _, on_main in seen)
+    assert statistics.median(late for late, _ in seen) < 0.1

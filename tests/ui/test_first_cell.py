@@ -6,21 +6,21 @@ from tests.ui import driver, servers
 
 
 def test_a_cell_shows_its_value(notebook, theme, shoot):
-    book = notebook("import vistorch\nvistorch.arange(6).reshape(2, 3)", "vistorch.__file__", theme=theme)
-    book.run(0)
-    book.run(1)
-    assert "tensor([[0, 1, 2],\n        [3, 4, 5]])" in book.text(0)
-    assert "tensor([[0, 1, 2]," in book.output(0).inner_text()
-    assert book.text(1) == repr(str(servers.ROOT / "vistorch" / "__init__.py"))
+    nb = notebook("import vistorch\nvistorch.arange(6).reshape(2, 3)", "vistorch.__file__", theme=theme)
+    nb.run(0)
+    nb.run(1)
+    assert "tensor([[0, 1, 2],\n        [3, 4, 5]])" in nb.text(0)
+    assert "tensor([[0, 1, 2]," in nb.output(0).inner_text()
+    assert nb.text(1) == repr(str(servers.ROOT / "vistorch" / "__init__.py"))
     shoot("cell")
 
 
-def test_an_error_in_a_cell_is_told(notebook):
-    book = notebook("1 / 0", "print('on')")
-    book.run(0, fails=True)
+def test_an_error_in_a_cell_is_reported(notebook):
+    nb = notebook("1 / 0", "print('on')")
+    nb.run(0, fails=True)
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
-        book.run(0)
-    assert book.text(book.execute("print('after')")) == "after\n"
+        nb.run(0)
+    assert nb.text(nb.execute("print('after')")) == "after\n"
 
 
 def test_a_page_is_dark_where_the_reader_wants_it(standalone, theme):

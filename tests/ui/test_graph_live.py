@@ -22,9 +22,9 @@ loss = net(X).pow(2).mean()
 
 
 def test_a_graph_is_looked_into(notebook, shoot):
-    book = notebook(NET, "%vt graph loss")
-    book.run(0)
-    graph = book.run(1)
+    nb = notebook(NET, "%vt graph loss")
+    nb.run(0)
+    graph = nb.run(1)
     graph.locator(".vt-bar", has_text="second").click()
     expect(graph.locator(".vt-bar")).to_have_count(1)
     graph.locator(".vt-bar", has_text="first").click()
@@ -44,13 +44,13 @@ def test_a_graph_is_looked_into(notebook, shoot):
     expect(view.locator("canvas").first).to_be_visible()
     expect(view).to_contain_text("TanhBackward0")
     shoot("graph", graph)
-    book.execute("assert all(p.grad is None for p in net.parameters())")
+    nb.execute("assert all(p.grad is None for p in net.parameters())")
 
 
 def test_a_pass_is_stepped_and_undone(notebook, shoot, theme):
-    book = notebook(NET, "%vt step loss", "[p.grad is None for p in net.parameters()]", theme=theme)
-    book.run(0)
-    steps = book.run(1)
+    nb = notebook(NET, "%vt step loss", "[p.grad is None for p in net.parameters()]", theme=theme)
+    nb.run(0)
+    steps = nb.run(1)
     position = steps.locator(".vt-pos")
     expect(position).to_have_text("step 0 of 6")
     card = steps.locator(".vt-stepper")
@@ -68,36 +68,34 @@ def test_a_pass_is_stepped_and_undone(notebook, shoot, theme):
     shoot("steps", steps)
     steps.locator(".vt-inspector").get_by_role("button", name=re.compile("check")).click()
     expect(steps.locator(".vt-checked")).to_contain_text("✓")
-    assert (
-        book.text(book.execute("[p.grad is None for p in net.parameters()]")) == "[True, True, False, False]"
-    )
+    assert nb.text(nb.execute("[p.grad is None for p in net.parameters()]")) == "[True, True, False, False]"
     for _ in range(2):
         steps.get_by_role("button", name="one step back").click()
     expect(position).to_have_text("step 2 of 6")
-    book.run(2)
-    assert book.text(2) == "[True, True, True, True]"
+    nb.run(2)
+    assert nb.text(2) == "[True, True, True, True]"
     card.press("End")
     expect(position).to_have_text("step 6 of 6")
-    book.run(2)
-    assert book.text(2) == "[False, False, False, False]"
+    nb.run(2)
+    assert nb.text(2) == "[False, False, False, False]"
     steps.get_by_role("button", name="take all steps back").click()
     expect(steps.locator(".vt-stop")).to_contain_text("The pass was undone")
-    book.run(2)
-    assert book.text(2) == "[True, True, True, True]"
+    nb.run(2)
+    assert nb.text(2) == "[True, True, True, True]"
 
 
 def test_a_converted_notebook_steps_with_no_kernel(notebook, standalone, page):
     import nbformat
     from nbconvert import HTMLExporter
 
-    book = notebook(NET, "%vt step loss")
-    book.run(0)
-    steps = book.run(1)
+    nb = notebook(NET, "%vt step loss")
+    nb.run(0)
+    steps = nb.run(1)
     expect(
         steps.get_by_role("button", name="take all steps back")
     ).to_be_visible()  # the widget, not the page
-    book.save()
-    path = book.path()
+    nb.save()
+    path = nb.path()
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     read = nbformat.read(path, as_version=4)
     made, _ = HTMLExporter(template_name="basic").from_notebook_node(read)
@@ -117,15 +115,15 @@ def test_a_pass_stops_before_nan_is_used_and_is_finished(notebook, shoot):
     source = (
         "x = torch.zeros(3, requires_grad=True)\nbad = (x.sqrt() * x).sum()\nbad.backward()\nprint('after')"
     )
-    book = notebook("%load_ext vistorch\nimport vistorch as torch", "%vt break nan", source)
-    book.run(0)
-    book.run(1)
-    assert book.text(1) == "1: nan\n"
-    steps = book.run(2, fails=True)
+    nb = notebook("%load_ext vistorch\nimport vistorch as torch", "%vt break nan", source)
+    nb.run(0)
+    nb.run(1)
+    assert nb.text(1) == "1: nan\n"
+    steps = nb.run(2, fails=True)
     expect(steps.locator(".vt-stop")).to_contain_text("Stopped before step 3, Sqrt (SqrtBackward0)")
-    assert "after" not in book.text(2)
-    assert book.text(book.execute("print(x.grad)")) == "None\n"
+    assert "after" not in nb.text(2)
+    assert nb.text(nb.execute("print(x.grad)")) == "None\n"
     shoot("stopped", steps)
     steps.get_by_role("button", name="run the rest").click()
     expect(steps.locator(".vt-stop")).to_contain_text("The pass was finished")
-    assert "nan" in book.text(book.execute("print(x.grad)"))
+    assert "nan" in nb.text(nb.execute("print(x.grad)"))

@@ -58,7 +58,7 @@ def test_a_graph_folds_under_pointer_and_keys(opened, shoot, theme):
     expect(bars).to_have_count(2)
 
 
-def test_a_click_tells_of_a_node_and_edges_are_as_wide_as_gradients_are_large(standalone):
+def test_a_click_shows_a_node_and_edges_are_as_wide_as_gradients_are_large(standalone):
     page = standalone(example().document())
     page.locator(".vt-node", has_text="Relu").click()
     side = page.locator(".vt-inspector")

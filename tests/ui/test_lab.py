@@ -54,33 +54,33 @@ def test_the_first_tutorial_is_open_and_runs_to_its_end(started, page, shoot):
     with urllib.request.urlopen(started.url("")) as answer:
         first = answer.url.partition("/lab/tree/")[2].partition("?")[0]
     assert first == copies.originals()[0].name
-    book = driver.Notebook(page, started, first)
+    nb = driver.Notebook(page, started, first)
     shoot("opened")
     kinds = page.evaluate(
         "() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.type)"
     )
-    stored = [book.text(index) if kind == "code" else "" for index, kind in enumerate(kinds)]
+    stored = [nb.text(index) if kind == "code" else "" for index, kind in enumerate(kinds)]
     assert kinds.count("code") >= 5
     for index, kind in enumerate(kinds):
         if kind == "code":
-            book.run(index)
-    assert [book.text(index) if kind == "code" else "" for index, kind in enumerate(kinds)] == stored
+            nb.run(index)
+    assert [nb.text(index) if kind == "code" else "" for index, kind in enumerate(kinds)] == stored
     shoot("ran")
 
 
 @pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
 def test_live_views_without_their_kernel(notebook, page, shoot):
-    book = notebook(NET, "%vt step loss", "torch.eye(3)")
+    nb = notebook(NET, "%vt step loss", "torch.eye(3)")
     for index in range(3):
-        book.run(index)
-    expect(book.output(1).locator(".vt-pos")).to_have_text("step 0 of 6")
-    book.save()
+        nb.run(index)
+    expect(nb.output(1).locator(".vt-pos")).to_have_text("step 0 of 6")
+    nb.save()
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     page.goto("about:blank")
-    book.server.end_kernels()
-    book.open()
-    expect(book.output(2).locator(".vt-card")).to_be_visible()  # a page needs no kernel
-    expect(book.output(1).locator(".vt-lost")).to_contain_text("Run the cell again to go on.", timeout=20_000)
-    book.output(1).get_by_label("one step on").click()
-    expect(book.output(1).locator(".vt-pos")).to_have_text("step 1 of 6")
+    nb.server.end_kernels()
+    nb.open()
+    expect(nb.output(2).locator(".vt-card")).to_be_visible()  # a page needs no kernel
+    expect(nb.output(1).locator(".vt-lost")).to_contain_text("Run the cell again to go on.", timeout=20_000)
+    nb.output(1).get_by_label("one step on").click()
+    expect(nb.output(1).locator(".vt-pos")).to_have_text("step 1 of 6")
     shoot("left")

@@ -17,13 +17,13 @@ small = vistorch.zeros(2)
 
 
 def test_the_table_of_names_is_sorted_and_opens_its_rows(notebook, page, shoot):
-    book = notebook(START, "%vt vars")
-    book.run(0)
-    book.run(1)
-    out = book.output(1)
+    nb = notebook(START, "%vt vars")
+    nb.run(0)
+    nb.run(1)
+    out = nb.output(1)
     names = out.locator(".vt-vars tbody td:nth-child(2)")
     expect(names).to_have_text(["net", "small", "w"])
-    shoot("table", book.cell(1))
+    shoot("table", nb.cell(1))
     head = out.get_by_role("button", name="bytes")
     head.click()
     expect(names).to_have_text(["w", "net", "small"])  # numbers: the largest first
@@ -35,7 +35,7 @@ def test_the_table_of_names_is_sorted_and_opens_its_rows(notebook, page, shoot):
     expect(view.root.locator(".vt-name")).to_have_text("w")
     view.press("ArrowDown", "ArrowRight")
     view.says("w[1, 1]", "31")
-    shoot("opened", book.cell(1))
+    shoot("opened", nb.cell(1))
     # By keys too, and JupyterLab takes none of them.
     rows = out.locator(".vt-vars tbody tr")
     rows.nth(2).focus()
@@ -43,19 +43,19 @@ def test_the_table_of_names_is_sorted_and_opens_its_rows(notebook, page, shoot):
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
     expect(out.locator(".vt-opened .vt-name")).to_have_text("small")
-    book.execute("del net")
+    nb.execute("del net")
     rows.nth(1).click()
     expect(out.locator(".vt-opened > .vt-note")).to_contain_text("net is gone")
 
 
 @pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
 def test_what_each_magic_says(notebook, page, shoot):
-    book = notebook(START)
-    book.run(0)
+    nb = notebook(START)
+    nb.run(0)
 
     def said(source, *, fails=False):
-        index = book.execute(source, fails=fails)
-        return book.text(index)
+        index = nb.execute(source, fails=fails)
+        return nb.text(index)
 
     overview = said("%vt")
     assert len(overview.splitlines()) <= 24
@@ -64,7 +64,7 @@ def test_what_each_magic_says(notebook, page, shoot):
     assert "Examples:" in said("%vt show?") and "--scale clip|max|log|fixed" in said("%vt show?")
     said("%vt show w")
     assert re.match(r"wrote w\.html \(\d+ kB\)", said("%vt export w.html"))
-    assert (book.server.folder / "w.html").stat().st_size > 10_000
+    assert (nb.server.folder / "w.html").stat().st_size > 10_000
     assert "cuda:3 (simulated)" in said("%vt device simulate 4")
     assert "device='cuda:0'" in said("vistorch.ones(2).cuda()")
     said("%vt torch on")
@@ -76,13 +76,13 @@ def test_what_each_magic_says(notebook, page, shoot):
         ("%vt show nothing", "nothing"),
         ("%vt show w --scale lgo", "log"),
     ]:
-        index = book.execute(source)
-        text = book.output(index).inner_text()
+        index = nb.execute(source)
+        text = nb.output(index).inner_text()
         assert words in text and len(text.strip().splitlines()) == 1, text
         assert "Traceback" not in text
     said("%unload_ext vistorch")
-    index = book.execute("w")
-    assert book.output(index).locator(".vt").count() == 0
+    index = nb.execute("w")
+    assert nb.output(index).locator(".vt").count() == 0
     said("%load_ext vistorch\n%load_ext vistorch")
-    View(page, book.output(book.execute("w")))
+    View(page, nb.output(nb.execute("w")))
     shoot("magics")

@@ -29,11 +29,11 @@ LINES = {
 
 @pytest.mark.parametrize("shown", ["light", "dark"])
 def test_shape_errors(notebook, page, shoot, shown):
-    book = notebook(START, theme=shown)
-    book.run(0)
+    nb = notebook(START, theme=shown)
+    nb.run(0)
     for name, (line, sentence) in LINES.items():
-        index = book.execute(f"def train():\n    {line}\n\ntrain()", fails=True)
-        out = book.output(index)
+        index = nb.execute(f"def train():\n    {line}\n\ntrain()", fails=True)
+        out = nb.output(index)
         expect(out.locator(".vt-rp-verdict")).to_contain_text(sentence)
         expect(out.locator(".vt-sh-hit span").first).to_have_text(f"    {line}")
         said = out.inner_text()
@@ -43,7 +43,7 @@ def test_shape_errors(notebook, page, shoot, shown):
             "all => all.map(one => one.dataset.mimeType)"
         )
         assert [kind.rpartition(".")[2] for kind in kinds] == ["stderr", "text/html"], kinds
-        shoot(name, book.cell(index))
+        shoot(name, nb.cell(index))
     page.set_viewport_size({"width": 520, "height": 900})
     shoot("narrow")
     page.set_viewport_size({"width": 1280, "height": 1000})

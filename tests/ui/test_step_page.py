@@ -94,11 +94,11 @@ def test_the_keys_stand_in_the_bar_and_cover_nothing(standalone):
 
 def test_a_run_stops_before_breakpoints_and_then_goes_past_them(standalone):
     page = standalone(network("ReluBackward0").document())
-    run, position, told = page.locator(".vt-run"), page.locator(".vt-pos"), page.locator(".vt-stop")
+    run, position, seen = page.locator(".vt-run"), page.locator(".vt-pos"), page.locator(".vt-stop")
     top = page.locator(".vt-board").bounding_box()["y"]
     run.click()
     expect(position).to_have_text("before step 4 of 5")
-    expect(told).to_have_text("Stopped before step 4, net[1] ReLU (ReluBackward0): it has not run yet.")
+    expect(seen).to_have_text("Stopped before step 4, net[1] ReLU (ReluBackward0): it has not run yet.")
     expect(page.locator(".vt-inspector .vt-meta")).to_contain_text("step 4 of 5")
     expect(page.locator(".vt-board .vt-here")).to_have_count(
         1
@@ -115,7 +115,7 @@ def test_a_run_stops_before_breakpoints_and_then_goes_past_them(standalone):
     page.keyboard.press("Home")
     page.keyboard.press("r")
     expect(position).to_have_text("before step 2 of 5")
-    expect(told).to_contain_text("Stopped before step 2, Pow (PowBackward0)")
+    expect(seen).to_contain_text("Stopped before step 2, Pow (PowBackward0)")
 
 
 def test_nan_is_seen_before_it_is_used(standalone):

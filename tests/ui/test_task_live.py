@@ -66,13 +66,13 @@ for step in range(600):
 
 def opened(notebook, *cells):
     """Run cells in a notebook, and give the panel of the last one while it runs."""
-    book = notebook(START, *cells)
+    nb = notebook(START, *cells)
     for i in range(len(cells)):
-        book.run(i)
-    book.start(len(cells))
-    panel = book.output(len(cells)).locator(".vt-watch").first
+        nb.run(i)
+    nb.start(len(cells))
+    panel = nb.output(len(cells)).locator(".vt-watch").first
     expect(panel).to_be_visible(timeout=20_000)
-    return book, panel
+    return nb, panel
 
 
 def tabs(panel):
@@ -88,12 +88,12 @@ def tabs(panel):
     ids=["regression", "language"],
 )
 def test_the_panel_follows_the_task(notebook, shoot, cells, shown, first, text):
-    book, panel = opened(notebook, *cells)
+    nb, panel = opened(notebook, *cells)
     beside = panel.locator(f'section[aria-label="{shown}"]')
     expect(beside).to_be_visible(timeout=20_000)
     expect(beside.locator(".vt-w-big")).to_have_text(re.compile(r"\d"), timeout=20_000)
     shoot("running", panel)
-    book.wait(len(cells))
+    nb.wait(len(cells))
     expect(panel.locator(".vt-status")).to_have_text(re.compile("finished", re.I), timeout=20_000)
     expect(beside).to_contain_text(re.compile(text))
     assert tabs(panel)[0] == first and "confusion" not in tabs(panel) and "result" not in tabs(panel)
@@ -102,8 +102,8 @@ def test_the_panel_follows_the_task(notebook, shoot, cells, shown, first, text):
 
 
 def test_a_game_of_two_networks_is_a_curve(notebook, shoot):
-    book, panel = opened(notebook, GAME)
-    book.wait(1)
+    nb, panel = opened(notebook, GAME)
+    nb.wait(1)
     expect(panel.locator(".vt-w-mainrow")).to_contain_text("nothing to predict", timeout=20_000)
     assert not panel.locator(".vt-class").count() and tabs(panel)[0] == "flow"
     shoot("finished", panel)

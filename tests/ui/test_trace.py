@@ -41,10 +41,12 @@ def shown(standalone, theme):
 def test_a_page_that_needs_no_server(shown, shoot):
     page = shown(findings.entropy())
     verdict = page.locator(".vt-rp-verdict")
-    assert "born in cell [8], line 2: log of p[1, 0] = 0 gives −inf, in 2 of 6 values" in verdict.inner_text()
     assert (
-        page.locator(".vt-tr-born").inner_text().split()
-        == "2 h = -p * p.log() born here bad again in backward".split()
+        "comes from cell [8], line 2: log of p[1, 0] = 0 gives −inf, in 2 of 6 values" in verdict.inner_text()
+    )
+    assert (
+        page.locator(".vt-tr-start").inner_text().split()
+        == "2 h = -p * p.log() starts here bad again in backward".split()
     )
     assert page.locator(".vt-tr-bad").all_inner_texts() == ["−inf", "−inf"]
     assert page.locator(".vt-tr-cause").all_inner_texts() == ["0", "0"]
@@ -63,14 +65,14 @@ def test_hands_and_keys(shown):
     assert "where" in chosen(page)
     assert "torch.where" in page.locator(".vt-tr-here").inner_text()
     page.keyboard.press("]")
-    assert "birth 3 of 3" in page.locator(".vt-rp-side").inner_text()
-    page.get_by_role("button", name="next birth").click()
-    assert "birth 1 of 3" in page.locator(".vt-rp-side").inner_text()
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "next birth"
+    assert "origin 3 of 3" in page.locator(".vt-rp-side").inner_text()
+    page.get_by_role("button", name="next origin").click()
+    assert "origin 1 of 3" in page.locator(".vt-rp-side").inner_text()
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "next origin"
     page.keyboard.press("c")
-    told = page.locator(".vt-rp-told, .vt-rp-take:not([hidden])").first
-    told.wait_for(state="attached")
-    page.wait_for_function("/copied|press/.test(document.querySelector('.vt-rp-told').textContent)")
+    noted = page.locator(".vt-rp-status, .vt-rp-take:not([hidden])").first
+    noted.wait_for(state="attached")
+    page.wait_for_function("/copied|press/.test(document.querySelector('.vt-rp-status').textContent)")
 
 
 def test_a_node_of_the_graph_and_its_row_are_chosen_together(shown, shoot):
@@ -165,7 +167,7 @@ def test_a_long_one_scrolls_in_its_own_box_and_shows_only_what_is_bad(shown, sho
 def test_markup_is_text(shown, shoot):
     page = shown(findings.evil())
     assert page.locator("img").count() == 0
-    assert findings.EVIL in page.locator(".vt-tr-born").inner_text()
+    assert findings.EVIL in page.locator(".vt-tr-start").inner_text()
     shoot("evil")
 
 
@@ -212,34 +214,34 @@ def test_a_comparison_has_one_cursor_for_three_pictures(shown, page, shoot):
 
 def test_memory_is_walked_in_time(shown, page, shoot):
     shown(findings.memory())
-    told = page.locator(".vt-me-told")
-    assert told.inner_text().endswith("the peak")
+    noted = page.locator(".vt-me-status")
+    assert noted.inner_text().endswith("the peak")
     page.locator(".vt-me-slider").focus()
     page.keyboard.press("End")
-    assert re.match(r"tick (\d+) of \1, backward 2: 0 B kept by 0 nodes", told.inner_text())
+    assert re.match(r"tick (\d+) of \1, backward 2: 0 B kept by 0 nodes", noted.inner_text())
     page.keyboard.press("p")
-    assert told.inner_text().endswith("the peak")
+    assert noted.inner_text().endswith("the peak")
     box = page.locator(".vt-me-view").bounding_box()
     page.mouse.move(box["x"] + 2, box["y"] + 60)
-    assert told.inner_text().startswith("tick 0 of")
+    assert noted.inner_text().startswith("tick 0 of")
     page.locator(".vt-rp-body > .vt-rp-row").first.click()
     assert float(page.locator(".vt-me-life").get_attribute("width")) > 10
     shoot("memory")
 
 
 def test_in_a_notebook(notebook, shoot):
-    book = notebook(START, CELL, "1 / 0")
-    book.run(0)
-    book.run(1)
-    outputs = book.outputs(1)
+    nb = notebook(START, CELL, "1 / 0")
+    nb.run(0)
+    nb.run(1)
+    outputs = nb.outputs(1)
     assert [o["output_type"] for o in outputs] == ["stream", "execute_result", "display_data"]
     assert outputs[0]["text"] in ("said\n", ["said\n"])
     assert outputs[1]["execution_count"] == 2
     text = "".join(outputs[2]["data"]["text/plain"])
     assert text.startswith("first bad value: 7 ops forward, 6 back\n")  # showing H adds none
-    assert "born in cell [2], line 3: log of p[1, 0] = 0 gives -inf" in text
-    page = book.page
-    card = book.output(1).locator(".vt-rp-trace")
+    assert "comes from cell [2], line 3: log of p[1, 0] = 0 gives -inf" in text
+    page = nb.page
+    card = nb.output(1).locator(".vt-rp-trace")
     card.wait_for()
     assert "cell [2], line 3" in card.locator(".vt-rp-verdict").inner_text()
     rows = card.locator(".vt-rp-body > .vt-rp-row")
@@ -248,33 +250,33 @@ def test_in_a_notebook(notebook, shoot):
     assert "neg" in card.locator('.vt-rp-row[aria-selected="true"]').inner_text()
     assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == 1
     shoot("notebook", card)
-    book.run(2, fails=True)
-    (error,) = book.outputs(2)
+    nb.run(2, fails=True)
+    (error,) = nb.outputs(2)
     assert error["ename"] == "ZeroDivisionError" and "Traceback" in "".join(error["traceback"])
 
 
 def test_an_exception_in_a_notebook(notebook, shoot):
-    book = notebook(START, "%%vt trace\ny = (logits - 1).log()\ny @ torch.ones(4)", "print('after')")
-    book.run(0)
-    book.run(1, fails=True)
-    kinds = [one["output_type"] for one in book.outputs(1)]
+    nb = notebook(START, "%%vt trace\ny = (logits - 1).log()\ny @ torch.ones(4)", "print('after')")
+    nb.run(0)
+    nb.run(1, fails=True)
+    kinds = [one["output_type"] for one in nb.outputs(1)]
     assert sorted(kinds) == [
         "display_data",
         "display_data",
         "error",
     ]  # the trace, and the shapes that do not fit
-    (error,) = (one for one in book.outputs(1) if one["output_type"] == "error")
+    (error,) = (one for one in nb.outputs(1) if one["output_type"] == "error")
     assert error["ename"] == "RuntimeError"
-    told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
-    assert "y @ torch.ones(4)" in told and "run_cell_magic" not in told
-    card = book.output(1).locator(".vt-rp-trace")
+    noted = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
+    assert "y @ torch.ones(4)" in noted and "run_cell_magic" not in noted
+    card = nb.output(1).locator(".vt-rp-trace")
     card.wait_for()
     assert "The cell ended with RuntimeError" in card.inner_text()
-    shoot("exception", book.output(1))
+    shoot("exception", nb.output(1))
 
 
 def test_record_compare_and_memory_in_a_notebook(notebook, shoot, theme):
-    book = notebook(
+    nb = notebook(
         START + "\nw = torch.ones(3, requires_grad=True)",
         "%%vt record before\n(w * logits).exp().sum().backward()",
         "%%vt record after\n(w * logits * 1.5).exp().sum().backward()",
@@ -283,13 +285,13 @@ def test_record_compare_and_memory_in_a_notebook(notebook, shoot, theme):
         theme=theme,
     )
     for cell in range(5):
-        book.run(cell)
-    assert book.text(1).startswith("recording 'before': 3 ops, gradients of 2 leaves")
-    card = book.output(3).locator(".vt-rp-compare")
+        nb.run(cell)
+    assert nb.text(1).startswith("recording 'before': 3 ops, gradients of 2 leaves")
+    card = nb.output(3).locator(".vt-rp-compare")
     card.wait_for()
     assert "Only after has mul" in card.inner_text()
     shoot("compare", card)
-    curve = book.output(4).locator(".vt-rp-memory")
+    curve = nb.output(4).locator(".vt-rp-memory")
     curve.wait_for()
-    assert "the peak" in curve.locator(".vt-me-told").inner_text()
+    assert "the peak" in curve.locator(".vt-me-status").inner_text()
     shoot("memory", curve)

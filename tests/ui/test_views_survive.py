@@ -48,15 +48,15 @@ UNMET = "No kernel answers for this view: it shows what was recorded. Run the ce
 class Walk:
     """The notebook, and what is asked of every view in it."""
 
-    def __init__(self, book, page):
-        self.book, self.page = book, page
+    def __init__(self, nb, page):
+        self.nb, self.page = nb, page
 
     def output(self, name):
         index = NAMES.index(name)
         self.page.evaluate(
             "(i) => window.jupyterapp.shell.currentWidget.content.scrollToItem(i)", index
         )  # Lab paints what is near
-        return self.book.output(index)
+        return self.nb.output(index)
 
     def said(self, name):
         return self.output(name).locator(".vt-lost:not([hidden])")
@@ -103,23 +103,23 @@ class Walk:
 
 @pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
 def test_every_view_in_every_state(notebook, page, shoot, tmp_path):
-    book = notebook(*CELLS.values())
-    walk = Walk(book, page)
+    nb = notebook(*CELLS.values())
+    walk = Walk(nb, page)
     for name in NAMES:
-        book.run(NAMES.index(name), fails=False)
+        nb.run(NAMES.index(name), fails=False)
     walk.all_live()
     shoot("fresh")
 
     # The page is loaded again while the kernel lives: every view meets its model again.
-    book.save()
+    nb.save()
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
-    book.open()
+    nb.open()
     walk.all_live()
-    saved = json.loads(book.path().read_text())
+    saved = json.loads(nb.path().read_text())
 
     # The kernel is restarted: within a second the views say so, and a running panel's controls are off.
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
-    expect(walk.book.page.locator(".vt-lost:not([hidden])").first).to_have_text(RESTARTED, timeout=1_500)
+    expect(walk.nb.page.locator(".vt-lost:not([hidden])").first).to_have_text(RESTARTED, timeout=1_500)
     walk.none_live(RESTARTED)
     shoot("restarted")
 
@@ -127,13 +127,13 @@ def test_every_view_in_every_state(notebook, page, shoot, tmp_path):
     page.console.allow(
         "widget model not found"
     )  # Jupyter's own words about the panel of the watched training
-    book.server.end_kernels()
-    book.open()
+    nb.server.end_kernels()
+    nb.open()
     walk.none_live(UNMET)
     shoot("reopened")
     # A cell that runs again is live again.
     for name in ("start", "step", "show big"):
-        book.run(NAMES.index(name))
+        nb.run(NAMES.index(name))
     expect(walk.said("step")).to_have_count(0)
     expect(walk.output("step").locator("button", has_text="Finish")).to_be_enabled()
     expect(walk.output("show big").locator(".vt-lens .vt-note")).to_contain_text(
@@ -148,18 +148,18 @@ def test_every_view_in_every_state(notebook, page, shoot, tmp_path):
     assert all({"text/plain", "text/html"} <= kinds[name] for name in VIEWS)
     assert [name for name in VIEWS if any("widget" in kind for kind in kinds[name])] == ["watch"]
 
-    untrusted(book, page, saved)
+    untrusted(nb, page, saved)
     converted(page, saved, tmp_path, shoot)
 
 
-def untrusted(book, page, saved):
-    """Opened by somebody else: the picture and the text of each view, no script."""
+def untrusted(nb, page, saved):
+    """Opened by another person: the picture and the text of each view, no script."""
     foreign = json.loads(json.dumps(saved))
-    foreign["cells"][0]["source"] += "\n# somebody else's"
+    foreign["cells"][0]["source"] += "\n# someone else's"
     for cell in foreign["cells"]:
         cell["metadata"].pop("trusted", None)
-    (book.server.folder / "foreign.ipynb").write_text(json.dumps(foreign))
-    other = driver.Notebook(page, book.server, "foreign.ipynb")
+    (nb.server.folder / "foreign.ipynb").write_text(json.dumps(foreign))
+    other = driver.Notebook(page, nb.server, "foreign.ipynb")
     for name in VIEWS:
         page.evaluate(
             "(i) => window.jupyterapp.shell.currentWidget.content.scrollToItem(i)", NAMES.index(name)
@@ -171,7 +171,7 @@ def untrusted(book, page, saved):
         for image in out.locator("img").all():
             assert image.get_attribute("alt"), name
     assert page.locator(".vt").count() == 0
-    book.server.end_kernels()
+    nb.server.end_kernels()
 
 
 def converted(page, saved, tmp_path, shoot):

@@ -115,8 +115,8 @@ def test_stop_and_keep_the_last_good_weights(alarmed):
     panel.get_by_role("button", name=re.compile("Stop, keep")).click()
     made.wait(1)
     expect(panel.locator(".vt-status")).to_have_text("stopped")
-    told = made.execute("print(run.status, run.alarm, all(p.isfinite().all() for p in net.parameters()))")
-    assert made.text(told) == "stopped None True\n"
+    seen = made.execute("print(run.status, run.alarm, all(p.isfinite().all() for p in net.parameters()))")
+    assert made.text(seen) == "stopped None True\n"
 
 
 def test_the_switch_before_the_first_step_lets_the_loop_run_on(notebook):
@@ -125,7 +125,7 @@ def test_the_switch_before_the_first_step_lets_the_loop_run_on(notebook):
     made.start(1)
     panel = made.output(1).locator(".vt-watch").first
     expect(panel).to_be_visible(timeout=20_000)
-    panel.get_by_label("pause at an alarm").uncheck(timeout=2000)  # nothing has been told of the run so far
+    panel.get_by_label("pause at an alarm").uncheck(timeout=2000)  # nothing was asked of the run so far
     made.wait(1)
     expect(panel.locator(".vt-status")).to_have_text("ended, NaN")
     panel.get_by_role("tab", name=re.compile("^Log")).click()

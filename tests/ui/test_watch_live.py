@@ -37,7 +37,7 @@ def number_of(panel):
 
 
 def goes_on(panel, past):
-    """Wait until the panel counts past a step: a busy machine is told of steps seldom."""
+    """Wait until the panel counts past a step: a busy machine gets steps seldom."""
     for _ in range(200):
         if number_of(panel) > past:
             return
@@ -54,7 +54,7 @@ def shares(panel):
 
 
 @pytest.fixture
-def book(notebook):
+def nb(notebook):
     """A notebook with a network, and its training in the cell below."""
 
     def new(source=TRAIN, kernel="python3"):
@@ -65,9 +65,9 @@ def book(notebook):
     return new
 
 
-def panel_of(book, index=1):
-    book.start(index)
-    panel = book.output(index).locator(".vt-watch").first
+def panel_of(nb, index=1):
+    nb.start(index)
+    panel = nb.output(index).locator(".vt-watch").first
     expect(panel).to_be_visible(timeout=20_000)
     return panel
 
@@ -87,13 +87,13 @@ def picture_of_a_cell(panel):
     return False
 
 
-def play(book, shoot):
+def play(nb, shoot):
     """What a person does with the panel; returns it, after the training was stopped."""
-    panel = panel_of(book)
+    panel = panel_of(nb)
     expect(panel.locator(".vt-status")).to_have_text(re.compile("running", re.I), timeout=20_000)
     expect(panel.locator(".vt-class")).to_have_count(10, timeout=20_000)
     before = shares(panel)
-    book.page.wait_for_function(
+    nb.page.wait_for_function(
         "(before) => [...document.querySelectorAll('.vt-class .vt-bar')]"
         ".map((one) => one.getAttribute('aria-valuenow')).join() !== before",
         arg=",".join(str(one) for one in before),
@@ -135,14 +135,14 @@ def play(book, shoot):
         if picture_of_a_cell(panel):
             break
         press(panel, "resume")
-        book.page.wait_for_timeout(1500)
+        nb.page.wait_for_timeout(1500)
         press(panel, "pause")
         expect(panel.locator(".vt-status")).to_have_text(re.compile("paused", re.I))
     expect(panel.locator(".vt-samples .vt-sample").first).to_be_visible()
     shoot("samples", panel)
 
     press(panel, "stop and keep")
-    book.wait(1)
+    nb.wait(1)
     expect(panel.locator(".vt-status")).to_have_text(re.compile("stopped", re.I))
     shoot("stopped", panel)
     return panel, int(late[1])
@@ -152,14 +152,14 @@ def steered(made, shoot):
     _, late = play(made, shoot)
     assert late < 500  # a step of the loop, 50 ms, and the other programs of this machine
     assert [one for one in made.outputs(1) if one["output_type"] in ("error", "stream")] == []
-    told = made.text(made.execute("print(run, run.log.entries[-1].what, optimizer.param_groups[0]['lr'])"))
-    assert re.match(r"<Run: stopped, step \d+> stopped 0.005", told)
+    seen = made.text(made.execute("print(run, run.log.entries[-1].what, optimizer.param_groups[0]['lr'])"))
+    assert re.match(r"<Run: stopped, step \d+> stopped 0.005", seen)
 
 
 # 7.3 is left to tests/widgets/test_pump.py: it hangs, now and then, whatever one does in it.
 @pytest.mark.parametrize("kernel", ["ipykernel-6.31", kernels.NEWEST])
-def test_a_person_watches_and_steers_a_training(book, shoot, kernel):
-    steered(book(kernel=kernel), shoot)
+def test_a_person_watches_and_steers_a_training(nb, shoot, kernel):
+    steered(nb(kernel=kernel), shoot)
 
 
 @pytest.fixture(scope="module", params=["lab", "notebook"])
@@ -183,8 +183,8 @@ def test_subshells_are_not_needed(no_subshells, page, shoot, kernel):
     no_subshells.end_kernels()
 
 
-def test_the_last_state_stays_when_the_notebook_is_opened_again(book, page, shoot):
-    made = book(SHORT)
+def test_the_last_state_stays_when_the_notebook_is_opened_again(nb, page, shoot):
+    made = nb(SHORT)
     panel = panel_of(made)
     made.wait(1)
     expect(panel.locator(".vt-status")).to_have_text(re.compile("finished", re.I))
@@ -208,8 +208,8 @@ def test_the_last_state_stays_when_the_notebook_is_opened_again(book, page, shoo
     shoot("reopened", made.output(1))
 
 
-def test_a_page_that_is_loaded_again_takes_the_running_training_up(book, page):
-    made = book()
+def test_a_page_that_is_loaded_again_takes_the_running_training_up(nb, page):
+    made = nb()
     panel = panel_of(made)
     expect(panel.locator(".vt-class")).to_have_count(10, timeout=20_000)
     made.save()
@@ -227,8 +227,8 @@ def test_a_page_that_is_loaded_again_takes_the_running_training_up(book, page):
     expect(panel.locator(".vt-status")).to_have_text(re.compile("stopped", re.I))
 
 
-def test_a_notebook_that_is_not_trusted_shows_drawing_and_table(book, page, shoot):
-    made = book(SHORT)
+def test_a_notebook_that_is_not_trusted_shows_drawing_and_table(nb, page, shoot):
+    made = nb(SHORT)
     made.run(1)
     made.save()
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
@@ -247,11 +247,11 @@ def test_a_notebook_that_is_not_trusted_shows_drawing_and_table(book, page, shoo
     shoot("untrusted", output)
 
 
-def test_a_converted_notebook_shows_the_last_state(book, page, standalone):
+def test_a_converted_notebook_shows_the_last_state(nb, page, standalone):
     import nbformat
     from nbconvert import HTMLExporter
 
-    made = book(SHORT)
+    made = nb(SHORT)
     made.run(1)
     made.save()
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
@@ -270,9 +270,9 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_an_end_that_was_not_wished_leaves_the_panel_and_a_healthy_kernel(book, page, shoot, end):
+def test_an_end_that_was_not_wished_leaves_the_panel_and_a_healthy_kernel(nb, page, shoot, end):
     more, word = ENDS[end]
-    made = book(TRAIN + more)
+    made = nb(TRAIN + more)
     panel = panel_of(made)
     expect(panel.locator(".vt-class")).to_have_count(10, timeout=20_000)
     if end == "interrupt":
@@ -289,8 +289,8 @@ def test_an_end_that_was_not_wished_leaves_the_panel_and_a_healthy_kernel(book, 
     assert steps == "6\n"
 
 
-def test_the_stepper_opens_in_the_next_backward_pass_and_the_loop_waits(book, page, shoot):
-    made = book()
+def test_the_stepper_opens_in_the_next_backward_pass_and_the_loop_waits(nb, page, shoot):
+    made = nb()
     panel = panel_of(made)
     expect(panel.locator(".vt-class")).to_have_count(10, timeout=20_000)
     press(panel, "open the stepper")
@@ -309,11 +309,11 @@ def test_the_stepper_opens_in_the_next_backward_pass_and_the_loop_waits(book, pa
     goes_on(panel, stood + 1)
     press(panel, "stop and keep")
     made.wait(1)
-    told = made.text(made.execute("print([entry.what for entry in run.log.entries])"))
-    assert "'stepper', 'stepper left', 'stopped'" in told
+    seen = made.text(made.execute("print([entry.what for entry in run.log.entries])"))
+    assert "'stepper', 'stepper left', 'stopped'" in seen
 
 
-def test_two_watches_at_once_and_a_context_have_a_panel_each(book):
+def test_two_watches_at_once_and_a_context_have_a_panel_each(nb):
     source = """other = LeNet()
 its = torch.optim.SGD(other.parameters(), lr=0.01)
 with vt.watch(net, optimizer, title="first") as first, vt.watch(other, its, title="second") as second:
@@ -323,7 +323,7 @@ with vt.watch(net, optimizer, title="first") as first, vt.watch(other, its, titl
             criterion(one(images), labels).backward()
             by.step()
 print(first.step, second.step)"""
-    made = book(source)
+    made = nb(source)
     output = made.run(1)
     expect(output.locator(".vt-watch:visible")).to_have_count(2)
     assert made.text(1).endswith("12 12\n")
@@ -338,9 +338,9 @@ KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 @pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
 @pytest.mark.parametrize("stood", ["running", "paused"])
 @pytest.mark.parametrize("end", ["restarted", "killed"])
-def test_a_kernel_that_ends_while_it_trains_leaves_no_panel_that_says_it_runs(book, page, shoot, end, stood):
+def test_a_kernel_that_ends_while_it_trains_leaves_no_panel_that_says_it_runs(nb, page, shoot, end, stood):
     kill = "import os, threading; threading.Timer(6, os._exit, [1]).start()\n"
-    made = book(TRAIN.replace("for epoch", f"{kill}for epoch", 1) if end == "killed" else TRAIN)
+    made = nb(TRAIN.replace("for epoch", f"{kill}for epoch", 1) if end == "killed" else TRAIN)
     page.console.allow("kernel|Kernel|Cannot send|WebSocket|Canceled|disposed")
     panel = panel_of(made)
     expect(panel.locator(".vt-status")).to_have_text("running", timeout=20_000)

@@ -23,17 +23,17 @@ HARNESS = """<!doctype html><html><head><meta charset="utf-8"></head><body style
 const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
 const url = URL.createObjectURL(new Blob([bytes(%(code)s)], {type: "text/javascript"}));
 const page = (await import(url)).default;
-const heard = new Map(), held = {payload: bytes(%(payload)s), live: true};
+const handlers = new Map(), held = {payload: bytes(%(payload)s), live: true};
 window.sent = [];
-window.listeners = () => [...heard.values()].reduce((n, one) => n + one.size, 0);
-window.tell = (message, text) => {
+window.listeners = () => [...handlers.values()].reduce((n, one) => n + one.size, 0);
+window.send = (message, text) => {
   const buffers = text ? [new DataView(bytes(text).buffer)] : [];
-  for (const f of [...(heard.get("msg:custom") ?? [])]) f(message, buffers);
+  for (const f of [...(handlers.get("msg:custom") ?? [])]) f(message, buffers);
 };
 const model = {
   get: name => held[name],
-  on(event, f) { heard.set(event, (heard.get(event) ?? new Set()).add(f)); },
-  off(event, f) { heard.get(event)?.delete(f); },
+  on(event, f) { handlers.set(event, (handlers.get(event) ?? new Set()).add(f)); },
+  off(event, f) { handlers.get(event)?.delete(f); },
   send(message) { sent.push(message); },
 };
 window.ended = new AbortController();
@@ -76,7 +76,7 @@ class Recorded:
         optimizer = optim.Adam(net.parameters(), lr=2e-3)
         self.deltas, self.states, asked, held = [], {}, set(), []
 
-        def tell(run):
+        def notify(run):
             held.append(run.delta(held[-1]["version"] if held else 0))
             self.deltas.append(wire.pack("delta", held[-1]))
             if run.status == "paused":
@@ -90,7 +90,7 @@ class Recorded:
                     what()
 
         with watch(
-            net, optimizer, classes=train.classes, epochs=3, tell=tell, share=0.9, snapshot_every=0
+            net, optimizer, classes=train.classes, epochs=3, notify=notify, share=0.9, snapshot_every=0
         ) as run:
             self.states["waiting"] = wire.pack("watch", run.record().wire())
             for _ in range(3):
@@ -138,9 +138,9 @@ def live(page, tmp_path):
     return show
 
 
-def tell(page, *deltas):
+def notify(page, *deltas):
     for delta in deltas:
-        page.evaluate("text => tell({type: 'delta'}, text)", base64.b64encode(delta).decode())
+        page.evaluate("text => send({type: 'delta'}, text)", base64.b64encode(delta).decode())
     page.evaluate(FRAMES)
 
 
@@ -234,7 +234,7 @@ def test_deltas_end_where_the_whole_run_does(recorded, live, standalone):
     page = live(recorded.states["waiting"])
     expect(page.locator(".vt-status")).to_have_text("waiting")
     assert len(recorded.deltas) > 20
-    tell(page, *recorded.deltas)
+    notify(page, *recorded.deltas)
     expect(page.locator(".vt-status")).to_have_text("finished")
     by_deltas = shown(page)
     assert [m["type"] for m in page.evaluate("sent")] == ["all"]
@@ -252,11 +252,11 @@ def test_deltas_end_where_the_whole_run_does(recorded, live, standalone):
 def test_a_page_that_missed_a_delta_asks_for_everything(recorded, live):
     page = live(recorded.states["waiting"])
     page.wait_for_timeout(1100)
-    tell(page, *recorded.deltas[10:14])
+    notify(page, *recorded.deltas[10:14])
     assert [m["type"] for m in page.evaluate("sent")] == ["all", "all"]
     expect(page.locator(".vt-status")).to_have_text("waiting")
     everything = wire.pack("delta", recorded.run.delta(0))
-    tell(page, everything)
+    notify(page, everything)
     expect(page.locator(".vt-status")).to_have_text("finished")
 
 
@@ -269,7 +269,7 @@ def test_controls_ask_and_say_why_they_cannot(recorded, live, shoot):
     expect(page.locator(".vt-said")).to_contain_text("asked")
     asked = page.evaluate("sent.at(-1)")
     assert asked["type"] == "do" and asked["do"] == "pause"
-    page.evaluate("id => tell({type: 'asked', id, say: 'asked; acts at the next step'})", asked["id"])
+    page.evaluate("id => send({type: 'asked', id, say: 'asked; acts at the next step'})", asked["id"])
     expect(page.locator(".vt-said")).to_have_text("asked; acts at the next step")
     page = live(recorded.states["paused"], 760)
     expect(page.locator(".vt-status")).to_have_text("paused")
@@ -287,7 +287,7 @@ def test_controls_ask_and_say_why_they_cannot(recorded, live, shoot):
     page.keyboard.press("Enter")
     asked = page.evaluate("sent.at(-1)")
     assert (asked["do"], asked["value"]) == ("lr", 3e-4)
-    page.evaluate("id => tell({type: 'refused', id, why: 'lr: the run is over'})", asked["id"])
+    page.evaluate("id => send({type: 'refused', id, why: 'lr: the run is over'})", asked["id"])
     expect(page.locator(".vt-refused")).to_have_text("the run is over")
     page.keyboard.press("Escape")
     page.keyboard.press("?")
@@ -306,11 +306,11 @@ def test_nothing_jumps_from_the_first_state_to_the_last(recorded, live):
       }))"""
     before = page.evaluate(places)
     for delta in recorded.deltas:
-        tell(page, delta)
+        notify(page, delta)
         assert page.evaluate(places) == before
 
 
-def test_curve_and_flow_tell_what_stands_under_the_pointer(recorded, standalone):
+def test_curve_and_flow_show_what_stands_under_the_pointer(recorded, standalone):
     page = standalone(stored(recorded.states["finished"]))
     plot = page.locator(".vt-w-loss .vt-w-plot")
     plot.hover(position={"x": 150, "y": 120})
@@ -362,7 +362,7 @@ def test_a_context_without_letters_shows_its_end(live):
     page.get_by_role("tab", name="Tokens").click()
     ends = page.locator(".vt-w-context > span").evaluate_all(
         """all => all.map(one => [one, one.firstElementChild].map(part => part.getBoundingClientRect()))
-          .map(([room, text]) => [text.width > room.width + 1, Math.abs(text.right - room.right) < 1])"""
+          .map(([box, text]) => [text.width > box.width + 1, Math.abs(text.right - box.right) < 1])"""
     )
     assert any(cut for cut, _ in ends) and all(right for _, right in ends)
 
@@ -371,7 +371,7 @@ def test_a_context_without_letters_shows_its_end(live):
 GLIDES = """async (text) => {
   const list = document.querySelector(".vt-w-rows"), frames = [];
   const start = performance.now();
-  tell({ type: "delta" }, text);
+  send({ type: "delta" }, text);
   while (performance.now() - start < 2000) {
     await new Promise(requestAnimationFrame);
     const top = list.getBoundingClientRect().top;
@@ -394,7 +394,7 @@ def test_one_row_at_a_time_crosses_the_others_and_above_them(recorded, live, pag
     window["right"] = np.array([52, 8, 16, 24, 32, 95, 40, 3, 64, 72], np.uint32)
     version = start["version"]
     try:
-        tell(
+        notify(
             page,
             wire.pack("delta", {"since": version, "version": version + 1, "accuracy": start["accuracy"]}),
         )
@@ -422,7 +422,7 @@ def test_one_row_at_a_time_crosses_the_others_and_above_them(recorded, live, pag
 def test_no_listener_is_left_when_the_page_goes(recorded, live):
     page = live(recorded.states["running"])
     assert page.evaluate("listeners()") > 2  # messages, changes, and each way in which a connection ends
-    tell(page, recorded.deltas[-1])
+    notify(page, recorded.deltas[-1])
     page.evaluate("ended.abort()")
     assert page.evaluate("listeners()") == 0
     expect(page.locator(".vt-watch")).to_have_count(0)
@@ -461,6 +461,6 @@ def test_a_delta_costs_little(recorded, live):
 
     begin = script()
     for delta in recorded.deltas:
-        tell(page, delta)
+        notify(page, delta)
     each = 1000 * (script() - begin) / len(recorded.deltas)
     assert each < 25, f"{each:.1f} ms of script a delta"

@@ -27,7 +27,7 @@ def test_no_jump_within_a_map(name, theme):
 
 
 @pytest.mark.parametrize("name, theme", MAPS[:4])
-def test_lightness_tells_the_distance_from_the_centre(name, theme):
+def test_lightness_follows_the_distance_from_the_centre(name, theme):
     light = to_lab(table(name, theme))[:, 0]
     towards = np.diff(light) * (1 if theme == "light" else -1)
     assert (towards[:128] > -0.004).all() and (towards[128:] < 0.004).all()

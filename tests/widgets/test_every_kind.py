@@ -43,7 +43,7 @@ def test_a_kind_has_its_files(kind):
     assert has_examples(kind) and examples(kind)
 
 
-def test_a_kind_that_lacks_a_file_is_told_which():
+def test_a_kind_that_lacks_a_file_is_reported_which():
     assert [line.partition(":")[0] for line in missing("nothing")] == [
         "add vistorch/widgets/nothing/picture.py",
         "add js/src/nothing/page.ts",
@@ -160,7 +160,7 @@ def said_by_the_page(kind, folder, count):
     return json.loads(done.stdout)
 
 
-def test_numbers_are_told_from_words():
+def test_numbers_are_no_words():
     assert wrong(float, "nan", "x") == [] and wrong(float, "many", "x") != []
     assert wrong(int, True, "x") != [] and wrong(int, 1.0, "x") != []
     assert wrong(list[int], [1, "2"], "x") == ["x[1]: expected <class 'int'>, got '2'"]

@@ -69,9 +69,14 @@ def test_nothing_is_drawn_outside(make):
 def test_a_trace():
     said = texts(drawn(findings.entropy()))
     assert "first bad value7 ops forward · 6 back" in said
-    assert {"born here", "bad again in backward", "healed forward only", "▼ −inf", "birth", "healed"} <= set(
-        said
-    )
+    assert {
+        "starts here",
+        "bad again in backward",
+        "healed forward only",
+        "▼ −inf",
+        "origin",
+        "healed",
+    } <= set(said)
     assert said.count("▼ −inf") == 2 and said.count("propagated") == 3
     assert any(text.startswith("Cure: take the log of a clamped value, such as ") for text in said)
     assert any(text.startswith("To step into it, type %vt break bad (in a script ") for text in said)
@@ -82,9 +87,9 @@ def test_a_long_trace_counts_what_it_leaves_out():
     root = drawn(record)
     said = texts(root)
     assert len([e for e in root.iter(f"{SVG}rect") if e.get("fill") == "#e7effc"]) == 1, (
-        "the birth's row is not drawn"
+        "the origin's row is not drawn"
     )
-    ops = sum(text in ("clean", "propagated", "birth", "healed", "–") for text in said) // 2
+    ops = sum(text in ("clean", "propagated", "origin", "healed", "–") for text in said) // 2
     (more,) = [int(re.sub(r"\D", "", text)) for text in said if re.fullmatch(r"and [\d,]+ more", text)]
     assert ops + more == len(record.rows)
     assert any(text.startswith("\u00a0\u00a0\u00a0\u00a0loss = net(X)") for text in said)

@@ -8,7 +8,7 @@ import pytest
 
 import vistorch
 from vistorch import nn
-from vistorch.debug.graph import listening
+from vistorch.debug.graph import graph_listeners
 from vistorch.debug.stepper import Stepper
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.wire import unpack
@@ -21,9 +21,9 @@ from vistorch.widgets.steps.live import StepsView
 
 
 @pytest.fixture(autouse=True)
-def quiet():
+def without_warnings():
     yield
-    listening.stop()
+    graph_listeners.stop()
 
 
 @pytest.fixture
@@ -43,14 +43,14 @@ def network():
     return net, loss, {"net": net, "loss": loss}
 
 
-def heard(view, monkeypatch):
+def received(view, monkeypatch):
     """Make a view that keeps what it sends; ask it by calling the result."""
     sent = []
     monkeypatch.setattr(view, "send", lambda content, buffers=None: sent.append((content, buffers)))
 
     def ask(**message):
         sent.clear()
-        view._heard(view, {"id": 3, **message}, [])
+        view._receive(view, {"id": 3, **message}, [])
         return sent[-1] if sent else None
 
     return ask
@@ -60,7 +60,7 @@ def heard(view, monkeypatch):
 def asked(network, monkeypatch, pages):
     _net, loss, names = network
     record = graph(loss, namespace=names).record
-    return heard(GraphView(Display(record), Inside([loss], leaves(names))), monkeypatch), record
+    return received(GraphView(Display(record), Inside([loss], leaves(names))), monkeypatch), record
 
 
 def test_a_fold_that_did_not_travel_comes_from_the_kernel(asked):
@@ -91,8 +91,8 @@ def test_a_node_is_looked_at_without_changing_a_gradient(asked, network):
     content, buffers = ask(type="look", node=relu, page=True)
     assert (content["type"], content["id"], content["views"]) == ("looked", 3, 2)
     assert len(buffers) == 3 and len(ask(type="look", node=relu)[1]) == 2  # the page comes once
-    [[name, told]] = content["numbers"]
-    assert name == "input" and "> 0]" in told and "=" in told
+    [[name, noted]] = content["numbers"]
+    assert name == "input" and "> 0]" in noted and "=" in noted
     assert all(p.grad is None for p in net.parameters())
     leaf = next(i for i, n in enumerate(record.nodes) if n.kind == "parameter")
     assert ask(type="look", node=leaf)[1]
@@ -130,7 +130,7 @@ def test_a_node_that_is_not_there_is_refused(asked, kind, node):
 
 def test_a_view_keeps_no_graph_alive(monkeypatch, pages):
     loss = (vistorch.ones(3, requires_grad=True) * 2).sum()
-    ask = heard(GraphView(Display(graph(loss, namespace={}).record), Inside([loss])), monkeypatch)
+    ask = received(GraphView(Display(graph(loss, namespace={}).record), Inside([loss])), monkeypatch)
     seen = weakref.ref(loss)
     del loss
     gc.collect()
@@ -146,7 +146,7 @@ def walked(network, monkeypatch, pages):
     walker = Walker(Stepper(loss, names=leaves(names)))
     stepper._open.add(walker)
     view = StepsView(Display(record), walker)
-    return heard(view, monkeypatch), view, walker, record
+    return received(view, monkeypatch), view, walker, record
 
 
 def test_gradients_follow_the_page_both_ways(walked, network):
@@ -163,7 +163,7 @@ def test_gradients_follow_the_page_both_ways(walked, network):
         np.testing.assert_array_equal(p.grad.numpy(), expected)
 
 
-def test_to_leave_finishes_or_undoes_and_the_page_is_told(walked, network):
+def test_to_leave_finishes_or_undoes_and_the_page_is_reported(walked, network):
     ask, view, walker, _record = walked
     ask(type="go", to=2)
     sent = ask(type="leave", how="undo")
@@ -202,7 +202,7 @@ def test_a_hook_that_raises_leaves_the_pass_where_it_stood(monkeypatch, pages):
     record = step(y.sum(), namespace={}).record
     y.register_hook(lambda g: 1 / 0)
     walker = Walker(Stepper(y.sum()))
-    ask = heard(StepsView(Display(record), walker), monkeypatch)
+    ask = received(StepsView(Display(record), walker), monkeypatch)
     content, _ = ask(type="go", to=2)
     assert content["at"] == 1 and content["why"] == "ZeroDivisionError: division by zero"
     assert "ZeroDivisionError" in ask(type="leave", how="finish")[0]["why"]

@@ -31,7 +31,7 @@ def view(pages, monkeypatch):
 
 def ask(view, **more):
     plain = {"type": "tile", "id": 7, "item": 0, "layer": 0, "start": [0, 0], "stop": [6, 8], "block": [1, 1]}
-    view._heard(view, {**plain, **more}, [])
+    view._receive(view, {**plain, **more}, [])
 
 
 def test_a_tile(view):
@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_refused_in_one_line(view, wrong, caplog):
 
 @pytest.mark.parametrize("content", [None, [], "tile", 5, {}])
 def test_what_is_no_message_is_refused(view, content, caplog):
-    view._heard(view, content, [])
+    view._receive(view, content, [])
     assert "refused" in caplog.text and view.sent == []
 
 
@@ -95,7 +95,7 @@ def test_a_view_keeps_no_array_alive(view, caplog):
 
 
 def test_the_page_may_close(view):
-    view._heard(view, {"type": "close"}, [])
+    view._receive(view, {"type": "close"}, [])
     assert view.comm is None and view.live is False
 
 
@@ -186,7 +186,7 @@ def table(pages, monkeypatch):
 
 
 def test_a_row_opens_with_the_page_that_shows_it(table, pages):
-    table._heard(table, {"type": "open", "row": 0}, [])
+    table._receive(table, {"type": "open", "row": 0}, [])
     ((content, buffers),) = table.sent
     assert content == {"type": "opened", "row": 0}
     assert unpack(buffers[0])[1]["title"] == "x" and buffers[1] == (pages / "array.js").read_bytes()
@@ -195,7 +195,7 @@ def test_a_row_opens_with_the_page_that_shows_it(table, pages):
 
 
 def test_a_name_that_is_gone(table):
-    table._heard(table, {"type": "open", "row": 1}, [])
+    table._receive(table, {"type": "open", "row": 1}, [])
     assert table.sent == [
         ({"type": "opened", "row": 1, "why": "<b> is gone: type %vt vars for a new table"}, None)
     ]
@@ -203,7 +203,7 @@ def test_a_name_that_is_gone(table):
 
 @pytest.mark.parametrize("row", [2, -1, "0", None, True, 2**70])
 def test_a_row_that_is_not_there(table, row, caplog):
-    table._heard(table, {"type": "open", "row": row}, [])
+    table._receive(table, {"type": "open", "row": row}, [])
     assert (
         table.sent == []
         and "VarsView refused a message from its page: expected a whole number" in caplog.text
@@ -257,5 +257,5 @@ def test_a_page_sets_no_property(view, name, caplog):
 
 def test_numbers_of_thousands_of_digits_are_refused_in_one_line(view, caplog):
     with caplog.at_level(logging.WARNING, logger="vistorch"):
-        view._heard(view, {"type": "tile", "id": 10**5000}, [])
+        view._receive(view, {"type": "tile", "id": 10**5000}, [])
     assert "got a number of 16,610 bits" in caplog.text

@@ -222,10 +222,10 @@ def test_golden(name):
 
 def test_bytes_are_the_same_in_another_process():
     code = "import sys; sys.path.insert(0, '.'); from tests.widgets.test_pictures import *; print(*map(digest, GOLDEN))"
-    told = subprocess.run(
+    noted = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert told == [digest(name) for name in GOLDEN]
+    assert noted == [digest(name) for name in GOLDEN]
 
 
 def test_signs_are_read():
@@ -250,7 +250,7 @@ def test_numbers_are_short(value, text):
     assert digits.short(value) == text
 
 
-def test_a_drawing_escapes_what_it_is_told():
+def test_a_drawing_escapes_what_it_is_given():
     name = "<script>alert('x')</script>&"
     drawn = array.svg(
         Record(item(np.zeros((2, 2)), name=name, scales=[scale(say="a < b & c")]), title=name)

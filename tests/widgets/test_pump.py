@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.ui import kernels
-from vistorch.widgets._frame import pump as room
+from vistorch.widgets._frame import pump as module
 
 pytestmark = [pytest.mark.ui, pytest.mark.timeout(120)]
 
@@ -24,12 +24,12 @@ from vistorch.widgets._frame.pump import pump, route, why_not
 
 said, letters = [], []
 
-def heard(message):
+def received(message):
     data = message["content"]["data"]
     said.append((data["n"], time.time() - data["sent"], threading.current_thread() is threading.main_thread()))
 
 channel = comm.create_comm(target_name="vistorch")
-channel.on_msg(heard)
+channel.on_msg(received)
 route(channel)
 print(channel.comm_id)
 """
@@ -123,10 +123,10 @@ def test_messages_are_handled_while_the_cell_runs(client, subshell):
     assert result(client, request) == "30\n"
     for cell in cells:
         result(client, cell)
-    told, order = json.loads(run(client, "print(json.dumps([said, letters]))"))
-    assert [number for number, _, _ in told] == list(range(30))
-    assert all(on_main for _, _, on_main in told)
-    assert statistics.median(late for _, late, _ in told) < 0.05
+    seen, order = json.loads(run(client, "print(json.dumps([said, letters]))"))
+    assert [number for number, _, _ in seen] == list(range(30))
+    assert all(on_main for _, _, on_main in seen)
+    assert statistics.median(late for _, late, _ in seen) < 0.05
     assert order == [3, 9, 15, 21, 27]
 
 
@@ -205,16 +205,16 @@ def test_what_the_cell_prints_stays_with_the_cell(client):
     assert message != request
 
 
-def test_the_end_of_a_cell_is_not_told_in_its_middle(client):
+def test_the_end_of_a_cell_is_not_emitted_in_its_middle(client):
     run(
         client,
-        "ends = []; told = lambda: ends.append(1); get_ipython().events.register('post_execute', told)",
+        "ends = []; count = lambda: ends.append(1); get_ipython().events.register('post_execute', count)",
     )
     request = client.execute("said.clear()\nwhile not said:\n    pump(); time.sleep(0.005)\nprint(len(ends))")
     time.sleep(0.2)
     click(client, 0)
     assert result(client, request) == "1\n"  # the end of the cell before this one
-    assert int(run(client, "get_ipython().events.unregister('post_execute', told); print(len(ends))")) >= 2
+    assert int(run(client, "get_ipython().events.unregister('post_execute', count); print(len(ends))")) >= 2
 
 
 def test_an_interrupt_in_a_callback_ends_the_cell_and_loses_nothing(client):
@@ -228,7 +228,7 @@ def test_an_interrupt_in_a_callback_ends_the_cell_and_loses_nothing(client):
     click(client, 0)
     result(client, request, fails=True)
     result(client, cell)
-    run(client, "channel.on_msg(heard)")
+    run(client, "channel.on_msg(received)")
     click(client, 1)
     assert json.loads(eventually(client, "print(json.dumps(said))", "[]\n"))[0][0] == 1
 
@@ -242,7 +242,7 @@ def test_a_callback_that_fails_does_not_end_the_cell(client):
     click(client, 0)
     click(client, 1)
     assert result(client, request) == "on\n"
-    run(client, "channel.on_msg(heard)")
+    run(client, "channel.on_msg(received)")
 
 
 def test_more_than_one_step_takes_is_handled_after_the_cell(client):
@@ -293,19 +293,19 @@ def test_an_interrupt_between_two_messages_loses_none(client):
     run(client, "said.clear(); letters.clear()")
     code = """
     import os, signal
-    from vistorch.widgets._frame import pump as room
-    kind = room._type_of
+    from vistorch.widgets._frame import pump as module
+    kind = module._type_of
     def interrupted(*arguments):
         os.kill(os.getpid(), signal.SIGINT)  # as a reader does, in the midst of sorting
         return kind(*arguments)
-    room._type_of = interrupted
+    module._type_of = interrupted
     try:
         while True:
             pump()
     except KeyboardInterrupt:
         print("interrupted")
     finally:
-        room._type_of = kind
+        module._type_of = kind
     """
     request = client.execute(textwrap.dedent(code))
     time.sleep(0.1)
@@ -329,8 +329,8 @@ def test_outside_a_kernel_nothing_happens_and_nothing_is_imported():
     assert (done.stdout, done.stderr) == ("Nobody can click here: this is not a notebook kernel.\n", "")
 
 
-def test_a_kernel_that_hides_its_messages_is_told_in_words():
-    pump = room.Pump(SimpleNamespace(session=None))
+def test_a_kernel_that_hides_its_messages_is_reported_in_words():
+    pump = module.Pump(SimpleNamespace(session=None))
     assert pump() == 0
     assert re.fullmatch(
         r"Clicks wait for the end of the cell: ipykernel \S+ keeps them where vistorch does not look\.",

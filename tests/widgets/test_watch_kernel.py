@@ -46,9 +46,9 @@ class Page:
         while not holds():
             assert time.time() < end, "it never came"
             message = self.client.get_iopub_msg(timeout=seconds)
-            self.heard(message["msg_type"], message["content"], message)
+            self.received(message["msg_type"], message["content"], message)
 
-    def heard(self, kind, content, message):
+    def received(self, kind, content, message):
         if kind == "comm_open" and "payload" in str(content["data"].get("buffer_paths")):
             self.comm = content["comm_id"]
         elif (

@@ -15,7 +15,7 @@ from vistorch.debug.watch.commands import WORDS
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.live import OPEN, Live
 from vistorch.widgets._frame.wire import unpack
-from vistorch.widgets.watch import live as room
+from vistorch.widgets.watch import live as module
 from vistorch.widgets.watch.live import WatchKept, WatchView
 
 
@@ -34,7 +34,7 @@ class Shown:
         self.run = watch(self.net, self.opt, **more)
         self.run.__enter__()
         self.view = WatchView(Display(self.run.record(), "watch"), self.run)
-        self.run.poll, self.run.tell = self.view.poll, self.view.tell
+        self.run.poll, self.run.notify = self.view.poll, self.view.notify
         self.sent, self.at = [], []
 
         def send(content, buffers=None):
@@ -46,7 +46,7 @@ class Shown:
     def ask(self, **message):
         """Send a message as the page does; return what was answered besides deltas."""
         self.sent.clear()
-        self.view._heard(self.view, {"type": "do", "id": 7, **message}, [])
+        self.view._receive(self.view, {"type": "do", "id": 7, **message}, [])
         answers = [content for content, _ in self.sent if content["type"] != "delta"]
         return answers[-1] if answers else None
 
@@ -60,7 +60,7 @@ class Shown:
 
 @pytest.fixture
 def shown(pages, monkeypatch):
-    monkeypatch.setattr(room.pump, "why_not", lambda: "")
+    monkeypatch.setattr(module.pump, "why_not", lambda: "")
     made = Shown(monkeypatch)
     yield made
     made.close()
@@ -94,7 +94,7 @@ def test_at_most_eight_a_second_while_nothing_is_done(shown):
     begin = time.perf_counter()
     while time.perf_counter() - begin < 1.2:
         shown.loop(1)
-        shown.view.tell(shown.run)  # somebody has a lot to say
+        shown.view.notify(shown.run)  # there is a lot to say
     times = times_of(shown)
     assert len(times) >= 5
     assert min(b - a for a, b in pairwise(times[1:])) >= 0.12  # the first says that it runs
@@ -105,19 +105,19 @@ def test_at_most_ten_in_any_second_whatever_is_done(shown):
     while time.perf_counter() - begin < 1.5:
         shown.loop(1)
         shown.run.log.write(shown.run.step, "something")
-        shown.view.tell(shown.run)
+        shown.view.notify(shown.run)
     times = times_of(shown)
     assert len(times) >= 10
     assert all(b - a >= 0.995 for a, b in zip(times, times[10:], strict=False))
 
 
-def test_what_was_done_is_told_at_once(shown):
+def test_what_was_done_is_reported_at_once(shown):
     shown.loop(1)
     shown.view.sent_at = time.perf_counter()
     shown.sent.clear()
     shown.run.log.write(1, "something")
     shown.run.changes.touch("log")
-    shown.view.tell(shown.run)
+    shown.view.notify(shown.run)
     (delta,) = shown.deltas()
     assert delta["log"]["items"][-1]["what"] == "something"
 
@@ -127,7 +127,7 @@ def test_what_is_late_is_sent_at_a_later_boundary(shown):
     shown.sent.clear()
     shown.view.sent_at = time.perf_counter()
     shown.run.changes.touch("head")
-    shown.view.tell(shown.run)
+    shown.view.notify(shown.run)
     assert shown.sent == [] and shown.view.late
     shown.view.poll()
     assert shown.sent == []
@@ -164,7 +164,7 @@ def test_a_page_that_is_opened_after_the_end_begins_there(shown):
     assert state["head"]["status"] == "finished" and state["head"]["step"] == 5
     assert not any(
         content.get("method") == "update" for content, _ in shown.sent
-    )  # pages that are open were not told
+    )  # pages that are open did not know
 
 
 def test_what_is_asked_is_answered_and_done_at_the_next_step(shown):
@@ -223,7 +223,7 @@ def test_what_is_no_message_is_refused_with_one_logged_line(shown, wrong, caplog
 
 
 def test_no_click_is_taken_where_it_would_come_too_late(pages, monkeypatch):
-    monkeypatch.setattr(room.pump, "why_not", lambda: "Clicks wait for the end of the cell: so it is.")
+    monkeypatch.setattr(module.pump, "why_not", lambda: "Clicks wait for the end of the cell: so it is.")
     made = Shown(monkeypatch, snapshot_every=0)
     made.loop(2)
     assert made.ask(do="pause") == {
@@ -232,7 +232,7 @@ def test_no_click_is_taken_where_it_would_come_too_late(pages, monkeypatch):
         "why": "Clicks wait for the end of the cell: so it is.",
     }
     time.sleep(0.13)
-    made.view.tell(made.run)
+    made.view.notify(made.run)
     head = made.deltas()[-1]["head"]
     assert head["says"] == ["Clicks wait for the end of the cell: so it is."]
     assert {word for word, why in head["why"].items() if "wait for the end" in why} >= {"pause", "stop", "lr"}
@@ -242,18 +242,18 @@ def test_no_click_is_taken_where_it_would_come_too_late(pages, monkeypatch):
     assert made.run.says == []
 
 
-def test_a_pause_holds_the_loop_until_it_is_told_to_go_on(shown):
+def test_a_pause_holds_the_loop_until_it_is_asked_to_go_on(shown):
     shown.loop(1)
     steps = []
 
     def hands():
-        shown.view._heard(shown.view, {"type": "do", "id": 1, "do": "pause"}, [])
+        shown.view._receive(shown.view, {"type": "do", "id": 1, "do": "pause"}, [])
         time.sleep(0.2)
         steps.append((shown.run.step, shown.run.status))
-        shown.view._heard(shown.view, {"type": "do", "id": 2, "do": "step"}, [])
+        shown.view._receive(shown.view, {"type": "do", "id": 2, "do": "step"}, [])
         time.sleep(0.2)
         steps.append((shown.run.step, shown.run.status))
-        shown.view._heard(shown.view, {"type": "do", "id": 3, "do": "resume"}, [])
+        shown.view._receive(shown.view, {"type": "do", "id": 3, "do": "resume"}, [])
 
     other = threading.Thread(target=hands)
     other.start()
@@ -306,8 +306,8 @@ def test_a_run_left_open_ends_when_its_cell_runs_again(shown):
     assert shown.run.say == "Left open; its cell ran again." and shown.view.comm is None
 
 
-def test_a_closed_view_lets_go_of_its_run_and_hears_nothing(shown):
-    shown.view._heard(shown.view, {"type": "close"}, [])
+def test_a_closed_view_lets_go_of_its_run_and_gets_nothing(shown):
+    shown.view._receive(shown.view, {"type": "close"}, [])
     assert shown.view.run is None and shown.run.open
     assert shown.ask(do="pause") is None and shown.ask(type="all") is None
     shown.loop(3)
@@ -320,7 +320,7 @@ def test_a_closed_view_lets_go_of_its_run_and_hears_nothing(shown):
 
 
 def test_a_loop_in_a_thread_leaves_clicks_to_the_main_thread(pages, monkeypatch):
-    monkeypatch.setattr(room.pump, "why_not", lambda: "not here")
+    monkeypatch.setattr(module.pump, "why_not", lambda: "not here")
     found = []
 
     def other():

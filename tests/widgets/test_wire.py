@@ -65,7 +65,7 @@ def test_what_json_cannot_say_is_text():
     assert state["x"] == ["nan", "inf", "-inf", 0.5, 3]
 
 
-def test_half_and_bool_travel_as_their_next_of_kin():
+def test_half_and_bool_travel_as_their_nearest_type():
     _, state = unpack(pack("array", {"h": np.float16([0.1, np.inf]), "b": np.array([True, False])}))
     assert state["h"].dtype == np.float32 and state["h"][0] == np.float16(0.1) and np.isinf(state["h"][1])
     assert state["b"].tolist() == [1, 0]

@@ -24,9 +24,9 @@ _rules: dict[Any, Rule] = {}
 
 def functions(name: str) -> list[Any]:
     """All functions that a name of the lists stands for."""
-    room, _, last = name.rpartition(".")
-    if room:
-        holders: list[Any] = [importlib.import_module(f"vistorch.{room}")]
+    module, _, last = name.rpartition(".")
+    if module:
+        holders: list[Any] = [importlib.import_module(f"vistorch.{module}")]
     else:
         importlib.import_module("vistorch.nn.functional")
         holders = [sys.modules["vistorch"], sys.modules["vistorch.nn.functional"], Tensor]

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..engine.base import errors
-from ..engine.base.events import hear
+from ..engine.base.events import listeners
 from ..engine.base.modes import mode, no_grad
 from ..engine.core.graph import Base, draw, edge, version
 from ..engine.core.record import pack, remember, save_input
@@ -30,7 +30,7 @@ LEGACY = (
 DIFFERENTIATED_TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
-class Told:
+class FunctionRow:
     """What a listener is given as the rule of a custom function; its one constant is all it was called with."""
 
     __slots__ = ("function", "grad_name", "name")
@@ -62,8 +62,8 @@ class FunctionMeta(type):
     def __init__(cls, name: str, bases: tuple, namespace: dict) -> None:
         super().__init__(name, bases, namespace)
         label = name + "Backward"
-        told = {"__slots__": (), "forward_cls": cls, "__module__": "vistorch.autograd.function"}
-        cls._backward_cls: Any = type(label, (BackwardCFunction,), told)
+        emit = {"__slots__": (), "forward_cls": cls, "__module__": "vistorch.autograd.function"}
+        cls._backward_cls: Any = type(label, (BackwardCFunction,), emit)
         cls._ctx_cls: Any = type(label, (FunctionCtx,), {"__module__": "vistorch.autograd.function"})
 
 
@@ -250,8 +250,8 @@ class Function(metaclass=FunctionMeta):
             _save(ctx, node, inputs)
             if mode.anomaly:
                 remember(node)
-        if (told := hear.op) is not None:
-            told(Told(cls), tuple(inputs), (args,), tuple([o for o in outs if isinstance(o, Tensor)]))
+        if (emit := listeners.op) is not None:
+            emit(FunctionRow(cls), tuple(inputs), (args,), tuple([o for o in outs if isinstance(o, Tensor)]))
         for used in ("to_save", "dirty_tensors", "non_differentiable"):
             ctx.__dict__.pop(used, None)
         return outs if many else outs[0]

@@ -12,8 +12,8 @@ from typing import Any
 from ..engine.base.modes import enable_grad
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
+from .fresh_inputs import NOT_STRICT, check_history, given_back, grads, outputs, single, stand_ins, tensors
 from .products import hvp, jvp, vhp, vjp
-from .stand_ins import NOT_STRICT, check_history, given_back, grads, outputs, single, stand_ins, tensors
 
 FORWARD = (
     'vistorch.autograd.functional.jacobian: `{}=True` and `strategy="forward-mode"` are not supported together (yet). '

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, ref
 
-from ..engine.base.events import hear
+from ..engine.base.events import listeners
 from ..engine.base.modes import mode
 from ..engine.core import graph
 from ..engine.core.graph import Base as Node
@@ -159,8 +159,8 @@ def increment_version(tensor: Any) -> None:
         if t._ver is graph.UNTRACKED:
             raise RuntimeError("Inference tensors do not track version counter.")
         version(t).n += 1
-        if (told := hear.write) is not None:
-            told(t, None)
+        if (emit := listeners.write) is not None:
+            emit(t, None)
 
 
 class _Handles:
@@ -210,22 +210,22 @@ def _must_require_grad(tensors: Sequence) -> None:
 def _on_any(tensors: Sequence, fn: Callable) -> _Handles:
     _must_require_grad(tensors)
     lock = threading.Lock()
-    told: Any = WeakSet()  # the passes in which fn was called
+    emit: Any = WeakSet()  # the passes in which fn was called
 
     def hook(g: Tensor) -> None:
         run = _mode.run
         with lock:
-            if run in told:
+            if run in emit:
                 return
             if run is not None:
-                told.add(run)
+                emit.add(run)
         fn(g)
 
     return _Handles(tuple([t.register_hook(hook) for t in tensors]))
 
 
 class _NoRun:
-    """Stands for the pass when whoever drives it did not say which it is."""
+    """Stands for the pass when its caller did not say which it is."""
 
 
 _NO_RUN: Any = _NoRun()

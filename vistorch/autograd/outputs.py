@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 from ..engine.base import errors
-from ..engine.base.events import hear
+from ..engine.base.events import listeners
 from ..engine.core import views
 from ..engine.core.graph import UNTRACKED, out_of, version
 from ..engine.core.rules import REC
@@ -56,8 +56,8 @@ def attach(ctx: Any, node: Any, inputs: list, raw: tuple, apart: bool) -> tuple:
     for t in written_to:
         if t._ver is not UNTRACKED:
             version(t).n += 1
-            if (told := hear.write) is not None:
-                told(t, None)
+            if (emit := listeners.write) is not None:
+                emit(t, None)
     dirty = {id(t) for t in written_to}
     barred = {
         id(t)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.base.modes import enable_grad, is_grad_enabled, set_grad_enabled
-from .stand_ins import (
+from .fresh_inputs import (
     SINGLE_INPUT,
     check_history,
     filled,

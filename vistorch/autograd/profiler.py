@@ -1,4 +1,4 @@
-"""PyTorch's older room for profiling: `vistorch.profiler` under other names."""
+"""PyTorch's older module for profiling: `vistorch.profiler` under other names."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.backward.backward_pass import Pass, drain, order_of, root_of
 from ..engine.base import errors
-from ..engine.base.events import hear
+from ..engine.base.events import listeners
 from ..engine.core import views
 from ..engine.core.base_ops import expand
 from ..engine.core.graph import Out, edge
@@ -135,7 +135,7 @@ def _target(t: Any, roots: list) -> Any:
     """The edge at which the gradient of an input is caught."""
     if isinstance(t, GradientEdge):
         e = edge_of(t)
-        if e is None:  # an output of which only the node is known: somebody in the graph holds its edge
+        if e is None:  # an output of which only the node is known: someone in the graph holds its edge
             for n in order_of(roots):
                 if n.__class__ is Out and n.node is t.node and n.nr == t.output_nr:
                     return n
@@ -162,13 +162,13 @@ def prepare(
     inputs: Any = None,
     journal: bool = False,
 ) -> Pass:
-    """A backward pass, checked and ready to run, for whoever drives it: `backward` below, or a stepper."""
+    """A backward pass, checked and ready to run, for its caller: `backward` below, or a stepper."""
     outputs = _tuple(tensors)
     wanted = None if inputs is None else _inputs(inputs, "backward")
     given = _grads(gradient, len(outputs))
     run = _pass(outputs, given, retain_graph, create_graph, wanted, True, journal)[0]
-    if (told := hear.backward) is not None:
-        told(run, outputs)
+    if (emit := listeners.backward) is not None:
+        emit(run, outputs)
     return run
 
 
@@ -205,8 +205,8 @@ def _pass(
 
 
 def _drain(run: Pass, outputs: tuple) -> None:
-    if (told := hear.backward) is not None:
-        told(run, outputs)
+    if (emit := listeners.backward) is not None:
+        emit(run, outputs)
     drain(run)
 
 
@@ -394,8 +394,8 @@ def tensor_backward(
             e = edge(self)
             if self._rg:
                 run = Pass([e], [seed], False, bool(retain_graph))
-                if (told := hear.backward) is not None:
-                    told(run, (self,))
+                if (emit := listeners.backward) is not None:
+                    emit(run, (self,))
                 drain(run)
                 return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)

@@ -1,6 +1,6 @@
 """`Variable(x, volatile=True)`: nothing computed from it is recorded, whatever else requires grad.
 
-Ops know nothing of it. While a volatile tensor is alive, a listener hears of every op; what was made from a volatile
+Ops know nothing of it. While a volatile tensor is alive, a listener sees every op; what was made from a volatile
 tensor loses its history at once, and is volatile too. Invariant: when the last one is gone the listener leaves, so that
 programs without volatile tensors pay nothing.
 """
@@ -29,9 +29,9 @@ def make_volatile(t: Tensor) -> None:
     """Let nothing be recorded of what is computed from a tensor."""
     with _lock:
         _mark(t)
-        if not _ear.here:
-            _ear.here = True
-            _ear.__enter__()
+        if not _tracker.here:
+            _tracker.here = True
+            _tracker.__enter__()
 
 
 def _mark(t: Tensor) -> None:
@@ -51,8 +51,8 @@ def _cut(t: Tensor) -> None:
         _cut(t._view.base)  # a write through a view gave it a history too
 
 
-class _Ear(Listener):
-    """Hears of every op while a volatile tensor is alive."""
+class _Tracker(Listener):
+    """Sees every op while a volatile tensor is alive."""
 
     here = False
 
@@ -78,4 +78,4 @@ class _Ear(Listener):
             _cut(tensor)
 
 
-_ear = _Ear()
+_tracker = _Tracker()

@@ -200,7 +200,7 @@ def _generator(device: Any) -> generators.Generator:
 
 
 def _set(index: int, number: int) -> None:
-    """Keep a device's seed, seed its generator if it has one, and tell the listeners."""
+    """Keep a device's seed, seed its generator if it has one, and call the listeners."""
     _seeds[index] = number
     generators.reseed(index, number)
     for listener in listeners:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..engine.base.events import Listener, _listeners
 from ..engine.base.modes import mode, recording
-from ..engine.base.numpy_warnings import quiet
+from ..engine.base.numpy_warnings import without_warnings
 from ..engine.core.graph import FREED, Leaf, version
 
 
@@ -79,7 +79,7 @@ def watching() -> list[BackwardDriver]:
 
 @contextmanager
 def watched(run: Any, watchers: list[BackwardDriver]) -> Iterator[Callable[[Any, Any, dict], None]]:
-    """Tell watchers of a pass; gives what to call after each step."""
+    """Announce a pass to watchers; gives what to call after each step."""
     for one in watchers:
         one.begin(run)
 
@@ -107,7 +107,7 @@ def drive(run: Any, visit: Callable[[Any, Any, dict], None]) -> None:
     before, outer = mode.on, mode.run
     mode.on, mode.run = recording() if create_graph else False, run
     try:
-        with quiet():
+        with without_warnings():
             for n in run.steps():
                 entry = journal[-1]
                 journal.clear()

@@ -106,7 +106,7 @@ class Breakpoints(Listener):
         """Add a breakpoint: a condition as text, or a function of a Frame.
 
         Args:
-            condition: what shall hold.
+            condition: what has to hold.
         """
         point = condition if isinstance(condition, Breakpoint) else Breakpoint(condition)
         self._last += 1

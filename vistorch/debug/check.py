@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine.backward.node_vjp import fit, vjps_of
 from ..engine.base.modes import mode
-from ..engine.base.numpy_warnings import quiet
+from ..engine.base.numpy_warnings import without_warnings
 from ..engine.core.graph import FREED, IN, OUT
 from ..engine.core.record import record, unpack_raw
 from ..engine.core.tensor import Tensor, wrap
@@ -77,7 +77,7 @@ def check_node(node: Any, *, seed: int = 0, tolerance: float = 1e-5) -> Check:
         True
     """
     rng = np.random.default_rng(seed)
-    with quiet():
+    with without_warnings():
         subject = _subject(node, rng)
         try:
             outs = subject.forward(subject.inputs)
@@ -262,7 +262,7 @@ def compare(subject: Any, i: int, cotangents: list, g: Any, tolerance: float) ->
     # a small number is moved by little, because it may lie next to a pole; a large one by little or in proportion
     sizes = np.clip(size, 1e-2, 1.0), np.where(size > 0, size, 1.0)
     outs = subject.forward(subject.inputs)
-    # what rounding alone can feign: a gradient this small cannot be told from none
+    # what rounding alone can feign: a gradient this small cannot be told apart from none
     rounding = 1e-6 * sum(
         float(np.linalg.norm(np.ravel(c * d))) for c, d in zip(cotangents, outs, strict=True)
     )

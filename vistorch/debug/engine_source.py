@@ -20,7 +20,7 @@ from .array.source import source_of as array_source_of
 from .check import check_node
 from .engine_nodes import NODES
 from .graph.capture import capture
-from .graph.listening import start, stop
+from .graph.graph_listeners import start, stop
 from .memory import root_of
 from .numbers import host
 from .source import Facts, Nodes

@@ -160,7 +160,7 @@ class Lines(Listener):
             del self._cuts[:5_000]
 
     def saved(self, node: Any, entry: Any, error: RuntimeError) -> None:
-        """Tell the error about to be raised which line saved and which one wrote.
+        """Add to the error about to be raised which line saved and which one wrote.
 
         Example:
             >>> import vistorch

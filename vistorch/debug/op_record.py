@@ -69,11 +69,11 @@ class Operation:
         >>> import vistorch
         >>> from vistorch.debug import describe
         >>> from vistorch.engine.base.events import Listener
-        >>> class Tell(Listener):
+        >>> class Print(Listener):
         ...     def op(self, *details):
         ...         operation = describe(*details)
         ...         print(operation.name, operation.broadcasts)
-        >>> with Tell():
+        >>> with Print():
         ...     _ = vistorch.ones(2, 3) * vistorch.ones(3)
         mul True
     """
@@ -107,11 +107,11 @@ def describe(rule: Any, ins: tuple, consts: tuple, outs: tuple, *, finite: bool 
         >>> import vistorch
         >>> from vistorch.debug import describe
         >>> from vistorch.engine.base.events import Listener
-        >>> class Tell(Listener):
+        >>> class Print(Listener):
         ...     def op(self, *details):
         ...         record = describe(*details)
         ...         print(record.name, [(i.name, i.shape, i.broadcast) for i in record.ins])
-        >>> with Tell():
+        >>> with Print():
         ...     _ = vistorch.ones(2, 3) * vistorch.ones(3)
         mul [('input', (2, 3), ()), ('other', (3,), (0,))]
     """

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 # A source is found by the module that makes it, and that module is loaded when it is needed.
-ROOMS = {"vistorch": "vistorch.debug.engine_source", "torch": "vistorch.torch_source"}
+PACKAGES = {"vistorch": "vistorch.debug.engine_source", "torch": "vistorch.torch_source"}
 
 # What each source has: a row says for which ones a command or a part of a page is there.
 FEATURES: dict[str, tuple[str, ...]] = {
@@ -249,7 +249,7 @@ class Source(Protocol):
 
 
 def named(name: str) -> Source:
-    """A source by its name; its room is loaded if it was not.
+    """A source by its name; its package is loaded if it was not.
 
     Args:
         name: "vistorch" or "torch".
@@ -262,7 +262,7 @@ def named(name: str) -> Source:
         >>> named("vistorch").chip
         'vistorch'
     """
-    return import_module(ROOMS[name]).SOURCE
+    return import_module(PACKAGES[name]).SOURCE
 
 
 def own() -> Source:

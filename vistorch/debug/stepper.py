@@ -13,7 +13,7 @@ from typing import Any
 from ..autograd.run import prepare
 from ..engine.backward.backward_pass import Pass
 from ..engine.base.modes import mode, recording
-from ..engine.base.numpy_warnings import quiet
+from ..engine.base.numpy_warnings import without_warnings
 from ..engine.core.graph import FREED, Leaf, Out, edge
 from ..engine.core.tensor import Tensor
 from .backward_driver import settle
@@ -98,12 +98,12 @@ class Stepper(WalkedPass):
             >>> import vistorch
             >>> from vistorch.debug import Stepper
             >>> from vistorch.engine.base.events import Listener
-            >>> class Told(Listener):  # of each pass that is about to start
+            >>> class Starts(Listener):  # of each pass that is about to start
             ...     def backward(self, run, outputs):
             ...         with Stepper.of(run, outputs=outputs) as stepper:
             ...             print([node.name() for node in stepper.nodes])
             >>> x = vistorch.ones(2, requires_grad=True)
-            >>> with Told():
+            >>> with Starts():
             ...     x.exp().sum().backward()
             ['SumBackward0', 'ExpBackward0', 'vistorch::autograd::AccumulateGrad']
         """
@@ -135,7 +135,14 @@ class Stepper(WalkedPass):
     # ---- where it stands --------------------------------------------------------------------------------------
     @property
     def source(self) -> Any:
-        """Vistorch's own engine."""
+        """Vistorch's own engine.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Stepper
+            >>> Stepper(vistorch.ones(3, requires_grad=True).sum()).source.name
+            'vistorch'
+        """
         return own()
 
     reads: Nodes = NODES
@@ -152,7 +159,16 @@ class Stepper(WalkedPass):
 
     @property
     def has_hooks(self) -> bool:
-        """Whether hooks run at a node of the pass."""
+        """Whether hooks run at a node of the pass.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.debug import Stepper
+            >>> x = vistorch.ones(3, requires_grad=True)
+            >>> handle = x.register_hook(print)
+            >>> Stepper(x.sum()).has_hooks
+            True
+        """
         return any(getattr(n, "hooks", None) is not None for n in self.nodes)
 
     @property
@@ -216,7 +232,7 @@ class Stepper(WalkedPass):
         before, outer = mode.on, mode.run
         mode.on, mode.run = recording() if run.create_graph else False, run
         try:
-            with quiet():
+            with without_warnings():
                 if self._steps is None:
                     self._steps = run.steps()
                 if next(self._steps, None) is None:

@@ -46,7 +46,7 @@ class Row(TypedDict):
     bytes: int  # what this node alone brought
     shared: int  # what it keeps of memory that another row counts
     shapes: list[list[int]]
-    born: int  # ticks
+    made: int  # ticks
     freed: int | None
     at_peak: bool
 
@@ -91,8 +91,8 @@ class MemoryRecord:
         >>> record = memory.record()
         >>> print(record.text().splitlines()[0])
         a run: at most 4000 B saved for backward after ExpBackward0
-        >>> told = record.wire()  # dicts, lists, numbers, text and arrays: what a page shows
-        >>> told["alive"], [row["name"] for row in told["rows"]]  # how many nodes keep something, tick by tick
+        >>> state = record.wire()  # dicts, lists, numbers, text and arrays: what a page shows
+        >>> state["alive"], [row["name"] for row in state["rows"]]  # how many nodes keep something, tick by tick
         (array([0, 1, 1, 1, 0], dtype=int32), ['ExpBackward0'])
     """
 
@@ -117,9 +117,9 @@ class MemoryRecord:
         out = [f"{self.title}: at most {size(self.peak['bytes'])} saved for backward{what}"]
         table: list[tuple[str, ...]] = []
         for r in self.rows[:SHOWN]:
-            told = size(r["bytes"]) if r["bytes"] or not r["shared"] else f"shares {size(r['shared'])}"
+            bytes_kept = size(r["bytes"]) if r["bytes"] or not r["shared"] else f"shares {size(r['shared'])}"
             shapes = ", ".join(" × ".join(map(str, s)) or "a number" for s in r["shapes"])
-            table.append((told, named(r["module"], r["layer"]), r["name"], shapes, r["where"]))
+            table.append((bytes_kept, named(r["module"], r["layer"]), r["name"], shapes, r["where"]))
         wide = max((len(row[0]) for row in table), default=0)
         out += columns([(f"{row[0]:>{wide}}", *row[1:]) for row in table])
         if len(self.rows) > SHOWN:
@@ -130,10 +130,10 @@ class MemoryRecord:
         """As it travels."""
         change = np.zeros(len(self.ticks) + 1, np.int32)
         for r in self.rows:
-            change[r["born"]] += 1
+            change[r["made"]] += 1
             if r["freed"] is not None:
                 change[r["freed"]] -= 1
-        told = {
+        state = {
             **vars(self),
             "rows": self.rows[:ROWS],
             "graph": travelling(self.graph),
@@ -141,7 +141,7 @@ class MemoryRecord:
             "alive": np.cumsum(change[:-1], dtype=np.int32),
             "report": self.text(),
         }
-        return cast("State", told)
+        return cast("State", state)
 
 
 def size(n: float) -> str:
@@ -201,7 +201,7 @@ class Account:
                 "bytes": sum(new.values()),
                 "shared": sum(n for r, n in mine.items() if r not in new),
                 "shapes": shapes,
-                "born": self.tick,
+                "made": self.tick,
                 "freed": None,
                 "at_peak": False,
             }
@@ -237,14 +237,14 @@ class Account:
         devices = sorted({d for _, d, _ in self.series})
         each = {d: np.zeros(self.tick + 1) for d in devices}
         for d in devices:
-            told = [(t, n) for t, at, n in self.series if at == d]
-            for (t, n), (end, _) in zip(told, [*told[1:], (self.tick + 1, 0)], strict=True):
+            state = [(t, n) for t, at, n in self.series if at == d]
+            for (t, n), (end, _) in zip(state, [*state[1:], (self.tick + 1, 0)], strict=True):
                 each[d][t:end] = n
         total = sum(each.values()) if each else np.zeros(self.tick + 1)
         rows = [dict(r) for r in self.rows]
         for r in rows:
-            r["at_peak"] = r["born"] <= self.top_tick and (r["freed"] is None or r["freed"] > self.top_tick)
-        rows.sort(key=lambda r: (-r["bytes"], -r["shared"], r["born"]))
+            r["at_peak"] = r["made"] <= self.top_tick and (r["freed"] is None or r["freed"] > self.top_tick)
+        rows.sort(key=lambda r: (-r["bytes"], -r["shared"], r["made"]))
         made = MemoryRecord(
             title,
             np.arange(self.tick + 1, dtype=np.int32),

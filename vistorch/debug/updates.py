@@ -34,7 +34,7 @@ class _Kept:
 
 
 class _Steps(Listener):
-    """Hears optimizers step."""
+    """Listens to optimizers."""
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Copy before a step, subtract after it."""

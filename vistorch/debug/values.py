@@ -1,4 +1,4 @@
-"""A table of arrays that a record tells of: each once, exact where it is small, an overview where bytes are short.
+"""The table of a record's arrays: each once, exact where it is small, an overview where bytes are short.
 
 A value travels with its cells (`data`, an array of shape grid, or `codes` and `levels` as in an array record: the top
 three codes are NaN, +inf, -inf), or without where only numbers fit. A complex array's data are its magnitudes, and
@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from ..engine.base.numpy_warnings import quiet
+from ..engine.base.numpy_warnings import without_warnings
 from .array.blocks import choose_block, grid_of
 from .array.codes import encode
 from .array.measure import measure
@@ -36,7 +36,7 @@ LEVELS = 1012  # bytes of a table of levels
 SMALL = 512  # elements whose statistics need no walk
 
 
-class _Told(TypedDict):
+class _Summary(TypedDict):
     shape: list[int]
     dtype: str
     norm: float
@@ -52,7 +52,7 @@ class _Told(TypedDict):
     exact: bool
 
 
-class Value(_Told, total=False):
+class Value(_Summary, total=False):
     """One array, exact or as an overview."""
 
     data: Array
@@ -94,7 +94,7 @@ class Values:
         """Encode all and let go of the arrays."""
         if self._kept:
             cells = self._cells()
-            with quiet():
+            with without_warnings():
                 for a, name in zip(self._arrays, self._types, strict=True):
                     self.encoded.append(encoded(a, cells, name))
             self.pooled = sum(not v["exact"] for v in self.encoded)

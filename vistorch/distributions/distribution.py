@@ -51,7 +51,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Say whether distributions check their parameters and samples where they are not told.
+        """Say whether distributions check their parameters and samples by default.
 
         Args:
             value: True or False.

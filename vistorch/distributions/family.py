@@ -17,7 +17,7 @@ from ..engine.core.tensor import Tensor
 from .distribution import Distribution
 from .utils import broadcast_all, size_of
 
-ROOM = __name__.rpartition(".")[0]
+PACKAGE = __name__.rpartition(".")[0]
 
 
 class Family(Distribution):
@@ -45,7 +45,7 @@ class Family(Distribution):
             batch_shape: the shape wanted.
             _instance: a new object to fill, given by subclasses.
         """
-        home = next(c for c in type(self).__mro__ if c.__module__.startswith(ROOM + "."))
+        home = next(c for c in type(self).__mro__ if c.__module__.startswith(PACKAGE + "."))
         new = self._get_checked_instance(home, _instance)
         shape = size_of(batch_shape)
         self._expand_into(new, shape)

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from .cauchy import Cauchy
-from .halves import Half
+from .half_distribution import Half
 
 __all__ = ["HalfCauchy"]
 

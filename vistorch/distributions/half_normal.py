@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .halves import Half
+from .half_distribution import Half
 from .normal import Normal
 
 __all__ = ["HalfNormal"]

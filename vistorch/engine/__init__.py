@@ -1,1 +1,1 @@
-"""Tensors and autograd. Imports nothing from the rooms above it."""
+"""Tensors and autograd. Imports nothing above it."""

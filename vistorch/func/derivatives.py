@@ -100,7 +100,7 @@ class Derived:
         return self.result
 
     def reaches_out(self, outputs: list) -> bool:
-        """Whether the outputs depend on a leaf that is none of the stand-ins, and somebody around wants to know."""
+        """Whether the outputs depend on a leaf that is none of the stand-ins, and an outer transform wants to know."""
         if not self.stand.recording:
             return False
         waiting = [_edge(t) for t in outputs if isinstance(t, Tensor) and t.requires_grad]

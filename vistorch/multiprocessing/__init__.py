@@ -6,7 +6,7 @@ Everything of `multiprocessing` is here under its name: Process, Queue, Pool, Pi
 import multiprocessing as _python
 import os as _os
 
-from . import carrying, contexts, desk, pool, queue, reductions
+from . import contexts, memory_server, notebook_pickle, pool, queue, reductions
 from .contexts import default as _default
 from .spawn import (
     ProcessContext,

@@ -15,8 +15,8 @@ import time
 from multiprocessing.connection import wait
 from typing import Any
 
-from .carrying import Carried, interactive, nameless_main
-from .desk import desk
+from .memory_server import server
+from .notebook_pickle import Carried, interactive, nameless_main
 from .pool import Pool as _Pool
 
 _DYING = 5  # seconds that an orphan has to end by itself
@@ -32,7 +32,7 @@ class Carrying:
 
     def start(self) -> None:
         """Start the process."""
-        self._home = desk.address()
+        self._home = server.address()
         with nameless_main():
             super().start()  # type: ignore[misc]
 
@@ -50,18 +50,18 @@ class Carrying:
                 if rest <= 0:
                     break
                 # A child of the child may keep the sentinel open: look again every second.
-                desk.attend([self.sentinel], min(rest, 1.0))
+                server.attend([self.sentinel], min(rest, 1.0))
             timeout = None if end is None else max(0.0, end - time.monotonic())
         super().join(timeout)  # type: ignore[misc]
 
     def is_alive(self) -> bool:
         """Whether the process runs."""
         if self._popen is not None and self._parent_pid == os.getpid():
-            desk.attend([self.sentinel], 0)
+            server.attend([self.sentinel], 0)
         return super().is_alive()  # type: ignore[misc]
 
     def _bootstrap(self, parent_sentinel: Any = None) -> int:
-        desk.home = self._home
+        server.home = self._home
         if parent_sentinel is not None:
             threading.Thread(
                 target=_end_with_parent, args=(parent_sentinel,), name="vistorch parent watch", daemon=True
@@ -70,7 +70,7 @@ class Carrying:
 
     def _after_fork(self) -> None:
         super()._after_fork()  # type: ignore[misc]
-        desk.will_leave()
+        server.will_leave()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if not interactive():

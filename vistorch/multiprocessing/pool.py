@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing.pool
 from typing import Any
 
-from .carrying import carried
+from .notebook_pickle import carried
 
 _LOCKED = 2  # seconds after which a worker that holds the lock of the tasks is given up
 

@@ -22,9 +22,9 @@ from ..engine.memory.shared_memory import Piece, Segment, ledger
 from ..engine.memory.storage import UntypedStorage
 from ..engine.methods.copy_pickle import _reduce as reduce_by_value
 from ..nn.parameter import Parameter, is_lazy
-from .desk import Offer, desk
+from .memory_server import Offer, server
 
-# A fork server hands over at most 256 descriptors with a new process; the rest is fetched at the desk.
+# A fork server hands over at most 256 descriptors with a new process; the rest is fetched from the memory server.
 _WITH_A_PROCESS = 200
 NON_LEAF = (
     "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
@@ -39,7 +39,7 @@ def reduce_segment(segment: Segment) -> tuple:
     popen: Any = context.get_spawning_popen()
     if popen is not None and len(getattr(popen, "_fds", ())) < _WITH_A_PROCESS:
         return rebuild_segment, (reduction.DupFd(segment.fd), segment.size)
-    return rebuild_offered, (desk.offer(segment),)
+    return rebuild_offered, (server.offer(segment),)
 
 
 def rebuild_segment(df: Any, size: int) -> Segment:
@@ -49,7 +49,7 @@ def rebuild_segment(df: Any, size: int) -> Segment:
 
 def rebuild_offered(offer: Offer) -> Segment:
     """The segment that a note stands for."""
-    return desk.take(offer)
+    return server.take(offer)
 
 
 def reduce_piece(piece: Piece) -> tuple:
@@ -156,7 +156,7 @@ def _warn_of_hooks(tensor: Tensor) -> None:
             )
 
 
-# ---- who is told ----------------------------------------------------------------------------------------------------
+# ---- registration ----------------------------------------------------------------------------------------------------
 def register(cls: type) -> None:
     """Let a subclass of Tensor travel so too, unless it says itself how it is pickled."""
     if cls.__reduce_ex__ is Tensor.__reduce_ex__ and cls.__reduce__ is object.__reduce__:
@@ -170,7 +170,7 @@ def _below(cls: type) -> Any:
 
 
 def init_reductions() -> None:
-    """Tell Python's multiprocessing how tensors and storages travel."""
+    """Teach Python's multiprocessing how tensors and storages travel."""
     ForkingPickler.register(Segment, reduce_segment)
     ForkingPickler.register(Piece, reduce_piece)
     ForkingPickler.register(UntypedStorage, reduce_storage)
@@ -178,8 +178,8 @@ def init_reductions() -> None:
     for cls in _below(Tensor):
         register(cls)
 
-    def told(cls: type, **kwargs: Any) -> None:
+    def init_subclass(cls: type, **kwargs: Any) -> None:
         super(Tensor, cls).__init_subclass__(**kwargs)  # type: ignore[misc]
         register(cls)
 
-    Tensor.__init_subclass__ = classmethod(told)  # type: ignore[assignment]
+    Tensor.__init_subclass__ = classmethod(init_subclass)  # type: ignore[assignment]

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .contexts import default
-from .desk import desk
+from .memory_server import server
 
 __all__ = [
     "ProcessContext",
@@ -167,7 +167,7 @@ class ProcessContext:
         if not self.sentinels:
             return True
         failed = None
-        for sentinel in desk.attend(self.sentinels, timeout):
+        for sentinel in server.attend(self.sentinels, timeout):
             index = self.sentinels.pop(sentinel)
             self.processes[index].join()
             if self.processes[index].exitcode != 0:

@@ -1,4 +1,4 @@
-"""Networks: modules, their functional twins, parameters and how they begin."""
+"""Networks: modules, their functional counterparts, parameters and how they begin."""
 
 from . import attention, common_types, functional, grad, init, modules, parallel, parameter, utils
 from .factory import factory_kwargs

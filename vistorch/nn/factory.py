@@ -1,4 +1,4 @@
-"""Where the parameters of a module are made, as its constructor was told."""
+"""Where the parameters of a module are made, as its constructor was asked to."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.base.events import hear
+from ..engine.base.events import listeners
 from ..engine.base.modes import no_grad
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
@@ -48,8 +48,8 @@ def begins(fn: Callable) -> Any:
     def begin(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         with no_grad():
             fn(tensor, *args, **kwargs)
-        if (told := hear.phase) is not None:
-            told("init", tensor, fn.__name__)
+        if (emit := listeners.phase) is not None:
+            emit("init", tensor, fn.__name__)
         return tensor
 
     return begin

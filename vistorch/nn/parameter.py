@@ -28,7 +28,7 @@ def _seen_as(cls: type, data: Tensor) -> Any:
 
 
 class _Marked(type(Tensor)):
-    """A class whose instances may also be told by a mark: any Tensor with `_is_param = True` is a Parameter."""
+    """A class whose instances may also be known by a mark: any Tensor with `_is_param = True` is a Parameter."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if instance.__class__ is cls:
@@ -63,7 +63,7 @@ class Parameter(Tensor, metaclass=_Marked):
         if type(data) is Tensor or isinstance(data, Parameter):
             o = _seen_as(cls, data)
         elif isinstance(data, Tensor):
-            # any other subclass stays what it is, and is told by its mark
+            # any other subclass stays what it is, and is known by its mark
             o: Any = data.detach()
             if type(o) is not type(data):
                 raise RuntimeError(

@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine.base.events import hear
+from ..engine.base.events import listeners
 from ..engine.base.modes import set_grad_enabled
 from ..engine.core.handles import RemovableHandle
 from ..engine.core.registry import FUNCTIONS
@@ -145,7 +145,7 @@ class Optimizer(Hooked):
 
     @staticmethod
     def profile_hook_step(func: Callable) -> Callable:
-        """A step with the hooks around it, told to whoever listens as "step" and "step_end".
+        """A step with the hooks around it, emitted as "step" and "step_end".
 
         Args:
             func: a method of an optimizer.
@@ -173,11 +173,11 @@ class Optimizer(Hooked):
                             f"{func} must return None or a tuple of (new_args, new_kwargs), but got {given}."
                         )
                     self, args, kwargs = given[0][0], tuple(given[0][1:]), given[1]
-            if (told := hear.phase) is not None:
-                told("step", self)
+            if (emit := listeners.phase) is not None:
+                emit("step", self)
             out = func(self, *args, **kwargs)
-            if (told := hear.phase) is not None:
-                told("step_end", self)
+            if (emit := listeners.phase) is not None:
+                emit("step_end", self)
             if post_hooks or self._optimizer_step_post_hooks:
                 for hook in (*self._optimizer_step_post_hooks.values(), *post_hooks.values()):
                     hook(self, (self, *args), kwargs)
@@ -202,8 +202,8 @@ class Optimizer(Hooked):
             >>> p.grad is None
             True
         """
-        if (told := hear.phase) is not None:
-            told("zero_grad", self)
+        if (emit := listeners.phase) is not None:
+            emit("zero_grad", self)
         for group in self.param_groups:
             for p in group["params"]:
                 g = p._grad

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..engine.base import dtypes
-from ..engine.base.events import hear
+from ..engine.base.events import listeners
 from ..engine.base.modes import set_grad_enabled
-from ..engine.base.numpy_warnings import quiet
+from ..engine.base.numpy_warnings import without_warnings
 from ..engine.core.graph import version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
@@ -84,7 +84,7 @@ class Rule(Optimizer):
             closure: computes the loss anew and returns it.
         """
         loss = with_loss(closure)
-        with quiet():
+        with without_warnings():
             for group in self.param_groups:
                 with set_grad_enabled(bool(group.get("differentiable"))):
                     self._step_group(group)
@@ -140,8 +140,8 @@ class Rule(Optimizer):
             else:
                 _run(update, F, operands, numbers, self.as_real)
             (p._ver or version(p)).n += 1
-            if (told := hear.write) is not None:
-                told(p, None)
+            if (emit := listeners.write) is not None:
+                emit(p, None)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

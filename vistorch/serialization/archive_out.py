@@ -61,8 +61,8 @@ class ArchiveWriter:
             self._put(part)
         self._close(path, offset, size, crc)
 
-    def room(self, name: str, size: int) -> None:
-        """Write a record of zeros, to be filled by somebody else later.
+    def write_zeros(self, name: str, size: int) -> None:
+        """Write a record of zeros, to be filled later.
 
         Args:
             name: its name within the archive's folder.

@@ -1,7 +1,7 @@
 """Keys of dicts and members of sets that come out of a file: what may be one, and what its hash costs.
 
 Invariant: no container gets more than `ALIKE` keys of one hash, and hashing is paid for: texts and bytes are hashed
-with a secret of the process, but the hashes of numbers and tuples are known to whoever writes the file.
+with a secret of the process, but the hashes of numbers and tuples are known to the writer of the file.
 """
 
 from __future__ import annotations

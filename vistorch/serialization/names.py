@@ -53,11 +53,11 @@ _nn: Any = None
 
 
 def parameters() -> dict[Name, Any]:
-    """The tensors of `vistorch.nn` by PyTorch's names; asking opens that room."""
+    """The tensors of `vistorch.nn` by PyTorch's names; asking imports that module."""
     global _nn
     if _nn is None:
-        room = import_module("vistorch.nn.parameter")
-        _nn = {name: getattr(room, ours) for name, ours in _LATER.items()}
+        holder = import_module("vistorch.nn.parameter")
+        _nn = {name: getattr(holder, ours) for name, ours in _LATER.items()}
     return _nn
 
 

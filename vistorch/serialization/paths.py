@@ -23,7 +23,7 @@ _MODULES = {
 }
 """Files of `nn.modules` whose classes are in another file there."""
 
-_ROOMS = {
+_PACKAGES = {
     "vistorch.nn.modules": None,
     "vistorch.nn.parameter": None,
     "vistorch.nn.utils": None,
@@ -35,7 +35,7 @@ _ROOMS = {
     "vistorch.utils.data": None,
     "vistorch.amp": None,
 }
-"""Rooms whose files are called as there, or are all one module there."""
+"""Packages whose files are called as there, or are all one module there."""
 
 _ELSEWHERE: dict[Name, Name] = {
     ("vistorch.optim.adam", "AdamW"): ("torch.optim.adamw", "AdamW"),
@@ -68,8 +68,8 @@ def path_in_torch(thing: Any) -> Name | None:
         return None
     if module in _MODULES:
         return _MODULES[module], name
-    for room, theirs in _ROOMS.items():
-        if module == room or module.startswith(f"{room}."):
+    for package, theirs in _PACKAGES.items():
+        if module == package or module.startswith(f"{package}."):
             return theirs or f"torch{module[len('vistorch') :]}", name
     return None
 
@@ -77,7 +77,7 @@ def path_in_torch(thing: Any) -> Name | None:
 def _function(thing: Any, name: str) -> Name | None:
     """Where PyTorch has a public function."""
     for route in _ROUTES:
-        room = sys.modules.get(f"vistorch.{route}" if route else "vistorch")
-        if room is not None and vars(room).get(name) is thing:
+        package = sys.modules.get(f"vistorch.{route}" if route else "vistorch")
+        if package is not None and vars(package).get(name) is thing:
             return f"torch.{route}" if route else "torch", name
     return None

@@ -113,8 +113,8 @@ def pickled(obj: Any, storages: Storages, module: Any, protocol: int) -> bytes:
 def _tensor(t: Any) -> tuple | None:
     """How PyTorch's files make a tensor; None for one whose class says so itself."""
     cls = type(t)
-    room: Any = sys.modules.get("vistorch.nn.parameter")
-    if room is not None and isinstance(t, room._Waiting):
+    parameter_module: Any = sys.modules.get("vistorch.nn.parameter")
+    if parameter_module is not None and isinstance(t, parameter_module._Waiting):
         return cls, (t.requires_grad,)
     if cls is not Tensor and (
         cls.__reduce_ex__ is not Tensor.__reduce_ex__ or cls.__reduce__ is not Tensor.__reduce__
@@ -122,7 +122,7 @@ def _tensor(t: Any) -> tuple | None:
         return None
     state = state_of(t)
     hooks: OrderedDict = OrderedDict()
-    if room is not None and issubclass(cls, room.Parameter):
+    if parameter_module is not None and issubclass(cls, parameter_module.Parameter):
         if not state:
             return rebuild_parameter, (t.data, t.requires_grad, hooks)
         return rebuild_parameter_with_state, (t.data, t.requires_grad, hooks, state)

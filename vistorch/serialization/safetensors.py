@@ -167,7 +167,7 @@ def _bad(why: str) -> SafetensorError:
     return SafetensorError(f"Error while deserializing header: {why}")
 
 
-def _no_twins(pairs: list) -> dict:
+def _no_duplicates(pairs: list) -> dict:
     """A JSON object, whose names must differ."""
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -193,7 +193,7 @@ def _header(data: Any, length: int) -> tuple[dict[str, _Entry], dict[str, str] |
         text = bytes(data[8 : 8 + size]).decode("utf-8")
         if not text.startswith("{"):
             raise _bad("invalid start character in header, must be `{`")
-        header = json.loads(text, object_pairs_hook=_no_twins)
+        header = json.loads(text, object_pairs_hook=_no_duplicates)
     except UnicodeDecodeError:
         raise _bad("invalid UTF-8 in header") from None
     except (ValueError, RecursionError):

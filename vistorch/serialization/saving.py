@@ -99,7 +99,7 @@ def _write(file: Any, folder: str, data: bytes, storages: Storages, say_order: b
         archive.record("byteorder", sys.byteorder.encode())
     for key, storage in storages.found.items():
         if skipping.on:
-            archive.room(f"data/{key}", storage.nbytes())
+            archive.write_zeros(f"data/{key}", storage.nbytes())
         else:
             archive.record(f"data/{key}", bytes_on_host(storage))
     archive.finish()

@@ -107,7 +107,7 @@ def set_num_interop_threads(int: int) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` was told, or the number of cores.
+    """What `set_num_interop_threads` was given, or the number of cores.
 
     Example:
         >>> import vistorch
@@ -140,7 +140,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was told.
+    """What `use_deterministic_algorithms` was given.
 
     Example:
         >>> import vistorch
@@ -151,7 +151,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was told to warn only.
+    """Whether `use_deterministic_algorithms` is to warn only.
 
     Example:
         >>> import vistorch
@@ -225,7 +225,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was told; "highest" if nothing.
+    """What `set_float32_matmul_precision` was given; "highest" if nothing.
 
     Example:
         >>> import vistorch
@@ -270,7 +270,7 @@ def set_warn_always(b: bool) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` was told.
+    """What `set_warn_always` was given.
 
     Example:
         >>> import vistorch

@@ -257,48 +257,48 @@ def names(module: str) -> dict[str, Any]:
 _DOC = """Not built: {why}
 
 Example:
-    >>> import {room}
-    >>> {room}.{name}()
+    >>> import {owner}
+    >>> {owner}.{name}()
     Traceback (most recent call last):
         ...
-    NotImplementedError: {room}.{name} is not built: {why}
+    NotImplementedError: {owner}.{name} is not built: {why}
 """
 _ANSWER = """{value}.
 
 Example:
-    >>> import {room}
-    >>> {room}.{name}()
+    >>> import {owner}
+    >>> {owner}.{name}()
     {value}
 """
 
 
-def _function(room: str, name: str, why: str) -> Callable:
+def _function(owner: str, name: str, why: str) -> Callable:
     def call(*args: Any, **kwargs: Any) -> Any:
-        raise not_built(f"{room}.{name}", why)
+        raise not_built(f"{owner}.{name}", why)
 
-    call.__doc__ = _DOC.format(room=room, name=name, why=why)
-    return _named(call, room, name)
+    call.__doc__ = _DOC.format(owner=owner, name=name, why=why)
+    return _named(call, owner, name)
 
 
-def _class(room: str, name: str, why: str) -> type:
+def _class(owner: str, name: str, why: str) -> type:
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
-        raise not_built(f"{room}.{name}", why)
+        raise not_built(f"{owner}.{name}", why)
 
-    doc = _DOC.format(room=room, name=name, why=why)
-    return type(name, (), {"__init__": start, "__module__": room, "__doc__": doc})
+    doc = _DOC.format(owner=owner, name=name, why=why)
+    return type(name, (), {"__init__": start, "__module__": owner, "__doc__": doc})
 
 
-def _answer(room: str, name: str, value: Any) -> Callable:
+def _answer(owner: str, name: str, value: Any) -> Callable:
     def call() -> Any:
         return value
 
-    call.__doc__ = _ANSWER.format(room=room, name=name, value=value)
+    call.__doc__ = _ANSWER.format(owner=owner, name=name, value=value)
     call.__annotations__["return"] = type(value)
     return call
 
 
-def _named(function: Callable, room: str, name: str) -> Callable:
+def _named(function: Callable, owner: str, name: str) -> Callable:
     """Let a function say that it is of a module."""
     function.__name__ = function.__qualname__ = name
-    function.__module__ = room
+    function.__module__ = owner
     return function

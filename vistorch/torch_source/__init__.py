@@ -1,7 +1,7 @@
 """The real PyTorch under the same pages: graphs, passes and values of a program that runs on torch.
 
-This room is loaded when something of the real torch is first asked about, never before, and never loads torch itself.
-What is private in torch stands in `private.py` alone.
+This package is loaded when something of the real torch is first asked about, never before, and never loads torch
+itself. What is private in torch stands in `private.py` alone.
 
 | file | what it holds |
 |---|---|

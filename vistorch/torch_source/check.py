@@ -18,7 +18,7 @@ import numpy as np
 
 from ..debug.check import NotSmooth, compare, wide
 from ..debug.numbers import host, plain
-from ..engine.base.numpy_warnings import quiet
+from ..engine.base.numpy_warnings import without_warnings
 from ..engine.core.graph import CONST, DTYPE, IN, OUT, SHAPE
 from ..engine.core.rules import RAW
 from ..engine.memory.placement import CPU
@@ -82,7 +82,7 @@ def verdict(node: Any, forward: Forward | None = None) -> Verdict:
         raise LookupError("a compiled region is one step: what is inside of it cannot be checked")
     if forward is None:
         forward = Forward([node, *[n for n, _ in node.next_functions if n is not None]])
-    with quiet(), warnings.catch_warnings():
+    with without_warnings(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             if callable(node):

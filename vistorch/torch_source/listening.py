@@ -1,7 +1,7 @@
 """When lines, modules and norms of torch's passes are noted: from the first command that shows a graph of torch.
 
 Loading the extension starts nothing. Once a command has asked, the first passes of each cell are noted, as the engine's
-are (`debug.graph.listening`), and a training loop then runs without.
+are (`debug.graph.graph_listeners`), and a training loop then runs without.
 
 Invariant: until a command asks, torch runs as if vistorch were not there.
 """

@@ -1,6 +1,6 @@
 """How the nodes of a torch graph are read, and the order in which a backward pass runs them.
 
-A node is torch's own object (`tensor.grad_fn`); while somebody holds it, it is the same one each time it is asked for,
+A node is torch's own object (`tensor.grad_fn`); while someone holds it, it is the same one each time it is asked for,
 so lists of nodes keep them and they can be keys.
 
 Invariant: reading computes nothing, and no unpack hook of the user's runs.

@@ -1,7 +1,7 @@
 """Backward passes of torch as they begin: who wants to see or to steer them is asked before torch runs them.
 
 `Tensor.backward`, `torch.autograd.backward` and what calls them look the function up in `torch.autograd`; while
-somebody listens, ours stands there and asks each listener in turn. `torch.autograd.grad` is left alone.
+someone listens, ours stands there and asks each listener in turn. `torch.autograd.grad` is left alone.
 
 Invariant: while nobody listens, torch's own function stands there; a pass that no listener takes runs as it would have.
 """
@@ -53,7 +53,7 @@ def listen(listener: Listener, last: bool = False) -> Callable[[], None]:
             if not _listeners and not _last and _real is not None:
                 if (
                     torch.autograd.backward is _backward
-                ):  # else somebody has wrapped ours: it stays, and asks nobody
+                ):  # else someone has wrapped ours: it stays, and asks nobody
                     torch.autograd.backward = _real
                     _real = None
 

@@ -1,7 +1,7 @@
 """Everything of torch that has no public name and is used here, each in a function of its own.
 
 PyTorch promises nothing about these names, so each has a test, and a release in which one is missing or means something
-else is answered with a sentence (`real.ready`). Nothing else in this room touches a name that begins with one `_`.
+else is answered with a sentence (`real.ready`). Nothing else in this package touches a name that begins with one `_`.
 
 Invariant: no function here changes a graph, but for `run_node`, which runs one node of it.
 """

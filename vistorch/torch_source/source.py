@@ -1,4 +1,4 @@
-"""PyTorch as a source: what `debug.source.Source` asks, answered by the files of this room.
+"""PyTorch as a source: what `debug.source.Source` asks, answered by the files of this package.
 
 Invariant: a question that needs private names of torch is refused where its version is not supported; to show values
 needs none.
@@ -28,6 +28,14 @@ class TorchSource:
     def chip(self) -> str:
         """What pages call it."""
         return real.chip()
+
+    def ready(self) -> None:
+        """Refuse, in one sentence, where this torch cannot be looked into.
+
+        Raises:
+            Unsupported: why not.
+        """
+        real.ready()
 
     def is_tensor(self, x: Any) -> bool:
         """Whether a thing is a tensor of PyTorch."""

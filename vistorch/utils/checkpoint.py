@@ -19,7 +19,7 @@ from ..engine.core.hooks import saved_tensors_hooks
 from ..engine.core.tensor import Tensor
 from .checkpoint_frame import Chance, CheckpointError, Frame
 
-NOT_SAID = (
+NOT_GIVEN = (
     "vistorch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
     "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can "
     "pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
@@ -200,7 +200,7 @@ def checkpoint(
         tensor([  5.4366, 218.3926])
     """
     if use_reentrant is None:
-        warnings.warn(NOT_SAID.format("", SINCE), stacklevel=2)
+        warnings.warn(NOT_GIVEN.format("", SINCE), stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
@@ -246,7 +246,7 @@ def checkpoint_sequential(
         >>> y.backward()
     """
     if use_reentrant is None:
-        warnings.warn(NOT_SAID.format(".checkpoint_sequential", SINCE_SEQUENTIAL), stacklevel=2)
+        warnings.warn(NOT_GIVEN.format(".checkpoint_sequential", SINCE_SEQUENTIAL), stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:

@@ -1,7 +1,7 @@
 """Pictures: data sets, networks, transforms, reading and writing, under torchvision's names.
 
-Invariant: opening this room opens no other and imports neither Pillow nor tqdm; each of its rooms opens when its name
-is first asked for.
+Invariant: importing this package imports no other and neither Pillow nor tqdm; each of its modules is imported when its
+name is first asked for.
 """
 
 import importlib
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets, io, models, utils
 
-ROOMS = ("datasets", "io", "models", "transforms", "utils")
+MODULES = ("datasets", "io", "models", "transforms", "utils")
 
 
 def __getattr__(name: str) -> Any:
-    if name in ROOMS:
+    if name in MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *ROOMS})
+    return sorted({*globals(), *MODULES})

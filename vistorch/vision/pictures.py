@@ -1,4 +1,4 @@
-"""Opening a picture that somebody else made.
+"""Opening a picture that someone else made.
 
 Invariant: no program is run for it, no more pixels are unpacked than Pillow's `MAX_IMAGE_PIXELS`, and whatever is wrong
 with it is one RuntimeError; what the system says of the file itself is left as it is.

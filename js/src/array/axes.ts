@@ -33,7 +33,7 @@ export function frameOf(roles: readonly Role[]): Frame {
   };
 }
 
-/** Give an axis a part; whoever played it takes the part that becomes free. */
+/** Give an axis a part; the axis that played it takes the part that becomes free. */
 export function setRole(roles: readonly Role[], axis: number, role: Role): Role[] {
   const next = [...roles];
   const before = next[axis] ?? "slider";
@@ -45,7 +45,7 @@ export function setRole(roles: readonly Role[], axis: number, role: Role): Role[
   return settled(next);
 }
 
-/** Roles that can be drawn: each part once, and columns played by somebody. */
+/** Roles that can be drawn: each part once, and columns always played. */
 export function settled(roles: readonly Role[]): Role[] {
   const taken = new Set<Role>();
   const next = roles.map((role) => {

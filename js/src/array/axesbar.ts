@@ -3,7 +3,7 @@
 import { atEnd, button, el, glyph, on } from "../shared/dom";
 import { still } from "../shared/theme";
 import { ROLE_NAMES } from "./axes";
-import type { Desk } from "./desk";
+import type { CardContext } from "./context";
 import type { Role } from "./types";
 
 const PACE = 160;
@@ -21,20 +21,20 @@ export class AxesBar {
   readonly box = el("div.vt-axes");
   /** The slider that keys turn. */
   active = -1;
-  #desk: Desk;
+  #context: CardContext;
   #parts: Part[];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #playing = -1;
 
-  constructor(desk: Desk, dims: readonly string[]) {
-    this.#desk = desk;
+  constructor(context: CardContext, dims: readonly string[]) {
+    this.#context = context;
     this.#parts = dims.map((name, axis) => this.#part(name, axis));
-    atEnd(desk.signal, () => clearTimeout(this.#timer));
+    atEnd(context.signal, () => clearTimeout(this.#timer));
     this.show();
   }
 
   #part(name: string, axis: number): Part {
-    const { pose, signal } = this.#desk;
+    const { pose, signal } = this.#context;
     const size = pose.shape[axis] as number;
     const options = ROLE_NAMES.map(([role, text]) => el("option", { value: role, text }));
     const role = el(
@@ -64,7 +64,7 @@ export class AxesBar {
         const animate = role.value === "play";
         pose.setRole(axis, animate ? "slider" : (role.value as Role));
         this.#stop();
-        this.#desk.arranged();
+        this.#context.arranged();
         if (animate) this.toggle(axis);
       },
       signal,
@@ -74,7 +74,7 @@ export class AxesBar {
       "input",
       () => {
         this.active = axis;
-        this.#desk.chose(pose.cursor.map((i, a) => (a === axis ? range.valueAsNumber : i)));
+        this.#context.chose(pose.cursor.map((i, a) => (a === axis ? range.valueAsNumber : i)));
         this.#stop(); // after the choice: it puts the slider where the cursor is
       },
       signal,
@@ -89,7 +89,7 @@ export class AxesBar {
     this.#stop();
     if (was === axis) return;
     this.active = axis;
-    // Whoever wants no motion gets one step for each press.
+    // With reduced motion there is one step for each press.
     if (still()) return this.#step(axis);
     this.#playing = axis;
     const tick = (): void => {
@@ -101,14 +101,14 @@ export class AxesBar {
   }
 
   slider(): number {
-    const { sliders } = this.#desk.pose;
+    const { sliders } = this.#context.pose;
     return sliders.includes(this.active) ? this.active : (sliders[0] ?? -1);
   }
 
   #step(axis: number): void {
-    const { pose } = this.#desk;
+    const { pose } = this.#context;
     pose.turn(axis, 1, true);
-    this.#desk.changed();
+    this.#context.changed();
   }
 
   #stop(): void {
@@ -118,7 +118,7 @@ export class AxesBar {
   }
 
   show(): void {
-    const { pose } = this.#desk;
+    const { pose } = this.#context;
     for (const { axis, role, range, fixed, at, play } of this.#parts ?? []) {
       const now = pose.roles[axis] as Role;
       const moves = now === "slider" || now === "across" || now === "down";

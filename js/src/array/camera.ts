@@ -24,7 +24,7 @@ export const most = (fit: Fit): number => Math.max(1, fit.maxX / fit.sx, fit.max
 /** Keep the picture in its box. */
 export function held(camera: Camera, fit: Fit, box: Box): Camera {
   const zoom = Math.max(1, Math.min(camera.zoom, most(fit)));
-  const edge = (at: number, length: number, room: number): number => Math.max(0, Math.min(at, length - room));
+  const edge = (at: number, length: number, space: number): number => Math.max(0, Math.min(at, length - space));
   return {
     zoom,
     x: edge(camera.x, fit.mosaic.x.length, box.width / scaleX(fit, zoom)),
@@ -48,10 +48,10 @@ export function zoomed(camera: Camera, fit: Fit, box: Box, factor: number, px: n
 
 /** Move the view until a cell lies in it, with a little air around it. */
 export function revealed(camera: Camera, fit: Fit, box: Box, x: number, y: number): Camera {
-  const along = (at: number, room: number, place: number): number => {
-    const air = Math.min(1, room / 4);
+  const along = (at: number, space: number, place: number): number => {
+    const air = Math.min(1, space / 4);
     if (place < at + air) return place - air;
-    if (place + 1 > at + room - air) return place + 1 - room + air;
+    if (place + 1 > at + space - air) return place + 1 - space + air;
     return at;
   };
   return held(

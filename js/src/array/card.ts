@@ -5,7 +5,7 @@ import type { Theme } from "../shared/theme";
 import { indexText } from "./axes";
 import { AxesBar } from "./axesbar";
 import { nextBad, whichAt } from "./bad";
-import type { Desk } from "./desk";
+import type { CardContext } from "./context";
 import { gestures } from "./gestures";
 import { Head } from "./head";
 import { type Command, commandOf, HELP } from "./keys";
@@ -18,7 +18,7 @@ import { type Line, readLine } from "./readout";
 import { Sheet } from "./sheet";
 import { factList, factTable } from "./stats";
 import { margins, type Surface, surface } from "./surface";
-import { covers, type Kernel, roomy, TileDesk, view } from "./tiles";
+import { covers, type Kernel, roomy, TileRequests, view } from "./tiles";
 import type { Item } from "./types";
 
 export interface Setting {
@@ -34,7 +34,7 @@ export interface Setting {
 
 const HINT = "click copies the index · wheel zooms · drag pans";
 
-export class Card implements Desk {
+export class Card implements CardContext {
   readonly root: HTMLElement;
   readonly pose: Pose;
   readonly sheets: readonly Sheet[];
@@ -57,7 +57,7 @@ export class Card implements Desk {
   #status = el("span.vt-hidden", { role: "status", "aria-live": "polite" });
   #table = el("div.vt-hidden");
   #help: HTMLElement | null = null;
-  #tiles: TileDesk | null = null;
+  #tiles: TileRequests | null = null;
   #width = 640;
   #tableKey = "";
 
@@ -106,7 +106,7 @@ export class Card implements Desk {
       this.#status,
       this.#table,
     );
-    if (setting.kernel && this.#asks) this.#tiles = new TileDesk(setting.kernel, setting.signal);
+    if (setting.kernel && this.#asks) this.#tiles = new TileRequests(setting.kernel, setting.signal);
     on(this.root, "keydown", (e) => this.#key(e), setting.signal);
     onWidth(
       this.root,

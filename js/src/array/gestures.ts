@@ -1,7 +1,7 @@
 // Pointer, wheel and fingers on a picture. A still pointer over a page that scrolls does not zoom: it has to move first.
 
 import { on } from "../shared/dom";
-import type { Desk } from "./desk";
+import type { CardContext } from "./context";
 import type { Surface } from "./surface";
 
 interface Drag {
@@ -22,12 +22,12 @@ export interface Gestures {
 
 /** The axes that stay whole when a label at the edge is clicked; null off the labels. */
 export function labelOf(
-  desk: Desk,
+  context: CardContext,
   surface: Surface,
   x: number,
   y: number,
 ): { index: number[]; open: number[] } | null {
-  const { pose } = desk;
+  const { pose } = context;
   const { frame } = pose;
   const keep = pose.tiled
     ? y < 0
@@ -50,8 +50,8 @@ export function labelOf(
   return { index, open };
 }
 
-export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
-  const { pose, signal } = desk;
+export function gestures(context: CardContext, surface: Surface, calls: Gestures): void {
+  const { pose, signal } = context;
   const { canvas } = surface;
   let drag: Drag | null = null;
   let armed = false;
@@ -95,15 +95,15 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
         else {
           const { width, height } = pose.box;
           const index = pose.at(Math.max(0, Math.min(x, width - 0.01)), Math.max(0, Math.min(y, height - 0.01)));
-          if (index) return desk.chose(index);
+          if (index) return context.chose(index);
         }
-        return desk.changed();
+        return context.changed();
       }
       const next = pose.at(x, y);
       if (String(next) === String(pose.hover)) return;
       pose.hover = next;
-      canvas.style.cursor = next ? "crosshair" : labelOf(desk, surface, x, y) ? "copy" : "default";
-      desk.changed();
+      canvas.style.cursor = next ? "crosshair" : labelOf(context, surface, x, y) ? "copy" : "default";
+      context.changed();
     },
     signal,
   );
@@ -117,7 +117,7 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
       const [x, y] = point(e);
       const index = pose.at(x, y);
       if (index) return calls.clicked(index);
-      const label = labelOf(desk, surface, x, y);
+      const label = labelOf(context, surface, x, y);
       if (label) calls.labelled(label.index, label.open);
     },
     signal,
@@ -130,7 +130,7 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
       armed = false;
       if (!pose.hover) return;
       pose.hover = null;
-      desk.changed();
+      context.changed();
     },
     signal,
   );
@@ -146,7 +146,7 @@ export function gestures(desk: Desk, surface: Surface, calls: Gestures): void {
       if (pose.camera.zoom === zoom && pose.camera.x === left && pose.camera.y === top) return;
       e.preventDefault();
       pose.hover = pose.at(x, y);
-      desk.changed();
+      context.changed();
     },
     signal,
   );

@@ -3,7 +3,7 @@
 import { button, el, glyph } from "../shared/dom";
 import { tally, total } from "./bad";
 import { most } from "./camera";
-import type { Desk } from "./desk";
+import type { CardContext } from "./context";
 import { metaOf } from "./stats";
 import type { Item } from "./types";
 
@@ -56,16 +56,16 @@ export interface HeadCalls {
 
 export class Head {
   readonly box: HTMLElement;
-  #desk: Desk;
+  #context: CardContext;
   #layers: Switch | null = null;
   #image: Switch | null = null;
   #zoom = el("span.vt-zoomtext");
   #buttons: HTMLButtonElement[];
 
-  constructor(desk: Desk, calls: HeadCalls, named: boolean) {
-    this.#desk = desk;
-    const { signal } = desk;
-    const item = (desk.sheets[0] as (typeof desk.sheets)[0]).item;
+  constructor(context: CardContext, calls: HeadCalls, named: boolean) {
+    this.#context = context;
+    const { signal } = context;
+    const item = (context.sheets[0] as (typeof context.sheets)[0]).item;
     if (item.layers.length > 1)
       this.#layers = new Switch(
         "layer",
@@ -100,7 +100,7 @@ export class Head {
   }
 
   show(): void {
-    const { pose, sheets } = this.#desk;
+    const { pose, sheets } = this.#context;
     this.#layers?.show(sheets[0]?.layer ?? 0);
     this.#image?.show(pose.image ? 0 : 1);
     const { zoom } = pose.camera;

@@ -58,21 +58,21 @@ export function frame(pen: Pen, theme: Theme, r: Rect, least = 0, thin = false):
   pen.strokeRect(x, y, w, h);
 }
 
-/** The number of a cell: so many decimals where they fit, else what is honest in its room. */
-export function number(pen: Pen, value: number, colour: number, r: Rect, room: number, decimals: number): void {
-  const text = fit(value, room, decimals);
+/** The number of a cell: so many decimals where they fit, else what is honest in its width. */
+export function number(pen: Pen, value: number, colour: number, r: Rect, space: number, decimals: number): void {
+  const text = fit(value, space, decimals);
   if (!text) return;
   pen.fillStyle = inkOn(unpixel(colour));
   pen.fillText(text, r.x + r.w / 2, r.y + r.h / 2 + 0.5);
 }
 
 /** Ticks for so many items: every 1, 2, 5, 10, ... such that labels keep apart. */
-export function tickStep(scale: number, room: number): number {
+export function tickStep(scale: number, space: number): number {
   let step = 1;
   for (let power = 1; ; power *= 10) {
     for (const k of [1, 2, 5]) {
       step = k * power;
-      if (step * scale >= room) return step;
+      if (step * scale >= space) return step;
     }
   }
 }

@@ -4,7 +4,7 @@ import { css } from "../shared/colour";
 import { el, on, onWidth, prepare, ratio } from "../shared/dom";
 import { count, num } from "../shared/format";
 import { real } from "../shared/payload";
-import type { Desk } from "./desk";
+import type { CardContext } from "./context";
 import { partFor, placeOf, shareOf, valueAt } from "./scale";
 import type { Sheet } from "./sheet";
 
@@ -19,23 +19,23 @@ export class Legend {
   #ticks = [el("span"), el("span"), el("span")] as const;
   #width = 300;
   #bin = -1;
-  #desk: Desk;
+  #context: CardContext;
   #sheet: Sheet;
   #shown = "";
   #bars: number;
 
-  constructor(desk: Desk, sheet: Sheet, bars = BARS) {
-    this.#desk = desk;
+  constructor(context: CardContext, sheet: Sheet, bars = BARS) {
+    this.#context = context;
     this.#sheet = sheet;
     this.#bars = bars;
     this.box.append(this.#canvas, el("div.vt-ticks", {}, ...this.#ticks));
-    const { signal } = desk;
+    const { signal } = context;
     on(
       this.select,
       "change",
       () => {
         sheet.setScale(this.select.selectedIndex);
-        desk.changed();
+        context.changed();
       },
       signal,
     );
@@ -82,11 +82,11 @@ export class Legend {
 
   draw(): void {
     const sheet = this.#sheet;
-    const desk = this.#desk;
+    const context = this.#context;
     const width = this.#width;
     const bars = this.#bars;
     const { scale } = sheet;
-    const { theme, pose } = desk;
+    const { theme, pose } = context;
     this.#choices();
     const pen = prepare(this.#canvas, width, bars + 2 + RAMP, ratio());
     const { data } = scale.counts;

@@ -2,7 +2,7 @@
 // Over tiles it shows the chosen one; over a pooled array single values when the kernel has sent them, else blocks.
 
 import { el, on } from "../shared/dom";
-import type { Desk } from "./desk";
+import type { CardContext } from "./context";
 import { placeIn } from "./mosaic";
 import type { Pose } from "./pose";
 import type { Sheet } from "./sheet";
@@ -23,13 +23,13 @@ export interface Lens {
   draw(): void;
 }
 
-export function lens(desk: Desk, sheet: Sheet): Lens {
-  const { pose, signal } = desk;
+export function lens(context: CardContext, sheet: Sheet): Lens {
+  const { pose, signal } = context;
   // Everything of the pose but camera, box and fit, which are its own.
   const near = Object.create(pose) as Pose;
   const canvas = el("canvas", { role: "img" });
   const say = el("div.vt-note");
-  const picture = surface(canvas, sheet, near, desk.theme, { part: "lens", labels: true, lens: null });
+  const picture = surface(canvas, sheet, near, context.theme, { part: "lens", labels: true, lens: null });
   let width = 0;
   let span = { r0: 0, c0: 0, n: 1, m: 1 };
 
@@ -43,10 +43,10 @@ export function lens(desk: Desk, sheet: Sheet): Lens {
   function aim(): void {
     const [rows, cols] = [along("rows"), along("cols")];
     picture.look.labels = !pose.tiled;
-    const room = width - margins(pose, !pose.tiled).left - 2;
+    const space = width - margins(pose, !pose.tiled).left - 2;
     const all = { n: Math.ceil(rows.size / rows.step), m: Math.ceil(cols.size / cols.step) };
-    const m = Math.max(1, Math.min(all.m, Math.floor(room / WIDE)));
-    const wide = Math.min(room / m, 64);
+    const m = Math.max(1, Math.min(all.m, Math.floor(space / WIDE)));
+    const wide = Math.min(space / m, 64);
     const small = pose.tiled && all.n < 8;
     const n = Math.min(all.n, small ? 7 : 11);
     const high = small ? Math.min(wide, 34) : HIGH;
@@ -90,14 +90,14 @@ export function lens(desk: Desk, sheet: Sheet): Lens {
     const found = [corner(0, 0), corner(n - 1, m - 1)].map((index) => sheet.best(index, pose)?.source);
     if (found.every((source) => source?.exact)) return `exact values, ${where}`;
     if (found.every((source) => source?.single)) return `rounded values, ${where}`;
-    return desk.live ? `${where} · asking for the values` : `${where} · one value for each block, two where it is hatched`;
+    return context.live ? `${where} · asking for the values` : `${where} · one value for each block, two where it is hatched`;
   }
 
   const point = (e: PointerEvent): number[] | null => near.at(e.offsetX - picture.left, e.offsetY - picture.top);
   const hover = (index: number[] | null): void => {
     if (String(index) === String(pose.hover)) return;
     pose.hover = index;
-    desk.changed();
+    context.changed();
   };
   on(canvas, "pointermove", (e) => hover(point(e)), signal);
   on(canvas, "pointerleave", () => hover(null), signal);
@@ -107,8 +107,8 @@ export function lens(desk: Desk, sheet: Sheet): Lens {
     (e) => {
       const index = point(e);
       if (!index) return;
-      desk.chose(index);
-      desk.copied(index);
+      context.chose(index);
+      context.copied(index);
     },
     signal,
   );

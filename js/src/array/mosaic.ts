@@ -88,17 +88,17 @@ export function fit(grid: readonly number[], frame: Frame, wish: Wish): Fit {
 }
 
 function scaled(rows: number, cols: number, across: number, down: number, wish: Wish, gapY: number): Fit {
-  const px = (tiles: number, room: number, gap: number): number =>
-    tiles > 1 ? Math.max(0, Math.min(gap, (0.25 * room) / tiles)) : 0;
+  const px = (tiles: number, space: number, gap: number): number =>
+    tiles > 1 ? Math.max(0, Math.min(gap, (0.25 * space) / tiles)) : 0;
   const [gx, gy] = [px(across, wish.width, GAP), px(down, wish.height, gapY)];
-  const room = { x: wish.width - gx * (across - 1), y: wish.height - gy * (down - 1) };
+  const space = { x: wish.width - gx * (across - 1), y: wish.height - gy * (down - 1) };
   const [nx, ny] = [Math.max(1, cols * across), Math.max(1, rows * down)];
-  let sx = Math.min(room.x / nx, room.y / ny, wish.square ? 16 : HIGHEST);
+  let sx = Math.min(space.x / nx, space.y / ny, wish.square ? 16 : HIGHEST);
   let sy = sx;
   if (!wish.square && across * down === 1) {
     // A few rows or columns alone are stretched until they can be seen, up to cells that hold a number.
     if (ny * sy < LEAST.y) sy = Math.max(sy, Math.min(LEAST.y / ny, HIGHEST));
-    if (nx * sx < wish.width && room.x / nx >= 44 && room.y / ny >= 20) sx = Math.min(room.x / nx, WIDEST);
+    if (nx * sx < wish.width && space.x / nx >= 44 && space.y / ny >= 20) sx = Math.min(space.x / nx, WIDEST);
     else if (nx * sx < LEAST.x) sx = Math.max(sx, Math.min(LEAST.x / nx, WIDEST));
   }
   const mosaic = { x: track(cols, across, gx / sx), y: track(rows, down, gy / sy), wrap: 0, count: across };

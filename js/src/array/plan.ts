@@ -2,7 +2,7 @@
 
 import type { Pose } from "./pose";
 
-export interface Room {
+export interface Space {
   /** Inside of the card, in pixels. */
   width: number;
   narrow: boolean;
@@ -26,12 +26,12 @@ export interface Plan {
 const GAP = 16;
 
 /** Give the pose its box, and say what stands where. */
-export function planned(pose: Pose, room: Room): Plan {
-  const { width, size, left } = room;
+export function planned(pose: Pose, space: Space): Plan {
+  const { width, size, left } = space;
   const tallest = size * 0.66;
   const fit = (wide: number, high = tallest): void => pose.setBox(wide - left, high);
-  if (room.linked > 1) {
-    const columns = room.narrow ? 1 : room.linked;
+  if (space.linked > 1) {
+    const columns = space.narrow ? 1 : space.linked;
     fit((width - 12 * (columns - 1)) / columns, size * 0.5);
     return { name: "plain", lens: 0 };
   }
@@ -42,14 +42,14 @@ export function planned(pose: Pose, room: Room): Plan {
     const rest = width - GAP - Math.ceil(pose.box.width + left + 1);
     return { name, lens: name === "tiles wide" ? Math.max(lens, rest) : lens };
   };
-  if (!room.lens) return { name: pose.shape.length < 2 && pose.sx >= 28 ? "row" : "plain", lens: 0 };
-  const pieces = pose.tiled || room.pooled;
-  if (room.narrow) return pieces && !pose.image ? { name: "stack", lens: width } : { name: "plain", lens: 0 };
+  if (!space.lens) return { name: pose.shape.length < 2 && pose.sx >= 28 ? "row" : "plain", lens: 0 };
+  const pieces = pose.tiled || space.pooled;
+  if (space.narrow) return pieces && !pose.image ? { name: "stack", lens: width } : { name: "plain", lens: 0 };
   if (pose.tiled) return pose.image ? { name: "plain", lens: 0 } : beside("tiles", 172);
   const inner = width - GAP;
   if (pose.box.width + left < 0.58 * inner && pose.box.height > 190) {
     fit(Math.min(0.62 * size, 0.5 * inner));
     return { name: "big", lens: pose.image ? 0 : inner - Math.ceil(pose.box.width + left + 1) };
   }
-  return room.pooled && !pose.image ? beside("tiles wide", 260) : { name: "plain", lens: 0 };
+  return space.pooled && !pose.image ? beside("tiles wide", 260) : { name: "plain", lens: 0 };
 }

@@ -21,7 +21,7 @@ export class Pose {
   camera: Camera = start();
   box: Box = { width: 600, height: 400 };
   fit: Fit;
-  /** Single elements of a pooled array can be reached: somebody answers for them. */
+  /** Single elements of a pooled array can be reached: the kernel answers for them. */
   readonly fine: boolean;
   #item: Item;
   #plain: Role[];

@@ -3,12 +3,12 @@
 import { el } from "../shared/dom";
 import { num } from "../shared/format";
 import { indexText } from "./axes";
-import type { Desk } from "./desk";
+import type { CardContext } from "./context";
 import type { Sheet } from "./sheet";
 
 export interface Line {
   box: HTMLElement;
-  show(desk: Desk, bad: number): void;
+  show(context: CardContext, bad: number): void;
   hint(text: string): void;
   copied(text: string, done: boolean): void;
 }
@@ -29,8 +29,8 @@ export function rank(sheet: Sheet, value: number): string {
 }
 
 /** The norm of the tile in which an index lies. */
-export function tileNorm(desk: Desk, sheet: Sheet, index: readonly number[]): string {
-  const { pose } = desk;
+export function tileNorm(context: CardContext, sheet: Sheet, index: readonly number[]): string {
+  const { pose } = context;
   const source = sheet.sources()[0];
   const { rows, cols } = pose.frame;
   if (!source?.exact || sheet.item.layers.length > 1 || /^(bool|complex)/.test(sheet.item.dtype)) return "";
@@ -46,15 +46,15 @@ export function tileNorm(desk: Desk, sheet: Sheet, index: readonly number[]): st
   return `this tile: ‖${sheet.item.index || "x"}‖ ${num(Math.sqrt(sum), 3)}`;
 }
 
-function remark(desk: Desk, sheet: Sheet, bad: number): string {
-  const { pose } = desk;
+function remark(context: CardContext, sheet: Sheet, bad: number): string {
+  const { pose } = context;
   const { index } = pose;
   const words = sheet.words(index, pose);
   if (bad >= 0) return `bad value ${bad + 1} of ${sheet.item.bad.at.data.length}`;
-  if (words.trust === "block") return desk.live ? "of its block" : "the value drawn for this block";
+  if (words.trust === "block") return context.live ? "of its block" : "the value drawn for this block";
   if (words.trust === "≈") return "rounded for this page";
   if (pose.image) return "";
-  if (pose.tiled) return tileNorm(desk, sheet, index);
+  if (pose.tiled) return tileNorm(context, sheet, index);
   return rank(sheet, sheet.read(index, pose)?.value ?? NaN);
 }
 
@@ -96,8 +96,8 @@ export function readLine(sheets: readonly Sheet[]): Line {
       field.focus({ preventScroll: true });
       field.select();
     },
-    show(desk, bad) {
-      const { pose } = desk;
+    show(context, bad) {
+      const { pose } = context;
       const { index } = pose;
       const first = sheets[0] as Sheet;
       const name = sheets.length > 1 ? "" : first.item.index || "x";
@@ -115,7 +115,7 @@ export function readLine(sheets: readonly Sheet[]): Line {
         b.textContent = words.text;
         b.className = words.bad ? "vt-badc" : sheet.item.role === "gradient" ? "vt-gradc" : "vt-valuec";
       });
-      note.textContent = sheets.length > 1 ? "" : remark(desk, first, bad);
+      note.textContent = sheets.length > 1 ? "" : remark(context, first, bad);
     },
   };
 }

@@ -1,7 +1,7 @@
 // Lays out a record of kind "array": one card, three linked ones, or a strip of many.
 
 import { el } from "../shared/dom";
-import { hear } from "../shared/model";
+import { listen } from "../shared/model";
 import type { Frame } from "../shared/frame";
 import { Card } from "./card";
 import { pictured, showLine } from "./small";
@@ -41,6 +41,6 @@ export function show(state: State, { root, model, theme, signal }: Frame, live =
   const repaint = (): void => {
     for (const paint of again) paint();
   };
-  hear(model, "change:live", repaint, signal);
+  listen(model, "change:live", repaint, signal);
   return repaint;
 }

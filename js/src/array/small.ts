@@ -77,21 +77,21 @@ function scalar(item: Item, { theme, signal, named }: LineSetting): { root: HTML
     text: words.text,
     title: `copies ${words.text}`,
   });
-  const told = el("span.vt-hint", { "aria-live": "polite" });
+  const note = el("span.vt-hint", { "aria-live": "polite" });
   on(
     value,
     "click",
     async () => {
       const text = words.text.replace("−", "-").replace("≈ ", "");
       const done = await copy(text, root);
-      if (!signal.aborted) told.textContent = done ? `copied ${text}` : `${name} is ${text}`;
+      if (!signal.aborted) note.textContent = done ? `copied ${text}` : `${name} is ${text}`;
     },
     signal,
   );
   const root = el(
     "div",
     { class: "vt-card" },
-    el("div.vt-line", {}, ...(named ? nameplate(item) : []), value, badPill(item), box, told),
+    el("div.vt-line", {}, ...(named ? nameplate(item) : []), value, badPill(item), box, note),
     el("div.vt-hidden", {}, factTable([sheet])),
   );
   let width = 0;

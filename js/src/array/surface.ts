@@ -53,11 +53,11 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
   return own;
 
   function draw(): void {
-    const room = margins(pose, look.labels);
-    [own.left, own.top] = [room.left, room.top];
+    const space = margins(pose, look.labels);
+    [own.left, own.top] = [space.left, space.top];
     const [w, h] = [pose.box.width, pose.box.height];
     const k = ratio();
-    const pen = prepare(canvas, Math.ceil(w + own.left + 1), Math.ceil(h + room.top + room.bottom), k);
+    const pen = prepare(canvas, Math.ceil(w + own.left + 1), Math.ceil(h + space.top + space.bottom), k);
     if (!pen) return;
     sheet.dye(theme, pose.image);
     pixels(pen, Math.round(w * k), Math.round(h * k), k);
@@ -122,8 +122,8 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
     const printed = first.w >= 28 && first.h >= 15 && !pose.image;
     const { at, which } = sheet.item.bad;
     if (printed || (first.w >= 5 && first.h >= 5 && at.data.length)) {
-      const room = Math.floor((first.w - 3) / 6.3);
-      const decimals = decimalsFor(Math.max(Math.abs(real(sheet.scale.lo)), Math.abs(real(sheet.scale.hi))), room);
+      const space = Math.floor((first.w - 3) / 6.3);
+      const decimals = decimalsFor(Math.max(Math.abs(real(sheet.scale.lo)), Math.abs(real(sheet.scale.hi))), space);
       const integers = /^(bool|u?int)/.test(sheet.item.dtype) || sheet.wholes;
       visible((index) => {
         const found = sheet.best(index, pose);
@@ -135,7 +135,7 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
         // A block's value is not that of its elements: no number while theirs may still come.
         // A block that is drawn in two values has no number that would be its own.
         else if (printed && (source.single || !pose.fine) && Number.isNaN(source.other(place)))
-          number(pen, source.values.at(place), source.tint[place] as number, r, room, integers ? 0 : decimals);
+          number(pen, source.values.at(place), source.tint[place] as number, r, space, integers ? 0 : decimals);
       });
       return;
     }
@@ -159,15 +159,15 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
   function visible(visit: (index: number[]) => void): void {
     const { mosaic } = pose.fit;
     const { rows, cols, across, down } = pose.frame;
-    const runs = (t: Track, offset: number, scale: number, room: number, axis: number): [number, number][] => {
+    const runs = (t: Track, offset: number, scale: number, space: number, axis: number): [number, number][] => {
       const out: [number, number][] = [];
       const block = axis < 0 ? 1 : (pose.block[axis] as number);
       const step = pose.fine ? 1 : block;
       const size = axis < 0 ? 1 : (pose.shape[axis] as number);
       for (let tile = Math.floor(offset / (t.cells + t.gap)); tile < t.tiles; tile++) {
-        if ((placeIn(t, tile, 0) - offset) * scale > room) break;
+        if ((placeIn(t, tile, 0) - offset) * scale > space) break;
         const from = Math.max(0, Math.floor(((offset - placeIn(t, tile, 0)) * block) / step) * step);
-        for (let i = from; i < size && (placeIn(t, tile, i / block) - offset) * scale < room; i += step)
+        for (let i = from; i < size && (placeIn(t, tile, i / block) - offset) * scale < space; i += step)
           out.push([tile, i]);
       }
       return out;
@@ -203,13 +203,13 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
       return;
     }
     if (look.part === "linked") {
-      const [x, y, room] = [r.x + r.w / 2, r.y + r.h / 2, Math.max(r.w, r.h, 10) / 2 + 1];
+      const [x, y, space] = [r.x + r.w / 2, r.y + r.h / 2, Math.max(r.w, r.h, 10) / 2 + 1];
       pen.globalAlpha = 0.75;
       pen.fillStyle = theme.token("accent");
-      pen.fillRect(x - 0.5, 0, 1, y - room);
-      pen.fillRect(x - 0.5, y + room, 1, pose.box.height);
-      pen.fillRect(0, y - 0.5, x - room, 1);
-      pen.fillRect(x + room, y - 0.5, pose.box.width, 1);
+      pen.fillRect(x - 0.5, 0, 1, y - space);
+      pen.fillRect(x - 0.5, y + space, 1, pose.box.height);
+      pen.fillRect(0, y - 0.5, x - space, 1);
+      pen.fillRect(x + space, y - 0.5, pose.box.width, 1);
       pen.globalAlpha = 1;
       frame(pen, theme, r, 10);
       return;
@@ -238,16 +238,16 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
       unit: number,
       begin: (i: number) => number,
       size: number,
-      room: number,
+      space: number,
       reach: number,
       chosen: number,
       put: (i: number, at: number, on: boolean) => void,
     ): void => {
-      const step = tickStep(size, room);
+      const step = tickStep(size, space);
       const here = begin(chosen) + size / 2;
       for (let i = 0; i < n; i += step) {
         const at = begin(i) + size / 2;
-        if (at < 0 || at > reach || i === chosen || Math.abs(at - here) < room * 0.8) continue;
+        if (at < 0 || at > reach || i === chosen || Math.abs(at - here) < space * 0.8) continue;
         put(i * unit, at, false);
       }
       if (here >= 0 && here <= reach) put(chosen * unit, here, true);
@@ -290,7 +290,7 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
       axis: number,
       size: number,
       offset: number,
-      room: number,
+      space: number,
       reach: number,
       put: (i: number, at: number, on: boolean) => void,
     ): void => {
@@ -301,7 +301,7 @@ export function surface(canvas: HTMLCanvasElement, sheet: Sheet, pose: Pose, the
         k,
         (i) => i * size - offset,
         size,
-        room,
+        space,
         reach,
         Math.floor((index[axis] as number) / k),
         put,

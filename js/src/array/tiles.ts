@@ -2,7 +2,7 @@
 // wish of each asker is the next; answers that nobody waits for are dropped.
 
 import { atEnd } from "../shared/dom";
-import { answers, hear, type Model } from "../shared/model";
+import { answers, listen, type Model } from "../shared/model";
 import { array, type Raw } from "../shared/payload";
 import type { Pose } from "./pose";
 import { piece, type Source } from "./source";
@@ -23,7 +23,7 @@ export interface Kernel {
   /** False where nobody answers any more. */
   live(): boolean;
   send(message: object): void;
-  hear(heard: (message: unknown, buffers: Raw[]) => void, signal: AbortSignal): void;
+  listen(handler: (message: unknown, buffers: Raw[]) => void, signal: AbortSignal): void;
 }
 
 export const MOST = 65536;
@@ -39,7 +39,7 @@ export function kernelOf(model: Model): Kernel | null {
   return {
     live: () => answers(model),
     send: (message) => model.send?.(message),
-    hear: (heard, signal) => hear(model, "msg:custom", heard as (...given: never[]) => void, signal),
+    listen: (handler, signal) => listen(model, "msg:custom", handler as (...given: never[]) => void, signal),
   };
 }
 
@@ -77,12 +77,12 @@ export function view(pose: Pose): Region | null {
   const along = (
     t: typeof mosaic.x,
     at: number,
-    room: number,
+    space: number,
     scale: number,
     axis: number,
   ): { tiles: [number, number] } => {
     const pitch = t.cells + t.gap;
-    const end = Math.min(t.length, at + room / scale) - 1e-9;
+    const end = Math.min(t.length, at + space / scale) - 1e-9;
     const tiles: [number, number] = [
       Math.floor(at / pitch),
       Math.max(0, Math.min(t.tiles - 1, Math.floor(end / pitch))),
@@ -138,7 +138,7 @@ interface Wish {
 
 let serial = Math.floor(Math.random() * 1e6) * 1000;
 
-export class TileDesk {
+export class TileRequests {
   /** Why the kernel said no last time; "" since it last said yes. */
   refusal = "";
   #kernel: Kernel;
@@ -150,7 +150,7 @@ export class TileDesk {
 
   constructor(kernel: Kernel, signal: AbortSignal) {
     this.#kernel = kernel;
-    kernel.hear((message, buffers) => this.receive(message, buffers), signal);
+    kernel.listen((message, buffers) => this.receive(message, buffers), signal);
     atEnd(signal, () => {
       clearTimeout(this.#timer);
       clearTimeout(this.#late);
@@ -193,22 +193,22 @@ export class TileDesk {
   }
 
   receive(message: unknown, buffers: Raw[]): void {
-    const told = message as {
+    const answer = message as {
       type?: unknown;
       id?: unknown;
       why?: unknown;
       values?: { type: string; shape: number[] };
       ends?: { type: string; shape: number[] };
     } | null;
-    if (!this.#waiting || typeof told !== "object" || told?.id !== this.#waiting.id) return;
+    if (!this.#waiting || typeof answer !== "object" || answer?.id !== this.#waiting.id) return;
     const { wish } = this.#waiting;
-    if (told.type === "refused") return this.#end(String(told.why ?? "the kernel refused"));
+    if (answer.type === "refused") return this.#end(String(answer.why ?? "the kernel refused"));
     const buffer = buffers[0];
-    if (told.type !== "tile" || !told.values || !buffer) return;
+    if (answer.type !== "tile" || !answer.values || !buffer) return;
     try {
       const { start, stop, block } = wish.question;
-      const ends = told.ends && buffers[1] ? array(told.ends.type, told.ends.shape, buffers[1]) : undefined;
-      wish.arrived(piece(array(told.values.type, told.values.shape, buffer), start, stop, block, ends));
+      const ends = answer.ends && buffers[1] ? array(answer.ends.type, answer.ends.shape, buffers[1]) : undefined;
+      wish.arrived(piece(array(answer.values.type, answer.values.shape, buffer), start, stop, block, ends));
       this.#end("");
     } catch (error) {
       this.#end(error instanceof Error ? error.message : "an answer could not be read");

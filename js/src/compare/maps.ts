@@ -13,7 +13,7 @@ interface Sheet {
   cells: Cells;
   high: number;
   canvas: HTMLCanvasElement;
-  told: HTMLElement;
+  readout: HTMLElement;
   width: number;
 }
 
@@ -38,21 +38,21 @@ export function maps(first: First, [a, b]: readonly [string, string], theme: The
     name: BRIEF[one.name],
     high: one.name === "difference" ? own : shared,
     canvas: el("canvas", { "aria-hidden": "true" }),
-    told: el("b"),
+    readout: el("b"),
     width: 0,
   }));
   let at = elementOf(cellOf(first.at, lead.value), lead.value);
   let start = first.at.length > 0;
   const place = el("span.vt-cm-place");
 
-  function tell(): void {
+  function update(): void {
     place.textContent = start
       ? `[${first.at.join(", ")}], where it is largest`
       : written(cellOf(at, lead!.value), lead!.value);
     for (const one of sheets) {
       // A cell of an overview need not show the entry that differs most: that one is known exactly.
       const exact = start ? { [BRIEF.a]: first.values[0], [BRIEF.b]: first.values[1] }[one.name] : undefined;
-      one.told.textContent =
+      one.readout.textContent =
         exact?.replace("-", "−") ?? num(one.cells.values[cellOf(at, one.value)] as number);
     }
   }
@@ -93,7 +93,7 @@ export function maps(first: First, [a, b]: readonly [string, string], theme: The
   function go(to: number[]): void {
     start = to === first.at && to.length > 0;
     at = to.map((i, axis) => Math.max(0, Math.min((lead!.value.shape[axis] ?? 1) - 1, i)));
-    tell();
+    update();
     sheets.forEach(paint);
   }
 
@@ -133,7 +133,7 @@ export function maps(first: First, [a, b]: readonly [string, string], theme: The
       root: el(
         "div",
         {},
-        el("div.vt-rp-line", {}, el("span", { text: one.name }), el("span.vt-space"), one.told),
+        el("div.vt-rp-line", {}, el("span", { text: one.name }), el("span.vt-space"), one.readout),
         view,
         el(
           "div.vt-cm-scale",
@@ -175,7 +175,7 @@ export function maps(first: First, [a, b]: readonly [string, string], theme: The
     },
     signal,
   );
-  tell();
+  update();
   return {
     root,
     repaint() {

@@ -41,27 +41,27 @@ export function show(state: State, { root, signal }: Frame): () => void {
     ),
   ];
   const bar = (row: Row): HTMLElement => {
-    const room = el("span.vt-fl-room", { "aria-hidden": "true" });
+    const space = el("span.vt-fl-space", { "aria-hidden": "true" });
     for (const [share, what] of lines) {
       const line = el(what);
       line.style.left = at(share ?? 0);
-      room.append(line);
+      space.append(line);
     }
     const [norm, most] = [place(row.norm, state.scale), place(row.max, state.scale)];
     if (norm === null) {
       const text = row.bad ? `${count(row.bad)} not finite` : row.state;
-      room.append(el(`span.vt-fl-none${row.bad ? ".vt-fl-bad" : ""}`, { text }));
-      return room;
+      space.append(el(`span.vt-fl-none${row.bad ? ".vt-fl-bad" : ""}`, { text }));
+      return space;
     }
     const fill = el(wrong(row) ? "i.vt-fl-bar.vt-fl-odd" : "i.vt-fl-bar");
     fill.style.width = `max(1px, ${at(norm)})`;
-    room.append(fill);
+    space.append(fill);
     if (most !== null) {
       const tick = el("i.vt-fl-tick");
       tick.style.left = at(most);
-      room.append(tick);
+      space.append(tick);
     }
-    return room;
+    return space;
   };
   const detail = el("div.vt-fl-detail", { role: "status" });
   const chosen = (row: Row): void => {

@@ -164,8 +164,8 @@ export class Board {
   reveal(element: Element | null): void {
     if (!element) return;
     const [one, all] = [element.getBoundingClientRect(), this.box.getBoundingClientRect()];
-    const need = (from: number, to: number, low: number, high: number, room: number): number =>
-      to - from > high - low - 2 * room || from < low + room ? from - low - room * 2 : to > high - room ? to - high + room * 2 : 0;
+    const need = (from: number, to: number, low: number, high: number, space: number): number =>
+      to - from > high - low - 2 * space || from < low + space ? from - low - space * 2 : to > high - space ? to - high + space * 2 : 0;
     this.box.scrollTop += need(one.top, one.bottom, all.top, all.bottom, 30);
     this.box.scrollLeft += need(one.left, one.right, all.left, all.right, 8);
   }

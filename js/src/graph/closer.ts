@@ -27,7 +27,7 @@ export class Closer {
     signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
   }
 
-  /** Ask for a node, a moment later: whoever steps quickly through many asks once. */
+  /** Ask for a node, a moment later: stepping quickly through many asks once. */
   look(node: number, name: string): void {
     if (!this.#kernel.live) return;
     this.#wanted = node;
@@ -66,11 +66,11 @@ export class Closer {
         view.render({ model: part(this.#kernel.model, number, payload), el: place, signal: one.signal });
         return place;
       });
-      const told = numbers.map(([input, text]) => example(numbers.length > 1 ? input : "", text));
+      const examples = numbers.map(([input, text]) => example(numbers.length > 1 ? input : "", text));
       const [first, ...sent] = places;
       this.#place.replaceChildren(
         ...(first ? [first] : []),
-        ...(told.length ? [el("div.vt-note", { text: "the formula with this node's numbers" }), ...told] : []),
+        ...(examples.length ? [el("div.vt-note", { text: "the formula with this node's numbers" }), ...examples] : []),
         ...(sent.length ? [el("div.vt-note", { text: "what it sends, beside the value it is sent for" }), ...sent] : []),
       );
     } catch (error) {
@@ -81,18 +81,18 @@ export class Closer {
 
 /** The model of one view among several: its payload, and of the answers those that are meant for it. */
 function part(model: Model, view: number, payload: Raw): Model {
-  const heard = new Map<unknown, (...given: never[]) => void>();
+  const wrapped = new Map<unknown, (...given: never[]) => void>();
   return {
     get: (name) => (name === "payload" ? payload : name === "inner" || model.get(name)),
-    on: (event, tell) => {
+    on: (event, listener) => {
       const mine = (...given: never[]): void => {
         const content = given[0] as { view?: number } | undefined;
-        if (event !== "msg:custom" || (content?.view ?? 0) === view) tell(...given);
+        if (event !== "msg:custom" || (content?.view ?? 0) === view) listener(...given);
       };
-      heard.set(tell, mine);
+      wrapped.set(listener, mine);
       model.on(event, mine);
     },
-    off: (event, tell) => model.off(event, heard.get(tell) ?? tell),
+    off: (event, listener) => model.off(event, wrapped.get(listener) ?? listener),
     send: (message) => model.send?.({ ...(message as object), view }),
   };
 }

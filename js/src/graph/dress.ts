@@ -1,4 +1,4 @@
-// How boxes look: the states of nodes as classes, and words cut to the room they have.
+// How boxes look: the states of nodes as classes, and words cut to the width they have.
 
 import { sign } from "../shared/signs";
 import { MARKS } from "./model";
@@ -9,8 +9,8 @@ export type Stand = "" | "done" | "here" | "pending" | "never";
 export const COLUMN = 6.93;
 export const SMALL = 6.63;
 
-export const cut = (text: string, room: number): string =>
-  text.length <= room ? text : room < 2 ? "" : `${text.slice(0, room - 1)}…`;
+export const cut = (text: string, space: number): string =>
+  text.length <= space ? text : space < 2 ? "" : `${text.slice(0, space - 1)}…`;
 
 export const SAID: Record<Stand, string> = { "": "", done: "done", here: "here", pending: "pending", never: "never reached" };
 

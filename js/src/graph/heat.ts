@@ -76,8 +76,8 @@ export function heat(
   height: number,
   signal: AbortSignal,
 ): Heat {
-  const root = el("canvas.vt-heat", { role: "img", "aria-label": tells(value) });
-  root.title = tells(value);
+  const root = el("canvas.vt-heat", { role: "img", "aria-label": describe(value) });
+  root.title = describe(value);
   root.style.width = `${width}px`;
   root.style.height = `${height}px`;
   const repaint = painter(() => paint(root, value, role, theme, width, height), signal);
@@ -85,7 +85,7 @@ export function heat(
   return { root, repaint };
 }
 
-export function tells(value: Value): string {
+export function describe(value: Value): string {
   const bad = [
     value.nan ? `${value.nan} NaN` : "",
     value.posinf ? `${value.posinf} +inf` : "",
@@ -177,7 +177,7 @@ export function scaleLine(value: Value, role: "gradient" | "value", theme: Theme
   }, signal);
   repaint();
   const words = [value.block.some((b) => b > 1) ? "each block by its extreme" : "linear, ±max"];
-  if (value.nan || value.posinf || value.neginf) words.push(tells({ ...value, min: null, exact: true }));
+  if (value.nan || value.posinf || value.neginf) words.push(describe({ ...value, min: null, exact: true }));
   return [
     el(
       "div.vt-scaleline",

@@ -1,4 +1,4 @@
-// What is told of a chosen node: pieces that the graph and the stepper share.
+// What is shown of a chosen node: pieces that the graph and the stepper share.
 
 import { button, el } from "../shared/dom";
 import { bytes, num, shapeText } from "../shared/format";
@@ -98,7 +98,7 @@ export function witnesses(answer: Record<string, unknown>): Witness[] {
 /** The button that asks the kernel to compare a node with finite differences, and its answer. */
 export function checkOf(kernel: Kernel, node: number, known: Map<number, Witness[]>, signal: AbortSignal): HTMLElement {
   const said = el("span.vt-checked", { role: "status" });
-  const tell = (): void => {
+  const update = (): void => {
     const lines = known.get(node) ?? [];
     if (!lines.length) said.textContent = "compares this node with finite differences";
     else said.replaceChildren(...lines.map(([good, text]) => el(`span.${good ? "vt-goodc" : "vt-badc"}`, { text: `${good ? "✓" : "✗"} ${text}` })));
@@ -111,12 +111,12 @@ export function checkOf(kernel: Kernel, node: number, known: Map<number, Witness
       said.textContent = "checking …";
       kernel.ask({ type: "check", node }, (answer) => {
         known.set(node, witnesses(answer));
-        tell();
+        update();
       });
     },
     signal,
   );
-  tell();
+  update();
   return el("div.vt-checkline", {}, asks, said);
 }
 

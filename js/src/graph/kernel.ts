@@ -1,6 +1,6 @@
 // Questions to the kernel: each has a number, and the answer with that number ends it. Without a kernel nothing is asked.
 
-import { answers, hear, type Model } from "../shared/model";
+import { answers, listen, type Model } from "../shared/model";
 import type { Raw } from "../shared/payload";
 
 export interface Answer {
@@ -15,19 +15,19 @@ export class Kernel {
   #next = 1;
   #waiting = new Map<number, (answer: Answer, buffers: Raw[]) => void>();
   /** What comes unasked. */
-  told: (message: Answer) => void = () => {};
+  onAnswer: (message: Answer) => void = () => {};
 
   constructor(model: Model, signal: AbortSignal) {
     this.#model = model;
-    const heard = (message: Answer | null, buffers?: Raw[]): void => {
+    const receive = (message: Answer | null, buffers?: Raw[]): void => {
       if (!message || typeof message !== "object") return;
       const waiting = this.#waiting.get(message.id);
       this.#waiting.delete(message.id);
       if (waiting) waiting(message, buffers ?? []);
-      else if (message.type !== "tile") this.told(message);
+      else if (message.type !== "tile") this.onAnswer(message);
     };
-    hear(model, "msg:custom", heard as (...given: never[]) => void, signal);
-    hear(model, "change:live", () => this.lost(), signal);
+    listen(model, "msg:custom", receive as (...given: never[]) => void, signal);
+    listen(model, "change:live", () => this.lost(), signal);
   }
 
   /** Called when nobody answers any more. */

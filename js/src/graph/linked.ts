@@ -15,11 +15,11 @@ export class Linked {
   #board: Board;
   #folds: Folds | null = null;
   #chosen = -1;
-  #note = el("div.vt-note.vt-tell", { role: "status" });
+  #note = el("div.vt-note.vt-answer", { role: "status" });
 
   /**
    * @param name what the picture shows, for the line above it.
-   * @param chose told the row of a node that was clicked.
+   * @param chose called with the row of a node that was clicked.
    */
   constructor(state: State, name: string, model: Model, signal: AbortSignal, chose: (row: number) => void) {
     this.#graph = new Graph(state);

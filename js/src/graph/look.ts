@@ -1,4 +1,4 @@
-// What a picture of a graph is told: how things stand now, and what a click does.
+// What a picture of a graph is given: how things stand now, and what a click does.
 
 import type { Stand } from "./dress";
 

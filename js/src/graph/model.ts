@@ -10,7 +10,7 @@ export const NODE = 0;
 export const GROUP = 1;
 export const ROOT = 2;
 /** What a trace found at a node, the worst last. */
-export const MARKS = ["", "healed", "propagated", "birth"] as const;
+export const MARKS = ["", "healed", "propagated", "origin"] as const;
 export const KINDS = ["op", "parameter", "input", "constant", "failed"] as const;
 
 export interface Kept {
@@ -122,10 +122,10 @@ export class Graph {
     return found;
   }
 
-  /** The nodes where something went wrong: the one that failed, and where a bad value was born. */
+  /** The nodes where something went wrong: the one that failed, and where a bad value came from. */
   wrong(): number[] {
-    const born = MARKS.indexOf("birth");
-    return Array.from({ length: this.count }, (_, i) => i).filter((i) => this.kind(i) === "failed" || this.number(i, "mark") === born);
+    const origin = MARKS.indexOf("origin");
+    return Array.from({ length: this.count }, (_, i) => i).filter((i) => this.kind(i) === "failed" || this.number(i, "mark") === origin);
   }
 
   path(i: number): string {

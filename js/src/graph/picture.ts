@@ -17,7 +17,7 @@ interface Line {
   edges: number[];
   root: boolean;
   shape: string;
-  room: number;
+  space: number;
   shared: boolean;
 }
 
@@ -178,7 +178,7 @@ export class Picture {
       into.append(drawn, ...(tip ? [tip] : []));
       const shapes = new Set(edges.map((e) => shapeText(this.#graph.edges[e]?.shape ?? [])));
       const shape = edges.length ? (shapes.size === 1 ? [...shapes][0] : `${edges.length} tensors`) : "";
-      const line: Line = { path: drawn, tip, label: null, points: path, edges, root, shape: shape ?? "", room: (boxes[b as number]?.[4] ?? 0) / 2 + 34, shared: false };
+      const line: Line = { path: drawn, tip, label: null, points: path, edges, root, shape: shape ?? "", space: (boxes[b as number]?.[4] ?? 0) / 2 + 34, shared: false };
       const place =
         shape && !dead ? beside(path, areas, ins.get(b as number) === 1, outs.get(a as number) === 1) : null;
       if (place && !taken.has(place.join())) {
@@ -214,8 +214,8 @@ export class Picture {
     let [bold, plain] = closed
       ? [group?.name ?? "", [group?.about, `${group?.ops} op${group?.ops === 1 ? "" : "s"}`].filter(Boolean).join(" · ")]
       : [this.#graph.word(number, "bold"), this.#graph.word(number, "plain")];
-    const told = closed ? [group?.path, group?.kind, "opens"] : this.#about(number);
-    element.append(svg("title", { text: told.filter(Boolean).join("\n") }));
+    const caption = closed ? [group?.path, group?.kind, "opens"] : this.#about(number);
+    element.append(svg("title", { text: caption.filter(Boolean).join("\n") }));
     const size = { width: w, height: h, rx: op ? 5 : h / 2 };
     let [left, wide] = [x, w];
     if (!op) {
@@ -232,9 +232,9 @@ export class Picture {
     const diamond = svg("path", { class: "vt-diamond", d: `M${x - 13} ${middle - 7}l7 7-7 7-7-7z` });
     diamond.append(svg("title", { text: "breakpoint" }));
     if (op) {
-      const room = Math.floor((w - 30) / COLUMN) - (right ? right.length + 2 : 0);
-      plain = cut(plain, bold ? Math.max(3, room - bold.length - 1) : room);
-      bold = cut(bold, plain ? room - plain.length - 1 : room);
+      const space = Math.floor((w - 30) / COLUMN) - (right ? right.length + 2 : 0);
+      plain = cut(plain, bold ? Math.max(3, space - bold.length - 1) : space);
+      bold = cut(bold, plain ? space - plain.length - 1 : space);
       const text = svg("text", { x: x + 22, y: middle + 4 });
       if (bold) text.append(svg("tspan", { class: "vt-bold", text: bold }));
       if (plain) text.append(svg("tspan", { class: bold ? "vt-faint" : "", dx: bold ? 7 : null, text: plain }));
@@ -290,11 +290,11 @@ export class Picture {
     const near = box[0] === NODE ? g.path(box[1] as number) : "";
     if (near && name.startsWith(`${near}.`)) name = name.slice(near.length + 1);
     const element = svg("g", { class: `vt-node vt-pill${dead ? " vt-never" : ""}` });
-    const room = Math.floor((w - 20) / SMALL) - (Number.isNaN(g.number(node, "grad")) ? 0 : 6);
+    const space = Math.floor((w - 20) / SMALL) - (Number.isNaN(g.number(node, "grad")) ? 0 : 6);
     const detail = g.shape(node).join("×") || "scalar";
-    name = cut(name, Math.max(4, room - detail.length - 1));
+    name = cut(name, Math.max(4, space - detail.length - 1));
     const text = svg("text", { class: "vt-small", x: x + 10, y: y + 13 }, svg("tspan", { text: name }));
-    text.append(svg("tspan", { class: "vt-faint", dx: 6, text: cut(detail, room - name.length - 1) }));
+    text.append(svg("tspan", { class: "vt-faint", dx: 6, text: cut(detail, space - name.length - 1) }));
     const value = svg("text", { class: "vt-small vt-norm", x: x + w - 10, y: y + 13, "text-anchor": "end" });
     element.append(
       svg("title", { text: this.#about(node).filter(Boolean).join("\n") }),
@@ -359,8 +359,8 @@ export class Picture {
       this.#ink(pin.path, pin.tip, old ? null : norm, wide, pin.bend(wide)[1]);
       const value = look.gradValue?.(pin.node) ?? null;
       pin.value.textContent = norm === null ? "" : num(value ?? norm, 2);
-      const told = norm === null ? "" : `, ${old ? "not yet reached, from before this pass: " : ""}${value === null ? "norm of its gradient" : "its gradient"} ${num(value ?? norm, 2)}`;
-      pin.element.setAttribute("aria-label", this.#graph.called(pin.node) + told);
+      const caption = norm === null ? "" : `, ${old ? "not yet reached, from before this pass: " : ""}${value === null ? "norm of its gradient" : "its gradient"} ${num(value ?? norm, 2)}`;
+      pin.element.setAttribute("aria-label", this.#graph.called(pin.node) + caption);
     }
     for (const line of this.#lines) {
       const norm = line.root ? (look.scale ? 1 : null) : together(line.edges.map((e) => look.flow(e)));
@@ -370,14 +370,14 @@ export class Picture {
       this.#ink(line.path, line.tip, norm, wide, head(last[0] as number, last[1] as number, wide, up));
       if (!line.label) continue;
       const value = line.edges.length === 1 ? look.value?.(line.edges[0] as number) : null;
-      const told = norm !== null && !line.shared ? num(value ?? norm, 2) : "";
+      const caption = norm !== null && !line.shared ? num(value ?? norm, 2) : "";
       // A long shape must not run into what stands beside the next box.
-      const room = line.room - (told ? told.length * SMALL + 8 : 0);
-      const shape = line.shape.length * SMALL < room ? line.shape : line.shape.replaceAll(" × ", "×");
+      const space = line.space - (caption ? caption.length * SMALL + 8 : 0);
+      const shape = line.shape.length * SMALL < space ? line.shape : line.shape.replaceAll(" × ", "×");
       line.label.classList.toggle("vt-on", norm !== null);
       line.label.replaceChildren(
         svg("tspan", { text: shape }),
-        ...(told ? [svg("tspan", { class: "vt-bold", dx: 8, text: told })] : []),
+        ...(caption ? [svg("tspan", { class: "vt-bold", dx: 8, text: caption })] : []),
       );
     }
   }

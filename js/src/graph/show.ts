@@ -57,7 +57,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   const kernel = new Kernel(model, signal);
   const board = new Board(signal);
   const closer = new Closer(kernel, signal);
-  const note = el("div.vt-note.vt-tell", { role: "status" });
+  const note = el("div.vt-note.vt-answer", { role: "status" });
   const aside = el("div.vt-inspector", { role: "region", "aria-label": "the chosen node", tabindex: 0 });
   const checked = new Map<number, Witness[]>();
   const flows = (norm: number): number | null => (Number.isNaN(norm) ? null : norm);

@@ -23,7 +23,7 @@ export function chart(state: State, moved: (tick: number) => void, signal: Abort
   const ticks = state.bytes.data.length;
   const most = state.peak.bytes;
   const svg = shape("svg", { class: "vt-me-svg", height: HIGH, "aria-hidden": "true" }) as SVGSVGElement;
-  const told = el("span.vt-me-told", { role: "status" });
+  const status = el("span.vt-me-status", { role: "status" });
   const curve = shape("path", { class: "vt-me-curve" });
   const passes = state.backward.map(() => shape("rect", { class: "vt-me-back", y: 0, height: HIGH }));
   const life = shape("rect", { class: "vt-me-life", y: 0, height: HIGH, width: 0 });
@@ -50,12 +50,12 @@ export function chart(state: State, moved: (tick: number) => void, signal: Abort
     wide = width;
     svg.setAttribute("width", String(wide));
     svg.setAttribute("viewBox", `0 0 ${wide} ${HIGH}`);
-    const room = HIGH - 12;
-    const shifted = `translate(0 ${HIGH - room})`;
-    curve.setAttribute("d", stairs(state.bytes.data, wide, room, most));
+    const space = HIGH - 12;
+    const shifted = `translate(0 ${HIGH - space})`;
+    curve.setAttribute("d", stairs(state.bytes.data, wide, space, most));
     curve.setAttribute("transform", shifted);
     for (const [name, path] of others) {
-      path.setAttribute("d", stairs(state.devices[name]?.data ?? [], wide, room, most));
+      path.setAttribute("d", stairs(state.devices[name]?.data ?? [], wide, space, most));
       path.setAttribute("transform", shifted);
     }
     state.backward.forEach(([from, to], i) => {
@@ -76,11 +76,11 @@ export function chart(state: State, moved: (tick: number) => void, signal: Abort
     const phase = pass >= 0 ? `backward${which}` : "forward";
     const top = at === state.peak.tick && most > 0 ? " · the peak" : "";
     const each = others.map(([name]) => `${name} ${size(state.devices[name]?.data[at] ?? 0)}`).join(", ");
-    told.textContent = `tick ${at} of ${ticks - 1}, ${phase}: ${size(here)} kept by ${nodes} node${
+    status.textContent = `tick ${at} of ${ticks - 1}, ${phase}: ${size(here)} kept by ${nodes} node${
       nodes === 1 ? "" : "s"
     }${each ? ` (${each})` : ""}${top}`;
     field.value = String(at);
-    field.setAttribute("aria-valuetext", told.textContent);
+    field.setAttribute("aria-valuetext", status.textContent);
     place();
     moved(at);
   }
@@ -115,7 +115,7 @@ export function chart(state: State, moved: (tick: number) => void, signal: Abort
       {},
       el("span", { text: size(most) }),
       el("span.vt-space"),
-      told,
+      status,
     ),
     view,
     el(

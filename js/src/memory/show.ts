@@ -11,7 +11,7 @@ import type { Row, State } from "./types";
 
 const ORDERS: [Order, string][] = [
   ["bytes", "largest first"],
-  ["born", "as they were made"],
+  ["made", "as they were made"],
   ["freed", "as they were freed"],
 ];
 
@@ -41,16 +41,16 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   const bar = (row: Row): HTMLElement => {
     const made = el("i.vt-me-bar", { "aria-hidden": "true" });
     made.style.width = `${((100 * row.bytes) / most).toFixed(1)}%`;
-    return el("span.vt-me-room", {}, made);
+    return el("span.vt-me-space", {}, made);
   };
   const shared = (row: Row): string =>
     row.shared ? (row.bytes ? `and shares ${size(row.shared)}` : `shares ${size(row.shared)}`) : "";
   const life = (row: Row): HTMLElement => {
     const end = row.freed ?? last + 1;
     const made = el("i", { class: row.at_peak ? "vt-me-span vt-me-atpeak" : "vt-me-span" });
-    made.style.left = `${((100 * row.born) / (last + 1)).toFixed(2)}%`;
-    made.style.width = `${Math.max(1, (100 * (end - row.born)) / (last + 1)).toFixed(2)}%`;
-    return el("span.vt-me-life-room", { "aria-hidden": "true" }, made);
+    made.style.left = `${((100 * row.made) / (last + 1)).toFixed(2)}%`;
+    made.style.width = `${Math.max(1, (100 * (end - row.made)) / (last + 1)).toFixed(2)}%`;
+    return el("span.vt-me-life-space", { "aria-hidden": "true" }, made);
   };
   const nodes = listing<Row>(
     "nodes",
@@ -84,13 +84,13 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
         width: "minmax(110px, 0.6fr)",
         fill: (row) => [
           life(row),
-          el("em.vt-me-ticks", { text: `${row.born} … ${row.freed ?? "end"}${row.at_peak ? " · at peak" : ""}` }),
+          el("em.vt-me-ticks", { text: `${row.made} … ${row.freed ?? "end"}${row.at_peak ? " · at peak" : ""}` }),
         ],
       },
     ],
     state.rows,
     (row) => {
-      curve.life(row.born, row.freed ?? last + 1);
+      curve.life(row.made, row.freed ?? last + 1);
       picture?.choose(row.id);
     },
     signal,
@@ -108,7 +108,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
         const row = state.rows[index];
         if (!row) return;
         nodes.choose(index);
-        curve.life(row.born, row.freed ?? last + 1);
+        curve.life(row.made, row.freed ?? last + 1);
       })
     : null;
 

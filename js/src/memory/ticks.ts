@@ -15,17 +15,17 @@ export function size(bytes: number): string {
 }
 
 /** Whether a row keeps anything at a tick. */
-export const alive = (row: Row, tick: number): boolean => row.born <= tick && (row.freed === null || row.freed > tick);
+export const alive = (row: Row, tick: number): boolean => row.made <= tick && (row.freed === null || row.freed > tick);
 
-export type Order = "bytes" | "born" | "freed";
+export type Order = "bytes" | "made" | "freed";
 
 /** The rows' numbers in an order; the largest, the earliest first. */
 export function ordered(rows: Row[], by: Order): number[] {
   const key = (row: Row): number[] =>
     by === "bytes"
-      ? [-row.bytes, -row.shared, row.born]
-      : by === "born"
-        ? [row.born, -row.bytes]
+      ? [-row.bytes, -row.shared, row.made]
+      : by === "made"
+        ? [row.made, -row.bytes]
         : [row.freed ?? Infinity, -row.bytes];
   const keys = rows.map(key);
   return rows

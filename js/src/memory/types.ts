@@ -23,7 +23,7 @@ export interface Row {
   bytes: number;
   shared: number;
   shapes: number[][];
-  born: number;
+  made: number;
   freed: number | null;
   at_peak: boolean;
 }
@@ -63,7 +63,7 @@ export const checkRow: Check<Row> = record<Row>({
   bytes: num,
   shared: num,
   shapes: list(list(num)),
-  born: num,
+  made: num,
   freed: maybe(num),
   at_peak: flag,
 });

@@ -26,11 +26,11 @@ export function el<K extends Tag>(
 export function on<K extends keyof HTMLElementEventMap>(
   target: HTMLElement,
   event: K,
-  heard: (event: HTMLElementEventMap[K]) => void,
+  listener: (event: HTMLElementEventMap[K]) => void,
   signal: AbortSignal,
 ): void {
   // Not passive: a wheel that zooms must not scroll as well.
-  target.addEventListener(event, heard, { signal, passive: false });
+  target.addEventListener(event, listener, { signal, passive: false });
 }
 
 /** A button that does one thing; the name goes without the key that its tip shows after two spaces. */

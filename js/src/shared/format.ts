@@ -22,23 +22,23 @@ export function whole(value: number): string {
 }
 
 /** How many decimals the cells of a picture can have when no value exceeds `most`; -1 where plain digits do not fit. */
-export function decimalsFor(most: number, room: number): number {
+export function decimalsFor(most: number, space: number): number {
   const digits = most < 1 ? 0 : Math.floor(Math.log10(most)) + 1;
   // A sign and a point beside the digits.
   // One decimal even where the largest has no room for it: most values are smaller, and `fit` drops it.
-  return digits + 1 > room ? -1 : Math.max(digits < 3 ? 1 : 0, Math.min(3, room - digits - 2));
+  return digits + 1 > space ? -1 : Math.max(digits < 3 ? 1 : 0, Math.min(3, space - digits - 2));
 }
 
 /** A number in so many characters: ".27", "−1.30", "4e7", "0" for nothing else; "" where none is honest. */
-export function fit(value: number, room: number, decimals: number): string {
+export function fit(value: number, space: number, decimals: number): string {
   if (!Number.isFinite(value)) return "";
   if (value === 0) return "0";
   for (let d = decimals; d >= 0; d--) {
     const text = plain(value, d);
-    if (text.length <= room) return text;
+    if (text.length <= space) return text;
   }
   const power = signed(value.toExponential(0).replace("e+", "e"));
-  return power.length <= room ? power : "";
+  return power.length <= space ? power : "";
 }
 
 const plain = (value: number, decimals: number): string => {

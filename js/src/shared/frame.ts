@@ -3,7 +3,7 @@
 
 import type { Check } from "./check";
 import { atEnd, el, on } from "./dom";
-import { answers, hear, Line, meet, type Model, offer, type Stage, UNMET } from "./model";
+import { answers, listen, Line, meet, type Model, offer, type Stage, UNMET } from "./model";
 import parts from "./parts.css";
 import { type Raw, unpack } from "./payload";
 import { markOf, scoped } from "./scope";
@@ -84,7 +84,7 @@ export function page<State>(
         paint = draw(state as State, { root, model: line, theme, signal: one.signal });
         delete host.dataset["failed"];
       } catch (error) {
-        // What was recorded is still told, as text: here, or by what stands around the page.
+        // What was recorded is still shown, as text: here, or by what stands around the page.
         host.dataset["failed"] = (error as Error).message;
         const text = textOf(state);
         root.replaceChildren(el("div.vt-note", { text: `This cannot be shown: ${(error as Error).message}` }));
@@ -95,8 +95,8 @@ export function page<State>(
     const watch = (): void => {
       const mine = line;
       mine.waits = (why) => mine === line && say(why);
-      hear(mine, "change:live", () => mine === line && say(mine.lost), ended.signal);
-      hear(mine, "change:payload", again, ended.signal);
+      listen(mine, "change:live", () => mine === line && say(mine.lost), ended.signal);
+      listen(mine, "change:payload", again, ended.signal);
     };
     host.replaceChildren(el("style", { text: sheet }), root);
     keepKeys(root, ended.signal);

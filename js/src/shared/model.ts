@@ -3,8 +3,8 @@
 
 export interface Model {
   get(name: string): unknown;
-  on(event: string, heard: (...given: never[]) => void): void;
-  off(event: string, heard: (...given: never[]) => void): void;
+  on(event: string, listener: (...given: never[]) => void): void;
+  off(event: string, listener: (...given: never[]) => void): void;
   send?(message: unknown): void;
 }
 
@@ -17,17 +17,17 @@ export interface Stage {
 /** Why no kernel answers, as a page says it. */
 export const RESTARTED = "The kernel was restarted: this shows what was recorded. Run the cell again to go on.";
 export const GONE = "The kernel is gone: this shows what was recorded. Run the cell again to go on.";
-export const QUIET = "The kernel has not answered yet: it is busy, or was restarted. What was recorded is shown.";
+export const UNANSWERED = "The kernel has not answered yet: it is busy, or was restarted. What was recorded is shown.";
 export const CLOSED = "This view no longer asks the kernel: it shows what was recorded. Run the cell again to go on.";
 export const UNMET = "No kernel answers for this view: it shows what was recorded. Run the cell again to go on.";
 
 const PATIENCE = 3000; // from a question to the remark that nobody has answered
 
 /** Listen to the model until the signal ends it. */
-export function hear(model: Model, event: string, heard: (...given: never[]) => void, signal: AbortSignal): void {
+export function listen(model: Model, event: string, listener: (...given: never[]) => void, signal: AbortSignal): void {
   if (signal.aborted) return;
-  model.on(event, heard);
-  signal.addEventListener("abort", () => model.off(event, heard), { once: true });
+  model.on(event, listener);
+  signal.addEventListener("abort", () => model.off(event, listener), { once: true });
 }
 
 /** True where a kernel answers; ask each time, for it may be gone since. */
@@ -79,10 +79,10 @@ export class Line implements Model {
     this.#own = own;
     if (!answers(model)) return;
     // The front end lets go of every comm when its kernel restarts; a kernel that closes a view says so first.
-    hear(model, "comm_live_update", () => this.end(RESTARTED), signal);
-    hear(model, "change:live", () => model.get("live") !== true && this.end(CLOSED), signal);
-    hear(model, "comm:close", () => this.end(CLOSED), signal);
-    hear(model, "msg:custom", () => this.#answered(), signal);
+    listen(model, "comm_live_update", () => this.end(RESTARTED), signal);
+    listen(model, "change:live", () => model.get("live") !== true && this.end(CLOSED), signal);
+    listen(model, "comm:close", () => this.end(CLOSED), signal);
+    listen(model, "msg:custom", () => this.#answered(), signal);
     signal.addEventListener("abort", () => clearTimeout(this.#late), { once: true });
   }
 
@@ -91,7 +91,7 @@ export class Line implements Model {
     if (this.lost) return;
     this.lost = why;
     clearTimeout(this.#late);
-    for (const heard of [...this.#listeners]) heard();
+    for (const listener of [...this.#listeners]) listener();
   }
 
   #answered(): void {
@@ -105,19 +105,19 @@ export class Line implements Model {
     return name in this.#own ? this.#own[name] : this.#model.get(name);
   }
 
-  on(event: string, heard: (...given: never[]) => void): void {
-    if (event === "change:live") this.#listeners.add(heard as () => void);
-    else this.#model.on(event, heard);
+  on(event: string, listener: (...given: never[]) => void): void {
+    if (event === "change:live") this.#listeners.add(listener as () => void);
+    else this.#model.on(event, listener);
   }
 
-  off(event: string, heard: (...given: never[]) => void): void {
-    if (event === "change:live") this.#listeners.delete(heard as () => void);
-    else this.#model.off(event, heard);
+  off(event: string, listener: (...given: never[]) => void): void {
+    if (event === "change:live") this.#listeners.delete(listener as () => void);
+    else this.#model.off(event, listener);
   }
 
   send(message: unknown): void {
     if (this.lost) return;
-    this.#late ??= setTimeout(() => this.waits(QUIET), PATIENCE);
+    this.#late ??= setTimeout(() => this.waits(UNANSWERED), PATIENCE);
     try {
       this.#model.send?.(message);
     } catch {

@@ -14,7 +14,7 @@ export interface Card {
 
 /** The card of a finding, with its head; `c` anywhere in it copies. */
 export function card(kind: string, title: string, facts: string[], report: string, signal: AbortSignal): Card {
-  const told = el("span.vt-rp-told", { role: "status" });
+  const status = el("span.vt-rp-status", { role: "status" });
   const tools = el("span.vt-rp-tools");
   const take = el("textarea.vt-rp-take", { readonly: true, hidden: true, "aria-label": "the report as text" });
   take.value = report;
@@ -22,11 +22,11 @@ export function card(kind: string, title: string, facts: string[], report: strin
   atEnd(signal, () => clearTimeout(late));
   const copied = async (): Promise<void> => {
     const done = await copy(report, root);
-    told.textContent = done ? "copied" : "press Ctrl+C";
+    status.textContent = done ? "copied" : "press Ctrl+C";
     take.hidden = done;
     if (!done) take.select();
     clearTimeout(late);
-    late = setTimeout(() => (told.textContent = ""), 2500);
+    late = setTimeout(() => (status.textContent = ""), 2500);
   };
   const root = el(
     `div.vt-card.vt-rp.vt-rp-${kind}`,
@@ -37,7 +37,7 @@ export function card(kind: string, title: string, facts: string[], report: strin
       el("span.vt-name", { text: title }),
       el("span.vt-meta", {}, ...facts.map((text) => el("span", { text }))),
       el("span.vt-space"),
-      told,
+      status,
       tools,
       button("button", "Copy as text", "Copy as text  c", () => void copied(), signal),
     ),
@@ -205,7 +205,7 @@ export function listing<Row>(
   };
 }
 
-/** A switch between all rows and the few that somebody looks for; a long table begins with these. */
+/** A switch between all rows and the few that someone looks for; a long table begins with these. */
 export function only(words: string, wanted: boolean[], rows: Listing, signal: AbortSignal): HTMLElement {
   const all = wanted.map((_, i) => i);
   const few = all.filter((i) => wanted[i]);

@@ -1,4 +1,4 @@
-// Signs that say a state beside its word: birth, healed, NaN, peak and the others.
+// Signs that say a state beside its word: origin, healed, NaN, peak and the others.
 
 const SVG = "http://www.w3.org/2000/svg";
 const star = Array.from({ length: 16 }, (_, i) => {
@@ -8,7 +8,7 @@ const star = Array.from({ length: 16 }, (_, i) => {
 
 /** How each sign is drawn: a path, and whether it is a line. */
 const SIGNS = {
-  birth: [`M${star}z`, false],
+  origin: [`M${star}z`, false],
   propagated: ["M12 7a5 5 0 1 1-10 0a5 5 0 1 1 10 0z", true],
   healed: ["M13 7a6 6 0 1 1-12 0a6 6 0 1 1 12 0zM7 4.2v5.6M4.2 7h5.6", true],
   clean: ["M9.4 7a2.4 2.4 0 1 1-4.8 0a2.4 2.4 0 1 1 4.8 0z", false],

@@ -75,7 +75,7 @@ function follow(held: WeakRef<HTMLElement>, ended: AbortController): () => void 
   };
 }
 
-/** Hear the host and the system until the end. */
+/** Listen to the host and the system until the end. */
 function watch(again: () => void, root: HTMLElement, { signal }: AbortController): void {
   let late: ReturnType<typeof setTimeout> | undefined;
   const seen = new MutationObserver(() => {

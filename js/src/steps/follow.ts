@@ -1,4 +1,4 @@
-// The kernel follows the page: it is told where the page stands, one message at a time, the newest place only.
+// The kernel follows the page: it is sent where the page stands, one message at a time, the newest place only.
 
 import { type Kernel, refused } from "../graph/kernel";
 

@@ -1,9 +1,9 @@
-// What is told of a step: what came in, the formula with its numbers, what went out and what was accumulated where.
+// What is shown of a step: what came in, the formula with its numbers, what went out and what was accumulated where.
 
 import { el } from "../shared/dom";
 import { num, shapeText } from "../shared/format";
 import type { Theme } from "../shared/theme";
-import { heat, normOf, scaleLine, single, sizeText, tells, type Value } from "../graph/heat";
+import { heat, normOf, scaleLine, single, sizeText, describe, type Value } from "../graph/heat";
 import { doesOf, example, formulasOf, headOf, lettersOf, savedOf, section, sourceOf } from "../graph/inspect";
 import type { Course } from "./course";
 import type { Outgoing, StepFrame, StepNode } from "./types";
@@ -70,10 +70,10 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
     }));
   const formulas = (node.formulas ?? []).map((f) => ({ input: f.input, latex: f.latex ?? "", shape: null }));
   const numbers = main.outgoing.filter((out) => out.numbers);
-  const told = numbers.map((out) =>
+  const examples = numbers.map((out) =>
     example(main.outgoing.length > 1 ? out.input : "", out.numbers?.text ?? "", out.numbers?.note ?? ""),
   );
-  if (!node.leaf) parts.push(section("What this node does", null, doesOf(course.does(main.node)), formulasOf(rules), lettersOf(rules, (what) => letter(course, main, node, what), formulas), ...told, checked));
+  if (!node.leaf) parts.push(section("What this node does", null, doesOf(course.does(main.node)), formulasOf(rules), lettersOf(rules, (what) => letter(course, main, node, what), formulas), ...examples, checked));
   main.incoming.forEach((ref, i) => {
     const value = course.value(ref);
     if (!value) return;
@@ -106,7 +106,7 @@ function outgoing(pane: Pane, frames: StepFrame[]): HTMLElement | null {
     pane.again.push(thumb.repaint);
     rows.push(
       thumb.root,
-      el("span.vt-toname", { title: `${name}: ${tells(value)}` }, name, el("small", { text: under })),
+      el("span.vt-toname", { title: `${name}: ${describe(value)}` }, name, el("small", { text: under })),
       el("span.vt-sum", {}, el("b.vt-gradc", { text: sum.replace(/-/g, "−") }), el("small", { text: what })),
     );
   };

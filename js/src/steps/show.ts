@@ -26,8 +26,8 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   const line = chain(course);
   const checked = new Map<number, Witness[]>();
   const breaks = new Set<number>();
-  const told = el("div.vt-stop", { role: "status" });
-  const note = el("div.vt-note.vt-tell", { role: "status" });
+  const status = el("div.vt-stop", { role: "status" });
+  const note = el("div.vt-note.vt-answer", { role: "status" });
   const aside = el("div.vt-inspector", { role: "region", "aria-label": "the step", tabindex: 0 });
   const pane: Pane = { course, theme, width: 284, signal, again: [] };
   const say = (text: string): void => void (note.textContent = text);
@@ -37,16 +37,16 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   const closer = new Closer(kernel, signal);
   const follow = new Follow(kernel, (frames, why) => {
     course.at = course.stepOf(frames);
-    tell(why, true);
+    report(why, true);
     paint();
   });
 
-  function tell(text: string, bad = false): void {
+  function report(text: string, bad = false): void {
     // A graph below must not move when a run stops: the line has its place from the start.
-    told.textContent = text || idle();
-    told.hidden = Boolean(line) && !text;
-    told.classList.toggle("vt-badly", bad);
-    told.classList.toggle("vt-quiet", !text);
+    status.textContent = text || idle();
+    status.hidden = Boolean(line) && !text;
+    status.classList.toggle("vt-badly", bad);
+    status.classList.toggle("vt-quiet", !text);
   }
 
   /** Where a run has stopped, and for which breakpoint where the name does not say it. */
@@ -77,7 +77,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     course.at = next;
     chosen = -1;
     stood = stop ? next : -1;
-    tell(stop);
+    report(stop);
     if (moved) follow.go(course.frames());
     paint();
     send(from, next);
@@ -124,7 +124,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     if (to < course.count) go(to, stopped(to, name));
     else {
       go(to);
-      tell(state.failed ?? (course.stops.size || breaks.size ? "ran to the end: no further breakpoint" : "ran to the end: there is no breakpoint"), Boolean(state.failed));
+      report(state.failed ?? (course.stops.size || breaks.size ? "ran to the end: no further breakpoint" : "ran to the end: there is no breakpoint"), Boolean(state.failed));
     }
   }
 
@@ -170,7 +170,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
       ]
     : [];
   function over(how: string, why = ""): void {
-    if (!how) return tell(why, true);
+    if (!how) return report(why, true);
     follow.over = how;
     play.stop();
     const held = exits.some((exit) => exit === document.activeElement);
@@ -182,7 +182,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     if (held) stand();
     const node = subject();
     if (!line && node >= 0) closer.look(node, course.called(node)); // what stands below follows, too
-    tell(
+    report(
       how === "finish"
         ? "The pass was finished: every .grad is as after backward(). Steps show what was recorded."
         : "The pass was undone: no .grad has changed. Steps show what was recorded.",
@@ -192,7 +192,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     for (const exit of exits) exit.disabled = true;
     paint();
   };
-  kernel.told = (message) => {
+  kernel.onAnswer = (message) => {
     if (message.type === "over" && !follow.over) over(String(message.how));
   };
   const keys = el("span.vt-keys", {}, ...hints(["←", "→"], "step"), ...hints(["p"], "play"), ...hints(["r"], "run"), ...(line ? [] : hints(["b"], "break")), ...(kernel.live && !line ? hints(["c"], "check") : []));
@@ -222,7 +222,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
       ...exits,
     ),
     transport.root,
-    told,
+    status,
   );
   const cards = line ? new Cards(course, line, moves.go) : null;
   if (cards) {
@@ -302,7 +302,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     b: () => {
       const step = course.inStep(state.frames.findIndex((f) => f.node === subject()));
       if (step >= 0 && !breaks.delete(step)) breaks.add(step);
-      tell("");
+      report("");
       paint();
     },
     c: () => aside.querySelector<HTMLButtonElement>(".vt-check")?.click(),
@@ -323,12 +323,12 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     },
     signal,
   );
-  tell("");
+  report("");
   paint();
   const first = course.stops.get(course.at);
   if (first) {
     stood = course.at;
-    tell(stopped(course.at, course.called(course.step(course.at)[0]?.node ?? 0)));
+    report(stopped(course.at, course.called(course.step(course.at)[0]?.node ?? 0)));
     paint();
   }
   return () => {

@@ -1,18 +1,18 @@
-// One birth from close by: what went in, what came out, as small tables with their indices.
+// One origin from close by: what went in, what came out, as small tables with their indices.
 
 import { button, el } from "../shared/dom";
 import { num, shapeText } from "../shared/format";
 import { type Sign, sign, typeset } from "../shared/report";
-import { causes, indices, told } from "./places";
-import type { Birth, Table } from "./types";
+import { causes, indices, listed } from "./places";
+import type { Origin, Table } from "./types";
 
 function bad(value: number): Sign {
   return Number.isNaN(value) ? "nan" : value === Infinity ? "posinf" : value === -Infinity ? "neginf" : "beyond";
 }
 
-function grid(birth: Birth, table: Table, cause: boolean): HTMLElement {
+function grid(origin: Origin, table: Table, cause: boolean): HTMLElement {
   const [rows, columns] = table.values.shape as [number, number];
-  const from = cause ? causes(birth, table) : new Set<string>();
+  const from = cause ? causes(origin, table) : new Set<string>();
   const flat = table.shape.length < 2;
   const cells: HTMLElement[] = [el("span")];
   for (let j = 0; j < columns; j++) cells.push(el("i", { role: "columnheader", text: String(table.start[1] + j) }));
@@ -36,7 +36,7 @@ function grid(birth: Birth, table: Table, cause: boolean): HTMLElement {
 export const code = (text: string): (Node | string)[] =>
   text.split("`").map((part, i) => (i % 2 ? el("span.vt-tr-code", { text: part }) : part));
 
-function part(birth: Birth, table: Table, role: string): HTMLElement[] {
+function part(origin: Origin, table: Table, role: string): HTMLElement[] {
   const lead = table.lead.length ? `[${[...table.lead, ":", ":"].join(", ")}]` : "";
   const few = table.whole || !table.values.data.length ? "" : " · a part";
   return [
@@ -48,39 +48,39 @@ function part(birth: Birth, table: Table, role: string): HTMLElement[] {
       el("span.vt-space"),
       el("span", { text: `${shapeText(table.shape)} ${table.dtype}${few}` }),
     ),
-    grid(birth, table, role === "in"),
+    grid(origin, table, role === "in"),
   ];
 }
 
-/** The panel of one birth among several. */
+/** The panel of one origin among several. */
 export function close(
-  birth: Birth,
+  origin: Origin,
   number: number,
   all: number,
   turn: (by: number) => void,
   signal: AbortSignal,
 ): HTMLElement[] {
-  const at = indices(birth.at);
-  const turns = all > 1 ? el("span.vt-tr-turn", {}, el("span", { text: `birth ${number + 1} of ${all}` })) : null;
-  turns?.prepend(button("button.vt-ic", "‹", "previous birth  [", () => turn(-1), signal));
-  turns?.append(button("button.vt-ic", "›", "next birth  ]", () => turn(1), signal));
+  const at = indices(origin.at);
+  const turns = all > 1 ? el("span.vt-tr-turn", {}, el("span", { text: `origin ${number + 1} of ${all}` })) : null;
+  turns?.prepend(button("button.vt-ic", "‹", "previous origin  [", () => turn(-1), signal));
+  turns?.append(button("button.vt-ic", "›", "next origin  ]", () => turn(1), signal));
   const line = el(
     "div.vt-rp-line",
     {},
-    el("b", { text: birth.op }),
-    el("span", { text: `${birth.pass}, ${birth.where}` }),
+    el("b", { text: origin.op }),
+    el("span", { text: `${origin.pass}, ${origin.where}` }),
   );
   const inside = [
-    ...birth.inputs.flatMap((table) => part(birth, table, "in")),
-    ...birth.outputs.flatMap((table) => part(birth, table, "out")),
+    ...origin.inputs.flatMap((table) => part(origin, table, "in")),
+    ...origin.outputs.flatMap((table) => part(origin, table, "out")),
   ];
   return [
     ...(turns ? [turns] : []),
     line,
     // Of the first one the sentence above says it.
-    ...(number ? [el("div.vt-tr-how", { text: typeset(birth.how) })] : []),
+    ...(number ? [el("div.vt-tr-how", { text: typeset(origin.how) })] : []),
     ...inside,
-    ...(at[0]?.length ? [el("div.vt-note.vt-tr-at", { text: `at ${told(at, birth.count)}` })] : []),
-    ...(birth.cure ? [el("div.vt-note.vt-tr-at", {}, el("b", { text: "Cure: " }), ...code(`${birth.cure}.`))] : []),
+    ...(at[0]?.length ? [el("div.vt-note.vt-tr-at", { text: `at ${listed(at, origin.count)}` })] : []),
+    ...(origin.cure ? [el("div.vt-note.vt-tr-at", {}, el("b", { text: "Cure: " }), ...code(`${origin.cure}.`))] : []),
   ];
 }

@@ -1,7 +1,7 @@
 // Where things are: which entries of an input led to the bad ones of the output, and which line a row stands on.
 
 import type { Nd } from "../shared/payload";
-import type { Birth, Row, Source, Table } from "./types";
+import type { Origin, Row, Source, Table } from "./types";
 
 /** The rows of an array of indices. */
 export function indices(at: Nd): number[][] {
@@ -16,14 +16,14 @@ export function matching(at: number[], to: number[], shape: number[]): number[] 
   return shape.map((n, i) => (n === 1 ? 0 : (at[lead + i] as number)));
 }
 
-/** The cells of a table, as "row,column", that a birth's bad entries came from. */
-export function causes(birth: Birth, table: Table): Set<string> {
-  const to = birth.outputs[0]?.shape ?? [];
+/** The cells of a table, as "row,column", that a origin's bad entries came from. */
+export function causes(origin: Origin, table: Table): Set<string> {
+  const to = origin.outputs[0]?.shape ?? [];
   const found = new Set<string>();
   const none = to.map(() => 0);
   // Where an entry comes from many of some input, as of a matrix product, no entry of another one explains it.
-  if (birth.inputs.some((one) => !matching(none, to, one.shape))) return found;
-  for (const at of indices(birth.at)) {
+  if (origin.inputs.some((one) => !matching(none, to, one.shape))) return found;
+  for (const at of indices(origin.at)) {
     const place = matching(at, to, table.shape);
     if (!place || table.lead.some((n, i) => place[i] !== n)) continue;
     const [row, column] = [place.length < 2 ? 0 : (place.at(-2) as number), place.at(-1) ?? 0];
@@ -39,7 +39,7 @@ export function lineOf(row: Row, source: Source): number | null {
 }
 
 /** Indices as a sentence has them: "[1, 0], [1, 2] and 14 more". */
-export function told(at: number[][], count: number, most = 4): string {
+export function listed(at: number[][], count: number, most = 4): string {
   const some = at.slice(0, most).map((one) => `[${one.join(", ")}]`);
   const rest = count - some.length;
   if (rest > 0) return `${some.join(", ")} and ${rest} more`;

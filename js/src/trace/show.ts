@@ -1,4 +1,4 @@
-// A trace: the sentence, the lines with the birth marked, every op with its marks, and the bad values from close by.
+// A trace: the sentence, the lines with the origin marked, every op with its marks, and the bad values from close by.
 
 import { Linked } from "../graph/linked";
 import { button, el, on } from "../shared/dom";
@@ -12,28 +12,28 @@ import type { Mark, Row, State } from "./types";
 
 const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
 
-function mark(told: Mark | null): (Node | string)[] {
-  if (!told) return [el("span.vt-rp-none", { text: "–", "aria-label": "did not run" })];
-  const word = el(told.state === "birth" ? "b" : "span", { class: `vt-tr-${told.state}`, text: told.state });
-  return [sign(told.state), word, ...(told.text ? [el("em", { text: typeset(told.text) })] : [])];
+function mark(found: Mark | null): (Node | string)[] {
+  if (!found) return [el("span.vt-rp-none", { text: "–", "aria-label": "did not run" })];
+  const word = el(found.state === "origin" ? "b" : "span", { class: `vt-tr-${found.state}`, text: found.state });
+  return [sign(found.state), word, ...(found.text ? [el("em", { text: typeset(found.text) })] : [])];
 }
 
 const good = (row: Row): boolean =>
   [row.forward, row.backward].every((one) => one === null || one.state === "clean");
 
 export function show(state: State, { root, model, signal }: Frame): () => void {
-  const births = state.first ? [state.first, ...state.births] : [];
+  const origins = state.first ? [state.first, ...state.origins] : [];
   const wrong = state.rows.some((row) => !good(row));
   const facts = [`${many(state.forward, "op")} forward`, `${state.backward} back`];
   if (state.bound !== null) facts.push(`bad: not finite, or beyond ${state.bound}`);
   const made = card("trace", state.title, facts, state.report, signal);
 
-  const kind = births.length ? "vt-rp-bad" : wrong ? "" : "vt-rp-good";
+  const kind = origins.length ? "vt-rp-bad" : wrong ? "" : "vt-rp-good";
   const verdict = el(
     "div.vt-rp-verdict",
     { role: "status", class: `vt-rp-verdict ${kind}` },
-    wrong || births.length ? null : sign("fine"),
-    wrong || births.length ? null : " ",
+    wrong || origins.length ? null : sign("fine"),
+    wrong || origins.length ? null : " ",
     ...sentence(typeset(state.sentence), state.first ? [state.first.where, state.first.op] : []),
   );
   made.root.append(verdict);
@@ -49,20 +49,20 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   let shown = 0;
   let ops: Listing | null = null;
 
-  function look(birth: number): void {
-    const one = births[birth];
+  function look(origin: number): void {
+    const one = origins[origin];
     if (!one) return;
-    shown = birth;
-    side.replaceChildren(...close(one, birth, births.length, turn, signal));
+    shown = origin;
+    side.replaceChildren(...close(one, origin, origins.length, turn, signal));
   }
   function turn(by: number): void {
     const back = document.activeElement?.getAttribute("aria-label");
-    const next = (shown + by + births.length) % births.length;
+    const next = (shown + by + origins.length) % origins.length;
     look(next);
-    const index = state.rows.findIndex((row) => row.id === births[next]?.row);
+    const index = state.rows.findIndex((row) => row.id === origins[next]?.row);
     ops?.choose(index);
     follow(state.rows[index]);
-    // The buttons are new: whoever pressed one stays on it.
+    // The buttons are new: focus stays on the one that was pressed.
     if (back) [...side.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === back)?.focus();
   }
   function follow(row: Row | undefined): void {
@@ -90,8 +90,8 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
     signal,
   );
   function closer(row: Row): void {
-    const birth = births.findIndex((one) => one.row === row.id);
-    if (birth >= 0) look(birth);
+    const origin = origins.findIndex((one) => one.row === row.id);
+    if (origin >= 0) look(origin);
   }
   const picture = state.graph
     ? new Linked(state.graph, "the graph of its backward pass, with what was found at each op", model, signal, (id) => {
@@ -107,12 +107,12 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   const evidence = el("div");
   if (source) evidence.append(source.root);
   const main = el("div.vt-rp-main", {}, el("div", {}, ops.root, ...ends(state)));
-  if (births.length) {
+  if (origins.length) {
     look(0);
     main.append(side);
-    const at = state.rows.findIndex((row) => row.id === births[0]?.row);
+    const at = state.rows.findIndex((row) => row.id === origins[0]?.row);
     ops.choose(at);
-    picture?.choose(births[0]?.row ?? -1);
+    picture?.choose(origins[0]?.row ?? -1);
   } else main.classList.add("vt-rp-alone");
   evidence.append(main);
   if (picture) evidence.append(picture.root);
@@ -130,19 +130,19 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
     open.setAttribute("aria-expanded", "false");
     if (state.rows.length) made.tools.append(open);
   }
-  if (wrong || births.length)
+  if (wrong || origins.length)
     made.root.append(
       foot(
         [
-          ["birth", "birth: good in, bad out"],
+          ["origin", "origin: good in, bad out"],
           ["propagated", "propagated"],
           ["healed", "healed"],
           ["clean", "clean"],
         ],
-        [["↑ ↓", "ops"], ...(births.length > 1 ? ([["[ ]", "births"]] as [string, string][]) : []), ["c", "copy"]],
+        [["↑ ↓", "ops"], ...(origins.length > 1 ? ([["[ ]", "origins"]] as [string, string][]) : []), ["c", "copy"]],
       ),
     );
-  if (births.length > 1)
+  if (origins.length > 1)
     on(
       made.root,
       "keydown",
@@ -163,7 +163,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
 function ends(state: State): HTMLElement[] {
   if (!state.leaves.length) return [];
   const most = 8;
-  const told = state.leaves.slice(0, most).map((leaf) => {
+  const found = state.leaves.slice(0, most).map((leaf) => {
     const kinds = [
       [leaf.nan, "NaN"],
       [leaf.posinf, "+inf"],
@@ -178,9 +178,9 @@ function ends(state: State): HTMLElement[] {
         : `${some.map(([k, what]) => `${count(k)} ${what}`).join(" + ")} of ${count(leaf.size)}`;
     return el("div", { role: "listitem" }, el("b", { text: `${leaf.name}.grad` }), ` ${text}`);
   });
-  const rest = state.leaves.length - told.length;
+  const rest = state.leaves.length - found.length;
   return [
     el("div.vt-rp-line", { text: `ends in ${many(state.leaves.length, "gradient")}` }),
-    el("div.vt-rp-ends", { role: "list" }, ...told, rest ? el("div", { text: `and ${rest} more` }) : null),
+    el("div.vt-rp-ends", { role: "list" }, ...found, rest ? el("div", { text: `and ${rest} more` }) : null),
   ];
 }

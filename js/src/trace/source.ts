@@ -12,7 +12,7 @@ export interface Lines {
 
 export function lines(source: Source): Lines {
   const rows = source.lines.map((line) => {
-    const birth = line.marks.find(([words]) => words.startsWith("born here"));
+    const origin = line.marks.find(([words]) => words.startsWith("starts here"));
     const made = el(
       "div.vt-tr-src",
       { role: "listitem" },
@@ -24,7 +24,7 @@ export function lines(source: Source): Lines {
         ...line.marks.map(([words, state]) => el("em", {}, sign(state, 11), words)),
       ),
     );
-    if (birth) made.classList.add("vt-tr-born");
+    if (origin) made.classList.add("vt-tr-start");
     return made;
   });
   return {

@@ -4,7 +4,7 @@ import { check as checkGraph, type State as GraphState } from "../graph/types";
 import { type Check, either, flag, list, maybe, nd, num, one, real, record, row, text } from "../shared/check";
 import type { Nd, Real } from "../shared/payload";
 
-export type Found = "clean" | "birth" | "propagated" | "healed";
+export type Found = "clean" | "origin" | "propagated" | "healed";
 
 /** A line of the source, and what was found on it. */
 export interface Line {
@@ -55,7 +55,7 @@ export interface Table {
   whole: boolean;
 }
 
-export interface Birth {
+export interface Origin {
   row: number;
   pass: "forward" | "backward";
   op: string;
@@ -95,8 +95,8 @@ export interface State {
   says: string[];
   source: Source | null;
   rows: Row[];
-  first: Birth | null;
-  births: Birth[];
+  first: Origin | null;
+  origins: Origin[];
   graph: GraphState | null;
   leaves: Leaf[];
 }
@@ -104,7 +104,7 @@ export interface State {
 export const checkLine: Check<Line> = record<Line>({
   number: num,
   text: text,
-  marks: list(row(text, either(one("clean", "birth", "propagated", "healed"), one("failed")))),
+  marks: list(row(text, either(one("clean", "origin", "propagated", "healed"), one("failed")))),
 });
 
 export const checkSource: Check<Source> = record<Source>({
@@ -113,7 +113,7 @@ export const checkSource: Check<Source> = record<Source>({
 });
 
 export const checkMark: Check<Mark> = record<Mark>({
-  state: one("clean", "birth", "propagated", "healed"),
+  state: one("clean", "origin", "propagated", "healed"),
   nan: num,
   posinf: num,
   neginf: num,
@@ -145,7 +145,7 @@ export const checkTable: Check<Table> = record<Table>({
   whole: flag,
 });
 
-export const checkBirth: Check<Birth> = record<Birth>({
+export const checkOrigin: Check<Origin> = record<Origin>({
   row: num,
   pass: one("forward", "backward"),
   op: text,
@@ -183,8 +183,8 @@ export const check: Check<State> = record<State>({
   says: list(text),
   source: maybe(checkSource),
   rows: list(checkRow),
-  first: maybe(checkBirth),
-  births: list(checkBirth),
+  first: maybe(checkOrigin),
+  origins: list(checkOrigin),
   graph: maybe(checkGraph),
   leaves: list(checkLeaf),
 });

@@ -2,7 +2,7 @@
 // page together with the array, and answers its tiles through the model of the table.
 
 import { el } from "../shared/dom";
-import { answers, hear, type Model } from "../shared/model";
+import { answers, listen, type Model } from "../shared/model";
 import { type Frame, page } from "../shared/frame";
 import type { Raw } from "../shared/payload";
 import { load } from "./load";
@@ -47,8 +47,8 @@ function draw(state: State, { root, model, theme, signal }: Frame): () => void {
     signal.addEventListener("abort", () => one.abort(), { once: true, signal: one.signal });
     const inner: Model = {
       get: (name) => (name === "payload" ? payload : name === "inner" || model.get(name)),
-      on: (event, heard) => model.on(event, heard),
-      off: (event, heard) => model.off(event, heard),
+      on: (event, listener) => model.on(event, listener),
+      off: (event, listener) => model.off(event, listener),
       send: (asked) => model.send?.(asked),
     };
     try {
@@ -60,7 +60,7 @@ function draw(state: State, { root, model, theme, signal }: Frame): () => void {
       note.textContent = `This cannot be shown: ${(error as Error).message}`;
     }
   }
-  hear(model, "msg:custom", answered as (...given: never[]) => void, signal);
+  listen(model, "msg:custom", answered as (...given: never[]) => void, signal);
   root.append(box, el("div.vt-opened", {}, note, place));
   requestAnimationFrame(repaint);
   return repaint;

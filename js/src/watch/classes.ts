@@ -91,7 +91,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   const list = el("div.vt-w-rows", { role: "rowgroup" });
   const more = el("div.vt-note.vt-w-more");
   const without = el("div.vt-w-without", { hidden: true });
-  const room = el("div.vt-w-classes", {}, list, more);
+  const space = el("div.vt-w-classes", {}, list, more);
   const root = el(
     "section.vt-w-part.vt-w-accuracy",
     { "aria-label": "accuracy by class" },
@@ -108,7 +108,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
         el("span.vt-w-c3", { text: "right / seen", role: "columnheader" }),
         change,
       ),
-      room,
+      space,
     ),
     without,
   );
@@ -120,9 +120,9 @@ export function classes(view: View, chosen: (label: number) => void): Part {
   let gliding: HTMLElement | null = null;
   let [late, over]: (ReturnType<typeof setTimeout> | undefined)[] = [];
   let hovered = false;
-  on(room, "pointerenter", () => void (hovered = true), signal);
+  on(space, "pointerenter", () => void (hovered = true), signal);
   on(
-    room,
+    space,
     "pointerleave",
     () => {
       hovered = false;
@@ -305,7 +305,7 @@ export function classes(view: View, chosen: (label: number) => void): Part {
       put(r.share, whole(share));
       put(r.seen, of ? `${count(k)} / ${count(of)}` : "none seen");
       const [wrong, times] = taken[c] ?? [-1, 0];
-      // Room beside the fill for the word: the worst rows have it.
+      // Space beside the fill for the word: the worst rows have it.
       put(
         r.as,
         wrong >= 0 && place < 3 && share !== null && share < 0.6 && times > 1 ? `→ ${brief(nameOf(state, wrong))}` : "",

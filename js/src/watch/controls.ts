@@ -35,7 +35,7 @@ export function controls(view: View, keys: () => void): Controls {
     const { head, log } = view.state;
     return `${log.items[log.items.length - 1]?.number ?? 0} ${head.status}`;
   };
-  const tell = (text: string, kind: "" | "wait" | "bad" | "done" | "note"): void => {
+  const report = (text: string, kind: "" | "wait" | "bad" | "done" | "note"): void => {
     const bold = kind === "done" || kind === "bad" ? (/^[^.]*?(?=[,.;:]\s|[.]?$)/.exec(text)?.[0] ?? "") : "";
     if (said.textContent === text && said.dataset["kind"] === kind) return;
     said.dataset["kind"] = kind;
@@ -56,7 +56,7 @@ export function controls(view: View, keys: () => void): Controls {
       () => {
         if (!reason) return does();
         held = "";
-        tell(`Not now. ${reason}`, "bad");
+        report(`Not now. ${reason}`, "bad");
         heldAt = mark();
       },
       signal,
@@ -82,7 +82,7 @@ export function controls(view: View, keys: () => void): Controls {
   const snapshot = control("", () => view.ask("snapshot"));
   const stepper = control("b", () => view.ask("stepper"));
   const set = control("", () => setRate());
-  const back = control("", () => view.ask("rewind", shelf.value ? { step: Number(shelf.value) } : {}));
+  const back = control("", () => view.ask("rewind", choice.value ? { step: Number(choice.value) } : {}));
 
   // the learning rate
   const field = el("input", { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false" });
@@ -95,7 +95,7 @@ export function controls(view: View, keys: () => void): Controls {
   };
   function setRate(): void {
     const value = Number(field.value.trim().replace("−", "-"));
-    if (why("lr")) return tell(`Not now. ${why("lr")}`, "bad");
+    if (why("lr")) return report(`Not now. ${why("lr")}`, "bad");
     if (!field.value.trim() || !Number.isFinite(value) || value <= 0) return refuse("needs a positive number");
     refuse("");
     dirty = false;
@@ -126,7 +126,7 @@ export function controls(view: View, keys: () => void): Controls {
     },
     signal,
   );
-  const shelf = el("select", { "aria-label": "snapshot to go back to" });
+  const choice = el("select", { "aria-label": "snapshot to go back to" });
   const label = el("label.vt-w-lr", {}, el("span", { text: "learning rate" }), field);
   const hints = el(
     "span.vt-w-hints",
@@ -142,12 +142,12 @@ export function controls(view: View, keys: () => void): Controls {
     { role: "toolbar", "aria-label": "controls of the run" },
     el("span.vt-w-group", {}, pause.root, step.root, stop.root),
     el("span.vt-w-group", {}, label, group, set.root),
-    el("span.vt-w-group", {}, back.root, shelf, snapshot.root),
+    el("span.vt-w-group", {}, back.root, choice, snapshot.root),
     el("span.vt-w-group.vt-w-last", {}, stepper.root),
   );
   const root = el("div.vt-w-hands", {}, bar, el("div.vt-w-line", {}, said, refused, hints));
   if (!view.live) bar.hidden = hints.hidden = true;
-  for (const join of [set.root, shelf]) join.classList.add("vt-w-joined");
+  for (const join of [set.root, choice]) join.classList.add("vt-w-joined");
   for (const join of [field, back.root]) join.classList.add("vt-w-joins");
   const sameSteps = unchanged();
   const sameGroups = unchanged();
@@ -179,24 +179,24 @@ export function controls(view: View, keys: () => void): Controls {
     if (!dirty && document.activeElement !== field) field.value = head.lr ? rate(rates[Number(group.value) || 0]) : "";
     const steps = snapshots?.steps ?? [];
     if (!sameSteps(String(steps))) {
-      const before = shelf.value;
-      const newest = before === shelf.options[0]?.value;
-      shelf.replaceChildren(
+      const before = choice.value;
+      const newest = before === choice.options[0]?.value;
+      choice.replaceChildren(
         ...[...steps].reverse().map((at) => el("option", { value: String(at), text: `step ${count(at)}` })),
       );
-      if (!steps.length) shelf.append(el("option", { value: "", text: "none yet" }));
-      if (!newest && steps.map(String).includes(before)) shelf.value = before;
+      if (!steps.length) choice.append(el("option", { value: "", text: "none yet" }));
+      if (!newest && steps.map(String).includes(before)) choice.value = before;
     }
-    shelf.disabled = !steps.length || !view.live;
-    shelf.title = why("rewind") || "snapshots  r";
+    choice.disabled = !steps.length || !view.live;
+    choice.title = why("rewind") || "snapshots  r";
     // an answer stays until the loop has done something
     const last = log.items[log.items.length - 1];
     if (heldAt === mark() && !view.cut) {
-      if (held) return tell(held, "wait");
+      if (held) return report(held, "wait");
       if (said.dataset["kind"] === "bad") return;
     }
     held = "";
-    if (view.cut) return tell(view.cut.sentence, "note");
+    if (view.cut) return report(view.cut.sentence, "note");
     const bad = head.status === "error" || Boolean(head.alarm?.now) || /refused$/.test(last?.what ?? "");
     let text = "";
     if (head.status !== "running") text = head.say;
@@ -208,20 +208,20 @@ export function controls(view: View, keys: () => void): Controls {
     }
     // What hinders the panel has its place in this line: a block of its own would move all that is below.
     const also = head.says.join(" ");
-    if (text) tell(also ? `${text} ${also}` : text, bad ? "bad" : "done");
-    else tell(also || (view.live ? IDLE : ""), also ? "note" : "");
+    if (text) report(also ? `${text} ${also}` : text, bad ? "bad" : "done");
+    else report(also || (view.live ? IDLE : ""), also ? "note" : "");
   }
 
   function key(name: string): boolean {
     const press = { p: pause, s: step, b: stepper }[name];
     if (press) press.root.click();
     else if (name === "l") {
-      if (why("lr")) tell(`Not now. ${why("lr")}`, "bad");
+      if (why("lr")) report(`Not now. ${why("lr")}`, "bad");
       field.focus();
       field.select();
     } else if (name === "r") {
-      if (why("rewind")) tell(`Not now. ${why("rewind")}`, "bad");
-      shelf.focus();
+      if (why("rewind")) report(`Not now. ${why("rewind")}`, "bad");
+      choice.focus();
     } else if (name === "?") keys();
     else return false;
     return true;
@@ -234,17 +234,17 @@ export function controls(view: View, keys: () => void): Controls {
     asked(word) {
       held = `${word}: asked …`;
       heldAt = mark();
-      tell(held, "wait");
+      report(held, "wait");
     },
     answered(word, say, no) {
       if (!no) {
-        if (held) tell((held = say || "asked; acts at the next step"), "wait");
+        if (held) report((held = say || "asked; acts at the next step"), "wait");
         return;
       }
       held = "";
       heldAt = mark();
       if (word === "lr") refuse(say.replace(/^lr: /, ""));
-      tell(say.replace(/^\w+: /, ""), "bad");
+      report(say.replace(/^\w+: /, ""), "bad");
     },
   };
 }

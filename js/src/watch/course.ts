@@ -49,20 +49,20 @@ export function drawAlarm(g: CanvasRenderingContext2D, state: State, x: (s: numb
   const { alarm, step } = state.head;
   if (!alarm) return;
   const at = (s: number): number => Math.max(box.left, Math.min(box.right, x(s)));
-  const [from, birth] = [at(alarm.snapshot ?? alarm.step), at(alarm.step)];
-  const end = Math.max(birth + 4, at(alarm.over || step));
+  const [from, begin] = [at(alarm.snapshot ?? alarm.step), at(alarm.step)];
+  const end = Math.max(begin + 4, at(alarm.over || step));
   const high = box.bottom - box.top;
   g.save();
   g.fillStyle = ink.soft;
   g.fillRect(from, box.top, end - from, high);
   g.beginPath();
-  g.rect(birth, box.top, end - birth, high);
+  g.rect(begin, box.top, end - begin, high);
   g.clip();
   g.strokeStyle = ink.bad;
   g.globalAlpha = 0.55;
   g.lineWidth = 1.2;
   g.beginPath();
-  for (let px = birth - high; px < end; px += 7) {
+  for (let px = begin - high; px < end; px += 7) {
     g.moveTo(px, box.bottom);
     g.lineTo(px + high, box.top);
   }
@@ -72,8 +72,8 @@ export function drawAlarm(g: CanvasRenderingContext2D, state: State, x: (s: numb
   g.strokeStyle = ink.bad;
   g.lineWidth = 1.6;
   g.beginPath();
-  g.moveTo(birth, box.top);
-  g.lineTo(birth, box.foot);
+  g.moveTo(begin, box.top);
+  g.lineTo(begin, box.foot);
   g.stroke();
   g.restore();
 }
@@ -105,14 +105,14 @@ export function drawMarks(g: CanvasRenderingContext2D, state: State, x: (s: numb
     g.stroke();
   }
   if (alarm) {
-    const told: [string, number, string][] = [[alarmText(state), x(alarm.step) + 4, ink.bad]];
-    if (good !== null) told.push([`last good snapshot ${count(good)}`, x(good), ink.accent]);
+    const labels: [string, number, string][] = [[alarmText(state), x(alarm.step) + 4, ink.bad]];
+    if (good !== null) labels.push([`last good snapshot ${count(good)}`, x(good), ink.accent]);
     g.textBaseline = "middle";
     g.font = `600 ${g.font}`;
-    told.forEach(([text, px, colour], i) => {
+    labels.forEach(([text, px, colour], i) => {
       const wide = g.measureText(text).width;
-      const room = i ? Math.min(px - 6 - wide, x(alarm.step) - 6 - wide) : px;
-      const start = Math.max(box.left, Math.min(room, box.right - wide));
+      const space = i ? Math.min(px - 6 - wide, x(alarm.step) - 6 - wide) : px;
+      const start = Math.max(box.left, Math.min(space, box.right - wide));
       g.fillStyle = ink.bg;
       g.fillRect(start - 2, i ? 17 : 1, wide + 4, 14);
       g.fillStyle = colour;

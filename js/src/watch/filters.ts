@@ -66,7 +66,7 @@ export function filters(view: View): Part {
     signal,
   );
   on(choice, "change", () => view.ask("filters", { name: choice.value }), signal);
-  on(canvas, "pointermove", (e) => tell(e.offsetX, e.offsetY), signal);
+  on(canvas, "pointermove", (e) => point(e.offsetX, e.offsetY), signal);
   on(canvas, "pointerleave", () => void (readout.textContent = ""), signal);
 
   const value = (coded: Coded, i: number): number => {
@@ -81,7 +81,7 @@ export function filters(view: View): Part {
     ];
   };
 
-  function tell(px: number, py: number): void {
+  function point(px: number, py: number): void {
     const f = view.state.filters;
     if (!plan || !f) return;
     const { n, deep, kh, kw, rgb, z, each, across } = plan;

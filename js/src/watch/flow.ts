@@ -24,8 +24,8 @@ export interface Piece {
 export function flow(view: View): Part {
   const { signal, theme } = view;
   const canvas = el("canvas", { role: "img", tabindex: 0 });
-  const room = el("div.vt-w-room", {}, canvas);
-  const box = el("div.vt-w-flowbox", {}, room);
+  const space = el("div.vt-w-space", {}, canvas);
+  const box = el("div.vt-w-flowbox", {}, space);
   const readout = el("span.vt-w-read");
   const rampCanvas = el("canvas.vt-w-ramp", { "aria-hidden": "true" });
   const [loText, hiText] = [el("span"), el("span")];

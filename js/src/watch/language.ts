@@ -41,7 +41,7 @@ export function positions(view: View): Part {
   const big = el("b.vt-w-big");
   const said = el("span.vt-w-read");
   const canvas = el("canvas.vt-w-plot", { role: "img" });
-  const room = el("div.vt-w-room.vt-w-scatter", {}, canvas);
+  const space = el("div.vt-w-space.vt-w-scatter", {}, canvas);
   const of = pick(view);
   const name = el("span.vt-w-h3");
   const root = el(
@@ -49,12 +49,12 @@ export function positions(view: View): Part {
     { "aria-label": "loss by position" },
     el("div.vt-w-h", {}, name, big, el("span.vt-space"), of.root),
     el("div.vt-w-legends", {}, said),
-    room,
+    space,
   );
   let wide = 0;
   let high = 0;
   const same = unchanged();
-  const width = widthOf(room, () => draw(true), signal);
+  const width = widthOf(space, () => draw(true), signal);
 
   function draw(whole: boolean): void {
     wide = width();

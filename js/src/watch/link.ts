@@ -1,7 +1,7 @@
 // The way to the kernel and back: commands with a number and their answers, deltas, and asking for everything where the
 // page has missed one.
 
-import { answers, hear, type Model } from "../shared/model";
+import { answers, listen, type Model } from "../shared/model";
 import { type Raw, unpack } from "../shared/payload";
 import { fits } from "./merge";
 import type { Delta } from "./merge";
@@ -32,7 +32,7 @@ export function link(model: Model, state: () => State, came: (delta: Delta) => v
     asked = performance.now();
     model.send?.({ type: "all", id: number++ });
   };
-  const heard = (message: Message | null, buffers?: Raw[]): void => {
+  const receive = (message: Message | null, buffers?: Raw[]): void => {
     if (!message || typeof message !== "object") return;
     if (message.type === "delta" && buffers?.[0]) {
       const delta = unpack(buffers[0]).state as Delta;
@@ -49,7 +49,7 @@ export function link(model: Model, state: () => State, came: (delta: Delta) => v
     waiting.get(message.id as number)?.(String((refused ? message.why : message.say) ?? ""), refused);
     waiting.delete(message.id as number);
   };
-  hear(model, "msg:custom", heard as (...given: never[]) => void, signal);
+  listen(model, "msg:custom", receive as (...given: never[]) => void, signal);
   // What the model holds is as old as its first payload; a view that is opened later has missed what came since.
   if (answers(model)) everything();
   return {

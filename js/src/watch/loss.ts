@@ -19,7 +19,7 @@ const [RIGHT, TOP, FOOT] = [12, 44, 18];
 export function loss(view: View): Part {
   const { signal, theme } = view;
   const canvas = el("canvas.vt-w-plot", { tabindex: 0, role: "img" });
-  const room = el("div.vt-w-room", {}, canvas);
+  const space = el("div.vt-w-space", {}, canvas);
   const big = el("b.vt-w-big");
   const readout = el("span.vt-w-read");
   const keys = el(
@@ -67,7 +67,7 @@ export function loss(view: View): Part {
       readout.textContent = "";
       root.classList.remove("vt-w-reading");
       look.mark(key);
-      room.hidden = table;
+      space.hidden = table;
       sheet.hidden = !table;
       again();
     },
@@ -82,7 +82,7 @@ export function loss(view: View): Part {
     { "aria-label": "loss" },
     el("div.vt-w-h", {}, el("span.vt-w-h3", { text: "Loss" }), big, el("span.vt-space"), over, scale.root, look.root),
     el("div.vt-w-legends", {}, keys, readout),
-    room,
+    space,
     sheet,
   );
   let wide = 0;
@@ -92,7 +92,7 @@ export function loss(view: View): Part {
   let last = 0;
   const again = painter(draw, signal);
   onWidth(
-    room,
+    space,
     (width) => {
       wide = width;
       draw();

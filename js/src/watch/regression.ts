@@ -55,7 +55,7 @@ export function scatter(view: View): Part {
   const output = el("select.vt-w-small", { "aria-label": "output" });
   const canvas = el("canvas.vt-w-plot", { role: "img" });
   const note = el("div.vt-w-said", { hidden: true });
-  const room = el("div.vt-w-room.vt-w-scatter", {}, canvas, note);
+  const space = el("div.vt-w-space.vt-w-scatter", {}, canvas, note);
   const of = pick(view);
   const root = el(
     "section.vt-w-part",
@@ -70,7 +70,7 @@ export function scatter(view: View): Part {
       of.root,
     ),
     el("div.vt-w-legends", {}, said),
-    room,
+    space,
   );
   on(
     output,
@@ -84,7 +84,7 @@ export function scatter(view: View): Part {
   let wide = 0;
   let frame: [number, number] | null = null;
   const same = unchanged();
-  const width = widthOf(room, () => draw(true), signal);
+  const width = widthOf(space, () => draw(true), signal);
 
   function draw(whole: boolean): void {
     wide = width();
@@ -172,7 +172,7 @@ export function scatter(view: View): Part {
 export function residuals(view: View): Part {
   const { signal, theme } = view;
   const canvas = el("canvas.vt-w-plot", { role: "img" });
-  const room = el("div.vt-w-room.vt-w-histogram", {}, canvas);
+  const space = el("div.vt-w-space.vt-w-histogram", {}, canvas);
   const title = el("span.vt-w-h3");
   const caption = el("div.vt-w-caption.vt-w-wrap");
   const scores = el("div.vt-w-table.vt-w-scores", { role: "table", "aria-label": "errors by output" });
@@ -181,12 +181,12 @@ export function residuals(view: View): Part {
   const root = el(
     "div.vt-w-two",
     {},
-    el("div", {}, el("div.vt-w-h", {}, title), room, caption),
+    el("div", {}, el("div.vt-w-h", {}, title), space, caption),
     el("div", {}, scores, head, worst),
   );
   let wide = 0;
   const same = unchanged();
-  const width = widthOf(room, () => draw(true), signal);
+  const width = widthOf(space, () => draw(true), signal);
   on(
     scores,
     "click",

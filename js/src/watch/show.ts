@@ -2,7 +2,7 @@
 // next frame; parts that cannot be seen are not painted.
 
 import { atEnd, el, on, painter } from "../shared/dom";
-import { hear } from "../shared/model";
+import { listen } from "../shared/model";
 import type { Frame } from "../shared/frame";
 import { warning } from "./alarm";
 import { classes } from "./classes";
@@ -308,7 +308,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
   }
 
   const again = painter(paint, signal);
-  hear(model, "change:live", again, signal);
+  listen(model, "change:live", again, signal);
   root.append(card);
   open(pane);
   paint();

@@ -5,7 +5,7 @@ import { el, on } from "../shared/dom";
 export interface Tab<Key extends string> {
   key: Key;
   text: string;
-  /** What a reader hears, where it is more than the text. */
+  /** What a screen reader says, where it is more than the text. */
   label?: string;
   tip?: string;
 }

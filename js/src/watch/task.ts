@@ -60,7 +60,7 @@ export function lines(
   root.replaceChildren(line(heads, "columnheader"), ...made);
 }
 
-/** One axis for both: all values, with some room; what was shown stays as long as it fits well. */
+/** One axis for both: all values, with some margin; what was shown stays as long as it fits well. */
 export function wider(
   before: [number, number] | null,
   ...all: ArrayLike<number>[]
@@ -75,16 +75,16 @@ export function wider(
   if (!(hi >= lo)) return before ?? [0, 1];
   if (hi === lo) [lo, hi] = [lo - (Math.abs(lo) || 1) / 2, hi + (Math.abs(hi) || 1) / 2];
   if (before && before[0] <= lo && before[1] >= hi && hi - lo > 0.6 * (before[1] - before[0])) return before;
-  const room = 0.06 * (hi - lo);
-  return [lo - room, hi + room];
+  const space = 0.06 * (hi - lo);
+  return [lo - space, hi + space];
 }
 
-/** How wide a room is; what is in it is drawn anew when that changes. */
-export function widthOf(room: HTMLElement, draw: () => void, signal: AbortSignal): () => number {
+/** How wide a box is; what is in it is drawn anew when that changes. */
+export function widthOf(space: HTMLElement, draw: () => void, signal: AbortSignal): () => number {
   let wide = 0;
   const again = painter(draw, signal);
   onWidth(
-    room,
+    space,
     (width) => {
       wide = width;
       again();

@@ -85,8 +85,8 @@ def test_the_same_is_measured_with_one_transfer(gpu, kind, piece, monkeypatch):
         flat = flat[np.isfinite(flat)]
         for scale in scales_for(there.stats, there.spread)[0]:
             below = [(flat < e).sum() for e in scale.edges[1:-1]]
-            told = np.diff([(flat < scale.lo).sum(), *below, flat.size - (flat > scale.hi).sum()])
-            assert scale.counts.tolist() == told.tolist()
+            seen = np.diff([(flat < scale.lo).sum(), *below, flat.size - (flat > scale.hi).sum()])
+            assert scale.counts.tolist() == seen.tolist()
 
 
 def test_only_the_overview_crosses(gpu, strict_gpu):  # noqa: F811

@@ -1,4 +1,4 @@
-"""Statistics over all elements against numpy and exact arithmetic; positions; counts between told borders."""
+"""Statistics over all elements against numpy and exact arithmetic; positions; counts between given borders."""
 
 import math
 from fractions import Fraction
@@ -75,7 +75,7 @@ def test_bad_values_are_listed_with_their_positions(way, array):
 @WAYS
 @settings(max_examples=300)
 @given(strided(ranks=2, longest=30), st.sampled_from([None, "wide"]))
-def test_counts_are_exact_between_the_borders_that_are_told(way, array, spread):
+def test_counts_are_exact_between_the_borders_that_are_given(way, array, spread):
     found = measured(array, way)
     scales, chosen = scales_for(found.stats, found.spread)
     flat = array.reshape(-1)
@@ -88,8 +88,8 @@ def test_counts_are_exact_between_the_borders_that_are_told(way, array, spread):
         assert (np.diff(scale.edges) >= 0).all()
         assert scale.under == (flat < scale.lo).sum() and scale.over == (flat > scale.hi).sum()
         below = [(flat < e).sum() for e in scale.edges[1:-1]]
-        told = np.diff([scale.under, *below, flat.size - scale.over])
-        assert scale.counts.tolist() == told.tolist()
+        noted = np.diff([scale.under, *below, flat.size - scale.over])
+        assert scale.counts.tolist() == noted.tolist()
         assert scale.beyond == scale.under + scale.over
 
 
@@ -161,9 +161,9 @@ def test_values_beside_the_borders_of_bins_are_counted_on_their_side(kind):
     spread.histograms = []
     wide = x.astype(np.float64)
     asked = np.concatenate([starts, -starts, middles, [0.0]]) * (2**18 if kind == "i4" else 1)
-    counts, told = spread.below(asked)
-    assert counts.tolist() == [(wide < e).sum() for e in told]
-    assert np.abs(told - asked).max() <= np.abs(asked).max() * 2**-7
+    counts, noted = spread.below(asked)
+    assert counts.tolist() == [(wide < e).sum() for e in noted]
+    assert np.abs(noted - asked).max() <= np.abs(asked).max() * 2**-7
     for q in (0.5, 0.9, 0.99):
         hi = spread.size(q)
         assert spread.beyond(-hi, hi) == ((wide < -hi).sum(), (wide > hi).sum())

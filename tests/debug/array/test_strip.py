@@ -156,7 +156,7 @@ def test_more_than_can_be_looked_through_is_named(monkeypatch):
     assert r.text().splitlines()[3].split() == ["2", "300", "float32"]
 
 
-def test_what_is_only_told_is_not_copied():
+def test_what_is_only_listed_is_not_copied():
     things = [vistorch.ones(1)] * 24 + [vistorch.randn(2000, 2000)]
     strip(things)
     tracemalloc.start()

@@ -8,7 +8,7 @@ import pytest
 import vistorch as L
 from tests.debug.graphs import bits, build
 from vistorch.debug import Breakpoint, Breakpoints, Lines, Modules, Stepper, Stopped, note_of
-from vistorch.engine.base.events import hear
+from vistorch.engine.base.events import listeners
 
 
 def net():
@@ -21,7 +21,7 @@ def session():
     made = Breakpoints()
     yield made
     made.clear()
-    assert hear.backward is None and hear.op is None and hear.phase is None
+    assert listeners.backward is None and listeners.op is None and listeners.phase is None
 
 
 def root():
@@ -106,7 +106,7 @@ def test_modules_of_parameters_and_of_noted_ops():
         assert s.run_to_break("@ 2.*").frame.name == "TanhBackward0"
         assert s.run_to_break("Relu @ 1").frame.name == "ReluBackward0"
         assert s.run_to_break("AccumulateGrad @ 0").frame.label in ("0.weight", "0.bias")
-    loss = m(L.ones(2, 3)).sum()  # nobody noted: parameters tell
+    loss = m(L.ones(2, 3)).sum()  # not recorded: known by its parameters
     with Stepper(loss, names=names) as s:
         assert s.run_to_break("Addmm* @ 2.0").frame.name == "AddmmBackward0"
         assert s.run_to_break("Tanh @ 2.*") is None
@@ -114,10 +114,10 @@ def test_modules_of_parameters_and_of_noted_ops():
 
 def test_modules_end_when_one_raises():
     m = net()
-    with Modules() as heard:
+    with Modules() as received:
         with pytest.raises(RuntimeError):
             m(L.ones(2, 7))
-        assert heard.path is None
+        assert received.path is None
 
 
 def test_lines():
@@ -180,7 +180,7 @@ def test_undone_it_can_run_again(session):
         y.backward()
     caught.value.stepper.undo()
     session.enable(point.number, False)
-    assert hear.backward is None
+    assert listeners.backward is None
     y.backward()
     assert math.isinf(x.grad[0].item())
 
@@ -234,9 +234,9 @@ def test_the_list(session):
     session.remove(a.number)
     with pytest.raises(ValueError, match="no breakpoint 1; there are: 2"):
         session.remove(1)
-    assert len(session) == 1 and hear.backward is None
+    assert len(session) == 1 and listeners.backward is None
     session.enable(2)
-    assert hear.phase is not None  # paths of modules are needed
+    assert listeners.phase is not None  # paths of modules are needed
 
 
 def test_grad_and_steppers_and_passes_within(session):

@@ -48,11 +48,11 @@ def test_another_seed_is_blamed_on_what_was_given():
     assert ("addmm", "inherited") in states and not any(s == "own" for _, s in states)
     by = np.abs(net(0)[0].weight.detach().numpy() - net(1)[0].weight.detach().numpy()).max()
     assert found.sentence.startswith("The first difference is in t (number 1) in layer [0]: at ")
-    told = re.search(
+    seen = re.search(
         r"; the runs gave it different numbers: its input of shape \[5, 4\] differs by up to (.*?) \(",
         found.sentence,
     )
-    assert told and float(told[1]) == pytest.approx(by, rel=1e-3)
+    assert seen and float(seen[1]) == pytest.approx(by, rel=1e-3)
     assert found.leaves[0]["name"] == "0.bias" and len(found.leaves) == 4
 
 
@@ -317,8 +317,8 @@ def test_a_function_of_one_s_own_that_computes_the_same_agrees_with_its_ops():
             f(x, w).sum().backward()
         return made.recording()
 
-    told = compare(run(lambda x, w: L.tanh(x @ w)), run(_hidden().apply))
-    assert not told.leaves and "backward of tanh" not in told.sentence
+    seen = compare(run(lambda x, w: L.tanh(x @ w)), run(_hidden().apply))
+    assert not seen.leaves and "backward of tanh" not in seen.sentence
     wrong = compare(run(lambda x, w: L.tanh(x @ w)), run(lambda x, w: _hidden().apply(x, w * 2)))
     assert len(wrong.leaves) == 1
 
@@ -339,8 +339,8 @@ def test_a_copy_under_another_name_is_compared_by_order():
     assert compare(a, run(there, "there")).leaves == []
     with L.no_grad():
         there.bias += 1
-    told = compare(a, run(there, "there"))
-    assert [leaf["name"] for leaf in told.leaves] == [
+    seen = compare(a, run(there, "there"))
+    assert [leaf["name"] for leaf in seen.leaves] == [
         "net.bias and there.bias",
         "net.weight and there.weight",
     ]

@@ -92,7 +92,7 @@ def test_modules_group_what_they_made():
     assert {n.label for n in r.nodes if n.kind == "parameter"} == set(names)
 
 
-def test_without_a_listener_parameters_tell_the_group():
+def test_without_a_listener_parameters_give_the_group():
     r = graph(listening=False)
     where = {(n.op, r.groups[n.group].path if n.group >= 0 else "") for n in r.nodes if n.step}
     assert {("Addmm", "head"), ("Addmm", "blocks.1.a"), ("Tanh", "blocks.1"), ("Mean", "")} <= where
@@ -100,7 +100,7 @@ def test_without_a_listener_parameters_tell_the_group():
     assert {group for op, group in where if op == "Add"} == {""}
 
 
-def test_modules_need_no_variable_when_their_calls_were_heard():
+def test_modules_need_no_variable_when_their_calls_were_recorded():
     loss, _ = run()
     assert {n.label for n in capture(loss).nodes if n.kind == "parameter"} >= {
         "head.weight",
@@ -147,7 +147,7 @@ def test_calls_of_two_threads_at_once_are_not_guessed():
         loss = net(L.ones(1, 2)).sum()
         done.set()
         thread.join()
-    # these nodes were made while both ran: parameters tell instead
+    # these nodes were made while both ran: parameters decide instead
     r = capture(loss, modules=net)
     assert [(n.op, r.groups[n.group].path) for n in r.nodes if n.group >= 0 and n.step] == [("Addmm", "0")]
     assert capture(made[0]).groups == ()

@@ -24,7 +24,7 @@ def marks(graph):
     return {n.op: n.mark for n in graph.nodes if n.kind == "op"}
 
 
-WRONG = {"Sum": "", "Where": "healed", "Mul": "birth", "Log": "birth", "Neg": "propagated"}
+WRONG = {"Sum": "", "Where": "healed", "Mul": "origin", "Log": "origin", "Neg": "propagated"}
 
 
 def test_a_trace_marks_the_graph_of_its_pass(p):
@@ -43,7 +43,7 @@ def test_the_graph_of_a_traced_tensor_is_marked_too(p):
         loss = entropy(p)
         loss.backward()
     assert marks(capture(loss)) == WRONG
-    assert "Log  ! birth" in capture(loss).text()
+    assert "Log  ! origin" in capture(loss).text()
     drawn = svg(capture(loss)).decode()
     assert drawn.count("<circle") == 4  # each mark has its ground
     assert svg(capture(entropy(p))).count(b"<circle") == 0
@@ -66,7 +66,7 @@ def test_the_first_bad_pass_is_shown(p):
 def test_what_never_went_backward_is_shown_as_far_as_it_lives(p):
     with Trace() as trace:
         kept = p.log() * 2
-    assert marks(trace.record().graph) == {"Mul": "propagated", "Log": "birth"}
+    assert marks(trace.record().graph) == {"Mul": "propagated", "Log": "origin"}
     del kept
 
 
@@ -75,7 +75,7 @@ def test_an_exception_shows_what_led_to_it(p):
     with pytest.raises(RuntimeError), trace:
         p.log() @ vistorch.ones(3)
     graph = trace.record().graph
-    assert graph.nodes[graph.failed].op == "dot" and marks(graph) == {"Log": "birth"}
+    assert graph.nodes[graph.failed].op == "dot" and marks(graph) == {"Log": "origin"}
 
 
 def test_memory_knows_its_rows():

@@ -13,36 +13,36 @@ from ..graphs import bits, build
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_pass_is_bit_for_bit_the_same(seed):
-    plain, heard = build(seed), build(seed)
+    plain, measured = build(seed), build(seed)
     plain.backward()
     with Norms():
-        heard.backward()
-    assert [bits(g) for g in plain.grads()] == [bits(g) for g in heard.grads()]
-    assert plain.log == heard.log
+        measured.backward()
+    assert [bits(g) for g in plain.grads()] == [bits(g) for g in measured.grads()]
+    assert plain.log == measured.log
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_norms_are_those_that_a_stepper_sees(seed):
     case = build(seed, inputs=None, create_graph=False)
-    twin = build(seed, inputs=None, create_graph=False)
-    for t in (*case.tensors, *twin.tensors):  # hooks would change gradients between two nodes
+    copied = build(seed, inputs=None, create_graph=False)
+    for t in (*case.tensors, *copied.tensors):  # hooks would change gradients between two nodes
         if t._node is not None:
             t._node.hooks = None
     with Norms():
         case.backward(retain_graph=True)
     found = capture(case.roots)
-    stepper = Stepper(twin.roots, **twin.arguments)
+    stepper = Stepper(copied.roots, **copied.arguments)
     seen = {}
     while (frame := stepper.step()) is not None:
         for flow in frame.outgoing:
             g = np.asarray(flow.gradient._data, np.float64)
             seen.setdefault((frame.index, flow.to), []).append(float(np.sqrt((abs(g) ** 2).sum())))
-    told = {}
+    noted = {}
     for e in found.edges:
         if e.norm is not None:
-            told.setdefault((e.source, e.target), []).append(e.norm)
-    assert told.keys() == seen.keys()
-    for key, sizes in told.items():
+            noted.setdefault((e.source, e.target), []).append(e.norm)
+    assert noted.keys() == seen.keys()
+    for key, sizes in noted.items():
         assert sorted(sizes) == pytest.approx(sorted(seen[key]), rel=1e-3, abs=1e-6)
 
 

@@ -75,8 +75,8 @@ def test_any_record_shows_each_op_once(b):
 @settings(max_examples=30)
 @given(builders())
 def test_the_same_record_is_the_same_everywhere(b):
-    twin = copy.deepcopy(b)
-    one, other = b.record(), twin.record()
+    copied = copy.deepcopy(b)
+    one, other = b.record(), copied.record()
     assert one == other and one.text() == other.text()
     assert wire.pack("graph", one.wire()) == wire.pack("graph", other.wire())
 

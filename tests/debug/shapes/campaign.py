@@ -47,5 +47,5 @@ def check(shown):
 
 
 if __name__ == "__main__":
-    failed, told = campaign(OPS)
-    print(f"{failed} calls failed, {told} were explained")
+    failed, seen = campaign(OPS)
+    print(f"{failed} calls failed, {seen} were explained")

@@ -46,5 +46,5 @@ def test_the_environment_switches_it_off(tmp_path):
 
 
 def test_a_programs_own_hook_stays(tmp_path):
-    hook = "sys.excepthook = lambda *told: print('mine', file=sys.stderr)"
+    hook = "sys.excepthook = lambda *given: print('mine', file=sys.stderr)"
     assert printed(tmp_path, before=hook) == "mine\n"

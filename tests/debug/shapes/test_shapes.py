@@ -88,7 +88,7 @@ def test_other_exceptions_are_not_explained():
         assert explain(failure(line)) is None
     assert explain(ValueError("never raised")) is None
     assert explain(RuntimeError("mat1 and mat2 shapes cannot be multiplied (3x4 and 5x6)")) is None
-    # a sentence of somebody else's about shapes is not ours
+    # another library's sentence about shapes is not ours
     error = failure("raise RuntimeError('mat1 and mat2 shapes cannot be multiplied (3x4 and 5x6)')")
     assert explain(error) is None
 

@@ -82,7 +82,7 @@ def replay(made):
     return states
 
 
-def told(made, number):
+def seen(made, number):
     return None if number is None else made.values[number]["data"].tobytes()
 
 
@@ -105,7 +105,7 @@ def test_a_page_shows_what_the_stepper_does(seed):
         assert walk.to(k) == k
         for i, t in leaves.items():
             now = None if t._grad is None else t._grad._data.tobytes()
-            assert told(made, states[k][i]) == now, (k, i)
+            assert seen(made, states[k][i]) == now, (k, i)
     assert walk.first() == 0
     stepper.undo()
 
@@ -119,12 +119,12 @@ def test_what_flows_is_what_arrives(seed):
     for frame in made.frames:
         node = frame["node"]
         if (node, 0) in waits and len(frame["incoming"]) == 1:
-            assert told(made, frame["incoming"][0]) == told(made, waits[node, 0])
+            assert seen(made, frame["incoming"][0]) == seen(made, waits[node, 0])
         for flow in frame["outgoing"]:
             if flow["to"] is not None:
                 assert flow["to"] not in done
                 key = flow["to"], flow["output"]
-                assert told(made, flow["before"]) == told(made, waits.get(key))
+                assert seen(made, flow["before"]) == seen(made, waits.get(key))
                 waits[key] = flow["after"]
         done |= set(frame["done"])
     assert len(done) == sum(len(f["done"]) for f in made.frames)
@@ -278,7 +278,7 @@ def test_a_long_pass_keeps_a_part_that_replays():
     assert len(made.done) == made.skipped
     walk.to(made.skipped)
     waits = {n: g._data.tobytes() for n, g in stepper.pending().items()}
-    assert {n: told(made, v) for n, _, v in made.waits} == waits
+    assert {n: seen(made, v) for n, _, v in made.waits} == waits
     assert len(wire.pack("steps", made.wire())) < 2_000_000
     assert record(Stepper(y.sum()), at=0).frames[0]["node"] == 0
     short = record(Stepper(y.sum()), at=0)

@@ -67,8 +67,8 @@ def test_terms_are_gradients_times_slopes(case):
 
 def test_cross_entropy_says_what_each_class_gets():
     x = L.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
-    told = texts(F.cross_entropy(x, L.tensor([0])))
-    assert told == {
+    seen = texts(F.cross_entropy(x, L.tensor([0])))
+    assert seen == {
         "NllLossBackward0": ["[0, 0]: 1 · (-1) = -1"],
         "LogSoftmaxBackward0": ["[0, 0]: -1 · 0.91 = -0.91"],
     }
@@ -76,8 +76,8 @@ def test_cross_entropy_says_what_each_class_gets():
 
 def test_a_zero_gradient_has_its_part_in_a_nan():
     x = L.zeros(2, dtype=L.float64, requires_grad=True)
-    told = texts((L.softmax(x - float("inf"), 0) * 0).sum())
-    assert told["SoftmaxBackward0"] == ["[0]: 0 · nan + 0 · nan = nan"]
+    seen = texts((L.softmax(x - float("inf"), 0) * 0).sum())
+    assert seen["SoftmaxBackward0"] == ["[0]: 0 · nan + 0 · nan = nan"]
 
 
 def test_many_gradients_are_not_written_out():
@@ -95,5 +95,5 @@ def test_a_hook_of_the_user_s_on_what_is_saved_runs_in_the_pass_alone():
 
     with L.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
         y = L.softmax(L.rand(3, requires_grad=True), 0)
-    told = texts(y.sum())
-    assert told["SoftmaxBackward0"] == [None] and len(ran) == 1
+    seen = texts(y.sum())
+    assert seen["SoftmaxBackward0"] == [None] and len(ran) == 1

@@ -5,7 +5,7 @@ import linecache
 
 import vistorch as L
 from vistorch.debug.trace import Trace
-from vistorch.engine.base.events import hear
+from vistorch.engine.base.events import listeners
 
 _number = itertools.count(1)
 
@@ -23,7 +23,7 @@ def traced(source, bound=None, names=None, **given):
     trace = Trace(bound=bound, names=names)
     with trace:
         run(source, torch=L, **given)
-    assert hear.op is None and hear.backward is None and hear.phase is None
+    assert listeners.op is None and listeners.backward is None and listeners.phase is None
     return trace.record()
 
 

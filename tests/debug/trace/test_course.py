@@ -35,7 +35,7 @@ def ran(loss, lr=1.0):
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_a_divergence_is_told_and_the_op_is_not_to_blame(loss, lr):
+def test_a_divergence_is_reported_and_the_op_is_not_to_blame(loss, lr):
     record, losses = ran(loss, lr)
     finite = [value for value in losses if abs(value) < float("inf")]
     assert record.cure.startswith("values grow beyond the type's range: lower the learning rate")
@@ -82,5 +82,5 @@ for step in range(60):
 def test_a_number_in_the_line_is_no_tensor():
     record = traced("y = x / 0\nz = 1 / (x - x)", x=L.ones(2))
     assert record.cure == "the divisor is the number 0 itself: divide by one that is not zero"
-    assert "`(x - x).clamp_min" in record.births[0]["cure"]
-    assert record.births[0]["how"].startswith("reciprocal of (x - x)[0] = 0")
+    assert "`(x - x).clamp_min" in record.origins[0]["cure"]
+    assert record.origins[0]["how"].startswith("reciprocal of (x - x)[0] = 0")

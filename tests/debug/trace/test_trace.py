@@ -1,4 +1,4 @@
-"""The first bad value: births, what is healed, masked NaN, and what is said of them."""
+"""The first bad value: origins, what is healed, masked NaN, and what is said of them."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from vistorch.debug.trace import Trace
 from vistorch.widgets._frame import wire
 
 
-def test_an_infinity_put_there_is_no_birth_but_a_nan_from_it_is():
+def test_an_infinity_put_there_is_no_origin_but_a_nan_from_it_is():
     scores = L.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     mask = L.tensor([[False, True], [False, False]])
     source = "s = scores.masked_fill(mask, float('-inf'))\na = s.softmax(-1)\na.sum().backward()"
@@ -38,7 +38,7 @@ def test_in_place_writes_and_assignments():
 
 def test_a_bound():
     record = traced("y = x * 100\nz = y * 100", bound=1e3, x=L.tensor([1.0, 5.0]))
-    assert states(record) == {("mul", 1): ("clean", None), ("mul", 2): ("birth", None)}
+    assert states(record) == {("mul", 1): ("clean", None), ("mul", 2): ("origin", None)}
     assert (
         record.first["which"].tolist() == [3, 3]
         and record.rows[1]["forward"]["text"] == "2 of 2 beyond the bound"
@@ -190,7 +190,7 @@ def test_backward_heals_too():
     record = traced(
         "y = torch.where(keep, x, torch.zeros(2))\nz = y.sqrt().sum()\nz.backward()", x=x, keep=keep
     )
-    assert states(record)["sqrt", 2] == ("clean", "birth") and states(record)["where", 1] == (
+    assert states(record)["sqrt", 2] == ("clean", "origin") and states(record)["where", 1] == (
         "clean",
         "healed",
     )

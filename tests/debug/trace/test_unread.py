@@ -132,8 +132,8 @@ def test_a_write_over_everything_reads_nothing(grad):
     for name, arguments, named in CASES:
         before = garbage(3, 3)
         with L.set_grad_enabled(grad):
-            told = {"x": before, "name": name, "arguments": arguments, "named": named}
-            record = traced("x.__getattribute__(name)(*arguments, **named)", **told)
+            seen = {"x": before, "name": name, "arguments": arguments, "named": named}
+            record = traced("x.__getattribute__(name)(*arguments, **named)", **seen)
         assert record.sentence.startswith("There is no bad value"), (name, arguments, named, record.sentence)
 
 
@@ -193,20 +193,20 @@ def test_what_a_partial_write_leaves_is_found_where_it_is_read():
 
 def test_what_an_op_made_is_healed_as_before():
     record = traced("y = x.log()\nz = y.masked_fill(torch.isinf(y), 0.0)", x=L.zeros(2))
-    assert states(record)["log", 1][0] == "birth" and states(record)["masked_fill", 2][0] == "healed"
+    assert states(record)["log", 1][0] == "origin" and states(record)["masked_fill", 2][0] == "healed"
     source = "y = (x * 1).log()\ny.zero_()\ny.sum().backward()"
     record = traced(source, x=L.zeros(2, requires_grad=True))
-    assert states(record)["log", 1][0] == "birth" and states(record)["zero", 2][0] == "clean"
+    assert states(record)["log", 1][0] == "origin" and states(record)["zero", 2][0] == "clean"
 
 
-def test_moving_a_bad_value_is_no_second_birth():
+def test_moving_a_bad_value_is_no_second_origin():
     source = "y = x.log()\nz = torch.zeros(2)\nz.copy_(y)\nz[torch.arange(2)] = y\nz[:] = y\ny.add_(1)"
     record = traced(source, x=L.zeros(2))
     assert [state[0] for (op, _), state in states(record).items() if op != "log"] == ["propagated"] * 5
-    assert not record.births
+    assert not record.origins
 
 
-def test_an_infinity_by_assignment_is_placed_and_what_comes_of_it_is_born():
+def test_an_infinity_by_assignment_is_placed_and_what_comes_of_it_is_an_origin():
     for where in ("0", "torch.tensor([0])", "torch.tensor([True, False])", "0, :"):
         record = traced(f"m = torch.zeros(2, 2)\nm[{where}] = float('-inf')\np = (m + 1).softmax(1)")
         assert record.first["op"] == "softmax" and states(record)["add", 3][0] == "propagated"

@@ -16,11 +16,11 @@ H = h.sum()
 H.backward()"""
 
 
-def test_masked_nan_is_traced_to_its_birth():
+def test_masked_nan_is_traced_to_its_origin():
     logits = L.tensor([[1.0, 0.0, -1.0], [-200.0, 0.0, -200.0]], requires_grad=True)
     record = traced(ENTROPY, names={logits: "logits"}, logits=logits)
     assert record.sentence == (
-        "The first bad value is born in cell [8], line 2: log of p[1, 0] = 0 gives -inf, in 2 of 6 values of "
+        "The first bad value comes from cell [8], line 2: log of p[1, 0] = 0 gives -inf, in 2 of 6 values of "
         "a 2 × 3 tensor."
     )
     assert record.more == (
@@ -31,8 +31,8 @@ def test_masked_nan_is_traced_to_its_birth():
     assert states(record) == {
         ("softmax", 1): ("clean", "propagated"),
         ("neg", 2): ("clean", "propagated"),
-        ("log", 2): ("birth", "birth"),
-        ("mul", 2): ("propagated", "birth"),
+        ("log", 2): ("origin", "origin"),
+        ("mul", 2): ("propagated", "origin"),
         ("gt", 3): ("clean", None),
         ("where", 3): ("healed", "clean"),
         ("sum", 4): ("clean", "clean"),
@@ -44,17 +44,17 @@ def test_masked_nan_is_traced_to_its_birth():
     assert np.isnan(logits.grad.numpy()).sum() == 3
     marks = {line["number"]: [w for w, _ in line["marks"]] for line in record.source["lines"]}
     assert record.source["where"] == "In [8]" and len(marks) == 5
-    assert marks[2] == ["born here", "bad again in backward"] and marks[3] == ["healed forward only"]
+    assert marks[2] == ["starts here", "bad again in backward"] and marks[3] == ["healed forward only"]
 
 
 TEXT = """first bad value: 1 op forward, 0 back
-The first bad value is born in cell [8], line 1: div of a[1] = 1 and b[1] = 0 gives inf, in 1 of 2 values.
+The first bad value comes from cell [8], line 1: div of a[1] = 1 and b[1] = 0 gives inf, in 1 of 2 values.
 Cure: keep the divisor away from zero, such as `b.clamp_min(1e-12)` or `b + eps`.
 
->   1  c = a / b  born here
+>   1  c = a / b  starts here
 
-line  op   forward           backward
-1     div  BIRTH 1 of 2 inf  -
+line  op   forward            backward
+1     div  ORIGIN 1 of 2 inf  -
 
 div, forward, cell [8], line 1
 in a (2 float32)
@@ -85,7 +85,7 @@ def test_the_text_is_stable():
         ("y = (x * 1e38 * 9).sum() * 2", "mul of (x * 1e38)[0] = 1e+38 and 9 gives inf"),
     ],
 )
-def test_births_by_op(source, how):
+def test_origins_by_op(source, how):
     record = traced(source, x=L.tensor([1.0, 0.0]))
     assert how in record.first["how"], record.first["how"]
     assert record.first["pass"] == "forward"
@@ -115,14 +115,14 @@ def test_where_no_pass_has_gone_wrong_none_is_to_be_stepped_into(source):
     assert traced(source, x=L.ones(2, requires_grad=True)).says == []
 
 
-def test_a_birth_in_backward_alone():
+def test_a_origin_in_backward_alone():
     x = L.tensor([0.0, 4.0], requires_grad=True)
     record = traced(
         "y = x.sqrt()\nz = (y * mask).sum()\nz.backward()", x=x, mask=L.tensor([0.0, 1.0]), names={x: "x"}
     )
     assert record.first["pass"] == "backward" and record.first["op"] == "sqrt"
     assert record.sentence == (
-        "The first bad value is born in the backward of cell [8], line 1: sqrt at [0]: 0 / (2 · 0) = nan, in "
+        "The first bad value comes from the backward of cell [8], line 1: sqrt at [0]: 0 / (2 · 0) = nan, in "
         "1 of 2 values."
     )
     assert record.more == "It ends in 1 of 2 values of x.grad."
@@ -130,7 +130,7 @@ def test_a_birth_in_backward_alone():
     assert [t["name"] for t in record.first["inputs"]] == ["incoming gradient", "its output"]
 
 
-def test_what_was_given_is_no_birth():
+def test_what_was_given_is_no_origin():
     bad = L.tensor([1.0, float("nan")])
     record = traced("y = x * 2\nz = y + 1", x=bad)
     assert record.first is None and states(record) == {
@@ -181,21 +181,23 @@ def test_a_training_that_diverges():
     w = L.ones(2, requires_grad=True)
     record = traced(DIVERGING, w=w, optimizer=L.optim.SGD([w], lr=10.0))
     assert record.cure.startswith("values grow beyond the type's range: lower the learning rate")
-    born = [row["id"] for row in record.rows if row["forward"]["state"] == "birth"]
-    back = [row["id"] for row in record.rows if row["backward"]["state"] == "birth"]
-    assert len(born) == 1 and back == born  # what the spoilt weights give later is inherited
+    starts = [row["id"] for row in record.rows if row["forward"]["state"] == "origin"]
+    back = [row["id"] for row in record.rows if row["backward"]["state"] == "origin"]
+    assert len(starts) == 1 and back == starts  # what the spoilt weights give later is inherited
     assert all(
-        r["backward"]["state"] == "propagated" for r in record.rows if r["op"] == "pow" and r["id"] > born[0]
+        r["backward"]["state"] == "propagated"
+        for r in record.rows
+        if r["op"] == "pow" and r["id"] > starts[0]
     )
 
 
-def test_a_nan_that_backward_makes_of_an_infinity_is_born_there():
+def test_a_nan_that_backward_makes_of_an_infinity_starts_there():
     x = L.tensor([0.0, 2.0], requires_grad=True)
     record = traced(
         "y = x.log()\nz = y * y\nw = torch.where(mask, z, 0.0)\nw.sum().backward()", x=x, mask=x > 0
     )
     states = {row["op"]: (row["forward"]["state"], row["backward"]["state"]) for row in record.rows}
-    assert states["mul"] == ("propagated", "birth") and states["log"] == ("birth", "propagated")
+    assert states["mul"] == ("propagated", "origin") and states["log"] == ("origin", "propagated")
 
 
 def test_a_long_table_is_cut_around_the_first_bad_value():
@@ -204,4 +206,4 @@ def test_a_long_table_is_cut_around_the_first_bad_value():
     text = traced("\n".join(lines), x=x).text()
     table = text.partition("\nline ")[2].partition("\n\n")[0].splitlines()[1:]
     assert table[0] == "… 32 ops before" and table[-1] == "… 11 more" and len(table) == 62
-    assert sum("BIRTH" in line for line in table) == 1
+    assert sum("ORIGIN" in line for line in table) == 1

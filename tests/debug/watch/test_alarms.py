@@ -63,7 +63,7 @@ def test_infinity_is_an_alarm_too(value):
     assert run.alarm.kind == str(value) and run.alarm.say() == f"Loss is {value} since step 4."
 
 
-def test_a_loss_that_is_finite_again_is_told_of_as_past():
+def test_a_loss_that_is_finite_again_is_reported_as_past():
     run, net, opt = made()
     train(
         run, net, opt, steps=12, spoil=lambda i, loss: loss + (NAN if i in (4, 5) else 0),
@@ -286,19 +286,19 @@ def test_the_switch():
 
 
 # ---- in words and files --------------------------------------------------------------------------------------------
-def test_a_terminal_is_told_at_once():
+def test_a_terminal_is_reported_at_once():
     out = io.StringIO()
     net = small_net()
     opt = optim.SGD(net.parameters(), lr=0.1)
-    run = watch(net, opt, tell=Line(out))
+    run = watch(net, opt, notify=Line(out))
     run.refresher.next_refresh = 0
     train(run, net, opt, spoil=lambda i, loss: loss * NAN if i == 17 else loss, after=lambda i: run.refresh())
-    told = out.getvalue()
-    assert told.count("✹ Loss is NaN since step 17.") == 2  # when it comes, and in the table
-    assert told.index("✹ Loss is NaN since step 17.") < told.index("Ended after step 30")
+    seen = out.getvalue()
+    assert seen.count("✹ Loss is NaN since step 17.") == 2  # when it comes, and in the table
+    assert seen.index("✹ Loss is NaN since step 17.") < seen.index("Ended after step 30")
 
 
-def test_a_saved_record_tells_of_it(tmp_path):
+def test_a_saved_record_has_it(tmp_path):
     run, net, opt = made()
     train(run, net, opt, spoil=lambda i, loss: loss * NAN if i == 17 else loss)
     run.save(tmp_path / "run.zip")

@@ -234,7 +234,7 @@ def test_what_is_injected_may_fail():
     def broken(*_):
         raise KeyError("page")
 
-    with watch(net, opt, poll=broken, tell=broken) as run:
+    with watch(net, opt, poll=broken, notify=broken) as run:
         loop(10)
     assert run.step == 10 and run.status == "finished"
     assert len(run.says) == 2 and "KeyError" in run.says[0]
@@ -249,11 +249,11 @@ def test_the_next_backward_pass_may_be_looked_into():
     assert seen == [(0, losses[0])]
 
 
-def test_telling_is_at_most_10_times_a_second():
+def test_notifying_is_at_most_10_times_a_second():
     net, opt, loop = small_training()
     times = []
     begin = time.perf_counter()
-    with watch(net, opt, tell=lambda run: times.append(time.perf_counter())) as run:
+    with watch(net, opt, notify=lambda run: times.append(time.perf_counter())) as run:
         loop(100_000, lambda i: run.stop() if time.perf_counter() - begin > 0.6 else None)
     assert 2 <= len(times) <= (times[-1] - begin) * 10 + 4
 

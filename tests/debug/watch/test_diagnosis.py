@@ -17,14 +17,14 @@ PROGRAMS = list(healthy.programs())
 @pytest.mark.parametrize("share", range(3))
 def test_nothing_is_said_of_healthy_programs(share):
     assert len(PROGRAMS) >= 30
-    told = {}
+    seen = {}
     for program in PROGRAMS[share::3]:
         first, last, said = healthy.accused(program, seed=share, steps=120)
         if said:
-            told[program[0]] = said
+            seen[program[0]] = said
         if program[0] != "already learnt":
             assert last < 0.9 * first, program[0]
-    assert not told
+    assert not seen
 
 
 def states(net, opt, steps=80, forward=None, x=None):

@@ -13,13 +13,13 @@ from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, sma
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.build import memory_of
-from vistorch.engine.base.events import Listener, hear
+from vistorch.engine.base.events import Listener, listeners
 from vistorch.engine.memory.placement import CPU
 from vistorch.widgets._frame.wire import pack
 
 
 def silent():
-    return hear.op is None and hear.phase is None and hear.backward is None
+    return listeners.op is None and listeners.phase is None and listeners.backward is None
 
 
 def test_an_exception_leaves_the_last_state():
@@ -82,33 +82,33 @@ def test_nested_and_side_by_side():
 
 def test_inner_modules_are_silent_only_where_nobody_else_listens():
     net, opt, loop = small_training()
-    told = []
+    seen = []
 
     class Other(Listener):
         def phase(self, name, subject, *details):
-            told.append((name, subject))
+            seen.append((name, subject))
 
     x, y = blobs(10)
     with watch(net, opt) as run:
         loop(1)  # the first forward is looked into
-        hook = net[0].register_forward_hook(lambda *_: told.append(("hear", hear.phase)))
+        hook = net[0].register_forward_hook(lambda *_: seen.append(("phase", listeners.phase)))
         F.cross_entropy(net(x), y).backward()
         opt.step()
-        assert told == [("hear", None)] and hear.phase is not None
+        assert seen == [("phase", None)] and listeners.phase is not None
         hook.remove()
-        told.clear()
+        seen.clear()
         with Other():
             F.cross_entropy(net(x), y).backward()
             opt.step()
-        assert ("forward", net[0]) in told and ("forward_end", net[2]) in told
+        assert ("forward", net[0]) in seen and ("forward_end", net[2]) in seen
         entered = Other()
         hook = net[0].register_forward_hook(lambda *_: (entered.__enter__(), None)[1])
-        told.clear()
+        seen.clear()
         F.cross_entropy(net(x), y).backward()
         hook.remove()
         opt.step()
         entered.__exit__()
-        assert ("forward", net[2]) in told and ("step", opt) in told
+        assert ("forward", net[2]) in seen and ("step", opt) in seen
         loop(3)
     assert run.step == 7 and run.says == [] and silent()
 
@@ -189,7 +189,7 @@ def test_a_soak_keeps_its_memory_and_its_peak():
         return np.array([(memory_of(CPU) or [0])[0], sys.getallocatedblocks()])
 
     PEAK, STEPS = 12_345, 20_000
-    with watch(net, opt, snapshot_every=0) as run:  # a shelf has its own bytes
+    with watch(net, opt, snapshot_every=0) as run:  # snapshots have their own bytes
         loop(1, 6000)
         before = held()
         loop(6000, STEPS + 1)

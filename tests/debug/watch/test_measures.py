@@ -263,7 +263,7 @@ def test_every_kind_of_work_is_in_the_number_and_none_is_there_twice():
         loop(30)
         run.refresh()
         cost, spent = run.budget.wire(), run.budget.spent()
-    assert all(cost[name] > 0 for name in ("hear", "refresh", "norms", "ratios", "units", "mistakes"))
+    assert all(cost[name] > 0 for name in ("listen", "refresh", "norms", "ratios", "units", "mistakes"))
     assert sum(cost.values()) == pytest.approx(spent * 1000, abs=0.02)  # rounded by kind
     assert 0 < run.budget.each < 0.01
 

@@ -10,7 +10,7 @@ from vistorch.debug.watch.mistakes import Batches
 
 
 def run_of(batches):
-    """A run that was told of batches of (label, read), and refreshed after each."""
+    """A run that was given batches of (label, read), and refreshed after each."""
     with watch(vistorch.nn.Linear(2, 3), share=1.0) as run:
         run.reader.fill = lambda *_: None  # what the loop takes as it goes on
         for batch in batches:

@@ -97,7 +97,7 @@ def test_the_stepper_answers_while_the_loop_waits():
     assert said[1] == "Paused after step 1. The stepper opens at the next backward pass: Resume, or one step."
 
 
-def test_head_and_curve_are_told_of_however_dear_a_refresh_is(monkeypatch):
+def test_head_and_curve_are_shown_however_dear_a_refresh_is(monkeypatch):
     """Whatever a whole refresh costs, where the run is comes at least four times a second."""
     import importlib
 
@@ -105,19 +105,19 @@ def test_head_and_curve_are_told_of_however_dear_a_refresh_is(monkeypatch):
     monkeypatch.setattr(refresher, "GLANCE", 0.02)
     net, opt, _ = small_training()
     x, y = blobs(30)
-    told = []
+    seen = []
 
-    def tell(run):
-        told.append((run.step, run.delta(0)["loss"]["curve"]["mean"].shape[1]))
+    def notify(run):
+        seen.append((run.step, run.delta(0)["loss"]["curve"]["mean"].shape[1]))
 
-    with watch(net, opt, tell=tell) as run:
+    with watch(net, opt, notify=notify) as run:
         for _ in range(12):
             opt.zero_grad()
             F.cross_entropy(net(x), y).backward()
             opt.step()
             run.refresher.next_refresh = float("inf")  # as if it were too dear to come at all
             time.sleep(0.03)
-    assert len(told) >= 10 and all(columns == step + 1 for step, columns in told[1:-1])
+    assert len(seen) >= 10 and all(columns == step + 1 for step, columns in seen[1:-1])
 
 
 def test_a_glance_loses_nothing_that_a_delta_would_have_brought():

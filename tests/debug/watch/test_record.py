@@ -205,7 +205,7 @@ def test_a_line_and_a_table(monkeypatch, bar):
         monkeypatch.setitem(sys.modules, "tqdm", _fake_tqdm())
     net, opt, loop = small_training()
     out = io.StringIO()
-    with watch(net, opt, steps=10, tell=Line(out)) as run:
+    with watch(net, opt, steps=10, notify=Line(out)) as run:
         loop(10)
     text = out.getvalue()
     assert "loss" in text and run.text() + "\n" in text and "right / seen" in text

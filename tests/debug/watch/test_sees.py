@@ -7,7 +7,7 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
-from vistorch.engine.base.events import hear
+from vistorch.engine.base.events import listeners
 from vistorch.utils.data import DataLoader, TensorDataset
 
 
@@ -27,7 +27,7 @@ def test_losses_rates_and_steps():
     assert curve["mean"][0, 1:].tolist() == np.float32(losses).tolist()
     assert run.loss == pytest.approx(np.mean(losses))
     assert (state["loss"]["lr"]["mean"][0, 1:] == np.float32(0.1)).all()
-    assert hear.phase is None and hear.backward is None and hear.op is None
+    assert listeners.phase is None and listeners.backward is None and listeners.op is None
 
 
 def test_accuracy_and_confusion_are_those_of_the_batches():

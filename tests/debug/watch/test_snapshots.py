@@ -151,7 +151,7 @@ class Weight:
         self.step, self.nbytes, self.asked = step, nbytes, asked
 
 
-def test_the_shelf_keeps_its_budget_and_spreads_what_it_keeps():
+def test_the_snapshots_keep_its_budget_and_spreads_what_it_keeps():
     snapshots = Snapshots(50)
     for step in range(10, 210, 10):
         assert snapshots.add(Weight(step, asked=step == 70))

@@ -1,4 +1,4 @@
-"""What a loop is about is told from its loss: each kind of loop, written as people write it."""
+"""What a loop is about follows from its loss: each kind of loop, written as people write it."""
 
 import warnings
 

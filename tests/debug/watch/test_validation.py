@@ -8,7 +8,7 @@ from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_net, sma
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.ops import PATIENCE
-from vistorch.engine.base.events import Listener, hear
+from vistorch.engine.base.events import Listener, listeners
 from vistorch.utils.data import DataLoader, TensorDataset
 
 
@@ -72,7 +72,7 @@ def test_a_model_that_trains_in_eval_mode_trains():
     with watch(net, opt) as run:
         loop(6)
     assert fine(run).state()["validation"] == [] and len(run.metrics.window.rows) == 60
-    assert hear.op is None
+    assert listeners.op is None
 
 
 @pytest.mark.parametrize("logits", [True, False])
@@ -131,11 +131,11 @@ def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are
     net = Knows(how)
     opt = optim.SGD(net.parameters(), lr=0.1)
     x, y = blobs(60, seed=2)
-    heard = []
-    net.net[1].register_forward_hook(lambda *_: heard.append(hear.op is not None))
+    received = []
+    net.net[1].register_forward_hook(lambda *_: received.append(listeners.op is not None))
     with watch(net, opt) as run:
         one_step(net, opt, x, y)
-        heard.clear()
+        received.clear()
         net.eval()
         with vistorch.no_grad():
             for i in range(0, 60, 10):
@@ -148,8 +148,8 @@ def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are
         one_step(net, opt, x, y)
     check = fine(run).state()["validation"][0]
     assert check["samples"] == 60 and run.step == 2 and len(run.metrics.window.rows) == 120
-    inside = heard[:6]
-    assert inside == ([True] + [False] * 5 if how == "outside" else [True] * 6) and hear.op is None
+    inside = received[:6]
+    assert inside == ([True] + [False] * 5 if how == "outside" else [True] * 6) and listeners.op is None
 
 
 def evaluated(net, opt, each, n=60, of=10):
@@ -163,19 +163,19 @@ def evaluated(net, opt, each, n=60, of=10):
                 each(i // of, net, x[i : i + of], y[i : i + of])
         net.train()
         one_step(net, opt, x, y)
-        assert hear.op is None
+        assert listeners.op is None
     return fine(run)
 
 
-def test_what_comes_after_the_labels_is_not_heard():
+def test_what_comes_after_the_labels_is_not_recorded():
     net, opt, _ = small_training()
     before, after = [], []
 
     def each(i, net, x, y):
-        before.append(hear.op is not None)
+        before.append(listeners.op is not None)
         out = net(x)
         F.cross_entropy(out, y)
-        after.append(hear.op is not None)
+        after.append(listeners.op is not None)
         (out.argmax(1) == y).sum().item()
 
     run = evaluated(net, opt, each)
@@ -197,18 +197,18 @@ def test_the_loss_of_a_batch_counts_where_a_comparison_comes_first(lost):
     assert run.state()["validation"][0]["samples"] == 60
 
 
-def test_who_listens_besides_goes_on_hearing():
+def test_who_listens_besides_goes_on_listening():
     net, opt, _ = small_training()
-    heard = []
+    received = []
 
     class Names(Listener):
         def op(self, rule, ins, consts, outs):
-            heard.append(rule.name)
+            received.append(rule.name)
 
     def each(i, net, x, y):
         out = net(x)
         F.cross_entropy(out, y)
-        if i == 3:  # while nobody hears
+        if i == 3:  # while no listener is active
             with Names():
                 out.argmax(1)
         if i == 4:
@@ -218,14 +218,16 @@ def test_who_listens_besides_goes_on_hearing():
             names.__exit__()
 
     run = evaluated(net, opt, each)
-    assert heard == ["argmax_at", "t", "addmm", "relu", "t", "addmm", "log_softmax", "nll_loss"], heard
+    assert received == ["argmax_at", "t", "addmm", "relu", "t", "addmm", "log_softmax", "nll_loss"], received
     assert run.state()["validation"][0]["samples"] == 70
 
 
-def test_a_long_pass_over_data_without_labels_is_let_alone_and_the_next_is_heard():
+def test_a_long_pass_over_data_without_labels_is_let_alone_and_the_next_is_recorded():
     net, opt, _ = small_training()
     inside, x, y = [], *blobs(20)
-    net[1].register_forward_hook(lambda *_: inside.append(hear.op is not None or hear.phase is not None))
+    net[1].register_forward_hook(
+        lambda *_: inside.append(listeners.op is not None or listeners.phase is not None)
+    )
     with watch(net, opt) as run:
         one_step(net, opt, x, y)
         inside.clear()
@@ -233,7 +235,7 @@ def test_a_long_pass_over_data_without_labels_is_let_alone_and_the_next_is_heard
         with vistorch.no_grad():
             for _ in range(PATIENCE + 3):
                 net(x)
-        assert inside == [True] * PATIENCE + [False] * 3 and hear.op is None
+        assert inside == [True] * PATIENCE + [False] * 3 and listeners.op is None
         net.train()
         one_step(net, opt, x, y)
         net.eval()
@@ -242,7 +244,7 @@ def test_a_long_pass_over_data_without_labels_is_let_alone_and_the_next_is_heard
     assert [c["samples"] for c in fine(run).state()["validation"]] == [20]
 
 
-def test_labels_of_another_loader_are_heard_after_many_batches_without():
+def test_labels_of_another_loader_are_recorded_after_many_batches_without():
     net, opt, _ = small_training()
     x, y = blobs(60)
     unlabelled = DataLoader(vistorch.cat([x, x]), batch_size=2)
@@ -253,10 +255,10 @@ def test_labels_of_another_loader_are_heard_after_many_batches_without():
         with vistorch.no_grad():
             for part in unlabelled:
                 net(part)
-            assert hear.op is None
+            assert listeners.op is None
             for part, target in labelled:
                 F.cross_entropy(net(part), target)
-    assert hear.op is None
+    assert listeners.op is None
     assert [c["samples"] for c in fine(run).state()["validation"]] == [60]
 
 

@@ -19,7 +19,7 @@ from vistorch.engine.core.record import unpack_raw
 from vistorch.engine.ops import elementwise
 
 BOTH = (vistorch, torch)
-ROOMS = [room for room in vars(elementwise).values() if isinstance(room, types.ModuleType)]
+MODULES = [package for package in vars(elementwise).values() if isinstance(package, types.ModuleType)]
 NAN = float("nan")
 EDGES = [-np.inf, -1.5, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan]
 
@@ -345,7 +345,7 @@ def test_no_numpy_warning_escapes():
 
 def functions_of_rows():
     """The family's functions that were made from rows, by name."""
-    rows = {id(fn) for module in ROOMS for fn in vars(module).values() if hasattr(fn, "plain_types")}
+    rows = {id(fn) for module in MODULES for fn in vars(module).values() if hasattr(fn, "plain_types")}
     return {label: fn for label, fn in registry.FUNCTIONS.items() if id(fn) in rows}
 
 

@@ -90,7 +90,7 @@ def test_an_empty_bag_of_maxima_sends_no_gradient():
 
 
 @pytest.mark.parametrize("swap", [False, True])
-def test_the_older_order_of_arguments_is_told(swap):
+def test_the_older_order_of_arguments_is_reported(swap):
     table, ids = vistorch.ones(3, 2), vistorch.tensor([[0, 1]])
     if not swap:
         assert vistorch.nn.functional.embedding_bag(ids, table).tolist() == [[1.0, 1.0]]

@@ -75,7 +75,7 @@ def said(exc):
     return type(exc).__name__, str(exc).split("\n")[0].replace("vistorch.", "torch.")
 
 
-def heard(caught):
+def received(caught):
     """The warnings, without torch's notes on its own source."""
     return [str(w.message).split(" (Triggered")[0].replace("vistorch.", "torch.") for w in caught]
 
@@ -118,7 +118,7 @@ def read(lib, form):
     data = result.detach().numpy()
     source = names[form[0]]
     back = gradients(lib, result, [source])
-    return data.tolist(), data.shape, result._is_view(), chain(result), heard(caught), back
+    return data.tolist(), data.shape, result._is_view(), chain(result), received(caught), back
 
 
 @pytest.mark.parametrize("form", forms(READS))
@@ -156,7 +156,7 @@ def write(lib, form, needs_grad, value_needs_grad):
             return *said(exc), y.detach().numpy().tolist(), y._version
     inputs = [names["x"]] * needs_grad + values
     back = gradients(lib, y, inputs) if y.requires_grad and inputs else None
-    return y.detach().numpy().tolist(), y._version, chain(y), heard(caught), back
+    return y.detach().numpy().tolist(), y._version, chain(y), received(caught), back
 
 
 @pytest.mark.parametrize("form", forms(WRITES))

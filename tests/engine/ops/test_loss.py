@@ -113,13 +113,13 @@ def test_a_loss_of_more_dims_reads_a_view_as_in_torch():
 
 # ---- two ways through cross entropy ------------------------------------------------------------------------------
 class Rows(Listener):
-    """What a watch of a training run hears of its loss."""
+    """What a watch of a training run learns of its loss."""
 
     def __init__(self):
-        self.heard = []
+        self.received = []
 
     def op(self, rule, ins, consts, outs):
-        self.heard.append((rule.name, ins, consts, outs))
+        self.received.append((rule.name, ins, consts, outs))
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
@@ -132,7 +132,7 @@ def test_together_is_one_after_the_other(reduction, dtype):
         if listens:
             with Rows() as rows:
                 loss = functional(vistorch).cross_entropy(logits, t, reduction=reduction)
-            assert [name for name, *_ in rows.heard] == ["log_softmax", "nll_loss"]
+            assert [name for name, *_ in rows.received] == ["log_softmax", "nll_loss"]
         else:
             loss = functional(vistorch).cross_entropy(logits, t, reduction=reduction)
         (g,) = vistorch.autograd.grad(loss, logits, create_graph=True)
@@ -152,7 +152,7 @@ def test_a_listener_finds_logits_and_labels():
     logits, labels = tensor(vistorch, rng.standard_normal((3, 4)), True), tensor(vistorch, LABELS)
     with Rows() as rows:
         functional(vistorch).cross_entropy(logits, labels)
-    soft, likely = rows.heard
+    soft, likely = rows.received
     assert soft[0] == "log_softmax" and soft[1][0] is logits
     assert likely[0] == "nll_loss" and likely[1][0] is soft[3][0] and likely[1][1] is labels
 

@@ -323,11 +323,11 @@ def test_states_travel_between_the_libraries():
 def test_a_generator_is_copied_with_its_state():
     g = vistorch.Generator().manual_seed(11)
     vistorch.randn(3, generator=g)
-    twins = [copy.deepcopy(g), pickle.loads(pickle.dumps(g)), g.clone_state()]
+    copies = [copy.deepcopy(g), pickle.loads(pickle.dumps(g)), g.clone_state()]
     expected = vistorch.randn(5, generator=g).tolist()
-    for twin in twins:
-        assert type(twin) is vistorch.Generator
-        assert vistorch.randn(5, generator=twin).tolist() == expected
+    for copied in copies:
+        assert type(copied) is vistorch.Generator
+        assert vistorch.randn(5, generator=copied).tolist() == expected
 
 
 def test_fork_rng_gives_the_states_back():

@@ -140,15 +140,15 @@ def test_only_what_is_wanted() -> None:
 
 
 def test_nothing_is_kept_where_nothing_is_recorded() -> None:
-    """The kernel is told whether a backward pass may follow."""
-    told = []
-    from vistorch.engine.base.events import hear
+    """The kernel knows whether a backward pass may follow."""
+    seen = []
+    from vistorch.engine.base.events import listeners
 
-    before, hear.op = hear.op, lambda rule, ins, consts, outs: told.append((rule.name, len(outs)))
+    before, listeners.op = listeners.op, lambda rule, ins, consts, outs: seen.append((rule.name, len(outs)))
     try:
         with L.no_grad():
             small("lstm")
         small("lstm")
     finally:
-        hear.op = before
-    assert [n for name, n in told if name == "lstm_layer"] == [3, 6]
+        listeners.op = before
+    assert [n for name, n in seen if name == "lstm_layer"] == [3, 6]

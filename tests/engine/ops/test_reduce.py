@@ -16,7 +16,7 @@ from vistorch.engine.kernels import totals
 from vistorch.engine.ops import reduce
 
 BOTH = (vistorch, torch)
-ROOMS = [room for room in vars(reduce).values() if isinstance(room, types.ModuleType)]
+MODULES = [module for module in vars(reduce).values() if isinstance(module, types.ModuleType)]
 NAN, INF = float("nan"), float("inf")
 
 
@@ -51,9 +51,9 @@ def agree(call, values):
     np.testing.assert_allclose(second, second_there, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__.rpartition(".")[2])
-def test_examples(room):
-    assert doctest.testmod(room).failed == 0
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_examples(module):
+    assert doctest.testmod(module).failed == 0
 
 
 # ---- sums ------------------------------------------------------------------------------------------------------

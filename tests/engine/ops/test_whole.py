@@ -22,7 +22,7 @@ def array(t):
 
 @pytest.mark.parametrize("name", ["sum", "max", "min"])
 def test_examples_of_decorated_functions(name):
-    """`testmod` takes a function that another room decorated for that room's own."""
+    """`testmod` takes a function that another module decorated for that module's own."""
     test = doctest.DocTestParser().get_doctest(getattr(vistorch, name).__doc__, {}, name, None, 0)
     result = doctest.DocTestRunner(verbose=False).run(test)
     assert result.attempted > 1

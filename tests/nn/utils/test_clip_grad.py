@@ -22,65 +22,65 @@ def parameters(L, *dtypes, scale=3.0):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("limit", [1.0, 100, "0.5"])
 @story
-def test_norms(L, tell, order, limit):
+def test_norms(L, report, order, limit):
     for dtypes in ((), ("float64", "float64"), ("float32", "float64"), ("float16", "float16"), ("bfloat16",)):
         ps = parameters(L, *dtypes, scale=0.5)
-        tell(L.nn.utils.get_total_norm([p.grad for p in ps], order))
-        tell(
+        report(L.nn.utils.get_total_norm([p.grad for p in ps], order))
+        report(
             L.nn.utils.clip_grad_norm_(ps, limit, order), [p.grad for p in ps], [p.grad._version for p in ps]
         )
 
 
 @story
-def test_what_may_be_clipped(L, tell):
+def test_what_may_be_clipped(L, report):
     clip = L.nn.utils.clip_grad_norm_
     (p,) = parameters(L, "float32")
-    tell(clip(p, 1.0), p.grad)
-    tell(clip((q for q in [p]), 0.5), p.grad)
-    tell(clip([L.nn.Parameter(L.ones(2))], 1.0), clip([], 1.0))
-    tell(tell.warns(lambda: clip(iter(()), 1.0)), tell.warns(lambda: clip((q for q in ()), 1.0)))
-    tell(tell.warns(lambda: L.nn.utils.clip_grad_norm([p], 0.1)), p.grad)
+    report(clip(p, 1.0), p.grad)
+    report(clip((q for q in [p]), 0.5), p.grad)
+    report(clip([L.nn.Parameter(L.ones(2))], 1.0), clip([], 1.0))
+    report(report.warns(lambda: clip(iter(()), 1.0)), report.warns(lambda: clip((q for q in ()), 1.0)))
+    report(report.warns(lambda: L.nn.utils.clip_grad_norm([p], 0.1)), p.grad)
     p.grad = p.grad.t().contiguous().t()  # not flat in memory
-    tell(clip(p, 0.01), p.grad, p.grad.stride())
+    report(clip(p, 0.01), p.grad, p.grad.stride())
     p.grad = L.zeros_like(p)
-    tell(clip(p, 1.0), p.grad)
+    report(clip(p, 1.0), p.grad)
     c = L.nn.Parameter(L.zeros(2, dtype=L.complex64))
     c.grad = L.tensor([3 + 4j, 1j])
-    tell(clip(c, 1.0), c.grad)
+    report(clip(c, 1.0), c.grad)
     total = L.nn.utils.get_total_norm(parameters(L)[0].grad)
     ps = parameters(L)
-    tell(L.nn.utils.clip_grads_with_norm_(ps, 2.0, total), [p.grad for p in ps], total)
-    tell(L.nn.utils.clip_grads_with_norm_([], 2.0, total), L.nn.utils.get_total_norm([]))
-    tell.raises(lambda: clip(p, "a"))
-    tell.raises(lambda: clip(3, 1.0))
+    report(L.nn.utils.clip_grads_with_norm_(ps, 2.0, total), [p.grad for p in ps], total)
+    report(L.nn.utils.clip_grads_with_norm_([], 2.0, total), L.nn.utils.get_total_norm([]))
+    report.raises(lambda: clip(p, "a"))
+    report.raises(lambda: clip(3, 1.0))
 
 
 @story
-def test_numbers_that_are_not_finite(L, tell):
+def test_numbers_that_are_not_finite(L, report):
     for bad in (float("nan"), float("inf"), 3e38):
         (p,) = parameters(L, "float32")
         p.grad[0, 0] = bad
         before = p.grad.clone()
         for order in (2, 1, float("inf")):
-            tell.raises(
+            report.raises(
                 lambda p=p, order=order: L.nn.utils.clip_grad_norm_(p, 1.0, order, error_if_nonfinite=True)
             )
-        tell(bool(((p.grad == before) | before.isnan()).all()) if bad < 3e38 else "")
-        tell(L.nn.utils.clip_grad_norm_(p, 1.0), p.grad)
+        report(bool(((p.grad == before) | before.isnan()).all()) if bad < 3e38 else "")
+        report(L.nn.utils.clip_grad_norm_(p, 1.0), p.grad)
 
 
 @pytest.mark.parametrize("foreach", [None, False, True])
 @story
-def test_values(L, tell, foreach):
+def test_values(L, report, foreach):
     for dtypes in ((), ("float64", "float32"), ("float16",), ("bfloat16",)):
         ps = parameters(L, *dtypes)
         ps[0].grad[0, 0] = float("nan")
-        tell(L.nn.utils.clip_grad_value_(ps, 0.5, foreach=foreach), [p.grad for p in ps])
+        report(L.nn.utils.clip_grad_value_(ps, 0.5, foreach=foreach), [p.grad for p in ps])
     big = L.nn.Parameter(L.zeros(100, 70))
     big.grad = L.linspace(-3, 3, 7000).view(100, 70)
     L.nn.utils.clip_grad_value_((p for p in [big]), "1.5")
-    tell(big.grad)
-    tell.raises(lambda: L.nn.utils.clip_grad_value_(big, "a"))
+    report(big.grad)
+    report.raises(lambda: L.nn.utils.clip_grad_value_(big, "a"))
 
 
 def test_no_gradient_is_nothing_to_do():
@@ -91,17 +91,17 @@ def test_no_gradient_is_nothing_to_do():
     assert p.grad is None
 
 
-def test_a_clipped_gradient_counts_its_writes_and_tells_them():
-    told = []
+def test_a_clipped_gradient_counts_its_writes_and_emits_them():
+    seen = []
 
     class Listens(vistorch.engine.base.events.Listener):
         def write(self, tensor, rule):
-            told.append(tensor)
+            seen.append(tensor)
 
     (p,) = parameters(vistorch, "float32")
     with Listens():
         vistorch.nn.utils.clip_grad_value_(p, 0.1)
-    assert told == [p.grad]
+    assert seen == [p.grad]
     assert p.grad._version == 1
 
 

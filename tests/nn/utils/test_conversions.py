@@ -19,24 +19,24 @@ def test_everything_is_there():
 
 
 @story
-def test_vectors(L, tell):
+def test_vectors(L, report):
     utils = L.nn.utils
     net = L.nn.Sequential(L.nn.Linear(2, 3), L.nn.Linear(3, 1))
     vec = utils.parameters_to_vector(net.parameters())
-    tell(vec)
+    report(vec)
     vec.sum().backward()
-    tell(net[0].weight.grad)
+    report(net[0].weight.grad)
     new = L.arange(float(vec.numel()))
-    tell(utils.vector_to_parameters(new, net.parameters()), list(net.parameters()))
+    report(utils.vector_to_parameters(new, net.parameters()), list(net.parameters()))
     new[0] = -7
-    tell(net[0].weight, net[0].weight.is_leaf, net[0].weight.grad)
+    report(net[0].weight, net[0].weight.is_leaf, net[0].weight.grad)
     for wrong in (
         lambda: utils.vector_to_parameters(3, net.parameters()),
         lambda: utils.vector_to_parameters([1.0], net.parameters()),
         lambda: utils.parameters_to_vector([L.ones(2, 3).t()]),
         lambda: utils.vector_to_parameters(L.ones(2), net.parameters()),
     ):
-        tell.raises(wrong)
+        report.raises(wrong)
 
 
 def with_values(L, module, seed=0):
@@ -51,7 +51,7 @@ def with_values(L, module, seed=0):
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("affine", [True, False])
 @story
-def test_fused(L, tell, bias, affine):
+def test_fused(L, report, bias, affine):
     utils = L.nn.utils
     for conv, bn, x, transpose in (
         (L.nn.Conv1d(2, 3, 2, bias=bias), L.nn.BatchNorm1d(3, affine=affine), L.ones(2, 2, 5), False),
@@ -73,15 +73,15 @@ def test_fused(L, tell, bias, affine):
         fused = utils.fuse_conv_bn_eval(conv, bn, transpose)
         out = fused(x)
         assert np.allclose(out.detach(), bn(conv(x)).detach(), atol=1e-4)
-        tell(repr(fused), fused.weight, fused.bias, out.detach(), fused.weight is conv.weight)
+        report(repr(fused), fused.weight, fused.bias, out.detach(), fused.weight is conv.weight)
     linear, bn = (
         with_values(L, L.nn.Linear(2, 3, bias=bias)).eval(),
         with_values(L, L.nn.BatchNorm1d(3), 1).eval(),
     )
     fused = utils.fuse_linear_bn_eval(linear, bn)
-    tell(repr(fused), fused.weight, fused.bias, fused(L.ones(2, 2)))
+    report(repr(fused), fused.weight, fused.bias, fused(L.ones(2, 2)))
     one = with_values(L, L.nn.BatchNorm1d(1)).eval()
-    tell(utils.fuse_linear_bn_eval(linear, one).weight)
+    report(utils.fuse_linear_bn_eval(linear, one).weight)
     for wrong in (
         lambda: utils.fuse_conv_bn_eval(conv.train(), bn),
         lambda: utils.fuse_linear_bn_eval(linear, L.nn.BatchNorm1d(3)),
@@ -89,42 +89,42 @@ def test_fused(L, tell, bias, affine):
         lambda: utils.fuse_linear_bn_eval(linear, L.nn.BatchNorm1d(3, track_running_stats=False).eval()),
         lambda: utils.fuse_conv_bn_eval(conv.eval(), L.nn.BatchNorm2d(4, track_running_stats=False).eval()),
     ):
-        tell.raises(wrong)
+        report.raises(wrong)
 
 
 @story
-def test_half_precision_stays(L, tell):
+def test_half_precision_stays(L, report):
     conv, bn = (
         with_values(L, L.nn.Conv2d(1, 2, 1)).eval().to(L.bfloat16),
         with_values(L, L.nn.BatchNorm2d(2)).eval(),
     )
     fused = L.nn.utils.fuse_conv_bn_eval(conv, bn)
-    tell(fused.weight, fused.bias)
+    report(fused.weight, fused.bias)
 
 
 @story
-def test_without_initial_values(L, tell):
+def test_without_initial_values(L, report):
     before = L.get_rng_state().clone()
     made = L.nn.utils.skip_init(L.nn.Linear, 3, 4, bias=False, dtype=L.float64)
-    tell(bool((L.get_rng_state() == before).all()), repr(made), made.weight.shape, made.weight.dtype)
-    tell(type(made.weight), made.weight.requires_grad, L.rand(2))
+    report(bool((L.get_rng_state() == before).all()), repr(made), made.weight.shape, made.weight.dtype)
+    report(type(made.weight), made.weight.requires_grad, L.rand(2))
 
     class Own(L.nn.Module):
         pass
 
-    tell.raises(lambda: L.nn.utils.skip_init(Own))
-    tell.raises(lambda: L.nn.utils.skip_init(int))
-    tell.raises(lambda: L.nn.utils.skip_init(L.nn.Linear, 3, device="cpu"))
+    report.raises(lambda: L.nn.utils.skip_init(Own))
+    report.raises(lambda: L.nn.utils.skip_init(int))
+    report.raises(lambda: L.nn.utils.skip_init(L.nn.Linear, 3, device="cpu"))
 
 
 @story
-def test_memory_formats(L, tell):
+def test_memory_formats(L, report):
     utils = L.nn.utils
     net = L.nn.Sequential(
         L.nn.Conv2d(2, 3, 2), L.nn.Sequential(L.nn.ConvTranspose2d(3, 2, 2)), L.nn.Conv3d(2, 3, 2)
     )
     before = net[0].weight.detach().clone()
-    tell(utils.convert_conv2d_weight_memory_format(net, L.channels_last) is net)
-    tell([p.stride() for p in net.parameters()])
+    report(utils.convert_conv2d_weight_memory_format(net, L.channels_last) is net)
+    report([p.stride() for p in net.parameters()])
     utils.convert_conv3d_weight_memory_format(net, L.channels_last_3d)
-    tell([p.stride() for p in net.parameters()], bool((net[0].weight == before).all()))
+    report([p.stride() for p in net.parameters()], bool((net[0].weight == before).all()))

@@ -54,90 +54,90 @@ def kinds(L):
 
 
 @story
-def test_one_parametrization(L, tell):
+def test_one_parametrization(L, report):
     P, (Symmetric, Double, *_) = tools(L), kinds(L)
     net = L.nn.Sequential(L.nn.Linear(3, 3), L.nn.ReLU())
     layer = net[0]
     weight = layer.weight
     x = L.linspace(-1, 1, 6).view(2, 3)
-    tell(P.register_parametrization(layer, "weight", Symmetric()) is layer, repr(net), layer.weight)
-    tell(
+    report(P.register_parametrization(layer, "weight", Symmetric()) is layer, repr(net), layer.weight)
+    report(
         list(layer.state_dict()),
         [n for n, _ in layer.named_parameters()],
         [n for n, _ in net.named_modules()],
     )
-    tell(
+    report(
         type(layer).__name__,
         type(layer),
         P.type_before_parametrizations(layer),
         isinstance(layer, L.nn.Linear),
     )
-    tell(P.is_parametrized(layer), P.is_parametrized(layer, "weight"), P.is_parametrized(layer, "bias"))
-    tell(layer.parametrizations.weight.original is weight, layer.parametrizations.weight.is_tensor)
+    report(P.is_parametrized(layer), P.is_parametrized(layer, "weight"), P.is_parametrized(layer, "bias"))
+    report(layer.parametrizations.weight.original is weight, layer.parametrizations.weight.is_tensor)
     net(x).sum().backward()
-    tell(weight.grad)
+    report(weight.grad)
     P.register_parametrization(layer, "weight", Double())
     P.register_parametrization(layer, "bias", Double())
-    tell(repr(layer), layer.weight, layer.bias, net(x))
+    report(repr(layer), layer.weight, layer.bias, net(x))
     layer.weight = L.eye(3)
-    tell(layer.weight, layer.parametrizations.weight.original, layer.parametrizations.weight[1].training)
+    report(layer.weight, layer.parametrizations.weight.original, layer.parametrizations.weight[1].training)
     layer.bias = L.ones(3)
-    tell(list(layer.state_dict()), layer.state_dict(), "weight" in dir(layer))
-    tell(repr(P.remove_parametrizations(layer, "weight")), layer.weight, layer.weight is weight)
-    tell(repr(P.remove_parametrizations(layer, "bias", leave_parametrized=False)), layer.bias, type(layer))
-    tell(P.is_parametrized(layer), hasattr(layer, "parametrizations"), sorted(layer.state_dict()))
+    report(list(layer.state_dict()), layer.state_dict(), "weight" in dir(layer))
+    report(repr(P.remove_parametrizations(layer, "weight")), layer.weight, layer.weight is weight)
+    report(repr(P.remove_parametrizations(layer, "bias", leave_parametrized=False)), layer.bias, type(layer))
+    report(P.is_parametrized(layer), hasattr(layer, "parametrizations"), sorted(layer.state_dict()))
 
 
 @story
-def test_of_several_tensors(L, tell):
+def test_of_several_tensors(L, report):
     P, (_, Double, _, Pair, _) = tools(L), kinds(L)
     layer = L.nn.Linear(2, 3)
     P.register_parametrization(layer, "weight", Pair())
-    tell(repr(layer), list(layer.state_dict()), layer.weight, layer.parametrizations.weight.ntensors)
+    report(repr(layer), list(layer.state_dict()), layer.weight, layer.parametrizations.weight.ntensors)
     P.register_parametrization(layer, "weight", Double())
     layer.weight = L.ones(3, 2) * 4
-    tell(layer.state_dict(), layer.weight)
+    report(layer.state_dict(), layer.weight)
     layer.weight.sum().backward()
-    tell([p.grad for p in layer.parameters()], [type(p) for p in layer.parameters()])
-    tell.raises(lambda: P.remove_parametrizations(layer, "weight", leave_parametrized=False))
+    report([p.grad for p in layer.parameters()], [type(p) for p in layer.parameters()])
+    report.raises(lambda: P.remove_parametrizations(layer, "weight", leave_parametrized=False))
     P.remove_parametrizations(layer, "weight")
-    tell(repr(layer), layer.weight, type(layer.weight))
+    report(repr(layer), layer.weight, type(layer.weight))
 
 
 @story
-def test_of_buffers(L, tell):
+def test_of_buffers(L, report):
     P, (_, Double, _, Pair, _) = tools(L), kinds(L)
     m = L.nn.Module()
     m.register_buffer("a", L.arange(4.0).view(2, 2))
     P.register_parametrization(m, "a", Double())
-    tell(repr(m), m.a, m.state_dict(), list(m.parameters()), [n for n, _ in m.named_buffers()])
+    report(repr(m), m.a, m.state_dict(), list(m.parameters()), [n for n, _ in m.named_buffers()])
     m.a = L.ones(2, 2)
-    tell(m.state_dict())
+    report(m.state_dict())
     P.remove_parametrizations(m, "a")
-    tell(m.state_dict(), type(m.a))
+    report(m.state_dict(), type(m.a))
     P.register_parametrization(m, "a", Pair())
-    tell(m.state_dict())
+    report(m.state_dict())
 
 
 @story
-def test_copies_and_state(L, tell):
+def test_copies_and_state(L, report):
     P, (_, Double, *_) = tools(L), kinds(L)
     layer = P.register_parametrization(L.nn.Linear(2, 2), "weight", Double())
     again = copy.deepcopy(layer)
-    tell(repr(again), type(again) is type(layer), again.weight, again.weight is layer.weight)
+    report(repr(again), type(again) is type(layer), again.weight, again.weight is layer.weight)
     with L.no_grad():
         layer.parametrizations.weight.original.fill_(1)
-    tell(layer.weight, again.weight)
-    tell(layer.load_state_dict(again.state_dict()), layer.weight)
-    tell.raises(lambda: layer.load_state_dict(L.nn.Linear(2, 2).state_dict()))
-    tell.raises(lambda: pickle.dumps(layer))
-    tell(layer.double().weight, layer.eval().parametrizations.weight[0].training)
+    report(layer.weight, again.weight)
+    report(layer.load_state_dict(again.state_dict()), layer.weight)
+    report.raises(lambda: layer.load_state_dict(L.nn.Linear(2, 2).state_dict()))
+    report.raises(lambda: pickle.dumps(layer))
+    report(layer.double().weight, layer.eval().parametrizations.weight[0].training)
     net = L.nn.Sequential(layer, L.nn.Linear(2, 2))
-    tell(copy.deepcopy(net)[0].weight, repr(net))
+    report(copy.deepcopy(net)[0].weight, repr(net))
 
 
 @story
-def test_cached(L, tell):
+def test_cached(L, report):
     P, (*_, Returns) = tools(L), kinds(L)
     calls = []
     layer = L.nn.Linear(2, 2)
@@ -145,14 +145,14 @@ def test_cached(L, tell):
     calls.clear()
     with P.cached():
         with P.cached():
-            tell(layer.weight is layer.weight, len(calls))
-        tell(layer.weight is layer.weight, len(calls))
+            report(layer.weight is layer.weight, len(calls))
+        report(layer.weight is layer.weight, len(calls))
         (layer(L.ones(1, 2)) + layer(L.ones(1, 2))).sum().backward()
-    tell(layer.weight is layer.weight, len(calls), layer.parametrizations.weight.original.grad)
+    report(layer.weight is layer.weight, len(calls), layer.parametrizations.weight.original.grad)
 
 
 @story
-def test_copies_of_modules_with_slots(L, tell):
+def test_copies_of_modules_with_slots(L, report):
     P, (_, Double, *_) = tools(L), kinds(L)
 
     class Slotted(L.nn.Linear):
@@ -161,7 +161,7 @@ def test_copies_of_modules_with_slots(L, tell):
     layer = Slotted(2, 2)
     layer.extra = [1]
     again = copy.deepcopy(P.register_parametrization(layer, "weight", Double()))
-    tell(again.extra, again.extra is layer.extra, hasattr(again, "unset"))
+    report(again.extra, again.extra is layer.extra, hasattr(again, "unset"))
 
 
 def test_a_copy_has_a_cache_of_its_own():
@@ -176,24 +176,24 @@ def test_a_copy_has_a_cache_of_its_own():
 
 
 @story
-def test_transfer(L, tell):
+def test_transfer(L, report):
     P, (Symmetric, Double, _, Pair, _) = tools(L), kinds(L)
     a, b, c = (L.nn.Linear(2, 2) for _ in range(3))
     P.register_parametrization(a, "weight", Symmetric())
     P.register_parametrization(a, "weight", Double())
     P.register_parametrization(a, "bias", Double())
-    tell(repr(P.transfer_parametrizations_and_params(a, b)), b.weight, b.state_dict())
-    tell(b.parametrizations.weight.original is a.parametrizations.weight.original)
-    tell(repr(P.transfer_parametrizations_and_params(a, c, "bias")), c.bias)
-    tell(P.transfer_parametrizations_and_params(L.nn.Linear(1, 1), c) is c)
+    report(repr(P.transfer_parametrizations_and_params(a, b)), b.weight, b.state_dict())
+    report(b.parametrizations.weight.original is a.parametrizations.weight.original)
+    report(repr(P.transfer_parametrizations_and_params(a, c, "bias")), c.bias)
+    report(P.transfer_parametrizations_and_params(L.nn.Linear(1, 1), c) is c)
     d, e = L.nn.Linear(2, 2), L.nn.Module()
     P.register_parametrization(d, "weight", Pair())
     P.transfer_parametrizations_and_params(d, e)
-    tell(repr(e), e.weight, e.parametrizations.weight.original1 is d.parametrizations.weight.original1)
+    report(repr(e), e.weight, e.parametrizations.weight.original1 is d.parametrizations.weight.original1)
 
 
 @story
-def test_what_does_not_fit(L, tell):
+def test_what_does_not_fit(L, report):
     P, (_, Double, Blind, Pair, Returns) = tools(L), kinds(L)
     layer = L.nn.Linear(2, 3)
     before = layer.weight
@@ -206,12 +206,12 @@ def test_what_does_not_fit(L, tell):
         Returns(lambda X: X, lambda A: A.double()),
         Returns(lambda X, Y: X, lambda A: (A, 3)),
     ):
-        tell.raises(lambda wrong=wrong: put(layer, "weight", wrong))
-        tell(repr(layer), layer.weight is before)
+        report.raises(lambda wrong=wrong: put(layer, "weight", wrong))
+        report(repr(layer), layer.weight is before)
     for name in ("no", "in_features"):
-        tell.raises(lambda name=name: put(layer, name, Double()))
-    tell.raises(lambda: P.remove_parametrizations(layer, "weight"))
-    tell.raises(lambda: P.ParametrizationList([], layer.weight))
+        report.raises(lambda name=name: put(layer, name, Double()))
+    report.raises(lambda: P.remove_parametrizations(layer, "weight"))
+    report.raises(lambda: P.ParametrizationList([], layer.weight))
     put(layer, "weight", Double())
     for wrong in (
         Returns(lambda X: 3),
@@ -221,21 +221,21 @@ def test_what_does_not_fit(L, tell):
         Returns(lambda X: X, lambda A: A[:1]),
         Returns(lambda X: X, lambda A: A.double()),
     ):
-        tell.raises(lambda wrong=wrong: put(layer, "weight", wrong))
-    tell(repr(layer), layer.weight)
-    tell.raises(lambda: setattr(layer, "weight", L.ones(3, 2, dtype=L.float64)))
-    tell.raises(lambda: setattr(layer, "weight", L.nn.Parameter(L.ones(3, 2))))
-    tell.raises(lambda: P.remove_parametrizations(layer, "bias"))
-    tell(put(layer, "weight", Returns(lambda X: X[:1]), unsafe=True).weight)
+        report.raises(lambda wrong=wrong: put(layer, "weight", wrong))
+    report(repr(layer), layer.weight)
+    report.raises(lambda: setattr(layer, "weight", L.ones(3, 2, dtype=L.float64)))
+    report.raises(lambda: setattr(layer, "weight", L.nn.Parameter(L.ones(3, 2))))
+    report.raises(lambda: P.remove_parametrizations(layer, "bias"))
+    report(put(layer, "weight", Returns(lambda X: X[:1]), unsafe=True).weight)
     blind = put(L.nn.Linear(2, 2), "weight", Blind())
-    tell.raises(lambda: setattr(blind, "weight", L.ones(2, 2)))
+    report.raises(lambda: setattr(blind, "weight", L.ones(2, 2)))
     pair = put(L.nn.Linear(2, 2), "weight", Pair())
     inverse = {"now": None}
     pair.parametrizations.weight[0].right_inverse = lambda A: inverse["now"]
     one = L.ones(1, 2)
     for given in (3, one, (one,), (one, 3), (one, one.double())):
         inverse["now"] = given
-        tell.raises(lambda: setattr(pair, "weight", L.ones(2, 2)))
+        report.raises(lambda: setattr(pair, "weight", L.ones(2, 2)))
 
 
 def test_a_sequence_that_does_not_fit_changes_nothing():
@@ -250,22 +250,22 @@ def test_a_sequence_that_does_not_fit_changes_nothing():
 
 
 @story
-def test_unsafe(L, tell):
+def test_unsafe(L, report):
     P, (*_, Returns) = tools(L), kinds(L)
     m = L.nn.Module()
     m.register_parameter("w", L.nn.Parameter(L.ones(2, 3)))
     P.register_parametrization(
         m, "w", Returns(lambda X: X.t().double(), lambda A: A.t().float()), unsafe=True
     )
-    tell(m.w, m.parametrizations.w.unsafe, m.parametrizations.w.original)
+    report(m.w, m.parametrizations.w.unsafe, m.parametrizations.w.original)
     m.w = L.zeros(3, 2, dtype=L.float64)
-    tell(m.w, m.state_dict())
+    report(m.w, m.state_dict())
     P.remove_parametrizations(m, "w", leave_parametrized=False)
-    tell(m.w)
+    report(m.w)
 
 
 @story
-def test_trained(L, tell):
+def test_trained(L, report):
     """A symmetric weight stays symmetric while an optimizer changes what it is made of."""
     P, (Symmetric, *_) = tools(L), kinds(L)
     layer = P.register_parametrization(L.nn.Linear(3, 3).double(), "weight", Symmetric())
@@ -276,17 +276,17 @@ def test_trained(L, tell):
         opt.zero_grad()
         ((layer(x) - y) ** 2).mean().backward()
         opt.step()
-    tell(layer.weight, bool((layer.weight == layer.weight.T).all()))
+    report(layer.weight, bool((layer.weight == layer.weight.T).all()))
 
 
 @pytest.mark.parametrize("names", [("weight",), ("weight", "bias")])
 @story
-def test_each_module_has_its_own_class(L, tell, names):
+def test_each_module_has_its_own_class(L, report, names):
     P, (_, Double, *_) = tools(L), kinds(L)
     a, b = L.nn.Linear(2, 2), L.nn.Linear(2, 2)
     for name in names:
         P.register_parametrization(a, name, Double())
-    tell(type(a) is type(b), isinstance(type(b).__dict__.get("weight"), property), repr(b))
+    report(type(a) is type(b), isinstance(type(b).__dict__.get("weight"), property), repr(b))
     for name in names:
         P.remove_parametrizations(a, name)
-    tell(type(a) is type(b))
+    report(type(a) is type(b))

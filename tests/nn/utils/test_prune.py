@@ -34,71 +34,73 @@ METHODS = {
 }
 
 
-def state(tell, module, hooked=True):
-    tell(list(module.state_dict()), module.state_dict(), [n for n, _ in module.named_parameters()])
-    tell(module.weight, type(module.weight), [type(h) for h in module._forward_pre_hooks.values()])
+def state(report, module, hooked=True):
+    report(list(module.state_dict()), module.state_dict(), [n for n, _ in module.named_parameters()])
+    report(module.weight, type(module.weight), [type(h) for h in module._forward_pre_hooks.values()])
 
 
 @pytest.mark.parametrize("method", METHODS)
 @story
-def test_each_method(L, tell, method):
+def test_each_method(L, report, method):
     P, net = tools(L), net_of(L)
     x = L.linspace(-1, 1, 32).view(1, 2, 4, 4)
     for module in (net[0], net[2]):
-        tell(METHODS[method](P, module, "weight") is module)
-        state(tell, module)
+        report(METHODS[method](P, module, "weight") is module)
+        state(report, module)
     net(x).sum().backward()
-    tell([p.grad for p in net.parameters()], P.is_pruned(net), P.is_pruned(net[1]))
+    report([p.grad for p in net.parameters()], P.is_pruned(net), P.is_pruned(net[1]))
     with L.no_grad():
         net[0].weight_orig.add_(1)
-    tell(net(x), net[0].weight)
-    tell(P.remove(net[0], "weight") is net[0], list(net[0].state_dict()), net[0].weight, type(net[0].weight))
-    tell(net(x), P.is_pruned(net), P.is_pruned(net[0]))
+    report(net(x), net[0].weight)
+    report(
+        P.remove(net[0], "weight") is net[0], list(net[0].state_dict()), net[0].weight, type(net[0].weight)
+    )
+    report(net(x), P.is_pruned(net), P.is_pruned(net[0]))
 
 
 @pytest.mark.parametrize("first", METHODS)
 @pytest.mark.parametrize("second", ["l1", "random count", "l2 slices", "random slices of dim 1", "identity"])
 @story
-def test_one_after_the_other(L, tell, first, second):
+def test_one_after_the_other(L, report, first, second):
     P, module = tools(L), net_of(L)[0]
     METHODS[first](P, module, "weight")
     METHODS[second](P, module, "weight")
     METHODS["l1"](P, module, "weight")
-    state(tell, module)
+    state(report, module)
     (hook,) = module._forward_pre_hooks.values()
-    tell(len(hook), [type(m) for m in hook], type(hook[0]), hook._tensor_name)
+    report(len(hook), [type(m) for m in hook], type(hook[0]), hook._tensor_name)
     P.l1_unstructured(module, "bias", amount=1)
-    tell(module.bias, len(module._forward_pre_hooks))
+    report(module.bias, len(module._forward_pre_hooks))
     P.remove(module, "weight")
-    tell(module.weight, list(module.state_dict()))
+    report(module.weight, list(module.state_dict()))
 
 
 @story
-def test_the_whole_network(L, tell):
+def test_the_whole_network(L, report):
     P, net = tools(L), net_of(L)
     pairs = [(net[0], "weight"), (net[2], "weight"), (net[2], "bias")]
     P.global_unstructured(pairs, pruning_method=P.L1Unstructured, amount=0.2)
-    tell(net.state_dict())
+    report(net.state_dict())
     P.global_unstructured(pairs, pruning_method=P.RandomUnstructured, amount=7)
-    tell(net.state_dict())
+    report(net.state_dict())
     scores = {(net[2], "bias"): L.arange(5.0) / 10}
     P.global_unstructured(
         iter(pairs), P.L1Unstructured, importance_scores=scores, amount=9
     ) if L is vistorch else (
         P.global_unstructured(pairs, P.L1Unstructured, importance_scores=scores, amount=9)
     )
-    tell(net.state_dict())
+    report(net.state_dict())
     for wrong in (
         lambda: P.global_unstructured(3, P.L1Unstructured, amount=1),
         lambda: P.global_unstructured(pairs, P.L1Unstructured, importance_scores=3, amount=1),
         lambda: P.global_unstructured(pairs, P.LnStructured, amount=1, n=2),
         lambda: P.global_unstructured(pairs, P.L1Unstructured, amount=1000),
     ):
-        tell.raises(wrong)
+        report.raises(wrong)
 
 
 @story
-def test_own_methods_and_masks(L, tell):
+def test_own_methods_and_masks(L, report):
     P = tools(L)
 
     class EveryOther(P.BasePruningMethod):
@@ -111,13 +113,13 @@ def test_own_methods_and_masks(L, tell):
 
     layer = L.nn.Linear(4, 3)
     EveryOther.apply(layer, "weight")
-    tell(layer.weight_mask, layer.weight)
+    report(layer.weight_mask, layer.weight)
     EveryOther.apply(layer, "weight")
-    tell(layer.weight_mask)
-    tell(P.custom_from_mask(layer, "bias", mask=L.tensor([0, 1, 0])).bias, layer.bias_mask)
-    tell(P.custom_from_mask(layer, "weight", L.eye(3, 4)).weight_mask)
-    tell(P.L1Unstructured(amount=2).prune(L.tensor([3.0, -1.0, 2.0, 0.5])))
-    tell(
+    report(layer.weight_mask)
+    report(P.custom_from_mask(layer, "bias", mask=L.tensor([0, 1, 0])).bias, layer.bias_mask)
+    report(P.custom_from_mask(layer, "weight", L.eye(3, 4)).weight_mask)
+    report(P.L1Unstructured(amount=2).prune(L.tensor([3.0, -1.0, 2.0, 0.5])))
+    report(
         P.L1Unstructured(amount=1).prune(
             L.ones(3), default_mask=L.tensor([1.0, 0, 1]), importance_scores=L.arange(3.0)
         )
@@ -125,7 +127,7 @@ def test_own_methods_and_masks(L, tell):
     scored = L.nn.Linear(2, 2)
     P.l1_unstructured(scored, "weight", 1, importance_scores=L.tensor([[3.0, 1.0], [2.0, 4.0]]))
     P.ln_structured(scored, "weight", 1, 2, 0, importance_scores=L.tensor([[3.0, 1.0], [2.0, 4.0]]))
-    tell(scored.weight_mask)
+    report(scored.weight_mask)
     strange = type("Strange", (EveryOther,), {"PRUNING_TYPE": "strange"})
     slices = type("Slices", (EveryOther,), {"PRUNING_TYPE": "structured"})
     for wrong in (
@@ -134,11 +136,11 @@ def test_own_methods_and_masks(L, tell):
         lambda: P.BasePruningMethod(),
         lambda: P.PruningContainer(P.Identity(), 3),
     ):
-        tell.raises(wrong)
+        report.raises(wrong)
 
 
 @story
-def test_what_does_not_fit(L, tell):
+def test_what_does_not_fit(L, report):
     P = tools(L)
     layer = L.nn.Linear(4, 3)
     for wrong in (
@@ -157,14 +159,14 @@ def test_what_does_not_fit(L, tell):
         lambda: P.custom_from_mask(layer, "weight", L.ones(2)),
         lambda: P.remove(layer, "weight"),
     ):
-        tell.raises(wrong)
-        tell(list(layer.state_dict()), layer.weight, type(layer.weight), len(layer._forward_pre_hooks))
+        report.raises(wrong)
+        report(list(layer.state_dict()), layer.weight, type(layer.weight), len(layer._forward_pre_hooks))
     container = P.PruningContainer()
     container._tensor_name = "weight"
     other = P.Identity()
     other._tensor_name = "bias"
-    tell.raises(lambda: container.add_pruning_method(3))
-    tell.raises(lambda: container.add_pruning_method(other))
+    report.raises(lambda: container.add_pruning_method(3))
+    report.raises(lambda: container.add_pruning_method(other))
 
 
 def test_pruned_modules_can_be_pickled():
@@ -179,7 +181,7 @@ def test_pruned_modules_can_be_pickled():
 
 
 @story
-def test_pruned_networks_learn(L, tell):
+def test_pruned_networks_learn(L, report):
     """What is pruned stays at zero while the rest is trained."""
     P, net = tools(L), net_of(L)
     for module in (net[0], net[2]):
@@ -191,4 +193,4 @@ def test_pruned_networks_learn(L, tell):
         (net(x) ** 2).mean().backward()
         opt.step()
     net(x)
-    tell(net[0].weight, net[2].weight, int((net[2].weight == 0).sum()))
+    report(net[0].weight, net[2].weight, int((net[2].weight == 0).sum()))

@@ -1,6 +1,6 @@
 """Records of factors of matrices, of what is solved with them, and of the exponential.
 
-Invariant: factors are made of well-conditioned matrices; what fails is asked for by what it tells, not by its numbers.
+Invariant: factors are made of well-conditioned matrices; what fails is compared by its report, not by its numbers.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from tests.ops.samples.linalg import a33, a34, a43, a233, indefinite, m23, m32, 
 b232 = X((2, 3, 2))
 plain = {"variants": False, "layouts": False}
 INTO = {"out": "torch lets the types of `out` pass that its kernels can hold"}
-TRIANGLE = "torch's gradient tells of the triangle that is not read, too"
+TRIANGLE = "torch's gradient shows the triangle that is not read, too"
 BOTH = {"gradcheck": TRIANGLE, "gradgradcheck": TRIANGLE, **INTO}
 
 

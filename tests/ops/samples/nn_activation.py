@@ -1,4 +1,4 @@
-"""Activations: relu and its kin, softmax, gates, dropout.
+"""Activations: relu and the like, softmax, gates, dropout.
 
 Invariant: what draws random numbers starts from a seed, so that its values are compared too.
 """

@@ -97,34 +97,34 @@ def batches(L):
 @pytest.mark.parametrize("name", batches(pytest.importorskip("torch")))
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @story
-def test_default_collate(L, tell, name):
+def test_default_collate(L, report, name):
     batch = batches(L)[name]
-    tell.raises(lambda: L.utils.data.default_collate(batch))
+    report.raises(lambda: L.utils.data.default_collate(batch))
 
 
 @pytest.mark.parametrize("name", batches(pytest.importorskip("torch")))
 @story
-def test_default_convert(L, tell, name):
+def test_default_convert(L, report, name):
     for sample in [*batches(L)[name], batches(L)[name]]:
-        tell.raises(lambda: L.utils.data.default_convert(sample))  # noqa: B023
+        report.raises(lambda: L.utils.data.default_convert(sample))  # noqa: B023
 
 
 @story
-def test_collate_leaves_the_samples_alone(L, tell):
+def test_collate_leaves_the_samples_alone(L, report):
     samples = [{"x": L.ones(2), "w": Words([1])}, {"x": L.zeros(2), "w": Words([2])}]
     batch = L.utils.data.default_collate(samples)
     batch["x"].add_(5)
-    tell(samples, batch)
+    report(samples, batch)
     sample = {"x": np.ones(2), "w": [np.zeros(1)]}
     made = L.utils.data.default_convert(sample)
-    tell(made, type(sample["x"]).__name__, type(sample["w"][0]).__name__)
+    report(made, type(sample["x"]).__name__, type(sample["w"][0]).__name__)
 
 
 @story
-def test_custom_maps(L, tell):
+def test_custom_maps(L, report):
     collate = L.utils.data._utils.collate.collate
     known = L.utils.data._utils.collate.default_collate_fn_map
-    tell(sorted(str(key) for key in known))
+    report(sorted(str(key) for key in known))
 
     class Picture:
         def __init__(self, n):
@@ -136,9 +136,9 @@ def test_custom_maps(L, tell):
     def pictures(batch, *, collate_fn_map=None):
         return collate([p.n for p in batch], collate_fn_map=collate_fn_map)
 
-    tell(collate([{"p": Photo(1)}, {"p": Photo(2)}], collate_fn_map={Picture: pictures, **known}))
-    tell.raises(lambda: collate([Picture(1)], collate_fn_map=known))
-    tell.raises(lambda: collate([1, 2]))
-    tell(
+    report(collate([{"p": Photo(1)}, {"p": Photo(2)}], collate_fn_map={Picture: pictures, **known}))
+    report.raises(lambda: collate([Picture(1)], collate_fn_map=known))
+    report.raises(lambda: collate([1, 2]))
+    report(
         collate([[1, 2], [3, 4]], collate_fn_map={(int, float): lambda batch, *, collate_fn_map: sum(batch)})
     )

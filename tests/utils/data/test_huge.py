@@ -97,21 +97,21 @@ LONG_ORDERS = {
 @pytest.mark.parametrize("name", LONG_ORDERS)
 @pytest.mark.parametrize("own", [True, False])
 @story
-def test_a_long_order_is_pytorchs_to_the_end_and_its_generator_too(L, tell, name, own):
+def test_a_long_order_is_pytorchs_to_the_end_and_its_generator_too(L, report, name, own):
     L.manual_seed(5)
     generator = L.Generator().manual_seed(11) if own else None
     keys = iter(LONG_ORDERS[name](L.utils.data.sampler, generator))
-    tell(list(itertools.islice(keys, 4)))
+    report(list(itertools.islice(keys, 4)))
     # what others draw between two batches neither changes the order nor differs itself
-    tell(L.rand(3), L.rand(2, generator=generator))
-    tell(hash(tuple(keys)), L.get_rng_state(), generator.get_state() if own else None)
+    report(L.rand(3), L.rand(2, generator=generator))
+    report(hash(tuple(keys)), L.get_rng_state(), generator.get_state() if own else None)
 
 
 @story
-def test_a_long_distributed_order(L, tell):
+def test_a_long_distributed_order(L, report):
     for drop_last in (True, False):
         sampler = L.utils.data.DistributedSampler(range(LONG), 4, 2, seed=5, drop_last=drop_last)
-        tell(hash(tuple(sampler)), len(sampler))
+        report(hash(tuple(sampler)), len(sampler))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 1024, 1025, 1026, 3000])

@@ -54,33 +54,33 @@ CHOICES = {
 
 @pytest.mark.parametrize("name", CHOICES)
 @story
-def test_batches(L, tell, name):
+def test_batches(L, report, name):
     loader = L.utils.data.DataLoader(squares(L), **CHOICES[name])
-    tell(len(loader), loader.batch_size, loader.drop_last, loader._auto_collation)
+    report(len(loader), loader.batch_size, loader.drop_last, loader._auto_collation)
     for _ in range(2):
-        tell(list(loader), L.get_rng_state())
+        report(list(loader), L.get_rng_state())
 
 
 @pytest.mark.parametrize("name", CHOICES)
 @story
-def test_tensors_side_by_side(L, tell, name):
+def test_tensors_side_by_side(L, report, name):
     data = L.utils.data.TensorDataset(L.arange(40.0).view(10, 2, 2).transpose(1, 2), L.arange(10))
     half = L.utils.data.Subset(data, [9, -8, 7, 6, 5, 4, 3, 2, 1, 0])
     for dataset in (data, half, L.utils.data.Subset(half, range(10))):
-        tell(list(L.utils.data.DataLoader(dataset, **CHOICES[name])), L.get_rng_state())
+        report(list(L.utils.data.DataLoader(dataset, **CHOICES[name])), L.get_rng_state())
 
 
 @story
-def test_a_generator_of_ones_own(L, tell):
+def test_a_generator_of_ones_own(L, report):
     generator = L.Generator().manual_seed(7)
     loader = L.utils.data.DataLoader(squares(L), batch_size=4, shuffle=True, generator=generator)
-    tell([y for _, y in loader], generator.get_state(), L.get_rng_state())
+    report([y for _, y in loader], generator.get_state(), L.get_rng_state())
     it = iter(loader)
-    tell(generator.get_state(), next(it), generator.get_state(), [y for _, y in it])
+    report(generator.get_state(), next(it), generator.get_state(), [y for _, y in it])
 
 
 @story
-def test_indices_that_are_no_plain_ints(L, tell):
+def test_indices_that_are_no_plain_ints(L, report):
     data = L.utils.data.TensorDataset(L.arange(6.0).view(3, 2))
     for indices in (
         [True, False],
@@ -95,13 +95,13 @@ def test_indices_that_are_no_plain_ints(L, tell):
     ):
         loader = L.utils.data.DataLoader(data, batch_sampler=[indices])
         try:
-            tell(list(loader))
+            report(list(loader))
         except Exception as error:
-            tell(type(error).__name__, str(error))
+            report(type(error).__name__, str(error))
 
 
 @story
-def test_what_the_shortcut_must_not_take(L, tell):
+def test_what_the_shortcut_must_not_take(L, report):
     D = L.utils.data
 
     class Doubled(D.TensorDataset):
@@ -121,13 +121,13 @@ def test_what_the_shortcut_must_not_take(L, tell):
 
     x = L.arange(4.0)
     for data in (Doubled(x), Items(x), Part(D.TensorDataset(x), [0, 1, 2, 3]), D.Subset([5, 6, 7], [2, 1])):
-        tell(list(D.DataLoader(data, batch_size=2)))
-    tell(
+        report(list(D.DataLoader(data, batch_size=2)))
+    report(
         next(iter(D.DataLoader(D.TensorDataset(L.ones(3, requires_grad=True)), batch_size=2)))[
             0
         ].grad_fn.name()
     )
-    tell(list(D.DataLoader(D.TensorDataset(x), batch_size=2, collate_fn=lambda batch: batch)))
+    report(list(D.DataLoader(D.TensorDataset(x), batch_size=2, collate_fn=lambda batch: batch)))
 
 
 def test_the_shortcut_is_taken_and_copies(monkeypatch):
@@ -144,7 +144,7 @@ def test_the_shortcut_is_taken_and_copies(monkeypatch):
         def op(self, rule, ins, consts, outs):
             asked.append(rule.name)
 
-    with Asks():  # who listens hears the ops
+    with Asks():  # a listener gets the ops
         list(vistorch.utils.data.DataLoader(data, batch_size=4))
     assert "stack" in asked
 
@@ -153,12 +153,12 @@ def test_the_shortcut_is_taken_and_copies(monkeypatch):
     "options", [{}, {"batch_size": 2}, {"batch_size": 2, "drop_last": True}, {"batch_size": None}]
 )
 @story
-def test_streams(L, tell, options):
+def test_streams(L, report, options):
     for said in (None, 5, 3):
         loader = L.utils.data.DataLoader(count(L, 5, said), **options)
-        tell.raises(lambda: len(loader))  # noqa: B023
-        tell(tell.warns(lambda: list(loader)))  # noqa: B023
-        tell(L.get_rng_state())
+        report.raises(lambda: len(loader))  # noqa: B023
+        report(report.warns(lambda: list(loader)))  # noqa: B023
+        report(L.get_rng_state())
 
 
 REFUSED = [
@@ -184,51 +184,51 @@ REFUSED = [
 
 @pytest.mark.parametrize("options", REFUSED, ids=str)
 @story
-def test_refusals(L, tell, options):
-    tell.raises(lambda: L.utils.data.DataLoader(range(4), **options))
+def test_refusals(L, report, options):
+    report.raises(lambda: L.utils.data.DataLoader(range(4), **options))
 
 
 @pytest.mark.parametrize("options", [{"shuffle": True}, {"sampler": [1]}, {"batch_sampler": [[1]]}], ids=str)
 @story
-def test_refusals_for_streams(L, tell, options):
-    tell.raises(lambda: L.utils.data.DataLoader(count(L, 3), **options))
+def test_refusals_for_streams(L, report, options):
+    report.raises(lambda: L.utils.data.DataLoader(count(L, 3), **options))
 
 
 @story
-def test_what_may_be_set_later(L, tell):
+def test_what_may_be_set_later(L, report):
     loader = L.utils.data.DataLoader(squares(L), batch_size=4)
     for name in ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"):
-        tell.raises(lambda: setattr(loader, name, None))  # noqa: B023
+        report.raises(lambda: setattr(loader, name, None))  # noqa: B023
     loader.collate_fn = len
-    tell(list(loader))
-    tell.raises(lambda: setattr(loader, "multiprocessing_context", "fork"))
-    tell(sorted(n for n in vars(loader) if not n.startswith("_")), loader.multiprocessing_context)
-    tell(L.utils.data.DataLoader[int] is not None)
+    report(list(loader))
+    report.raises(lambda: setattr(loader, "multiprocessing_context", "fork"))
+    report(sorted(n for n in vars(loader) if not n.startswith("_")), loader.multiprocessing_context)
+    report(L.utils.data.DataLoader[int] is not None)
 
 
 @story
-def test_warnings(L, tell):
-    tell(tell.warns(lambda: L.utils.data.DataLoader(range(3), num_workers=500)).num_workers)
+def test_warnings(L, report):
+    report(report.warns(lambda: L.utils.data.DataLoader(range(3), num_workers=500)).num_workers)
     loader = L.utils.data.DataLoader([1, 2], pin_memory=True)
-    tell(tell.warns(lambda: list(loader)))
+    report(report.warns(lambda: list(loader)))
     loader = L.utils.data.DataLoader([1, 2], pin_memory=True, pin_memory_device="cuda")
-    tell(tell.warns(lambda: list(loader)))
+    report(report.warns(lambda: list(loader)))
 
 
 @story
-def test_iterators(L, tell):
+def test_iterators(L, report):
     loader = L.utils.data.DataLoader(squares(L, 4), batch_size=2)
     a, b = iter(loader), iter(loader)
-    tell(next(a), next(b), next(a), len(a), iter(a) is a)
-    tell.raises(lambda: next(a))
-    tell.raises(lambda: next(a))
-    tell(next(b))
-    tell.raises(lambda: pickle.dumps(b))
-    tell(L.utils.data.get_worker_info())
+    report(next(a), next(b), next(a), len(a), iter(a) is a)
+    report.raises(lambda: next(a))
+    report.raises(lambda: next(a))
+    report(next(b))
+    report.raises(lambda: pickle.dumps(b))
+    report(L.utils.data.get_worker_info())
 
 
 @story
-def test_an_error_in_the_dataset_is_the_users(L, tell):
+def test_an_error_in_the_dataset_is_the_users(L, report):
     class Bad(L.utils.data.Dataset):
         def __len__(self):
             return 4
@@ -239,41 +239,41 @@ def test_an_error_in_the_dataset_is_the_users(L, tell):
             return i
 
     it = iter(L.utils.data.DataLoader(Bad(), batch_size=2))
-    tell.raises(lambda: next(it))
-    tell(next(it))
+    report.raises(lambda: next(it))
+    report(next(it))
 
 
 class Phases(Listener):
-    """What is told of loaders."""
+    """The events of loaders."""
 
     def __init__(self):
-        self.told = []
+        self.seen = []
 
     def phase(self, name, subject, *details):
         if name.startswith("loader"):
-            self.told.append((name, subject))
+            self.seen.append((name, subject))
 
 
 def test_a_watch_sees_epochs():
     loader = vistorch.utils.data.DataLoader([1, 2, 3])
     epoch = [("loader", loader), ("loader_end", loader)]
-    with Phases() as heard:
+    with Phases() as received:
         for _ in loader:
-            assert heard.told == epoch[:1]
-        assert heard.told == epoch
+            assert received.seen == epoch[:1]
+        assert received.seen == epoch
         for _ in loader:
             break
         gc.collect()
-        assert heard.told == epoch * 2
+        assert received.seen == epoch * 2
         for _ in vistorch.utils.data.DataLoader([1]):  # nothing but the iterator holds this loader
             pass
-        assert [name for name, _ in heard.told[4:]] == ["loader", "loader_end"] and heard.told[5][
+        assert [name for name, _ in received.seen[4:]] == ["loader", "loader_end"] and received.seen[5][
             1
         ] is not None
         left = iter(loader)
-    told = len(heard.told)
+    seen = len(received.seen)
     del left
-    assert len(heard.told) == told
+    assert len(received.seen) == seen
 
 
 def test_pinning_keeps_the_structure():

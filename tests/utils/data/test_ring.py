@@ -10,7 +10,7 @@ import pytest
 
 import vistorch
 from vistorch.utils.data import DataLoader, Dataset, TensorDataset, default_collate
-from vistorch.utils.data._workers import crew, entry, parcel, ring
+from vistorch.utils.data._workers import pickle_buffers, ring, worker_main, worker_pool
 
 pytestmark = [
     pytest.mark.skipif(not ring.supported(), reason="no memfd on this system"),
@@ -76,14 +76,14 @@ def test_no_memory_to_be_had(two_slots, monkeypatch):
 def test_buffers_that_lie_in_the_memory_stay_there():
     memory = np.zeros(4096, np.uint8)
     inside, outside = memory[64:128], np.full(100, 7, np.uint8)
-    spans, at = parcel.lay(memory, 128, [outside, inside])
+    spans, at = pickle_buffers.lay(memory, 128, [outside, inside])
     assert spans == [(128, 228), (64, 128)] and at == 228
     assert memory[128:228].tolist() == [7] * 100 and not memory[:128].any()
 
 
 def test_luggage_shares_memory_until_it_is_written_to():
     x = vistorch.arange(100_000.0)
-    luggage = parcel.Luggage({"x": x, "view": x[10:20]}, shared=True)
+    luggage = pickle_buffers.Luggage({"x": x, "view": x[10:20]}, shared=True)
     assert len(luggage.stream) < 5000
     fd = os.dup(luggage.fd)
     found = luggage.unpack()
@@ -155,7 +155,7 @@ def test_large_arrays_are_lent_and_only_so_many():
         labels.append(y)
         assert is_lent(x)
     kept = [x, *[next(it)[0] for _ in range(3)]]
-    assert [is_lent(k) for k in kept] == [True] * crew.LENDS + [False] * (4 - crew.LENDS)
+    assert [is_lent(k) for k in kept] == [True] * worker_pool.LENDS + [False] * (4 - worker_pool.LENDS)
 
 
 def test_small_arrays_are_not_lent():
@@ -233,7 +233,7 @@ def test_without_shared_memory_batches_go_through_the_pipe(monkeypatch, lacking)
 
 
 def test_a_bench_without_a_free_slot_offers_nothing():
-    bench = entry._Bench(None)
+    bench = worker_main._Bench(None)
     bench.open()
     assert bench.take((1000, 1000), np.dtype("f4")) is None and bench.give(b"", []) is None
     bench.close()

@@ -24,58 +24,58 @@ SAMPLERS = {
 @pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("own", [True, False])
 @story
-def test_orders(L, tell, name, own):
+def test_orders(L, report, name, own):
     generator = L.Generator().manual_seed(11) if own else None
     sampler = SAMPLERS[name](L.utils.data.sampler, generator)
     for _ in range(2):
-        tell(list(sampler), len(sampler))
-        tell(L.get_rng_state(), generator.get_state() if own else None)
+        report(list(sampler), len(sampler))
+        report(L.get_rng_state(), generator.get_state() if own else None)
 
 
 @story
-def test_an_order_that_is_left_has_drawn_no_more_than_it_needed(L, tell):
+def test_an_order_that_is_left_has_drawn_no_more_than_it_needed(L, report):
     order = iter(L.utils.data.RandomSampler(range(50), replacement=True))
-    tell(L.get_rng_state(), next(order), L.get_rng_state())
+    report(L.get_rng_state(), next(order), L.get_rng_state())
 
 
 @story
-def test_refusals(L, tell):
+def test_refusals(L, report):
     S = L.utils.data
-    tell.raises(lambda: S.RandomSampler(range(3), replacement=1))
-    tell.raises(lambda: S.RandomSampler(range(3), num_samples=0))
-    tell.raises(lambda: S.RandomSampler(range(3), num_samples=1.5))
-    tell.raises(lambda: S.RandomSampler([]))
-    tell(len(S.RandomSampler(range(3), num_samples=True)))
+    report.raises(lambda: S.RandomSampler(range(3), replacement=1))
+    report.raises(lambda: S.RandomSampler(range(3), num_samples=0))
+    report.raises(lambda: S.RandomSampler(range(3), num_samples=1.5))
+    report.raises(lambda: S.RandomSampler([]))
+    report(len(S.RandomSampler(range(3), num_samples=True)))
     for count in (0, -1, 2.0, True):
-        tell.raises(lambda: S.WeightedRandomSampler([1.0], count))  # noqa: B023
-        tell.raises(lambda: S.BatchSampler(range(3), count, False))  # noqa: B023
-    tell.raises(lambda: S.WeightedRandomSampler([1.0], 1, replacement=1))
-    tell.raises(lambda: S.WeightedRandomSampler([[1.0, 2.0]], 1))
-    tell.raises(lambda: S.BatchSampler(range(3), 2, 1))
-    tell.raises(lambda: iter(S.Sampler()))
-    tell.raises(lambda: len(S.Sampler()))
+        report.raises(lambda: S.WeightedRandomSampler([1.0], count))  # noqa: B023
+        report.raises(lambda: S.BatchSampler(range(3), count, False))  # noqa: B023
+    report.raises(lambda: S.WeightedRandomSampler([1.0], 1, replacement=1))
+    report.raises(lambda: S.WeightedRandomSampler([[1.0, 2.0]], 1))
+    report.raises(lambda: S.BatchSampler(range(3), 2, 1))
+    report.raises(lambda: iter(S.Sampler()))
+    report.raises(lambda: len(S.Sampler()))
 
 
 @pytest.mark.parametrize("drop_last", [True, False])
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize(("length", "replicas"), [(10, 3), (9, 3), (2, 5), (11, 4), (6, 4)])
 @story
-def test_distributed(L, tell, length, replicas, shuffle, drop_last):
+def test_distributed(L, report, length, replicas, shuffle, drop_last):
     for rank in range(replicas):
         try:
             sampler = L.utils.data.DistributedSampler(
                 range(length), replicas, rank, shuffle=shuffle, seed=5, drop_last=drop_last
             )
-            tell(len(sampler), sampler.total_size, list(sampler))
+            report(len(sampler), sampler.total_size, list(sampler))
             sampler.set_epoch(2)
-            tell(list(sampler))
+            report(list(sampler))
         except Exception as error:
-            tell(type(error).__name__, str(error))
-    tell(L.get_rng_state())
+            report(type(error).__name__, str(error))
+    report(L.get_rng_state())
 
 
 @story
-def test_distributed_refusals(L, tell):
+def test_distributed_refusals(L, report):
     S = L.utils.data
-    tell.raises(lambda: S.DistributedSampler(range(4), 2, 2))
-    tell.raises(lambda: S.DistributedSampler(range(4), 2, -1))
+    report.raises(lambda: S.DistributedSampler(range(4), 2, 2))
+    report.raises(lambda: S.DistributedSampler(range(4), 2, -1))

@@ -291,9 +291,9 @@ def test_a_worker_that_cannot_be_started(monkeypatch):
 
 
 def test_a_worker_that_will_not_leave_is_ended(monkeypatch):
-    from vistorch.utils.data._workers import crew
+    from vistorch.utils.data._workers import worker_pool
 
-    monkeypatch.setattr(crew, "GRACE", 0.2)
+    monkeypatch.setattr(worker_pool, "GRACE", 0.2)
 
     def stay():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -309,9 +309,9 @@ def test_a_worker_that_will_not_leave_is_ended(monkeypatch):
 
 
 def test_a_stopped_worker_is_ended(monkeypatch):
-    from vistorch.utils.data._workers import crew
+    from vistorch.utils.data._workers import worker_pool
 
-    monkeypatch.setattr(crew, "GRACE", 0.2)
+    monkeypatch.setattr(worker_pool, "GRACE", 0.2)
     it = iter(DataLoader(range(10), num_workers=1))
     pid = it._workers[0].pid
     os.kill(pid, signal.SIGSTOP)

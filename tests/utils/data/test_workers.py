@@ -49,14 +49,14 @@ CHOICES = {
 
 @pytest.mark.parametrize("name", CHOICES)
 @story
-def test_batches(L, tell, name):
+def test_batches(L, report, name):
     loader = L.utils.data.DataLoader(squares(L), **CHOICES[name])
     for _ in range(2):
-        tell(list(loader), L.get_rng_state())
+        report(list(loader), L.get_rng_state())
 
 
 @story
-def test_random_numbers_of_workers(L, tell):
+def test_random_numbers_of_workers(L, report):
     class Draws(L.utils.data.Dataset):
         def __len__(self):
             return 4
@@ -67,9 +67,9 @@ def test_random_numbers_of_workers(L, tell):
 
     for persistent in (False, True):
         loader = L.utils.data.DataLoader(Draws(), num_workers=2, persistent_workers=persistent)
-        tell(list(loader), list(loader), L.get_rng_state())
+        report(list(loader), list(loader), L.get_rng_state())
     generator = L.Generator().manual_seed(2**40 + 5)
-    tell(list(L.utils.data.DataLoader(Draws(), num_workers=1, generator=generator)), generator.get_state())
+    report(list(L.utils.data.DataLoader(Draws(), num_workers=1, generator=generator)), generator.get_state())
 
 
 def stream(L, lengths):
@@ -84,17 +84,17 @@ def stream(L, lengths):
 @pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize("lengths", [(5, 5), (1, 7), (9, 0), (0, 0)])
 @story
-def test_streams(L, tell, lengths, persistent):
+def test_streams(L, report, lengths, persistent):
     for options in ({"batch_size": 2}, {"batch_size": 2, "drop_last": True}, {"batch_size": None}):
         loader = L.utils.data.DataLoader(
             stream(L, lengths), num_workers=2, persistent_workers=persistent, **options
         )
         for _ in range(1 + persistent):
-            tell(list(loader))
+            report(list(loader))
 
 
 @story
-def test_a_stream_longer_than_it_says(L, tell):
+def test_a_stream_longer_than_it_says(L, report):
     class Said(type(stream(L, None))):
         def __len__(self):
             return 3
@@ -106,14 +106,14 @@ def test_a_stream_longer_than_it_says(L, tell):
             return "Said"
 
     loader = L.utils.data.DataLoader(Said(), num_workers=2)
-    tell(len(loader), tell.warns(lambda: list(loader)))
+    report(len(loader), report.warns(lambda: list(loader)))
 
 
 @story
-def test_any_order(L, tell):
+def test_any_order(L, report):
     loader = L.utils.data.DataLoader(squares(L, 20), batch_size=3, num_workers=2, in_order=False)
     found = sorted(y.tolist() for _, y in loader)
-    tell(found, L.get_rng_state())
+    report(found, L.get_rng_state())
 
 
 def test_any_order_does_not_wait_for_the_slow_one(tmp_path):
@@ -160,13 +160,13 @@ def frames_gone(text):
     "error", [ValueError("one"), KeyError("one"), StopIteration("one"), TwoArguments(1, 2)], ids=repr
 )
 @story
-def test_errors(L, tell, error):
+def test_errors(L, report, error):
     it = iter(L.utils.data.DataLoader(failing(L, error), num_workers=2))
-    tell(next(it))
+    report(next(it))
     with pytest.raises(Exception) as caught:
         next(it)
-    tell(type(caught.value).__name__, frames_gone(caught.value))
-    tell(list(it))  # it goes on with the next
+    report(type(caught.value).__name__, frames_gone(caught.value))
+    report(list(it))  # it goes on with the next
 
 
 def test_an_error_names_the_line():
@@ -206,7 +206,7 @@ def test_errors_before_the_first_sample():
 
 
 @story
-def test_worker_init_fn(L, tell):
+def test_worker_init_fn(L, report):
     def mark(worker):
         info = L.utils.data.get_worker_info()
         info.dataset.mark = worker * 10
@@ -223,11 +223,11 @@ def test_worker_init_fn(L, tell):
             return self.mark, self.refused
 
     data = Marked()
-    tell(list(L.utils.data.DataLoader(data, num_workers=2, worker_init_fn=mark)), hasattr(data, "mark"))
+    report(list(L.utils.data.DataLoader(data, num_workers=2, worker_init_fn=mark)), hasattr(data, "mark"))
 
 
 @story
-def test_all_kinds_of_batches_cross(L, tell):
+def test_all_kinds_of_batches_cross(L, report):
     weight = L.nn.Parameter(L.ones(3))
     batches = [
         L.arange(6.0).view(2, 3),
@@ -260,12 +260,12 @@ def test_all_kinds_of_batches_cross(L, tell):
             return batches[i]
 
     for x in L.utils.data.DataLoader(Given(), num_workers=1, batch_size=None, collate_fn=lambda x: x):
-        tell(x)
+        report(x)
         if isinstance(x, (L.Tensor, np.ndarray)):
-            tell(type(x).__name__, str(x.dtype).split(".")[-1])
+            report(type(x).__name__, str(x.dtype).split(".")[-1])
         if isinstance(x, L.Tensor) and not x.requires_grad and x.is_floating_point():
             x.add_(1)  # it can be written to
-            tell(x)
+            report(x)
 
 
 def test_what_is_local_comes_back_as_itself():
@@ -444,7 +444,7 @@ def test_ways_to_start(context):
         del os.environ["VISTORCH_TEST_OWN"]
     assert seen["name"] == "DataLoader worker 0" and seen["daemon"] and seen["omp"] == "1"
     assert seen["mine"] == "yes" and seen["cwd"] == os.getcwd() and not seen["cuda"]
-    assert seen["threads"] <= 2  # the worker, and the thread that reads what it is told
+    assert seen["threads"] <= 2  # the worker, and the thread that reads its orders
 
 
 def test_numerical_libraries_have_one_thread(monkeypatch):

@@ -1,4 +1,4 @@
-"""MNIST and its kin from files of the genuine form, made here and served by this machine."""
+"""MNIST and the like from files of the genuine form, made here and served by this machine."""
 
 import gzip
 import hashlib

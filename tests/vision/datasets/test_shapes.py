@@ -78,7 +78,7 @@ def test_no_picture_twice():
     assert len({picture.tobytes() for picture in many}) == 9000
 
 
-def test_colours_tell_nothing():
+def test_colours_give_no_class_away():
     """The mean colours of the classes are alike: the shape must be seen."""
     shapes = Shapes(length=10_000)
     targets = np.array(shapes.targets)

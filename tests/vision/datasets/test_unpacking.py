@@ -82,13 +82,13 @@ def test_files_there_are_replaced_and_others_stay(tmp_path):
     assert tree(out) == {**FILES, "d/mine": b"mine"}
 
 
-@pytest.mark.parametrize(("ending", "room"), [(".gz", gzip), (".bz2", bz2), (".xz", lzma)])
-def test_single_files(tmp_path, ending, room):
+@pytest.mark.parametrize(("ending", "module"), [(".gz", gzip), (".bz2", bz2), (".xz", lzma)])
+def test_single_files(tmp_path, ending, module):
     path = tmp_path / f"train-labels-idx1-ubyte{ending}"
-    path.write_bytes(room.compress(b"labels" * 1000))
+    path.write_bytes(module.compress(b"labels" * 1000))
     assert extract_archive(path) == str(tmp_path / "train-labels-idx1-ubyte")
     assert (tmp_path / "train-labels-idx1-ubyte").read_bytes() == b"labels" * 1000
-    path.write_bytes(room.compress(b"labels" * 1000)[:-9])
+    path.write_bytes(module.compress(b"labels" * 1000)[:-9])
     with pytest.raises(
         Refused, match=r"was not unpacked: it is broken \(.*\); delete it and download again$"
     ):

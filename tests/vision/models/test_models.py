@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vistorch
-from tests.vision.models.twins import twin
+from tests.vision.models.counterparts import counterpart
 from vistorch.vision import models
 
 torch = pytest.importorskip("torch", reason="torch is the reference")
@@ -131,17 +131,17 @@ def test_like_torch(name):
     """First values, printed form, scores and gradients of the same lines."""
     config, size = RUN[name]
     pictures = np.random.default_rng(0).random((2, 3, size, size), np.float32)
-    told = []
-    for library, room in ((vistorch, models), (torch, twin())):
+    seen = []
+    for library, package in ((vistorch, models), (torch, counterpart())):
         library.manual_seed(0)
-        network = getattr(room, name)(**config)
+        network = getattr(package, name)(**config)
         first = {key: np.array(value.numpy()) for key, value in network.state_dict().items()}
         network.eval()
         x = library.tensor(pictures)
         with library.no_grad():
-            quiet = network(x)
+            without_warnings = network(x)
         # From the same values and in float64: a batch normalization over a few values loses most digits of float32.
-        start = told[0][1] if told else first
+        start = seen[0][1] if seen else first
         network.load_state_dict({key: library.tensor(value) for key, value in start.items()})
         network.train().double()
         x = x.detach().double().requires_grad_()
@@ -152,10 +152,18 @@ def test_like_torch(name):
         library.nn.functional.cross_entropy(scores, library.tensor([0, 2])).backward()
         grads = {key: p.grad.numpy() for key, p in network.named_parameters()}
         after = {key: np.array(value.numpy()) for key, value in network.named_buffers()}
-        told.append(
-            (repr(network), first, quiet.numpy(), scores.detach().numpy(), grads, x.grad.numpy(), after)
+        seen.append(
+            (
+                repr(network),
+                first,
+                without_warnings.numpy(),
+                scores.detach().numpy(),
+                grads,
+                x.grad.numpy(),
+                after,
+            )
         )
-    ours, theirs = told
+    ours, theirs = seen
     assert ours[0] == theirs[0]
     for mine, other in ((ours[1], theirs[1]), (ours[6], theirs[6]), (ours[4], theirs[4])):
         assert list(mine) == list(other)
@@ -173,19 +181,19 @@ def test_like_torch(name):
 @pytest.mark.parametrize("name", ["vgg11", "vgg13_bn", "alexnet"])
 def test_features_like_torch(name, monkeypatch):
     """The large networks: printed form whole, the convolutions with their values."""
-    told = []
+    seen = []
     pictures = np.random.default_rng(0).random((1, 3, 64, 64), np.float32)
-    for library, room in ((vistorch, models), (torch, twin())):
+    for library, package in ((vistorch, models), (torch, counterpart())):
         library.manual_seed(0)
-        network = getattr(room, name)(num_classes=2)
+        network = getattr(package, name)(num_classes=2)
         x = library.tensor(pictures, requires_grad=True)
         features = network.features.eval()(x)
         features.square().mean().backward()
         last = network.classifier[-1]
-        told.append(
+        seen.append(
             (repr(network), features.detach().numpy(), x.grad.numpy(), np.array(last.weight.detach().numpy()))
         )
-    ours, theirs = told
+    ours, theirs = seen
     assert ours[0] == theirs[0]
     for mine, other in zip(ours[1:], theirs[1:], strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-3, atol=1e-4 * np.abs(other).max())
@@ -226,7 +234,7 @@ def test_work(name):
             done.append(module.weight.numel())
 
     with torch.device("meta"):
-        network = getattr(twin(), name)().eval()
+        network = getattr(counterpart(), name)().eval()
         for module in network.modules():
             module.register_forward_hook(count)
         assert network(torch.empty(1, 3, 224, 224)).shape == (1, 1000)
@@ -267,7 +275,7 @@ def test_first_values():
 
 def test_state_dict_both_ways():
     torch.manual_seed(1)
-    theirs = twin().resnet18(num_classes=4)
+    theirs = counterpart().resnet18(num_classes=4)
     ours = models.resnet18(num_classes=4)
     ours.load_state_dict(
         {key: vistorch.from_numpy(value.numpy()) for key, value in theirs.state_dict().items()}

@@ -1,4 +1,4 @@
-"""Records of trainings: a classifier, a regression, a language model, one that has not begun."""
+"""Records of training runs: a classifier, a regression, a language model, one that has not begun."""
 
 from tests.debug.watch import test_language, test_regression
 from tests.debug.watch.loops import small_training

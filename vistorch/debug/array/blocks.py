@@ -103,9 +103,9 @@ def pieces(shape: tuple[int, ...], block: tuple[int, ...], limit: int = PIECE) -
     steps = [0] * len(shape)
     after = 1
     for axis in reversed(range(len(shape))):
-        room = max(1, limit // (after * prod(block[:axis])))
+        most = max(1, limit // (after * prod(block[:axis])))
         n, k = shape[axis], block[axis]
-        steps[axis] = n if n <= room else max(k, room // k * k)
+        steps[axis] = n if n <= most else max(k, most // k * k)
         after *= steps[axis]
     starts = [0] * len(shape)
     while True:

@@ -36,9 +36,9 @@ def encode(
     values = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: ordered.size]]
     wide = most is None and cells.size <= WIDE_CELLS * budget / EXACT_BYTES and values.size > BYTE_LEVELS
     kind = np.dtype(np.uint16 if wide else np.uint8)
-    room = most or (WIDE_LEVELS if wide else BYTE_LEVELS)
-    exact = values.size <= room
-    levels = values if exact else _levels(values, ordered, room)
+    limit = most or (WIDE_LEVELS if wide else BYTE_LEVELS)
+    exact = values.size <= limit
+    levels = values if exact else _levels(values, ordered, limit)
     codes = np.empty(cells.shape, kind)
     if levels.size:
         middles = levels[:-1] / 2 + levels[1:] / 2  # halves: a difference may overflow
@@ -52,9 +52,9 @@ def encode(
     return None, codes, levels.astype(stored), exact and bool((levels.astype(stored) == levels).all())
 
 
-def _levels(values: np.ndarray, ordered: np.ndarray, room: int) -> np.ndarray:
-    """At most `room` of the different values; `ordered` are all cells, in order too."""
-    half = (room - 1) // 2
+def _levels(values: np.ndarray, ordered: np.ndarray, limit: int) -> np.ndarray:
+    """At most `limit` of the different values; `ordered` are all cells, in order too."""
+    half = (limit - 1) // 2
     lo, hi = float(values[0]), float(values[-1])
     even = lo / 2 + (hi / 2 - lo / 2) * np.linspace(0, 1, half)  # halves: the range itself may overflow
     right = np.searchsorted(values, even * 2).clip(0, values.size - 1)

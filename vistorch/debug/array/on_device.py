@@ -75,7 +75,7 @@ class _Walk:
                 self.pools = self._pool(inner)
         # in the array's own order, for positions
         back = sorted(range(len(source.order)), key=source.order.__getitem__)
-        self.straight = view.transpose(back)
+        self.in_order = view.transpose(back)
         self.counts = xp.zeros(256 if self.small else 2 * HALF, np.uint32)
         self._first()
         if not self.small:
@@ -96,10 +96,10 @@ class _Walk:
 
     def _pieces(self) -> Any:
         """Flat pieces in C order, and the position of the first element of each."""
-        straight = self.straight
+        in_order = self.in_order
         at = 0
-        for where in pieces(straight.shape, (1,) * straight.ndim, PIECE):
-            piece = self._typed(straight[where]).reshape(-1)
+        for where in pieces(in_order.shape, (1,) * in_order.ndim, PIECE):
+            piece = self._typed(in_order[where]).reshape(-1)
             yield at, piece
             at += piece.size
 

@@ -195,7 +195,7 @@ class ArrayRecord:
 
     def wire(self) -> State:
         """The state for the page: what JSON can hold, and numpy arrays in native C order."""
-        told = {
+        state = {
             "layout": self.layout,
             "title": self.title,
             "text": self.shown,
@@ -203,7 +203,7 @@ class ArrayRecord:
             "size": self.size,
             "says": list(self.says),
         }
-        return cast("State", told)
+        return cast("State", state)
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def find(source: Layout, value: object) -> int | None:
 
 def not_finite(source: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Where the first elements are that are not finite, and which: 0 for NaN, 1 for +inf, 2 for -inf."""
-    straight = source.order == tuple(range(len(source.order))) and not source.repeats
+    in_order = source.order == tuple(range(len(source.order))) and not source.repeats
     found, which, total = [np.empty(0, np.int64)], [np.empty(0, np.uint8)], 0
     for where, piece in _rows(source):
         mask = ~np.isfinite(piece)
@@ -37,7 +37,7 @@ def not_finite(source: Layout) -> tuple[np.ndarray, np.ndarray]:
         found.append(_near(where, mask, source))
         which.append(np.where(np.isnan(values), 0, np.where(values > 0, 1, 2)).astype(np.uint8))
         total += found[-1].size
-        if straight and total >= LISTED:
+        if in_order and total >= LISTED:
             break
         if total > HELD:
             found, which = _first(found, which)

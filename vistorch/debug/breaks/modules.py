@@ -1,4 +1,4 @@
-"""Which module an op ran in: the path as `named_modules()` tells it, noted at the node.
+"""Which module an op ran in: the path as `named_modules()` gives it, noted at the node.
 
 Invariant: while a module runs, everything in the same thread is in it; outside of all modules there is no path.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.graph import Leaf, Out
 from ..engine_nodes import NODES
 from ..line_lookup import line_of
@@ -85,7 +85,7 @@ class Moment:
     def measured(self, name: str) -> list[float]:
         """One number of each gradient that is sent; none of an empty one."""
         if name not in self._known:
-            with quiet():
+            with without_warnings():
                 self._known[name] = [_MEASURES[name](d) for d in self.sent if d.size]
         return self._known[name]
 

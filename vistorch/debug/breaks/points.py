@@ -24,7 +24,7 @@ class Walked(Protocol):
 
 
 class Breakpoint:
-    """Where a pass shall stop.
+    """Where a pass stops.
 
     Args:
         condition: text as `breaks.grammar` reads it, or a function of a Frame.
@@ -59,7 +59,7 @@ class Breakpoint:
         return frozenset(("line", "module")) if self.test is None else self.test.needs
 
     def holds(self, moment: Moment, stepper: Walked) -> bool:
-        """Whether the pass shall stop here."""
+        """Whether the pass stops here."""
         if not self.enabled:
             return False
         held = self.predicate(stepper.frame) if self.predicate is not None else self.test.holds(moment)

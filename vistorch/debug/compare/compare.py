@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.rules import TABLE
 from ..layers import spoken
 from ..numbers import plain
@@ -106,7 +106,7 @@ class _Comparison:
         )
         made.title = " against ".join(made.names)
         found: list[tuple[int, int, str, Op, Op, Difference, int]] = []
-        with quiet():
+        with without_warnings():
             made.leaves = self._leaves()
             # where all gradients agree, an op that went backward in one run only is one of a Function's own
             self.alone = bool(made.leaves)

@@ -96,7 +96,7 @@ class CompareRecord:
             near = {r["id"] + d for r in apart[:40] for d in (-2, -1, 1, 2)}
             most = {r["id"] for r in apart[: ROWS - len(near)]}
             rows = [r for r in rows if r["id"] in most or r["id"] in near] or rows[:ROWS]
-        told = {
+        state = {
             **vars(self),
             "rows": rows,
             "names": list(self.names),
@@ -104,7 +104,7 @@ class CompareRecord:
             "differing": len(apart),
             "report": self.text(),
         }
-        return cast("State", told)
+        return cast("State", state)
 
 
 def differs(row: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...engine.backward.node_vjp import fit, vjps_of
 from ...engine.base.modes import mode
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.op_factory import run
 from ...engine.core.record import record
 from ...engine.core.rules import TABLE
@@ -37,7 +37,7 @@ def forward_again(op: Op, ins: list, like: list[np.ndarray]) -> list[np.ndarray]
     if rule is None or op.consts is None or len(ins) != len(rule.inputs):
         return None
     try:
-        with quiet():
+        with without_warnings():
             arrays = [_operand(v, like[0].dtype) for v in ins]
             result = run(rule, CPU, arrays, op.consts)
     except (
@@ -66,7 +66,7 @@ def backward_again(op: Op, ins: list, outs: list, given: list) -> dict[int, np.n
         mode.on, mode.packers, mode.anomaly, mode.run = True, (), False, None
         node = record(rule, tuple(tensors), op.consts, made)
         gs: Any = given[0] if rule.differentiable_outs == 1 else list(given)
-        with quiet():
+        with without_warnings():
             raw = vjps_of(node, gs, False)
             return {i: np.asarray(fit(raw[i], node.edges[i], False)) for i in wanted if raw[i] is not None}
     except Exception:  # as above

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...engine.backward.backward_pass import order_of
 from ...engine.base import dtypes
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.graph import FREED, Leaf, Out, edge
 from ...engine.core.tensor import Tensor
 from ..engine_nodes import NODES
@@ -169,7 +169,7 @@ class Source:
         place = note_of(n).get("line")
         if place is None and call is not None:
             place = call.around()[0].place  # at least where the outermost module was called
-        told = [(f.input, f.latex) for f in formulas_of(n)]
+        latex_of = [(f.input, f.latex) for f in formulas_of(n)]
         name = n.name()
         row = note_of(n).get("row")  # of a trace that looked at it
         found = () if row is None else [m for m in (row.state, row.back) if m in MARKS]
@@ -185,7 +185,7 @@ class Source:
             saved=sum([k.bytes for k in kept if not k.alias]),
             shared=sum([k.bytes for k in kept if k.alias]),
             line=line_text(place),
-            formulas=tuple([(i, latex) for i, latex in told if latex]),
+            formulas=tuple([(i, latex) for i, latex in latex_of if latex]),
             kept=kept,
             mark=max(found, key=MARKS.index, default=""),
             row=-1 if row is None else row.index,
@@ -270,7 +270,7 @@ def _size(grad: Any) -> float | None:
     if data.dtype.kind not in "fc" or data.dtype.itemsize < 4:
         data = data.astype("float32")
     flat = data.reshape(-1)
-    with quiet():  # squares may overflow
+    with without_warnings():  # squares may overflow
         square = abs((flat * flat.conj()).sum()) if data.dtype.kind == "c" else flat @ flat
     found = float(square) ** 0.5
     return found if not math.isnan(found) else math.nan

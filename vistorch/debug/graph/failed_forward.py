@@ -168,7 +168,7 @@ def _given(frames: list[FrameType]) -> tuple[list[Tensor], str]:
 
 
 def _name(frame: FrameType) -> str:
-    """An op's name; functions that a factory made are all called `call`, and hold what tells it."""
+    """An op's name; functions that a factory made are all called `call`, and hold the name."""
     name = frame.f_code.co_name
     if name == "call":
         held = frame.f_locals

@@ -1,4 +1,4 @@
-"""Which group each node belongs to: the call of a module it was made in, or what its parameters tell.
+"""Which group each node belongs to: the call of a module it was made in, or what its parameters show.
 
 Calls are exact. Where nobody listened, an op that uses a parameter belongs to the parameter's module, and an op between
 two such ops to what is around both; a module that was used twice cannot be told apart then.
@@ -36,7 +36,7 @@ class Groups:
         return self.found.get(node, -1)
 
     def of_leaf(self, leaf: Any) -> int:
-        """The group of a leaf: none, it stands beside whoever uses it."""
+        """The group of a leaf: none, it stands beside its user."""
         return -1
 
     def by_path(self, place: tuple[str, str]) -> int:

@@ -39,7 +39,7 @@ def rank(label: str) -> int:
 
 
 def pills_of(record: Any) -> set[int]:
-    """The leaves that stand beside an op and not in a box below it: a page is told by the pills it gets."""
+    """The leaves that stand beside an op and not in a box below it: a page knows it by the pills it gets."""
     found = record.tree.__dict__.get("pills")
     if found is None:
         out: dict[int, list[int]] = {}
@@ -167,9 +167,9 @@ def fitted(label: Label, width: int) -> Label:
         whole = label._replace(right=f"{label.op} {label.right}".rstrip(), op="")
         short = label._replace(op="")
         return fitted(whole if GUTTER + 8 + _columns(whole) * COLUMN <= width else short, width)
-    room = int((width - GUTTER - 8) / COLUMN) - (cells(label.right) + 2 if label.right else 0)
-    plain = cut(label.plain, max(3, room - cells(label.bold) - 1)) if label.bold else cut(label.plain, room)
-    bold = cut(label.bold, room - cells(plain) - 1) if plain else cut(label.bold, room)
+    space = int((width - GUTTER - 8) / COLUMN) - (cells(label.right) + 2 if label.right else 0)
+    plain = cut(label.plain, max(3, space - cells(label.bold) - 1)) if label.bold else cut(label.plain, space)
+    bold = cut(label.bold, space - cells(plain) - 1) if plain else cut(label.bold, space)
     return Label("" if bold == "…" else bold, plain, label.right)
 
 

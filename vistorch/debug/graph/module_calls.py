@@ -68,7 +68,7 @@ class _Log(Listener):
         elif name == "forward_end":
             thread = get_ident()
             depth = self.depth.get(thread, 0)
-            # who starts to listen in the middle of a forward pass is told of ends without a beginning
+            # who starts to listen in the middle of a forward pass gets ends without a beginning
             if depth > 1:
                 self.depth[thread] = depth - 1
                 self.events.append((END, draw(), None, thread, None))
@@ -115,7 +115,7 @@ class Calls:
             _log.open -= 1
             if _log.open == 0:
                 Listener.__exit__(_log)
-                if _log.depth:  # nobody will tell of these calls' ends
+                if _log.depth:  # no event will come for these calls' ends
                     _log.depth.clear()
                     _log.events.append((STOPPED, draw(), None, 0, None))
 

@@ -57,12 +57,12 @@ class Norms(Listener):
         self.__exit__()
 
     def renew(self) -> None:
-        """Look at the next pass whatever the others have cost: somebody has begun something new."""
+        """Look at the next pass whatever the others have cost: something new has begun."""
         self.due = True
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """Look at a pass that is about to start, if there is time."""
-        if run.journal is not None:  # whoever keeps a journal sees the gradients there
+        if run.journal is not None:  # who keeps a journal sees the gradients there
             return
         begun = perf_counter() if self.since is None else self.since
         late = self.share is not None and self.spent > self.share * (perf_counter() - begun)

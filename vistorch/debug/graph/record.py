@@ -15,7 +15,7 @@ What `wire()` gives (kind "graph"); every text is data, every `[i]` into `string
   parameter), `bold` and `plain` (what stands in its box, cut to its width), `dtype`, `device`, `line`, `says`, `does`
   (a sentence: what the op computes), `chip` (not empty: a view that has no box, this sign rides on the
   way to its parameter).
-  Where a trace or an account of memory has looked: `mark` u8 (0 nothing or clean, 1 healed, 2 propagated, 3 birth of a
+  Where a trace or an account of memory has looked: `mark` u8 (0 nothing or clean, 1 healed, 2 propagated, 3 origin of a
   bad value) and `row` i32 (its row there, -1).
 - `kept`: columns `node` i32, `name` (string), `shape`, `bytes` i64, `alias` u8: what each node saved.
 - `edges`: columns `source`, `target` i32 (nodes), `input` (string: which input of the op), `output` i32 (which output

@@ -55,7 +55,7 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
         elif e.norm is not None:
             flows[e.target] = size_text(e.norm, e.value, 3) if e.target not in flows else ""
     rows = []
-    told: set[tuple[int, int]] = set()
+    titled: set[tuple[int, int]] = set()
     last: list[int] = []  # the frames around the last line
     for i, n in enumerate(nodes):
         if n.kind not in ("op", "failed") or n.chip:
@@ -65,8 +65,8 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
         around = frames if hidden[i] < 0 else frames[: frames.index(hidden[i])]
         for depth, g in enumerate(around):
             if last[: depth + 1] != around[: depth + 1]:
-                again = " (continued)" if (1, g) in told else ""
-                told.add((1, g))
+                again = " (continued)" if (1, g) in titled else ""
+                titled.add((1, g))
                 facts = [tree.about(g), count_text(tree.ops[g], "op")]
                 facts += [count_text(tree.parameters[g], "parameter")] if tree.parameters[g] else []
                 rows.append(("", f"{'  ' * depth}▾ {tree.label(g)}{again}: {_facts(facts)}", "", "", ""))
@@ -75,8 +75,8 @@ def _rows(record: Any) -> list[tuple[str, str, str, str, str]]:
         indent = "  " * len(around)
         if hidden[i] >= 0:
             g = hidden[i]
-            if (1, g) not in told:
-                told.add((1, g))
+            if (1, g) not in titled:
+                titled.add((1, g))
                 rows.append(_closed(record, g, indent, n))
             continue
         bold = tree.layer(i) or n.label

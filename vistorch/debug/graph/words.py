@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 MINUS = "−"
 KINDS = ("op", "parameter", "input", "constant", "failed")  # of a node
-MARKS = ("", "healed", "propagated", "birth")  # what a trace found at it
+MARKS = ("", "healed", "propagated", "origin")  # what a trace found at it
 
 
 def shape_text(shape: Sequence[int]) -> str:

@@ -251,11 +251,11 @@ class _Solver:
             y = self.top[i]
             port = (i == 0 and bool(self.ports[0])) or (i == len(self.layers) - 2 and bool(self.ports[1]))
             if bent[i]:
-                room = (s.down if port else s.curved) + min(48, bent[i] // 14)
-                following = y + tail[i] + room + head[i + 1]
+                gap = (s.down if port else s.curved) + min(48, bent[i] // 14)
+                following = y + tail[i] + gap + head[i + 1]
             else:
-                room = s.down // 3 if port else s.down
-                following = y + max(tall[i] + room, tail[i] + head[i + 1] + 2)
+                gap = s.down // 3 if port else s.down
+                following = y + max(tall[i] + gap, tail[i] + head[i + 1] + 2)
             self.low.append(y + tail[i])
             self.high.append(following - head[i + 1])
             self.top.append(following)

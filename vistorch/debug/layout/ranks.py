@@ -30,8 +30,8 @@ def without_cycles(count: int, edges: Sequence[tuple[int, int]]) -> tuple[list[i
         return order, set()
     place = _by_depth(count, below)
     turned = {i for i, (a, b) in enumerate(edges) if place[a] > place[b]}
-    straight = [(b, a) if i in turned else (a, b) for i, (a, b) in enumerate(edges)]
-    return without_cycles(count, straight)[0], turned
+    turned_edges = [(b, a) if i in turned else (a, b) for i, (a, b) in enumerate(edges)]
+    return without_cycles(count, turned_edges)[0], turned
 
 
 def _by_depth(count: int, below: list[list[int]]) -> list[int]:

@@ -27,7 +27,7 @@ class Drawing(TypedDict):
 
 WIDE, TALL = 150.0, 96.0  # of the largest side
 LEAST = 26.0
-ROOM = 720.0
+WIDTH = 720.0
 LETTER = 7.3
 BAR = 220.0
 
@@ -51,7 +51,7 @@ def drawing(operands: list, op: str, result: tuple[int, ...] | None, sides: list
         made = result is not None and i == len(boxes) - 1
         sign = "=" if made else "" if not i else op if i == 1 else ","
         gap = 20 + LETTER * len(sign) + 20 if sign else 0.0
-        if i and x + gap + box.width > ROOM:
+        if i and x + gap + box.width > WIDTH:
             x, y, row = 0.0, y + row + 12, 0.0
         if sign:
             parts.append(["text", _r(x + gap / 2), _r(y + 48), sign, "op", "middle"])

@@ -127,7 +127,7 @@ def _parts(tree: Any, frame: FrameType) -> tuple[list[Any], dict[str, Any]]:
         if any(isinstance(part, ast.Starred) for part in tree.args):
             return [], {}
         parts: list[Any] = list(tree.args)
-        if isinstance(tree.func, ast.Attribute) and not _is_room(tree.func.value, frame):
+        if isinstance(tree.func, ast.Attribute) and not _is_module(tree.func.value, frame):
             parts.insert(0, tree.func.value)
         return parts, {word.arg: word.value for word in tree.keywords if word.arg}
     if isinstance(tree, ast.BinOp):
@@ -141,7 +141,7 @@ def _parts(tree: Any, frame: FrameType) -> tuple[list[Any], dict[str, Any]]:
     return [], {}
 
 
-def _is_room(tree: Any, frame: FrameType) -> bool:
+def _is_module(tree: Any, frame: FrameType) -> bool:
     """Whether what stands before the dot is no tensor: a package such as `F`, or a module whose child is called."""
     while isinstance(tree, ast.Attribute):
         tree = tree.value

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ..breaks.kinds import short
 from ..layers import spoken
 from ..line_lookup import Line, line_of
@@ -73,7 +73,7 @@ class _Builder:
         if ops > MOST:
             made.skipped = max(0, min(wanted - MOST // 2, ops - MOST))
         self.rich = ops <= RICH
-        with quiet():
+        with without_warnings():
             try:
                 Walk(stepper).to(made.skipped)
             except Exception as exc:

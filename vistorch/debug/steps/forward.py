@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.graph import IN, OUT, Leaf, Out
 from ...engine.core.tensor import Tensor
 from ..engine_nodes import saved_of
@@ -31,7 +31,7 @@ class Forward:
             node = getattr(t, "_node", None)
             if node is not None:
                 self.values[(node.node, node.nr) if node.__class__ is Out else (node, 0)] = t._data
-        with quiet():
+        with without_warnings():
             for n in nodes:
                 for (kind, index, _), value in saved_of(n):
                     if kind == OUT:

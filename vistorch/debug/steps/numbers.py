@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ..numbers import host, norm_of, plain
 from .latex import compute, of_matrices, pieces, read, simplified, symbols
 from .words import index, number, shape
@@ -92,7 +92,7 @@ def numbers_of(known: Known, name: str, result: Any) -> Numbers | None:
     values, roles = _values(known, symbols(found[1]), result)
     tree = found[1]
     try:
-        with quiet():
+        with without_warnings():
             raw = np.asarray(compute(tree, values))
             fitted = _fit(raw, result.shape)
             exact = plain(result)

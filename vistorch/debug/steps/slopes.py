@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.base.numpy_warnings import quiet
+from ...engine.base.numpy_warnings import without_warnings
 from ..numbers import host, plain
 from .numbers import Known, Numbers, numbers_of, place_of, signed, sum_of
 from .words import index, number
@@ -76,7 +76,7 @@ def slopes_of(node: Any, incoming: Any, sent: dict[int, Any], vjp: Vjp) -> dict[
     places = {k: place_of(r) for k, r in results.items() if r.size}
     terms: dict[int, list[tuple[float, float]]] = {k: [] for k in places}
     try:
-        with quiet():
+        with without_warnings():
             for o, i, value in units:
                 found = vjp(node, _unit(came, o, i))
                 if found is None:

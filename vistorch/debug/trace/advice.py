@@ -70,7 +70,7 @@ def cure_of(
 
     Args:
         op: the row's name.
-        backward: whether the value was born in backward.
+        backward: whether the value came from backward.
         inputs: what the op's inputs are called.
         overflowed: whether it was given numbers that had grown large, and made them infinite.
         diverged: whether the loss had grown before: then the op is not to blame.

@@ -52,7 +52,7 @@ LARGE = 1e4  # from here on a result that is infinite is put down to growth
 
 @dataclass
 class BadValue:
-    """One birth: `at` are the first bad places of the output, `which` 0 NaN, 1 +inf, 2 -inf, 3 beyond the bound."""
+    """One origin: `at` are the first bad places of the output, `which` 0 NaN, 1 +inf, 2 -inf, 3 beyond the bound."""
 
     at: np.ndarray
     which: np.ndarray

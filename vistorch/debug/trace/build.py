@@ -53,8 +53,8 @@ class Source(Protocol):
 
 def build(trace: Source) -> TraceRecord:
     """The record of a trace."""
-    births = list(_births(trace))
-    first = births[0] if births else None
+    origins = list(_origins(trace))
+    first = origins[0] if origins else None
     made = TraceRecord(
         title="first bad value",
         sentence="",
@@ -68,34 +68,36 @@ def build(trace: Source) -> TraceRecord:
         error=trace.error,
     )
     made.leaves = _leaves(trace)
-    if births or any(r.state not in ("", "clean") or r.back not in ("", "clean") for r in trace.rows):
+    if origins or any(r.state not in ("", "clean") or r.back not in ("", "clean") for r in trace.rows):
         made.graph = trace.graph
     if first is not None:
-        made.first, *made.births = [_state_of(*b, diverged=_is_growth(trace.growth, *b)) for b in births[:9]]
+        made.first, *made.origins = [
+            _state_of(*b, diverged=_is_growth(trace.growth, *b)) for b in origins[:9]
+        ]
         made.sentence = _sentence(*first)
         made.cure = made.first["cure"]
-        made.more = _more(trace, first, births, made.leaves)
+        made.more = _more(trace, first, origins, made.leaves)
         if trace.growth is not None:
             made.course = _course(trace.growth, first)
     else:
-        made.sentence = _without_birth(trace, made)
+        made.sentence = _without_origin(trace, made)
         if trace.growth is not None:
             made.course = _course(trace.growth, None)
     made.source = _source(trace, first)
-    if trace.bound is None and any(r.back in ("birth", "propagated") for r in trace.rows):
+    if trace.bound is None and any(r.back in ("origin", "propagated") for r in trace.rows):
         made.says.append(STEP_INTO)
     if len(made.rows) < len(trace.rows):
         made.says.append(f"{len(trace.rows) - len(made.rows)} clean ops are not listed")
     return made
 
 
-def _births(trace: Source) -> Iterator[tuple[Row, str, BadValue]]:
-    """Births in the order they happened, of which values are kept."""
+def _origins(trace: Source) -> Iterator[tuple[Row, str, BadValue]]:
+    """Origins in the order they happened, of which values are kept."""
     for row in trace.rows:
-        if row.state == "birth" and row.facts is not None:
+        if row.state == "origin" and row.facts is not None:
             yield row, "forward", row.facts
     for row in trace.back_order:
-        if row.back == "birth" and row.back_facts is not None:
+        if row.back == "origin" and row.back_facts is not None:
             yield row, "backward", row.back_facts
 
 
@@ -123,7 +125,7 @@ def _sentence(row: Row, which: str, facts: BadValue) -> str:
     else:
         where, how = f"the backward of {where}", f"{op_of(row)} at {index(facts.at[0])}: {facts.how}"
     return (
-        f"The first bad value is born in {where}: {how}, in {facts.count:,} of {count(facts.size, 'value')}"
+        f"The first bad value comes from {where}: {how}, in {facts.count:,} of {count(facts.size, 'value')}"
         f"{_a(facts.outputs[0].shape)}."
     )
 
@@ -155,7 +157,7 @@ def _state_of(row: Row, which: str, facts: BadValue, diverged: bool = False) -> 
     }
 
 
-def _more(trace: Source, first: tuple, births: list, leaves: list) -> str:
+def _more(trace: Source, first: tuple, origins: list, leaves: list) -> str:
     """What came of the first bad value."""
     row, which, _ = first
     parts = []
@@ -165,12 +167,14 @@ def _more(trace: Source, first: tuple, births: list, leaves: list) -> str:
         last = next((r for r in reversed(trace.rows) if r.state), row)
         if healed and last.state in ("clean", "healed"):
             parts.append(f"{_line(healed[-1])} heals the forward pass")
-        elif last.state in ("propagated", "birth") and last is not row:
+        elif last.state in ("propagated", "origin") and last is not row:
             parts.append(f"it reaches {op_of(last)} in {_line(last, False)}, the last op")
-        born = next((b for b in births if b[1] == "backward"), None)
-        if born is not None:
+        there = next((b for b in origins if b[1] == "backward"), None)
+        if there is not None:
             word = "but the" if healed else "the"
-            parts.append(f"{word} backward of {_line(born[0], False)} ({op_of(born[0])}) has {born[2].how}")
+            parts.append(
+                f"{word} backward of {_line(there[0], False)} ({op_of(there[0])}) has {there[2].how}"
+            )
     if leaves:
         worst = leaves[0]
         bad = worst["nan"] + worst["posinf"] + worst["neginf"] + worst["beyond"]
@@ -205,7 +209,7 @@ def _line(row: Row, capital: bool = True) -> str:
     return f"{word} {line.line}" if line is not None else f"{word} unknown"
 
 
-def _without_birth(trace: Source, made: TraceRecord) -> str:
+def _without_origin(trace: Source, made: TraceRecord) -> str:
     row = next((r for r in trace.rows if r.state in ("propagated", "healed")), None)
     what = "no bad value" if trace.bound is None else f"no bad value and none beyond {number(trace.bound)}"
     ran = f"{count(made.forward, 'op')} forward and {made.backward} back"
@@ -263,7 +267,7 @@ def _row(trace: Source, row: Row) -> dict[str, Any]:
 
 def _mark(state: str, bad: Any, row: Row | None, facts: Any = None) -> dict[str, Any]:
     nan, plus, minus, beyond, size = bad or (0, 0, 0, 0, 0)
-    if state == "birth" and isinstance(facts, BadValue):
+    if state == "origin" and isinstance(facts, BadValue):
         text = facts.how
     elif state == "clean":
         text = _scalar(row)
@@ -305,7 +309,7 @@ def _source(trace: Source, first: tuple | None) -> dict[str, Any] | None:
     if not every:
         return None
     marks: dict[int, dict[str, str]] = {}
-    again = any(r.back in ("birth", "propagated") for r in trace.back_order)
+    again = any(r.back in ("origin", "propagated") for r in trace.back_order)
     for row, line in lines:
         if line.file == centre.file:
             marks.setdefault(line.line, {}).update(_marks(row, first, again))
@@ -332,11 +336,11 @@ def _source(trace: Source, first: tuple | None) -> dict[str, Any] | None:
 def _marks(row: Row, first: tuple | None, again: bool) -> dict[str, str]:
     found = {}
     if first is not None and row is first[0]:
-        found["born here" if first[1] == "forward" else "born here in backward"] = "birth"
-    elif row.state == "birth":
-        found["another birth"] = "birth"
+        found["starts here" if first[1] == "forward" else "starts here in backward"] = "origin"
+    elif row.state == "origin":
+        found["another origin"] = "origin"
     if row.state == "healed":
         found["healed forward only" if again else "healed"] = "healed"
-    if row.back == "birth" and not (first is not None and row is first[0] and first[1] == "backward"):
-        found["bad again in backward"] = "birth"
+    if row.back == "origin" and not (first is not None and row is first[0] and first[1] == "backward"):
+        found["bad again in backward"] = "origin"
     return found

@@ -9,7 +9,7 @@ import ast
 import re
 from typing import Any
 
-ROOMS = frozenset(
+MODULES = frozenset(
     ("F", "L", "T", "nn", "np", "torch", "vistorch")
 )  # what a call's dots begin with when it is no tensor
 LONGEST = 24
@@ -52,7 +52,7 @@ def _written(segment: str, op: str) -> list[str]:
         if op and not (called and op.startswith(called)):
             return []
         parts = list(tree.args)
-        if isinstance(tree.func, ast.Attribute) and _first(tree.func) not in ROOMS:
+        if isinstance(tree.func, ast.Attribute) and _first(tree.func) not in MODULES:
             parts.insert(0, tree.func.value)
         return [text(p) for p in parts]
     if isinstance(tree, ast.BinOp) and op == "reciprocal":  # `1 / x`

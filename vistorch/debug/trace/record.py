@@ -14,7 +14,7 @@ from ..steps.words import columns, count, number, shape
 from .schema import State
 
 SHOWN, BEFORE = 60, 20  # ops in the text, and those of them before the first bad value
-STATES = {"clean": "clean", "birth": "BIRTH", "propagated": "propagated", "healed": "healed", "": "-"}
+STATES = {"clean": "clean", "origin": "ORIGIN", "propagated": "propagated", "healed": "healed", "": "-"}
 
 
 @dataclass
@@ -37,7 +37,7 @@ class TraceRecord:
         out log (1 float32)
           -inf
         >>> [(row["op"], row["forward"]["state"]) for row in record.wire()["rows"]]
-        [('log', 'birth')]
+        [('log', 'origin')]
     """
 
     kind: ClassVar[str] = "trace"
@@ -56,7 +56,7 @@ class TraceRecord:
     error: str | None = None
     source: dict[str, Any] | None = None
     first: dict[str, Any] | None = None
-    births: list[dict[str, Any]] = field(default_factory=list)
+    origins: list[dict[str, Any]] = field(default_factory=list)
     leaves: list[dict[str, Any]] = field(default_factory=list)
     says: list[str] = field(default_factory=list)
     graph: Any = None
@@ -88,7 +88,7 @@ class TraceRecord:
         out = []
         for line in lines:
             marks = ", ".join(words for words, _ in line["marks"])
-            sign = ">" if any(state == "birth" for _, state in line["marks"]) else " "
+            sign = ">" if any(state == "origin" for _, state in line["marks"]) else " "
             out.append(f"{sign} {line['number']:>3}  {line['text']:<{wide}}  {marks}".rstrip())
         return out
 

@@ -59,9 +59,9 @@ class Recorder(BackwardDriver):
         >>> p = vistorch.tensor([0.5, 0.0], requires_grad=True)
         >>> with Loud():  # `where` hides the bad value, not its gradient
         ...     vistorch.where(p > 0, p.log(), 0.0).sum().backward()
-        log, forward: birth
+        log, forward: origin
         where, forward: healed
-        log, backward: birth
+        log, backward: origin
     """
 
     numbers = False
@@ -271,7 +271,7 @@ class Recorder(BackwardDriver):
         self, row: Row, ins: tuple, consts: tuple, outs: tuple, bad_in: bool, bad_out: bool
     ) -> None:
         """Something bad went into an op or came out."""
-        row.state = "healed" if not bad_out else "propagated" if bad_in else "birth"
+        row.state = "healed" if not bad_out else "propagated" if bad_in else "origin"
 
     def _keep(self, row: Row, ins: tuple, consts: tuple, outs: tuple) -> None:
         """Copies of what came out, and where each input came from."""
@@ -376,7 +376,7 @@ class Recorder(BackwardDriver):
 
     def backward_bad(self, row: Row, n: Any, g: Any, sent: list, bad_in: bool, bad_out: bool) -> None:
         """Something bad came into a node's backward or went out."""
-        row.back = "healed" if not bad_out else "propagated" if bad_in else "birth"
+        row.back = "healed" if not bad_out else "propagated" if bad_in else "origin"
 
 
 def squared(d: Any) -> float:

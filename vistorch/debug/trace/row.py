@@ -14,7 +14,7 @@ from ..layers import about, spoken
 class Row:
     """One op: its forward, and its backward where a pass came to it.
 
-    `state` and `back` are "clean", "birth", "propagated" or "healed"; "" where nothing ran.
+    `state` and `back` are "clean", "origin", "propagated" or "healed"; "" where nothing ran.
     """
 
     # defaults, so that making a row writes little
@@ -22,7 +22,7 @@ class Row:
     came = ""  # what spoilt its inputs in forward: "nan", "inf", or "placed", on purpose as by a mask
     bad: Any = None
     back_bad: Any = None
-    facts: Any = None  # of a birth in forward
+    facts: Any = None  # of a origin in forward
     back_facts: Any = None
     shapes: tuple | list = ()
     squares: tuple | list = ()  # sums of squares of the outputs

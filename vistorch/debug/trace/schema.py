@@ -1,4 +1,4 @@
-"""What travels of a trace: the first bad value, every birth with the values around it, and a row an op.
+"""What travels of a trace: the first bad value, every origin with the values around it, and a row an op.
 
 Invariant: what travels is stable: it holds no time.
 """
@@ -10,7 +10,7 @@ from typing import Literal, TypedDict
 from ..graph import schema as graphs
 from ..wire_types import Array1, Array2
 
-Found = Literal["clean", "birth", "propagated", "healed"]
+Found = Literal["clean", "origin", "propagated", "healed"]
 
 
 class Mark(TypedDict):
@@ -22,7 +22,7 @@ class Mark(TypedDict):
     neginf: int
     beyond: int
     size: int
-    text: str  # "2 of 6 -inf"; of a birth in backward how it came; of a clean number its value
+    text: str  # "2 of 6 -inf"; of a origin in backward how it came; of a clean number its value
 
 
 class Row(TypedDict):
@@ -53,8 +53,8 @@ class Table(TypedDict):
 
 
 # `pass` is no name of Python's: so this is written as a call
-Birth = TypedDict(
-    "Birth",
+Origin = TypedDict(
+    "Origin",
     {
         "row": int,
         "pass": Literal["forward", "backward"],
@@ -114,7 +114,7 @@ class State(TypedDict):
     says: list[str]
     source: Source | None
     rows: list[Row]
-    first: Birth | None
-    births: list[Birth]
+    first: Origin | None
+    origins: list[Origin]
     graph: graphs.State | None
     leaves: list[Leaf]

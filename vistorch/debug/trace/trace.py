@@ -1,7 +1,7 @@
 """Where the first bad value comes from: every op of forward and backward, marked.
 
-clean: nothing bad. birth: good went in, bad came out. propagated: bad went in and out. healed: bad went in, good came
-out. An infinity that a person put there (a constant, an array they gave) is no birth; a NaN made from it is.
+clean: nothing bad. origin: good went in, bad came out. propagated: bad went in and out. healed: bad went in, good came
+out. An infinity that a person put there (a constant, an array they gave) is no origin; a NaN made from it is.
 
 Invariant: where nothing is bad, nothing is kept but names, shapes and norms.
 """
@@ -35,14 +35,14 @@ from .names import entry, inputs_of
 from .record import TraceRecord
 from .recorder import Recorder, Row
 
-BIRTHS = 20  # of so many the values around are kept
+ORIGINS = 20  # of so many the values around are kept
 WHOLE = frozenset(
     ("bmm", "convolution", "dot", "logsumexp", "mm", "mv")
 )  # beside reductions: no entry explains one
 
 
 class Trace(Recorder):
-    """Records what runs and finds where the first bad value was born.
+    """Records what runs and finds where the first bad value came from.
 
     Args:
         bound: also an absolute value above this is bad.
@@ -73,7 +73,7 @@ class Trace(Recorder):
         self._run: Any = None
         self._worst: Any = lambda: None  # the newest node with a bad result, weakly
         self.back_order: list[Row] = []
-        self.births = 0
+        self.origins = 0
         self.seconds = 0.0
         self.error: str | None = None
         self.ended: list[tuple[str, int | None]] = []  # the lines that the exception came through
@@ -157,17 +157,17 @@ class Trace(Recorder):
         if not bad_out:
             row.state = "healed"
             return
-        row.state = "propagated" if bad_in or given else "birth"
+        row.state = "propagated" if bad_in or given else "origin"
         node = next((t._node for t in outs if t._node is not None), None)
         if node is not None:
             self._worst = weakref.ref(node)
         if placed:
             if nan and not nan_came:
-                row.state = "birth"
+                row.state = "origin"
             elif not nan:
                 for t in outs:
                     self._placed[id(t._data)] = weakref.ref(t._data)
-        if row.state == "birth" or self.births == 0:
+        if row.state == "origin" or self.origins == 0:
             self._facts(row, ins, outs)
 
     def _known_bad(self, d: Any) -> bool:
@@ -186,9 +186,9 @@ class Trace(Recorder):
 
     def _facts(self, row: Row, ins: tuple, outs: tuple) -> None:
         """Keep what is around the first bad value of an op's output."""
-        if row.state == "birth":
-            self.births += 1
-        if self.births > BIRTHS:
+        if row.state == "origin":
+            self.origins += 1
+        if self.origins > ORIGINS:
             return
         out = next(t._data for t in outs if bad_mask(t._data, self.bound).any())
         at, which = places(out, self.bound)
@@ -245,7 +245,7 @@ class Trace(Recorder):
         """A pass is over: if something bad was in it, its graph is kept."""
         super().end()
         run, self._run = self._run, None
-        if self.graph is None and self.births:
+        if self.graph is None and self.origins:
             self.graph = linked(list(run.order), self._given_names(), self.namespace)
 
     def ran(self, row: Row) -> None:
@@ -271,14 +271,14 @@ class Trace(Recorder):
             row.back_bad = (0, 0, 0, 0, 0)
             return
         row.back_bad = (*counted[worst], sent[worst][1].size)
-        if row.back == "birth" and row.state == "propagated" and row.came != "placed":
+        if row.back == "origin" and row.state == "propagated" and row.came != "placed":
             if (
                 row.came == "nan" or not counted[worst][0]
             ):  # it is what came in forward; a NaN of an infinity is new
                 row.back = "propagated"
-        if row.back == "birth":
-            self.births += 1
-            if self.births <= BIRTHS:
+        if row.back == "origin":
+            self.origins += 1
+            if self.origins <= ORIGINS:
                 row.back_facts = self._back_facts(row, n, g, *sent[worst])
 
     def _back_facts(self, row: Row, n: Any, g: Any, e: Any, d: Any) -> BadValue:

@@ -1,4 +1,4 @@
-"""A training, watched: loss, accuracy by class, confusion, gradients and units, with hands on the controls."""
+"""A watched training run: loss, accuracy by class, confusion, gradients and units, with controls."""
 
 from .commands import StopTraining
 from .flow import FlowRecord, flow

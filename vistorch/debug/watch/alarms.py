@@ -236,7 +236,7 @@ class Alarms:
 
     # ---- what is done about it ---------------------------------------------------------------------------------
     def act(self) -> bool:
-        """Tell of a new alarm at a step boundary; whether the loop is to be held."""
+        """Announce a new alarm at a step boundary; whether the loop is to be held."""
         self.raised, alarm, step, sizes = False, self.newest, self.progress.step, self.probe.sizes
         assert alarm is not None
         alarm.at = step
@@ -298,7 +298,7 @@ class Alarms:
         whole = next((s for s in reversed(good) if s.finite()), None)
         alarm.snapshot = None if whole is None else whole.step
         if whole is not None:
-            whole.asked = True  # it is not dropped for want of room
+            whole.asked = True  # it is not dropped for want of bytes
         elif self.snapshots.refused:
             alarm.none = f"No snapshot: {self.snapshots.refused}."
         elif good:

@@ -26,7 +26,7 @@ NEVER = -(1 << 60)  # the step of the newest look, before there was one
 LEAST = 10  # but never longer than at a tenth of its own share: something is seen of the fastest loop
 
 JOBS = (  # kinds of looking: name, part of the share, steps apart at least
-    ("hear", 1.0, 1),
+    ("listen", 1.0, 1),
     ("refresh", 1.0, 1),
     ("glance", 1.0, 1),
     ("mistakes", 0.15, 1),
@@ -196,9 +196,9 @@ class Budget:
 
     def wire(self) -> dict[str, float]:
         """Milliseconds spent, by kind."""
-        hear = UNSEEN * self.hook_seconds + self.calls * CALL
+        listeners = UNSEEN * self.hook_seconds + self.calls * CALL
         return {
-            name: round((j.spent + (hear if name == "hear" else 0.0)) * 1000, 3)
+            name: round((j.spent + (listeners if name == "listen" else 0.0)) * 1000, 3)
             for name, j in self.jobs.items()
         }
 

@@ -12,7 +12,7 @@ from threading import get_ident
 from time import perf_counter
 from typing import Any, Protocol
 
-from ...engine.base.events import Listener, hear
+from ...engine.base.events import Listener, listeners
 from ...engine.base.modes import mode
 from ...engine.core.graph import Leaf, version
 from ...engine.core.tensor import Tensor
@@ -153,8 +153,8 @@ class LoopListener(Listener):
 
     def _resume(self) -> None:
         self.paused = False
-        if hear.phase is None:
-            hear.phase = self.phase
+        if listeners.phase is None:
+            listeners.phase = self.phase
         if self.check is not None:
             self.ops.again()
 
@@ -223,10 +223,10 @@ class LoopListener(Listener):
             self.apart, self.thread = True, get_ident()
             self._forward_apart()
             self.ops.inside = self.root is not None
-            if self.ops.inside and self.ops.idle() and hear.phase == self.phase:
+            if self.ops.inside and self.ops.idle() and listeners.phase == self.phase:
                 # where labels were compared outside the root they will be for the next batch too: inside, ops run
                 # as fast as they do without a listener
-                hear.op, hear.phase, self.paused = None, None, True
+                listeners.op, listeners.phase, self.paused = None, None, True
             elif self.ops.muted:
                 self.ops.again()
             return
@@ -238,10 +238,10 @@ class LoopListener(Listener):
         if self.budget.looks and self.looking is None and self.budget.may("units", self.progress.step):
             self.looking = Looking(self.probe.layer_paths, self.pending.transfer)
             self.looking.__enter__()
-        elif hear.phase == self.phase:
+        elif listeners.phase == self.phase:
             # There is no other listener, and inside the root nothing is of interest: its modules need emit nothing.
             # The end of its call is emitted all the same, because a call reads the listeners once, at its beginning.
-            hear.phase, self.paused = None, True
+            listeners.phase, self.paused = None, True
 
     def _forward_apart(self) -> None:
         if self.check is None:

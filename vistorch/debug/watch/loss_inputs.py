@@ -330,7 +330,7 @@ def sight_of_op(name: str, ins: tuple) -> LossInputs | None:
 
 
 def observed(outputs: Any, labels: Any) -> LossInputs:
-    """What a program tells of a batch.
+    """What a program gives of a batch.
 
     Args:
         outputs: scores, (N, classes), as a tensor or an array.

@@ -133,17 +133,17 @@ class Mistakes:
             transfer: brings pictures and scores.
             where: "training" or "validation".
         """
-        room = AT_ONCE
+        allowance = AT_ONCE
         for r in reversed(reads):
-            if not room:
+            if not allowance:
                 break
             first = r.sights[0]
             if first.kind != CLASSES or first.scores.ndim != 2 or not len(first.scores):
                 continue
-            wrong = self._wanted(r, np.flatnonzero(r.labels != r.read)[-LOOKED:], where, room)
+            wrong = self._wanted(r, np.flatnonzero(r.labels != r.read)[-LOOKED:], where, allowance)
             if not len(wrong):
                 continue
-            room -= len(wrong)
+            allowance -= len(wrong)
             own = r.owners()
             starts = np.cumsum([0, *r.sizes])
             rows = wrong if r.rows is None else r.rows[wrong]
@@ -184,16 +184,16 @@ class Mistakes:
             if not left:
                 return
 
-    def _wanted(self, r: Read, wrong: np.ndarray, where: str, room: int) -> np.ndarray:
+    def _wanted(self, r: Read, wrong: np.ndarray, where: str, allowance: int) -> np.ndarray:
         """So many of these samples: those of the cells that hold fewest, the newest first."""
-        if len(wrong) <= room:
+        if len(wrong) <= allowance:
             return wrong
         held: dict[tuple[int, int], int] = {}
         turn = np.empty(len(wrong), np.int64)
         for k in range(len(wrong) - 1, -1, -1):
             cell = int(r.labels[wrong[k]]), int(r.read[wrong[k]])
             turn[k] = held[cell] = held.get(cell, len(self.cells.get((*cell, where), ())) - 1) + 1
-        return np.sort(wrong[np.lexsort((-wrong, turn))[:room]])
+        return np.sort(wrong[np.lexsort((-wrong, turn))[:allowance]])
 
     def _ask(self, r: Read, s: Any, wrong: Any, rows: np.ndarray, transfer: Transfer, where: str) -> None:
         """Ask for scores and pictures of some rows of a batch."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from threading import get_ident
 from typing import Any
 
-from ...engine.base.events import Listener, hear
+from ...engine.base.events import Listener, listeners
 from .loss_inputs import CLASSES, DISTANCES, VALUES, LossInputs, sight_of_op, values_of
 
 LOSS, COMPARED = "loss", "compared"
@@ -65,14 +65,14 @@ class Ops(Listener):
     def idle(self) -> bool:
         """Whether nothing inside the root is of interest, and there is no other listener to ops."""
         if self.missed >= PATIENCE:
-            return hear.op is None
-        return self.outside and (hear.op == self.op or (self.muted and hear.op is None))
+            return listeners.op is None
+        return self.outside and (listeners.op == self.op or (self.muted and listeners.op is None))
 
     def again(self) -> None:
         """Listen on."""
         self.muted = False
-        if hear.op is None and self.missed < PATIENCE:
-            hear.op = self.op
+        if listeners.op is None and self.missed < PATIENCE:
+            listeners.op = self.op
 
     def afresh(self) -> None:
         """Other data comes: listen, if that was given up."""
@@ -150,8 +150,8 @@ class Ops(Listener):
         self.listener.dress(sight)
         self.current, self.by = sight, by
         self.outside = not self.inside and not chosen_inside
-        if by == self.before and not self.inside and hear.op == self.op:
-            hear.op, self.muted = None, True
+        if by == self.before and not self.inside and listeners.op == self.op:
+            listeners.op, self.muted = None, True
 
 
 def _same_memory(a: Any, b: Any) -> bool:

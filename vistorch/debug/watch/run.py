@@ -88,7 +88,7 @@ class Run:
         ...         run.step_once() if run.step < 3 else run.resume()
         >>> run = watch(net, optimizer, snapshot_every=2)
         >>> run.poll, run.stepper, run.names = click, None, lambda: {}
-        >>> run.tell = lambda run: None
+        >>> run.notify = lambda run: None
         >>> with run:
         ...     for i in range(10):
         ...         net(vistorch.eye(2)).sum().backward()
@@ -126,7 +126,7 @@ class Run:
         snapshot_every: int | None = None,
         snapshot_bytes: int = BUDGET,
         poll: Callable[[], Any] | None = None,
-        tell: Callable[[Run], Any] | None = None,
+        notify: Callable[[Run], Any] | None = None,
     ) -> None:
         if isinstance(classes, str):
             raise TypeError("classes must be a list of names, one for each class, not one string")
@@ -212,8 +212,8 @@ class Run:
         self.listener = LoopListener(
             self.loop, self.progress, self.probe, self.optimizers, self.loaders, self.pending, self.budget
         )
-        self._tell: Callable[[Run], Any] | None = None
-        self.tell = tell
+        self._notify: Callable[[Run], Any] | None = None
+        self.notify = notify
 
     # ---- opening and closing -----------------------------------------------------------------------------------
     def __enter__(self) -> Run:
@@ -422,14 +422,14 @@ class Run:
 
     # ---- what shows it and answers -----------------------------------------------------------------------------
     @property
-    def tell(self) -> Callable[[Run], Any] | None:
+    def notify(self) -> Callable[[Run], Any] | None:
         """Called with the run when there is something new, at most 10 times a second."""
-        return self._tell
+        return self._notify
 
-    @tell.setter
-    def tell(self, tell: Callable[[Run], Any] | None) -> None:
-        self._tell = tell
-        self.refresher.show = None if tell is None else partial(tell, self)
+    @notify.setter
+    def notify(self, notify: Callable[[Run], Any] | None) -> None:
+        self._notify = notify
+        self.refresher.show = None if notify is None else partial(notify, self)
 
     @property
     def poll(self) -> Callable[[], Any] | None:
@@ -458,16 +458,16 @@ class Run:
     def names(self, names: Callable[[], Any] | None) -> None:
         self.probe.names = names
 
-    def refresh(self, tell: bool = True) -> None:
-        """Read what waits, with one transfer a device; call `tell`. The loop does so 10 times a second.
+    def refresh(self, notify: bool = True) -> None:
+        """Read what waits, with one transfer a device; call `notify`. The loop does so 10 times a second.
 
         Args:
-            tell: whether to call `tell`.
+            notify: whether to call `notify`.
         """
-        self.refresher.refresh(show=tell)
+        self.refresher.refresh(show=notify)
 
     def glance(self) -> None:
-        """Call `tell` with where the run is and what the loss was; neither waits for what is dear."""
+        """Call `notify` with where the run is and what the loss was; neither waits for what is dear."""
         self.refresher.glance()
 
     # ---- asking ------------------------------------------------------------------------------------------------
@@ -537,7 +537,7 @@ class Run:
         return self.controls.command(message)
 
     def observe(self, outputs: Any, labels: Any) -> None:
-        """Tell the run of a batch that it cannot see by itself: a loss of one's own, labels of another form.
+        """Give the run a batch that it cannot see by itself: a loss of one's own, labels of another form.
 
         Args:
             outputs: scores, (N, classes), as a tensor or an array.
@@ -666,7 +666,7 @@ def watch(
     snapshot_every: int | None = None,
     snapshot_bytes: int = BUDGET,
     poll: Callable[[], Any] | None = None,
-    tell: Callable[[Run], Any] | None = None,
+    notify: Callable[[Run], Any] | None = None,
 ) -> Run:
     """Watch the training in a `with` block: the loop inside stays as it is.
 
@@ -680,11 +680,11 @@ def watch(
         steps: how many steps there will be, if known: for the time that is left.
         epochs: how many epochs there will be, if known.
         title: what the run is called.
-        share: of the loop's time, for what is read and looked at now and then; to hear of each step costs more.
+        share: of the loop's time, for what is read and looked at now and then; to listen to each step costs more.
         snapshot_every: steps between snapshots, 0 for none; by default about every 100, as they cost little enough.
         snapshot_bytes: what all snapshots may hold.
         poll: called at step boundaries, at most 30 times a second: looks for clicks.
-        tell: called with the run when there is something new, at most 10 times a second: shows it.
+        notify: called with the run when there is something new, at most 10 times a second: shows it.
 
     Example:
         >>> import vistorch
@@ -718,5 +718,5 @@ def watch(
         snapshot_every=snapshot_every,
         snapshot_bytes=snapshot_bytes,
         poll=poll,
-        tell=tell,
+        notify=notify,
     )

@@ -138,11 +138,11 @@ class Tasks:
             if held >= WINDOW:
                 kept = kept[i:]
                 break
-        asked, held, room = [], 0, HELD
+        asked, held, budget = [], 0, HELD
         for s, form in reversed([*self.kept[1], *tokens]):
-            if held >= TOKENS or (asked and s.scores.nbytes > room):
+            if held >= TOKENS or (asked and s.scores.nbytes > budget):
                 break
-            held, room = held + min(form.rows * form.length, AT_ONCE), room - s.scores.nbytes
+            held, budget = held + min(form.rows * form.length, AT_ONCE), budget - s.scores.nbytes
             asked.append((s, form))
         self.kept = kept, asked[::-1]
 

@@ -12,7 +12,7 @@ from .words import alarm_lines, health_text, line_of, table_text
 
 
 class Line:
-    r"""Shows a run as it goes; give it to `watch` as `tell`.
+    r"""Shows a run as it goes; give it to `watch` as `notify`.
 
     Args:
         file: where to write; standard error by default.
@@ -23,7 +23,7 @@ class Line:
         >>> import vistorch
         >>> from vistorch.debug.watch import Line, watch
         >>> out = io.StringIO()
-        >>> with watch(vistorch.nn.Linear(1, 1), tell=Line(out)):
+        >>> with watch(vistorch.nn.Linear(1, 1), notify=Line(out)):
         ...     pass
         >>> out.getvalue()
         'Finished\n'

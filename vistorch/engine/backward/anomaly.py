@@ -62,7 +62,7 @@ def _text(note: dict) -> str:
     return "".join(traceback.format_list(note["where"]))
 
 
-explain: Any = None  # what an upper room adds to the exception: explain(exc, node, g, results, which)
+explain: Any = None  # what an upper package adds to the exception: explain(exc, node, g, results, which)
 
 
 def check_nan(node: Any, results: list, g: Any = None) -> None:

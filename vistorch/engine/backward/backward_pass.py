@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base import errors
 from ..base.modes import mode, recording
-from ..base.numpy_warnings import quiet
+from ..base.numpy_warnings import without_warnings
 from ..core.graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
 from ..core.hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
 from ..core.record import unpack_raw
@@ -146,7 +146,7 @@ class Pass:
         else:
             self.targets, self.roots = set(targets), frozenset(roots)
             self.needed = self._needed()
-            # no gradient is computed for nothing, except where somebody watches; a root's hooks are always heard
+            # no gradient is computed for nothing, except where someone watches; a root's hooks always run
             self.wanted = None if journal else {*self.needed, *self.targets, *self.roots}
         self.pending = pending = {}
         for root, g in zip(roots, grads):  # noqa: B905  hot
@@ -221,7 +221,7 @@ class Pass:
                 if g is None:
                     continue
                 if journal is not None:
-                    journal[-1] = (*journal[-1], g)  # what the hooks made of it, for whoever looks
+                    journal[-1] = (*journal[-1], g)  # what the hooks made of it, for who looks at the journal
             if cls is Out:
                 self._gather(n, g, undo)
                 continue
@@ -485,10 +485,10 @@ def drain(run: Pass) -> None:
     mode.on, mode.run = recording() if run.create_graph else False, run
     try:
         if outer is None:
-            with quiet():
+            with without_warnings():
                 deque(run.steps(), maxlen=0)
         else:
-            with quiet(), Deeper():
+            with without_warnings(), Deeper():
                 deque(run.steps(), maxlen=0)
     finally:
         mode.on, mode.run = before, outer

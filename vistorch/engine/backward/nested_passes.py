@@ -28,17 +28,17 @@ class Deeper:
 
     __slots__ = ("before", "given")
     level = 0
-    room = 1000  # what Python grants a program by default
+    margin = 1000  # what Python grants a program by default
 
     def __enter__(self) -> None:
         self.given = None
         if threading.current_thread() is not threading.main_thread():
             return
         Deeper.level += 1
-        needed = 2 * _frames() + Deeper.room // 2  # calls out of C count too, and have no frame
+        needed = 2 * _frames() + Deeper.margin // 2  # calls out of C count too, and have no frame
         self.before = sys.getrecursionlimit()
         if Deeper.level <= LEVELS and needed > self.before:
-            self.given = needed + Deeper.room // 2
+            self.given = needed + Deeper.margin // 2
             sys.setrecursionlimit(self.given)
 
     def __exit__(self, *exc: object) -> None:

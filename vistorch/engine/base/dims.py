@@ -135,7 +135,7 @@ def _converted(args: Sequence, func: str, name: str, position: int) -> tuple[int
     return tuple(found)
 
 
-def room(shape: Sequence, itemsize: int) -> None:
+def check_memory(shape: Sequence, itemsize: int) -> None:
     """Refuse the shape of a tensor that no memory holds; numpy has other words for it."""
     total = itemsize
     for n in shape:

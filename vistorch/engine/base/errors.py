@@ -123,8 +123,8 @@ def view_written(meta: str, source: Any, indirect: bool) -> str:
             if meta == "inference"
             else ("no_grad", " with grad mode enabled")
         )
-        born = f"was created in {where} mode and {done}{now}."
-        start = f"{who} {born}" if node is None else f"{who} of a view which {born}"
+        origin = f"was created in {where} mode and {done}{now}."
+        start = f"{who} {origin}" if node is None else f"{who} of a view which {origin}"
     else:
         start = f"{who} and {done}."
     if meta == "inference":

@@ -1,30 +1,31 @@
-"""What the engine can tell when someone listens; nothing, at one `is None` test, when nobody does.
+"""The events that the engine emits to listeners; without one, an event costs one `is None` test.
 
-The vocabulary, one attribute of `hear` per kind (a Listener has a method of the same name for each it wants):
+The vocabulary, one attribute of `listeners` per kind (a Listener has a method of the same name for each it wants):
 
-- op(rule, ins, consts, outs): an op has run, recorded or not; told after its outputs have their history. `rule` is a
+- op(rule, ins, consts, outs): an op has run, recorded or not; emitted after its outputs have their history. `rule` is a
   row, or for a custom function something with a row's `name`, `inputs` and `consts`. `ins` are tensors and plain
   numbers, `outs` tensors. The node, if it was recorded, is an output's `grad_fn`; the grad mode is `mode.on`; shapes,
   dtypes and what was broadcast are in the tensors; `where()` gives the place that called it.
 - cut(kind, tensor): history ends here: "detach", "data", "item", "tolist", "numpy", "tensor(t)",
-  "requires_grad_(False)" (told while it still is True), or, with tensor None, "no_grad" and "inference_mode".
+  "requires_grad_(False)" (emitted while it still is True), or, with tensor None, "no_grad" and "inference_mode".
 - write(tensor, rule): the memory of `tensor` was written, by that row if one is known; its version cell is
   `tensor._ver`.
 - backward(run, outputs): a `backward.Pass` is about to start.
 - saved(node, entry, error): a backward pass found that something it saved was overwritten; `error` is about to be
   raised.
-- phase(name, subject, *details): what upper rooms tell of a training loop, in its order, with the module, optimizer
-  or parameter it happened to: "forward" (module, args, kwargs) and "forward_end" (module, result; None if it raised),
-  between which everything happens in that module; "zero_grad", "step", "step_end" and "scheduler" (optimizer or
-  scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function); "loss" (name of a
-  loss function whose ops do not say what they compare, predictions, targets, "exp" where the predictions are
+- phase(name, subject, *details): what upper packages report of a training loop, in its order, with the module,
+  optimizer or parameter it happened to: "forward" (module, args, kwargs) and "forward_end" (module, result; None if it
+  raised), between which everything happens in that module; "zero_grad", "step", "step_end" and "scheduler" (optimizer
+  or scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function); "loss" (name of
+  a loss function whose ops do not say what they compare, predictions, targets, "exp" where the predictions are
   logarithms, else "", loss); "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an epoch: from `iter` to
-  the last batch, or to the end of the iterator if it is left before; None at the end of one whose loader is gone,
-  which only one with persistent workers can be).
+  the last batch, or to the end of the iterator if it is left before; None at the end of one whose loader is gone, which
+  only one with persistent workers can be).
 
-A listener hears all threads, each event in the thread it happened in, and sees live objects: it copies what it wants
-to keep. What it raises reaches the user's line, after all other listeners were told. Invariant: whoever tells reads
-its slot once (`if (told := hear.op) is not None: told(...)`), because another thread may stop to listen meanwhile.
+A listener gets the events of all threads, each in the thread it happened in, and sees live objects: it copies what it
+wants to keep. What it raises reaches the user's line, after all other listeners were called. Invariant: an emitter
+reads its slot once (`if (emit := listeners.op) is not None: emit(...)`), because another thread may stop to listen
+meanwhile.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from .home import HOME
 KINDS = ("backward", "cut", "op", "phase", "saved", "write")
 
 
-class Hear:
+class Slots:
     """One slot per kind of event: None, or what to call."""
 
     __slots__ = KINDS
@@ -56,7 +57,7 @@ class Hear:
             setattr(self, kind, None)
 
 
-hear = Hear()
+listeners = Slots()
 _listeners: list = []
 _lock = threading.Lock()
 
@@ -64,8 +65,8 @@ _lock = threading.Lock()
 class Listener:
     """Base of all listeners: give it methods named after the kinds it wants, then `with` it.
 
-    Several may listen at once, start and stop in any order; one that is entered twice is told twice. One with `first`
-    is told before those that have not: it sees a pass before anybody who runs it.
+    Several may listen at once, start and stop in any order; one that is entered twice is called twice. One with `first`
+    is called before those that have not: it sees a pass before anybody who runs it.
 
     Example:
         >>> import vistorch
@@ -100,23 +101,27 @@ class Listener:
 
 
 def _connect() -> None:
-    """Set each slot of `hear` to what its listeners amount to."""
+    """Set each slot of `listeners` to what its listeners amount to."""
     for kind in KINDS:
-        told = [getattr(one, kind) for one in _listeners if hasattr(one, kind)]
-        setattr(hear, kind, None if not told else told[0] if len(told) == 1 else _Several(tuple(told)))
+        methods = [getattr(one, kind) for one in _listeners if hasattr(one, kind)]
+        setattr(
+            listeners,
+            kind,
+            None if not methods else methods[0] if len(methods) == 1 else _Several(tuple(methods)),
+        )
 
 
 class _Several:
     """Several listeners of one kind, in the order they came."""
 
-    __slots__ = ("told",)
+    __slots__ = ("methods",)
 
-    def __init__(self, told: tuple) -> None:
-        self.told = told
+    def __init__(self, methods: tuple) -> None:
+        self.methods = methods
 
     def __call__(self, *args: Any) -> None:
         failure = None
-        for one in self.told:
+        for one in self.methods:
             try:
                 one(*args)
             except BaseException as exc:
@@ -127,16 +132,16 @@ class _Several:
 
 # ---- where an op was called ------------------------------------------------------------------------------------
 _HERE = os.path.abspath(__file__)
-_LISTENS = os.path.join(HOME, "debug") + os.sep
+_DEBUG = os.path.join(HOME, "debug") + os.sep
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = ("site-packages", "dist-packages")  # which may stand in the library's folder
-OUTSIDE, TELLS, BETWEEN = range(3)
+OUTSIDE, ENGINE, BETWEEN = range(3)
 _kinds: dict[str, int] = {}  # by file name: two equal code objects may stand in different files
 
 
 def _kind(name: str) -> int:
     if name.startswith(HOME):
-        found = BETWEEN if name == _HERE or name.startswith(_LISTENS) else TELLS
+        found = BETWEEN if name == _HERE or name.startswith(_DEBUG) else ENGINE
     elif name.startswith(_LIBRARY) and name[len(_LIBRARY) :].split(os.sep)[0] not in _INSTALLED:
         found = BETWEEN  # Python's own: who calls `deepcopy` wants to see that line, and a thread begins in no line
     else:
@@ -148,23 +153,23 @@ def _kind(name: str) -> int:
 def where(known: int = 0) -> tuple[CodeType, int] | None:
     """The place outside vistorch that made the event happen: (code, instruction), for `debug.line_lookup` to read.
 
-    It is the innermost one above whoever tells, so a listener may ask wherever it was written itself. Kept raw because
-    finding the line of an instruction takes longer than a small op. None when nobody tells.
+    It is the innermost one above the emitter, so a listener may ask wherever it was written itself. Kept raw because
+    finding the line of an instruction takes longer than a small op. None outside of an event.
 
     Args:
-        known: 2 from a listener's own method, without a frame between: it and who told it need not be looked at. To
+        known: 2 from a listener's own method, without a frame between: it and the emitter need not be looked at. To
             make a frame visible costs more than all else here.
     """
     frame: Any = sys._getframe(1 + known)
-    told = known > 0
+    methods = known > 0
     while frame is not None:
         code = frame.f_code
         kind = _kinds.get(code.co_filename)
         if kind is None:
             kind = _kind(code.co_filename)
-        if kind == TELLS:
-            told = True
-        elif told and kind == OUTSIDE:
+        if kind == ENGINE:
+            methods = True
+        elif methods and kind == OUTSIDE:
             return code, frame.f_lasti
         frame = frame.f_back
     return None

@@ -1,7 +1,7 @@
 """Grad mode, inference mode and everything else that changes how an op is recorded.
 
 One thread-local word, `mode.on`, carries it all so that an op reads a single attribute: True (record), False
-(do not), None (inference mode: do not, and mark what is made), `CAREFUL` (record, and somebody wants to see what is
+(do not), None (inference mode: do not, and mark what is made), `CAREFUL` (record, and someone wants to see what is
 saved or where, so leave the fast path).
 """
 
@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .events import hear
+from .events import listeners
 
 CAREFUL = 2
 
@@ -71,8 +71,8 @@ def _switch(to: bool) -> tuple:
         mode.said = to
     else:
         mode.on = recording() if to else False
-        if before[0] and not to and (told := hear.cut) is not None:
-            told("no_grad", None)
+        if before[0] and not to and (emit := listeners.cut) is not None:
+            emit("no_grad", None)
     return before
 
 
@@ -258,8 +258,8 @@ class inference_mode(_Switch):
         self.before = _mode.on, _mode.said
         inferring.add(1)
         _mode.on, _mode.said = None if self.to else recording(), False
-        if self.before[0] and self.to and (told := hear.cut) is not None:
-            told("inference_mode", None)
+        if self.before[0] and self.to and (emit := listeners.cut) is not None:
+            emit("inference_mode", None)
 
     def __exit__(self, *exc: object) -> None:
         _mode.on, _mode.said = self.before

@@ -45,7 +45,7 @@ try:  # numpy's own words for what errstate does, without its parsing of five ar
 
     _SILENT = _make_extobj(all="ignore")
 
-    class quiet:  # pyright: ignore[reportRedeclaration]
+    class without_warnings:  # pyright: ignore[reportRedeclaration]
         """`with quiet():` for a stretch of code rather than one kernel, such as a whole backward pass."""
 
         __slots__ = ("token",)
@@ -58,6 +58,6 @@ try:  # numpy's own words for what errstate does, without its parsing of five ar
 
 except ImportError:  # a numpy that moved its private names
 
-    def quiet() -> Any:
+    def without_warnings() -> Any:
         """Silence a stretch of code rather than one kernel, such as a whole backward pass."""
         return np.errstate(all="ignore")

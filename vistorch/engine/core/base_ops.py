@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import mode
 from ..kernels import strides, totals
 from ..memory.placement import move
@@ -110,8 +110,8 @@ def _moved(t: Tensor, source: Any, target: Any) -> Tensor:
     o = wrap(move(t._data, source, target), target)
     if mode.on and sync_rg(t):
         record(_to_place.rule, (t,), (source, target), (o,))
-    if (told := hear.op) is not None:
-        told(_to_place.rule, (t,), (source, target), (o,))
+    if (emit := listeners.op) is not None:
+        emit(_to_place.rule, (t,), (source, target), (o,))
     return o
 
 

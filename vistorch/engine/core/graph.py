@@ -166,7 +166,7 @@ class Base:
 class Node(Base):
     """One recorded op. Each rule has its own subclass, named as PyTorch names it, that carries the rule."""
 
-    # outs: how many outputs, only where there are several; live: those of their edges that somebody holds
+    # outs: how many outputs, only where there are several; live: those of their edges that someone holds
     __slots__ = ("consts", "edges", "live", "outs", "saved", "seq")
 
     def _sequence_nr(self) -> int:
@@ -214,7 +214,7 @@ class Out:
 
 
 def out_of(node: Any, nr: int, data: Any, place: Any) -> Out:
-    """The edge of output `nr`: the one somebody still holds, or a new one. A second one would split its gradient."""
+    """The edge of output `nr`: the one someone still holds, or a new one. A second one would split its gradient."""
     try:
         live = node.live
     except AttributeError:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base import errors
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import mode
 from ..base.numpy_warnings import aside, hushed, silently
 from ..memory.placement import CPU
@@ -99,8 +99,8 @@ def replace(
                 ]
             )
         views.rebase(x, o)
-    if (told := hear.write) is not None:
-        told(x, rule)
+    if (emit := listeners.write) is not None:
+        emit(x, rule)
     return x
 
 
@@ -122,7 +122,7 @@ def _sooner(x: Tensor, args: tuple, casts: bool) -> str | None:
 
 
 def pointwise(fn: Any) -> Callable:
-    """The in-place twin of a pointwise op of one or two operands."""
+    """The in-place variant of a pointwise op of one or two operands."""
     rule = fn.rule
     direct = isinstance(rule.kernel, (str, np.ufunc)) and isinstance(rule.kernels[0], np.ufunc)
     run = rule.kernels[0]
@@ -149,8 +149,8 @@ def pointwise(fn: Any) -> Callable:
             if v is None:
                 v = version(input)
             v.n += 1
-            if (told := hear.write) is not None:
-                told(input, rule)
+            if (emit := listeners.write) is not None:
+                emit(input, rule)
             return input
 
         return _named(one, rule)
@@ -195,8 +195,8 @@ def pointwise(fn: Any) -> Callable:
         if v is None:
             v = version(input)
         v.n += 1
-        if (told := hear.write) is not None:
-            told(input, rule)
+        if (emit := listeners.write) is not None:
+            emit(input, rule)
         return input
 
     return _named(two, rule)
@@ -234,13 +234,13 @@ def direct(rule: Any, x: Any, others: tuple, consts: tuple, write: Any = None) -
     else:
         hushed(write, *arrays, *consts)
     version(x).n += 1
-    if (told := hear.write) is not None:
-        told(x, rule)
+    if (emit := listeners.write) is not None:
+        emit(x, rule)
     return True
 
 
 def general(fn: Callable, name: str) -> Callable:
-    """The in-place twin of any public function whose first argument is `input`."""
+    """The in-place variant of any public function whose first argument is `input`."""
 
     def call(input, *args, **kwargs):
         return replace(input, fn, args, kwargs)

@@ -133,7 +133,7 @@ swapaxes_ swapdims_ transpose_ | [[1], [2]] | (0, 1) | tensor([[1, 2]])
 t_ | [[1], [2]] | () | tensor([[1, 2]])
 unsqueeze_ | [1, 2] | (0) | tensor([[1, 2]])
 """
-# Where the function says "a copy", which the twin does not make.
+# Where the function says "a copy", which the variant does not make.
 _MEANINGS = {
     "conj_physical_": "Turn the imaginary parts over.",
     "index_copy_": "Write slices of a source where an index points along a dim.",
@@ -163,7 +163,7 @@ _NOT_HERE = re.compile(r"\n +(?:out|\*\*names): .*")  # arguments of the functio
 
 
 def describe(methods: dict[str, Any], functions: dict[str, Any]) -> None:
-    """Give every in-place twin its docstring.
+    """Give every in-place variant its docstring.
 
     Args:
         methods: those of Tensor, by name.
@@ -193,7 +193,7 @@ def describe(methods: dict[str, Any], functions: dict[str, Any]) -> None:
 
 
 def _derived(of: str, label: str) -> str:
-    """The docstring of a twin that has no row: its function's, and the same call with the method in its place."""
+    """The docstring of a variant that has no row: its function's, and the same call with the method in its place."""
     text, stem = cleandoc(of), label[:-1]
     meaning, _, rest = text.partition("\n\n")
     arguments = _NOT_HERE.sub("", rest[rest.find("Args:") :].partition("Example:")[0].rstrip())

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, errors
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import inferring, mode
 from ..base.numpy_warnings import aside, hushed, silently
 from .graph import UNTRACKED, Version
@@ -143,8 +143,8 @@ def _general(rule: Rule) -> Callable:
         outs = tuple([wrap(d, place) for d in result]) if many else (wrap(result, place),)
         if needs and mode.on:
             record(rule, ins, consts, outs)
-        if (told := hear.op) is not None:
-            told(rule, ins, consts, outs)
+        if (emit := listeners.op) is not None:
+            emit(rule, ins, consts, outs)
         return outs if many else outs[0]
 
     return call
@@ -189,8 +189,8 @@ def _one(rule: Rule) -> Callable:
             o._node, o._rg = None, False
             if inferring.threads and mode.on is None:
                 o._ver = UNTRACKED
-        if (told := hear.op) is not None:
-            told(rule, (input,), consts, (o,))
+        if (emit := listeners.op) is not None:
+            emit(rule, (input,), consts, (o,))
         return o
 
     return call
@@ -203,8 +203,8 @@ def _several(rule: Rule, input: Tensor, consts: tuple, results: tuple) -> tuple:
         input._view.sync(input)
     if mode.on and input._rg and rule.vjps[0] is not None:
         record(rule, (input,), consts, outs)
-    if (told := hear.op) is not None:
-        told(rule, (input,), consts, outs)
+    if (emit := listeners.op) is not None:
+        emit(rule, (input,), consts, outs)
     return outs
 
 
@@ -250,8 +250,8 @@ def _view(rule: Rule) -> Callable:
                 record(rule, (input,), consts, (o,))
         else:
             o._node, o._rg = None, False
-        if (told := hear.op) is not None:
-            told(rule, (input,), consts, (o,))
+        if (emit := listeners.op) is not None:
+            emit(rule, (input,), consts, (o,))
         return o
 
     def call(input, *consts):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, errors
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import mode
 from .graph import version
 from .tensor import Tensor
@@ -51,7 +51,7 @@ def refuse_overlap(out: Tensor, operands: tuple) -> None:
 
 
 def outgrown(shape: tuple, result: tuple) -> str:
-    """The sentence for a result that is larger than what it shall be written to."""
+    """The sentence for a result that is larger than what it is written to."""
     return f"output with shape {errors.sizes(shape)} doesn't match the broadcast shape {errors.sizes(result)}"
 
 
@@ -120,6 +120,6 @@ def deliver(out: Tensor, result: Tensor) -> Tensor:
             raise RuntimeError(errors.WRITE_ALIASED)
         d[...] = r
     version(out).n += 1
-    if (told := hear.write) is not None:
-        told(out, None)
+    if (emit := listeners.write) is not None:
+        emit(out, None)
     return out

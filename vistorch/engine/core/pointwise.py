@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base import errors
 from ..base.casting import casting
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import inferring, mode
 from ..base.numpy_warnings import aside, silently
 from ..memory.placement import CPU
@@ -22,7 +22,7 @@ from . import type_promotion
 from .graph import UNTRACKED
 from .op_factory import enter
 from .record import record
-from .rules import define, twin
+from .rules import define, variant
 from .tensor import Tensor, asarray, ndarray, new
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
@@ -101,8 +101,8 @@ def unary(
             o._node, o._rg = None, False
             if inferring.threads and mode.on is None:
                 o._ver = UNTRACKED
-        if (told := hear.op) is not None:
-            told(rule, (input,), (), (o,))
+        if (emit := listeners.op) is not None:
+            emit(rule, (input,), (), (o,))
         return o
 
     call.ints, call.plain_types = ints, FLOATS if floats else NONE  # type: ignore[attr-defined]
@@ -157,12 +157,12 @@ def binary(
         vjps=vjps,
     )
     if names is not None:
-        rule.twins = (twin(rule, names[0]), twin(rule, names[1]))
+        rule.variants = (variant(rule, names[0]), variant(rule, names[1]))
     takes = frozenset(numbers.split())
     how = (kind, check, refuse, takes, wide_numbers)
     f4, f8 = (F4, F8) if floats else (None, None)
     run = rule.kernels[0]
-    scaled_rule = rule if names is None else rule.twins[0]
+    scaled_rule = rule if names is None else rule.variants[0]
     both = len(vjps) == 2
     numbers_too = "other" in takes and kind != "logic"
 
@@ -214,8 +214,8 @@ def binary(
                 o._node, o._rg = None, False
                 if inferring.threads and mode.on is None:
                     o._ver = UNTRACKED
-            if (told := hear.op) is not None:
-                told(rule, (input, other), (), (o,))
+            if (emit := listeners.op) is not None:
+                emit(rule, (input, other), (), (o,))
             return o
 
         def scaled(input, number):
@@ -248,8 +248,8 @@ def binary(
                 o._node, o._rg = None, False
                 if inferring.threads and mode.on is None:
                     o._ver = UNTRACKED
-            if (told := hear.op) is not None:
-                told(scaled_rule, (input, number), (), (o,))
+            if (emit := listeners.op) is not None:
+                emit(scaled_rule, (input, number), (), (o,))
             return o
 
         call.scaled = scaled  # type: ignore[attr-defined]  for who knows already that `other` is a real number

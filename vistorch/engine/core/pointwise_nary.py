@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import inferring, mode
 from ..base.numpy_warnings import aside, silently
 from ..memory.placement import CPU
@@ -22,7 +22,7 @@ from .type_promotion import misfit
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
 
 
-def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor | None]:
+def fast_path(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor | None]:
     """A row of one, two or three operands as a function (operands, constants) for tensors of one float type on the CPU.
 
     It returns None where an operand asks for more. `free`: the first operand may be of another type.
@@ -71,8 +71,8 @@ def straight(rule: Any, free: bool = False) -> Callable[[tuple, tuple], Tensor |
                 record(rule, ins, consts, (o,))
         elif inferring.threads and mode.on is None:
             o._ver = UNTRACKED
-        if (told := hear.op) is not None:
-            told(rule, ins, consts, (o,))
+        if (emit := listeners.op) is not None:
+            emit(rule, ins, consts, (o,))
         return o
 
     return call

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import ref as ref_to
 
 from ..base import errors
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.home import HOME
 from ..base.modes import mode
 from .graph import CONST, IN, NUMBERS, OUT, SHAPE, UNTRACKED, Leaf, Node, Version, draw, leaf_of, more, out_of
@@ -165,8 +165,8 @@ def source_of(t: Tensor) -> Any:
 def overwritten(node: Any, entry: tuple, sentence: str) -> RuntimeError:
     """The error for a saved value that was written since, with what listeners know of saver and writer."""
     error = RuntimeError(sentence)
-    if (told := hear.saved) is not None:
-        told(node, entry, error)
+    if (emit := listeners.saved) is not None:
+        emit(node, entry, error)
     return error
 
 

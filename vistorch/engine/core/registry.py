@@ -1,4 +1,4 @@
-"""What the op families offer to the outside: functions of `vistorch`, methods of Tensor, in-place twins.
+"""What the op families offer to the outside: functions of `vistorch`, methods of Tensor, in-place variants.
 
 Invariant: every public op is in FUNCTIONS or METHODS under PyTorch's name, exactly once; `bind` puts them in place.
 """
@@ -43,10 +43,12 @@ def expose(
         if method:
             _enter(METHODS, label, fn)
         if inplace:
-            twin = _inplace.pointwise(fn) if hasattr(fn, "plain_types") else _inplace.general(fn, label + "_")
-            _enter(METHODS, label + "_", twin)
+            variant = (
+                _inplace.pointwise(fn) if hasattr(fn, "plain_types") else _inplace.general(fn, label + "_")
+            )
+            _enter(METHODS, label + "_", variant)
             if function:
-                _enter(FUNCTIONS, label + "_", twin)
+                _enter(FUNCTIONS, label + "_", variant)
     return fn
 
 

@@ -79,7 +79,7 @@ class Rule:
         "saves_tensors",
         "together",
         "together_picks",
-        "twins",
+        "variants",
         "view",
         "vjps",
         "widen",
@@ -203,7 +203,7 @@ def define(
     )
     bound = bind(kernel, np)
     rule.kernels = [bound, None]
-    rule.twins = (rule, rule)
+    rule.variants = (rule, rule)
     if name in TABLE:
         raise TypeError(f"two rows are named {name!r}")
     TABLE[name] = rule
@@ -213,7 +213,7 @@ def define(
     return rule
 
 
-def twin(rule: Rule, name_in_graph: str) -> Rule:
+def variant(rule: Rule, name_in_graph: str) -> Rule:
     """The same row under another name in the graph: PyTorch names the overloads for plain numbers apart."""
     other = copy.copy(rule)
     other.prepare()
@@ -238,7 +238,7 @@ def open_cupy() -> None:
 
         for rule in tuple(TABLE.values()):
             _to_cupy(rule, cupy)
-        RAW[1].xp = cupy  # last: whoever finds it finds every row bound
+        RAW[1].xp = cupy  # last: who finds it finds every row bound
 
 
 placement.before_cuda.append(open_cupy)

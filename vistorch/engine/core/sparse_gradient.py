@@ -1,7 +1,7 @@
 """A gradient that is zero but for one element of each row, and says where: what picking one number per row sends back.
 
-It is an ordinary array with all its zeros, so whoever does not know it reads it as any other; a formula that does know
-it need not read the zeros. Invariant: nobody who could write to it ever gets it, only `plain` of it.
+It is an ordinary array with all its zeros, so code that does not know it reads it as any other; a formula that does
+need not read the zeros. Invariant: nobody who could write to it ever gets it, only `plain` of it.
 """
 
 from __future__ import annotations

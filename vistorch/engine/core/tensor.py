@@ -176,8 +176,8 @@ class Tensor:
                 raise RuntimeError(
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
                 )
-        if not value and self._rg and (told := events.hear.cut) is not None:
-            told("requires_grad_(False)", self)
+        if not value and self._rg and (emit := events.listeners.cut) is not None:
+            emit("requires_grad_(False)", self)
         self._rg = bool(value)
         v = self._view
         if v is not None:
@@ -189,7 +189,7 @@ class Tensor:
         """Set `requires_grad` and return the tensor.
 
         Args:
-            requires_grad: whether backward passes shall compute its gradient.
+            requires_grad: whether backward passes compute its gradient.
 
         Example:
             >>> import vistorch
@@ -325,8 +325,8 @@ class Tensor:
         """
         o = wrap(self._data, self._place)
         o._ver = None if self._ver is not graph.UNTRACKED else graph.loose(o)
-        if (told := events.hear.cut) is not None:
-            told("data", self)
+        if (emit := events.listeners.cut) is not None:
+            emit("data", self)
         return o if self._view is None else self._view.alias(o)
 
     @data.setter

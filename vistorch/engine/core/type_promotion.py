@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, errors
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import mode
 from ..base.numpy_warnings import hushed
 from . import out_argument
@@ -92,7 +92,7 @@ def refuse_last(refuse: Any, common: np.dtype, operands: tuple) -> None:
 def finish(
     rule: Any, place: Any, d: Any, ins: tuple, out: Any, consts: tuple = (), common: Any = None
 ) -> Tensor:
-    """Wrap, record, tell, deliver; `common`: the type that operands of other types were promoted to."""
+    """Wrap, record, emit, deliver; `common`: the type that operands of other types were promoted to."""
     if out is not None:
         out_argument.check_memory(out, ins)
         return out_argument.deliver(out, wrap(d, place))
@@ -108,8 +108,8 @@ def finish(
                 if common is not None:
                     n.saved = tuple([_promoted(s, common) for s in n.saved])
                 break
-    if (told := hear.op) is not None:
-        told(rule, ins, consts, (o,))
+    if (emit := listeners.op) is not None:
+        emit(rule, ins, consts, (o,))
     return o
 
 
@@ -320,14 +320,14 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
     if isinstance(x, Tensor):
         n = number(y)
         if n is not None and "other" in takes:
-            rule = rule.twins[0]
+            rule = rule.variants[0]
             y = n
             if x._data.dtype in FLOATS and n.__class__ is not complex and out is None:
                 return _scaled(rule, how, x, n)
     elif isinstance(y, Tensor):
         n = number(x)
         if n is not None and "input" in takes:
-            rule = rule.twins[1]
+            rule = rule.variants[1]
             x = n
     elif as_operator:
         return NotImplemented

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..base import errors
-from ..base.events import hear
+from ..base.events import listeners
 from ..base.modes import mode, recording
 from ..kernels.strides import copied, extent, laid_out, owner, start, strides_of
 from . import graph
 from .record import record
-from .rules import twin
+from .rules import variant
 from .tensor import Tensor, wrap
 
 F4 = np.dtype("f4")
@@ -239,7 +239,7 @@ def define(op: Any) -> None:
     )
     PUT, PICK, UNPICK = put_.rule, pick_.rule, unpick_.rule
     PUT.saves_tensors = True  # PyTorch's CopySlices lets go of the op it holds, and cannot run twice
-    RESHAPED = twin(PICK, "CopySlices")
+    RESHAPED = variant(PICK, "CopySlices")
 
 
 def folded(data: Any) -> bool:
@@ -294,8 +294,8 @@ def origin_of(x: Tensor) -> Any:
     v.steps = by_memory(x, v)
     consts = (v.steps, layout_of(v.base._data))
     record(PICK, (v.base,), consts, (o,))
-    if (told := hear.op) is not None:
-        told(PICK, (v.base,), consts, (o,))
+    if (emit := listeners.op) is not None:
+        emit(PICK, (v.base,), consts, (o,))
     return o._node
 
 

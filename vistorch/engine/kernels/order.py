@@ -11,7 +11,7 @@ _PACKABLE_LENGTH = 1 << 31
 
 
 def order_key(xp, x, descending=False):
-    """Map x to signed integers of 4 or 8 bytes that are in the order of this room."""
+    """Map x to signed integers of 4 or 8 bytes that are in the order of this module."""
     kind, size = x.dtype.kind, x.dtype.itemsize
     if kind == "f":
         integer, shift, canonical_nan, magnitude = (

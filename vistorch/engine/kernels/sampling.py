@@ -1,7 +1,7 @@
 """Samplers: a generator's words as arrays of numbers, bit for bit those of PyTorch's CPU.
 
 Here are the distributions that take one uniform number each; normal, whole and categorical numbers have
-rooms of their own and are handed on from here. Doubles above `LIBM_UP_TO` numbers go through numpy's vector
+modules of their own and are handed on from here. Doubles above `LIBM_UP_TO` numbers go through numpy's vector
 functions and may differ from PyTorch's in the last bit (float32 and narrower do not show it). Builds of
 PyTorch that sample `bernoulli_` and `exponential_` by Intel's vector library have another stream there; we
 follow the portable one.

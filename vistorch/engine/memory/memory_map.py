@@ -1,4 +1,4 @@
-"""Files as memory: an array whose bytes are read from the file when somebody looks at them.
+"""Files as memory: an array whose bytes are read from the file when someone looks at them.
 
 Invariant: unless a mapping is shared, what is written to it stays in this process and never reaches the file.
 """

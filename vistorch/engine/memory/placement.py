@@ -191,7 +191,7 @@ def move(array: Any, source: Place, target: Place, non_blocking: bool = False, c
     Args:
         array: a numpy array, or a cupy one where `source.kind` is CUPY.
         source: where the array is.
-        target: where it shall be.
+        target: where it is to be.
         non_blocking: let the host go on while a copy to a real CUDA device runs; page-locked memory gains.
             A copy from a device to the host is waited for, because numpy could read it too early.
         copy: make a copy even where nothing moves.

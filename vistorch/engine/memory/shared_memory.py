@@ -121,7 +121,7 @@ class Segment:
         self.pieces: Any = weakref.WeakValueDictionary()
 
     def piece(self, offset: int, size: int) -> Piece:
-        """The piece of this segment that begins at `offset`: the one somebody holds, or a new one."""
+        """The piece of this segment that begins at `offset`: the one someone holds, or a new one."""
         if not 0 <= offset <= offset + size <= self.size:
             raise ValueError(f"bytes {offset} to {offset + size} are asked of a segment of {self.size} bytes")
         found = self.pieces.get(offset)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base import dtypes, type_names
 from ..base.dims import flag
-from ..base.events import hear
+from ..base.events import listeners
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor, ndarray, wrap
 from ..memory.placement import CPU, move
@@ -56,8 +56,8 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
     a = host(self)
     if a.dtype is dtypes.bfloat16.np:
         raise TypeError("Got unsupported ScalarType BFloat16")
-    if (told := hear.cut) is not None:
-        told("numpy", self)
+    if (emit := listeners.cut) is not None:
+        emit("numpy", self)
     return a if self._place is CPU or self._place.kind else a.copy()
 
 
@@ -73,8 +73,8 @@ def item(self: Tensor) -> Any:
     d = self._data
     if d.size != 1:
         raise RuntimeError(f"a Tensor with {d.size} elements cannot be converted to Scalar")
-    if (told := hear.cut) is not None:
-        told("item", self)
+    if (emit := listeners.cut) is not None:
+        emit("item", self)
     return d.item() if d.dtype.kind != "V" else float(host(self).reshape(()))
 
 
@@ -88,8 +88,8 @@ def tolist(self: Tensor) -> Any:
         [[1, 2], [3, 4]]
     """
     a = host(self)
-    if (told := hear.cut) is not None:
-        told("tolist", self)
+    if (emit := listeners.cut) is not None:
+        emit("tolist", self)
     return (a.astype(np.float32) if a.dtype.kind == "V" else a).tolist()
 
 
@@ -101,7 +101,7 @@ def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     try:
         node = self.grad_fn
         made_by = None if node is None else node.name()
-    except RuntimeError:  # a view whose history can no longer be told
+    except RuntimeError:  # a view whose history is no longer known
         made_by = "Invalid"
     return tensor_text(
         self._data,
@@ -122,7 +122,7 @@ def _format(self: Tensor, spec: str) -> str:
 
 # ---- Python's numbers ------------------------------------------------------------------------------------------
 def _single(self: Tensor) -> Any:
-    """The only element, for `float(t)` and its kin."""
+    """The only element, for `float(t)` and the like."""
     d = self._data
     if d.size != 1:
         raise ValueError(ONLY_ONE)

@@ -1,7 +1,7 @@
 """DLPack: memory shared with other array libraries, both ways.
 
-numpy and cupy do the exchange; this room finds the right one and keeps PyTorch's rules. Invariant: no element is copied
-unless the caller asked for a copy.
+numpy and cupy do the exchange; this module finds the right one and keeps PyTorch's rules. Invariant: no element is
+copied unless the caller asked for a copy.
 """
 
 from __future__ import annotations

@@ -124,14 +124,14 @@ def _float_texts(values: np.ndarray) -> tuple[list[str], int]:
 
     The width is that of the widest finite number that is not zero: `inf`, `nan` and zeros may be wider.
     """
-    telling = np.isfinite(values)
-    telling &= values != 0
-    told = values[telling]
+    nonzero_at = np.isfinite(values)
+    nonzero_at &= values != 0
+    nonzero_values = values[nonzero_at]
     whole, scientific, width = True, False, 1
-    if told.size:
-        size = np.abs(told)
+    if nonzero_values.size:
+        size = np.abs(nonzero_values)
         low, high = float(size.min()), float(size.max())
-        whole = (told == np.ceil(told)).all()
+        whole = (nonzero_values == np.ceil(nonzero_values)).all()
         scientific = options.sci_mode
         if scientific is None:
             scientific = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
@@ -142,10 +142,10 @@ def _float_texts(values: np.ndarray) -> tuple[list[str], int]:
     texts = [format(value, form) for value in values.tolist()]
     if whole and not scientific:  # a point says that the type is floating; inf and nan say it themselves
         texts = [text if text[-1] in "fn" else text + "." for text in texts]
-    if told.size == len(texts):
+    if nonzero_values.size == len(texts):
         width = max(map(len, texts))
-    elif told.size:
-        width = max(len(texts[i]) for i in telling.nonzero()[0].tolist())
+    elif nonzero_values.size:
+        width = max(len(texts[i]) for i in nonzero_at.nonzero()[0].tolist())
     return texts, width
 
 

@@ -1,6 +1,6 @@
 """What one can ask of a tensor without touching its elements: sizes, strides, memory.
 
-Invariant: nothing here copies an element or tells a listener anything.
+Invariant: nothing here copies an element or emits an event.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What sort of tensor it is: of which numbers, where it lies, how; and all that no tensor here is.
 
-Invariant: nothing here copies an element or tells a listener anything.
+Invariant: nothing here copies an element or emits an event.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def is_distributed(input: Tensor) -> bool:
 
 @public(function=False)
 def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Always False: page-locked memory is not told from other memory.
+    """Always False: page-locked memory is not distinguished from other memory.
 
     Args:
         self: the tensor.

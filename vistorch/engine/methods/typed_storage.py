@@ -1,4 +1,4 @@
-"""Storages that know the type of their elements, for old programs: `TypedStorage`, `FloatStorage` and their kin.
+"""Storages that know the type of their elements, for old programs: `TypedStorage`, `FloatStorage` and the like.
 
 Invariant: a TypedStorage is an UntypedStorage and a dtype, nothing else; there is one legacy class for each dtype.
 """

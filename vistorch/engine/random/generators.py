@@ -110,7 +110,7 @@ def _restored(device: Any, state: np.ndarray) -> Generator:
 
 default_generator = Generator()
 _of_devices: dict[int, Generator] = {}
-# The book of the CUDA devices' seeds: `vistorch.cuda.random` enters itself here.
+# The seeds of the CUDA devices: `vistorch.cuda.random` enters itself here.
 cuda_seeds: Any = None
 
 

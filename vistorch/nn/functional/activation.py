@@ -1,4 +1,4 @@
-"""What a unit does with its sum: relu and its kin, gates.
+"""What a unit does with its sum: relu and the like, gates.
 
 Invariant: with `inplace=True` the input itself is changed and returned.
 """

@@ -1,6 +1,6 @@
 """Scaled dot-product attention and multi-head attention.
 
-Invariant: inside multi-head attention masks are numbers to add; bools become 0 and -inf at the door.
+Invariant: inside multi-head attention masks are numbers to add; bools become 0 and -inf at the entry.
 """
 
 from __future__ import annotations

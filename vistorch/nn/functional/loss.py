@@ -1,6 +1,6 @@
 """How wrong a prediction of classes or probabilities is, as one number.
 
-Invariant: what a loss is called on reaches its row unchanged, so whoever listens to ops finds predictions and targets
+Invariant: what a loss is called on reaches its row unchanged, so a listener to ops finds predictions and targets
 there. The losses of values are in `loss_values`, those with a margin in `loss_margins`.
 """
 

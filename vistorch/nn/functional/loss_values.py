@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 from ...engine.base.casting import casting
-from ...engine.base.events import hear
+from ...engine.base.events import listeners
 from ...engine.base.modes import no_grad
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor
@@ -61,10 +61,10 @@ def _absolute(input: Tensor, target: Tensor, number: int) -> Tensor:
     return losses.mean() if number == 1 else losses.sum() if number else losses
 
 
-def _told(name: str, input: Tensor, target: Tensor, loss: Tensor, form: str = "") -> Tensor:
-    """The loss; whoever listens is told what it compares, which the ops it is made of do not say."""
-    if (told := hear.phase) is not None:
-        told("loss", name, input, target, form, loss)
+def _emitted(name: str, input: Tensor, target: Tensor, loss: Tensor, form: str = "") -> Tensor:
+    """The loss; listeners learn what it compares, which the ops it is made of do not say."""
+    if (emit := listeners.phase) is not None:
+        emit("loss", name, input, target, form, loss)
     return loss
 
 
@@ -102,7 +102,7 @@ def l1_loss(
         loss = _weighed((input - target).abs(), weight, reduction, True)
     else:
         loss = _absolute(input, target, _Reduction.get_enum(reduction))
-    return _told("l1_loss", input, target, loss)
+    return _emitted("l1_loss", input, target, loss)
 
 
 def mse_loss(
@@ -136,7 +136,7 @@ def mse_loss(
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if weight is not None:
         _check_weight(weight, given)
-        return _told("mse_loss", input, target, _weighed((input - target).pow(2), weight, reduction, True))
+        return _emitted("mse_loss", input, target, _weighed((input - target).pow(2), weight, reduction, True))
     return distance.mse_loss(input, target, _Reduction.get_enum(reduction))
 
 
@@ -170,7 +170,7 @@ def smooth_l1_loss(
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     number = _Reduction.get_enum(reduction)
     if beta == 0.0:
-        return _told("smooth_l1_loss", input, target, _absolute(input, target, number))
+        return _emitted("smooth_l1_loss", input, target, _absolute(input, target, number))
     beta = real("smooth_l1_loss", "beta", 4, beta)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
@@ -249,7 +249,7 @@ def poisson_nll_loss(
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not a valid value for reduction")
     loss = FUNCTIONS["poisson_nll_loss"](input, target, log_input, full, eps, _Reduction.get_enum(reduction))
-    return _told("poisson_nll_loss", input, target, loss, "exp" if log_input else "")
+    return _emitted("poisson_nll_loss", input, target, loss, "exp" if log_input else "")
 
 
 def gaussian_nll_loss(
@@ -299,4 +299,4 @@ def gaussian_nll_loss(
     if full:
         loss += 0.5 * math.log(2 * math.pi)
     loss = loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
-    return _told("gaussian_nll_loss", input, target, loss)
+    return _emitted("gaussian_nll_loss", input, target, loss)

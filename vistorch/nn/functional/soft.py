@@ -1,4 +1,4 @@
-"""softmax and its kin: numbers as shares of a whole.
+"""softmax and the like: numbers as shares of a whole.
 
 Invariant: a call that names no dim is warned about, at the caller's line.
 """

@@ -170,7 +170,7 @@ def _processes(group: Any) -> int:
     """How many processes would have to agree on the statistics of a batch."""
     import sys
 
-    # the room may not exist, and is not opened for this question
+    # the package may not exist, and is not imported for this question
     distributed: Any = sys.modules.get("vistorch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return 1

@@ -143,7 +143,7 @@ class _Row(Module):
         self.add_module(str(len(self)), module)
         return self
 
-    def _make_room(self, index: int) -> None:
+    def _shift_from(self, index: int) -> None:
         for i in range(len(self._modules), index, -1):
             self._modules[str(i)] = self._modules[str(i - 1)]
 
@@ -241,7 +241,7 @@ class Sequential(_Row):
         if not -n <= index <= n:
             raise IndexError(f"Index out of range: {index}")
         index += n if index < 0 else 0
-        self._make_room(index)
+        self._shift_from(index)
         self._modules[str(index)] = module
         return self
 
@@ -304,7 +304,7 @@ class ModuleList(_Row):
             index: the position.
             module: the module.
         """
-        self._make_room(index)
+        self._shift_from(index)
         self._modules[str(index)] = module
 
     def extend(self, modules: Iterable[Module]) -> Any:

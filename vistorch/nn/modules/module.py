@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...engine.base import dtypes
-from ...engine.base.events import hear
+from ...engine.base.events import listeners
 from ...engine.base.modes import no_grad
 from ...engine.core.handles import RemovableHandle
 from ...engine.core.registry import FUNCTIONS
@@ -159,7 +159,7 @@ class Module:
             or self._backward_hooks
             or self._backward_pre_hooks
             or global_hooks.any_call
-            or hear.phase is not None
+            or listeners.phase is not None
         ):
             return observed_call(self, args, kwargs)
         return self.forward(*args, **kwargs)
@@ -791,7 +791,7 @@ class Module:
         self.training = mode
         for module in self.children():
             module.train(mode)
-        if (emit := hear.phase) is not None:
+        if (emit := listeners.phase) is not None:
             emit("train" if mode else "eval", self)
         return self
 
@@ -847,7 +847,7 @@ class Module:
         """
         if getattr(self, "_is_replica", False):
             warnings.warn(REPLICA, UserWarning, stacklevel=2)
-        if (emit := hear.phase) is not None:
+        if (emit := listeners.phase) is not None:
             emit("zero_grad", self)
         for p in self.parameters():
             clear_grad(p, set_to_none)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
-from ...engine.base.events import hear
+from ...engine.base.events import listeners
 from ...engine.core.handles import RemovableHandle
 from ...engine.core.tensor import Tensor
 from . import global_hooks
@@ -59,7 +59,7 @@ class BoundHook:
 
 def observed_call(module: Any, args: tuple, kwargs: dict) -> Any:
     """A call with hooks or listeners: "forward" is emitted before it and "forward_end" after, even if it raises."""
-    emit = hear.phase
+    emit = listeners.phase
     if emit is None:
         return _call_hooked(module, args, kwargs)
     emit("forward", module, args, kwargs)

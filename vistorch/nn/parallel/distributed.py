@@ -1,6 +1,6 @@
 """`DistributedDataParallel`: its name, until there are several machines.
 
-Invariant: whoever uses it is told at once.
+Invariant: its use is refused at once.
 """
 
 from __future__ import annotations

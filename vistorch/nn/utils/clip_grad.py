@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.base.events import hear
+from ...engine.base.events import listeners
 from ...engine.base.modes import no_grad
 from ...engine.base.numpy_warnings import hushed
 from ...engine.core import views
@@ -218,8 +218,8 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
         with g._place:
             _clip(g._place.xp, g._data, limit)
         version(g).n += 1
-        if (told := hear.write) is not None:
-            told(g, None)
+        if (emit := listeners.write) is not None:
+            emit(g, None)
 
 
 def _clip(xp: Any, d: Any, limit: float) -> None:

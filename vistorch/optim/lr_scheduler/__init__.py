@@ -30,6 +30,6 @@ __all__ = [
     "StepLR",
 ]
 
-# As PyTorch names them: a saved class is found in the room, whichever file holds it.
+# As PyTorch names them: a saved class is found in the package, whichever file holds it.
 for _name in __all__:
     globals()[_name].__module__ = __name__

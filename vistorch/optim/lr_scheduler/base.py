@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any
 from weakref import ref
 
-from ...engine.base.events import hear
+from ...engine.base.events import listeners
 from ...engine.core.tensor import Tensor
 from ..loading import check_attributes
 from ..optimizer import Optimizer
@@ -150,7 +150,7 @@ class LRScheduler:
         self._initial_step()
 
     def _initial_step(self) -> None:
-        """Put the first learning rate; not a step of the training loop, so nobody is told."""
+        """Put the first learning rate; not a step of the training loop, so no event is emitted."""
         self._step_count = 0
         self._is_initial = True
         try:
@@ -234,7 +234,7 @@ class LRScheduler:
         if epoch is not None:
             deprecated_epoch()
         self._update_lr(epoch)
-        self._tell()
+        self._emit_step()
 
     def _update_lr(self, epoch: int | None = None) -> None:
         if epoch is None:
@@ -260,10 +260,10 @@ class LRScheduler:
         """The learning rates of now, times a factor."""
         return [group["lr"] * factor for group in self.optimizer.param_groups]
 
-    def _tell(self) -> None:
-        """Tell whoever listens that a step was made."""
-        if (told := hear.phase) is not None and not self._is_initial:
-            told("scheduler", self)
+    def _emit_step(self) -> None:
+        """Emit the event of a step."""
+        if (emit := listeners.phase) is not None and not self._is_initial:
+            emit("scheduler", self)
 
 
 class _LRScheduler(LRScheduler):

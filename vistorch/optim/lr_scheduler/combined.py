@@ -158,7 +158,7 @@ class SequentialLR(_Combined):
         else:
             part.step()
         self._last_lr = part.get_last_lr()
-        self._tell()
+        self._emit_step()
 
 
 class ChainedScheduler(_Combined):
@@ -196,4 +196,4 @@ class ChainedScheduler(_Combined):
         for part in self._schedulers:
             part.step()
         self._last_lr = current(self._schedulers[-1].optimizer)
-        self._tell()
+        self._emit_step()

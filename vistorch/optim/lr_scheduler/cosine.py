@@ -121,7 +121,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self._go_to(epoch)
         self.last_epoch = math.floor(epoch)
         self._put_lr()
-        self._tell()
+        self._emit_step()
 
     def _go_to(self, epoch: float) -> None:
         """The wave that a place lies in, and where in it."""

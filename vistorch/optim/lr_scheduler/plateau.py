@@ -115,7 +115,7 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._last_lr = current(self.optimizer)
-        self._tell()
+        self._emit_step()
 
     def _reduce_lr(self, epoch: int) -> None:
         groups = self.optimizer.param_groups

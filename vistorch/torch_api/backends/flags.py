@@ -14,11 +14,11 @@ from typing import Any
 @contextmanager
 def held(module: str, **values: Any) -> Iterator[None]:
     """Set flags of a module, those that are not None, until the end of the block."""
-    room: Any = sys.modules[module]
+    holder: Any = sys.modules[module]
     values = {name: value for name, value in values.items() if value is not None}
-    before = {name: getattr(room, name) for name in values}
-    vars(room).update(values)
+    before = {name: getattr(holder, name) for name in values}
+    vars(holder).update(values)
     try:
         yield
     finally:
-        vars(room).update(before)
+        vars(holder).update(before)

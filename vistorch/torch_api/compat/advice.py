@@ -33,7 +33,7 @@ def begin() -> None:
             print(f"vistorch: {sentence}", file=sys.stderr)
 
     def undo() -> None:
-        if sys.excepthook is say:  # else somebody stands after us, and calls us as before
+        if sys.excepthook is say:  # else someone stands after us, and calls us as before
             sys.excepthook = before
 
     sys.excepthook, _undo = say, undo

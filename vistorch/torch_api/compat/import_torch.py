@@ -3,7 +3,7 @@
 Invariant: this file imports nothing of vistorch, because `start/sitecustomize.py` loads it by its path in every
 interpreter of a program run by `vistorch run`: one that never asks for torch pays for one small file.
 An aliased module is the very same object as ours: its `__name__`, `__spec__` and `__loader__` stay what they are, so
-that pickle, inspect and typing are told nothing wrong.
+that pickle, inspect and typing learn nothing wrong.
 """
 
 from __future__ import annotations

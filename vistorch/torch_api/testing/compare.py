@@ -19,7 +19,7 @@ _isclose, _as_tensor = FUNCTIONS["isclose"], FUNCTIONS["as_tensor"]
 
 
 class Options(NamedTuple):
-    """What `assert_close` was told."""
+    """What `assert_close` was given."""
 
     allow_subclasses: bool
     rtol: float | None

@@ -11,7 +11,7 @@ import warnings
 import weakref
 from typing import Any
 
-from ...engine.base.events import hear
+from ...engine.base.events import listeners
 from ._utils import pin_memory
 from ._utils.fetch import _DatasetKind
 from ._utils.worker import ExceptionWrapper
@@ -19,7 +19,7 @@ from .sampler import fresh_seed
 
 
 class _Ended:
-    """Tells, once, that an iteration is over, also when its iterator is simply let go.
+    """Emits, once, that an iteration is over, also when its iterator is simply let go.
 
     Args:
         loader: what is iterated over.
@@ -30,8 +30,8 @@ class _Ended:
         self.loader = weakref.ref(loader) if weak else lambda: loader
 
     def __call__(self) -> None:
-        if (told := hear.phase) is not None:
-            told("loader_end", self.loader())
+        if (emit := listeners.phase) is not None:
+            emit("loader_end", self.loader())
 
 
 class _BaseDataLoaderIter:
@@ -61,16 +61,16 @@ class _BaseDataLoaderIter:
         self._num_yielded = 0
         self._IterableDataset_len_called = loader._IterableDataset_len_called
 
-    def _tell_begin(self, loader: Any) -> None:
-        """Tell who listens that an iteration begins."""
-        self._tell_end()
-        if (told := hear.phase) is not None:
+    def _emit_begin(self, loader: Any) -> None:
+        """Emit that an iteration begins."""
+        self._emit_end()
+        if (emit := listeners.phase) is not None:
             self._end = weakref.finalize(self, _Ended(loader, self._persistent_workers))
             self._end.atexit = False
-            told("loader", loader, self)
+            emit("loader", loader, self)
 
-    def _tell_end(self) -> None:
-        """Tell who listens that it is over, if that is news."""
+    def _emit_end(self) -> None:
+        """Emit that it is over, if that is news."""
         if self._end is not None:
             self._end()
             self._end = None
@@ -82,7 +82,7 @@ class _BaseDataLoaderIter:
         try:
             data = self._next_data()
         except StopIteration:
-            self._tell_end()
+            self._emit_end()
             raise
         self._num_yielded += 1
         if self._dataset_kind == _DatasetKind.Iterable and self._IterableDataset_len_called is not None:
@@ -144,7 +144,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         self._dataset_fetcher = _DatasetKind.create_fetcher(
             self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
         )
-        self._tell_begin(loader)
+        self._emit_begin(loader)
 
     def _next_data(self) -> Any:
         data = self._dataset_fetcher.fetch(next(self._sampler_iter))
@@ -159,7 +159,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """
 
     def __init__(self, loader: Any) -> None:
-        from ._workers import crew, entry  # here: who has no workers needs none of it
+        from ._workers import worker_main, worker_pool  # here: who has no workers needs none of it
 
         super().__init__(loader)
         self._prefetch_factor = loader.prefetch_factor
@@ -168,7 +168,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             raise AssertionError("num_workers must be greater than 0 for MultiProcessingDataLoaderIter")
         if self._prefetch_factor <= 0:
             raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
-        plan = entry.Plan(
+        plan = worker_main.Plan(
             self._dataset_kind,
             self._dataset,
             self._auto_collation,
@@ -177,18 +177,18 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             loader.worker_init_fn,
         )
         self._broken: Exception | None = None
-        self._ended = entry.ENDED
+        self._ended = worker_main.ENDED
         self._epoch = -1
-        self._crew = crew.Crew(
+        self._pool = worker_pool.WorkerPool(
             plan, self._num_workers, self._base_seed, loader.multiprocessing_context, self._prefetch_factor
         )
-        self._shutdown_workers = weakref.finalize(self, self._crew.close)
+        self._shutdown_workers = weakref.finalize(self, self._pool.close)
         self._reset(loader, first_iter=True)
 
     @property
     def _workers(self) -> list:
         """The worker processes."""
-        return [member.process for member in self._crew.members]
+        return [member.process for member in self._pool.members]
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
         super()._reset(loader, first_iter)
@@ -199,7 +199,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._active = [True] * self._num_workers
         self._tasks_of = [0] * self._num_workers
         self._turns = itertools.cycle(range(self._num_workers))
-        self._tell_begin(loader)
+        self._emit_begin(loader)
         try:
             if not first_iter:
                 for worker in range(self._num_workers):
@@ -213,7 +213,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _send(self, worker: int, number: int | None, index: Any) -> None:
         """Send to a worker; that it has gone meanwhile is found out by waiting for its results."""
         with contextlib.suppress(OSError):
-            self._crew.members[worker].send(self._epoch, number, index)
+            self._pool.members[worker].send(self._epoch, number, index)
 
     def _try_put_index(self) -> None:
         """Send the next task to the worker whose turn it is."""
@@ -244,18 +244,18 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             raise
         except BaseException:
             # An interrupt may come at any instruction. While waiting nothing is half done; elsewhere a message may be.
-            if not self._crew.waiting:
+            if not self._pool.waiting:
                 self._break(RuntimeError("DataLoader was interrupted between two processes and cannot go on"))
             raise
 
     def _break(self, error: Exception) -> None:
-        """Go no further: the workers leave, and whoever asks again gets this error."""
+        """Go no further: the workers leave, and who asks again gets this error."""
         self._broken = error
         self._shutdown_workers()
 
     def _next_answer(self) -> Any:
         """The batch whose turn it is, or, if order does not matter, whichever comes."""
-        members = self._crew.members
+        members = self._pool.members
         while True:
             expected = self._expected()
             if expected is None:
@@ -273,7 +273,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             elif what == self._ended:
                 self._active[worker] = False
                 if not self._persistent_workers:
-                    self._crew.dismiss(members[worker])
+                    self._pool.dismiss(members[worker])
                 self._try_put_index()
             elif number != self._rcvd_idx and self._in_order:
                 self._waiting[number].append(message)
@@ -296,7 +296,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _receive(self) -> tuple[int, tuple]:
         """The next message of any worker."""
         try:
-            received = self._crew.receive(self._timeout if self._timeout > 0 else None)
+            received = self._pool.receive(self._timeout if self._timeout > 0 else None)
         except Exception as error:
             self._break(error)
             raise
@@ -306,7 +306,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _process_data(self, worker: int, message: tuple) -> Any:
         """What a message holds, once a new task has taken its place."""
-        data = self._crew.members[worker].unpack(message)
+        data = self._pool.members[worker].unpack(message)
         self._tasks_of[worker] -= 1
         self._try_put_index()
         if isinstance(data, ExceptionWrapper):

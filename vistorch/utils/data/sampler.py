@@ -42,7 +42,7 @@ def fresh_seed(generator: Any = None) -> int:
 def _ahead(generator: Any, words: int) -> Any:
     """A generator to draw these words from little by little, while the given one is already past them.
 
-    Whoever else draws from the given one finds it where PyTorch leaves it. Beyond `SKIP_UP_TO` it is drawn from
+    Another user of the given one finds it where PyTorch leaves it. Beyond `SKIP_UP_TO` it is drawn from
     directly.
     """
     if words > SKIP_UP_TO:

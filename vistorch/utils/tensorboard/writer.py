@@ -97,7 +97,7 @@ class SummaryWriter:
     Example:
         >>> import contextlib, os, tempfile, vistorch
         >>> from vistorch.utils.tensorboard import SummaryWriter
-        >>> def told(writer):
+        >>> def write_all(writer):
         ...     for step in range(3):
         ...         writer.add_scalar("loss", 0.5**step, step)
         ...         writer.add_scalars("both", {"train": 0.5**step, "test": 0.6**step}, step)
@@ -109,7 +109,7 @@ class SummaryWriter:
         ...     writer.flush()  # now TensorBoard sees them
         >>> with contextlib.suppress(ImportError), tempfile.TemporaryDirectory() as folder:  # no tensorboard
         ...     with SummaryWriter(folder) as writer:  # or writer.close() at the end
-        ...         told(writer)
+        ...         write_all(writer)
         ...     assert {"best", "both_test", "both_train"} < set(os.listdir(writer.get_logdir()))
     """
 

@@ -32,7 +32,7 @@ def checksum_of(path: str | os.PathLike, kind: str = "md5") -> str:
         path: the file.
         kind: "md5", "sha1" or "sha256".
     """
-    # It finds what a line has broken, not what somebody has forged: the address is https.
+    # It finds what a line has broken, not what has been forged: the address is https.
     total = hashlib.new(kind, usedforsecurity=False)
     with open(path, "rb") as file:
         while piece := file.read(PIECE):

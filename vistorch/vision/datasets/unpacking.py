@@ -90,7 +90,7 @@ def unpack(archive: str | os.PathLike, folder: str | os.PathLike, most: int | No
     members = _members_of(archive.name)
     allowance = _Allowance(archive, most)
     folder.mkdir(parents=True, exist_ok=True)
-    with _damage_told(archive):
+    with _damage_explained(archive):
         if members is None:
             opened: Any = SINGLES[archive.suffix.lower()]
             with opened(archive, "rb") as source, replacing(str(folder / archive.stem)) as target:
@@ -116,7 +116,7 @@ def _members_of(name: str) -> Any:
 
 
 @contextlib.contextmanager
-def _damage_told(archive: Path) -> Iterator[None]:
+def _damage_explained(archive: Path) -> Iterator[None]:
     """What a broken archive raises, in one sentence."""
     try:
         yield

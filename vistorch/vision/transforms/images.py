@@ -15,8 +15,8 @@ from vistorch import Tensor
 
 def is_pil(image: Any) -> bool:
     """Whether this is an image of Pillow's."""
-    room = sys.modules.get("PIL.Image")
-    return room is not None and isinstance(image, room.Image)
+    module = sys.modules.get("PIL.Image")
+    return module is not None and isinstance(image, module.Image)
 
 
 def must_be_image(image: Any) -> Any:

@@ -15,7 +15,7 @@ def torch(switch: str | bool | None = None, *, force: bool = False) -> Note:
     """Let `import torch` give vistorch in this process, or stop that; say how it is.
 
     Args:
-        switch: "on" or "off"; None only tells.
+        switch: "on" or "off"; None only shows it.
         force: also when PyTorch itself is already imported: its modules are put aside until "off".
 
     Example:
@@ -50,7 +50,7 @@ def torch(switch: str | bool | None = None, *, force: bool = False) -> Note:
 
 
 def _arguments(parser: Parser) -> None:
-    parser.takes("switch", "on or off; nothing tells how it is", nargs="?", choices=("on", "off"))
+    parser.takes("switch", "on or off; without it, what it is now", nargs="?", choices=("on", "off"))
     parser.takes(
         "--force", "also when PyTorch itself is already imported; it comes back with off", action="store_true"
     )

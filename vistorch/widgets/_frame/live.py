@@ -94,7 +94,7 @@ class Live(anywidget.AnyWidget):
         else:
             more["_esm"] = page.read_text(encoding="utf-8")
         super().__init__(payload=display.payload(), key=display.key(), **more)
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
         self._keep()
 
     @property
@@ -143,7 +143,7 @@ class Live(anywidget.AnyWidget):
             log.warning("%s keeps its properties; its page wanted to set %s", type(self).__name__, named)
         super().set_state({name: sync_data[name] for name in FREE if name in sync_data})
 
-    def _heard(self, _: Any, content: Any, buffers: Any) -> None:
+    def _receive(self, _: Any, content: Any, buffers: Any) -> None:
         try:
             kind = content.get("type") if isinstance(content, dict) else None
             if not isinstance(kind, str) or kind not in self.answers:

@@ -171,8 +171,8 @@ def _open_inbox(kernel) -> Any:
 def _end_of_cell_unseen(shell):
     """Keep what waits for the end of a cell from running.
 
-    A comm's callback comes with IPython's events of a cell, and matplotlib, told that one has ended, shows and closes
-    the figures which the running cell is still drawing.
+    A comm's callback comes with IPython's events of a cell, and matplotlib, when one has ended, shows and closes the
+    figures which the running cell is still drawing.
     """
     callbacks = shell.events.callbacks
     kept = {name: callbacks[name] for name in ("pre_execute", "post_execute")}
@@ -244,7 +244,7 @@ class Pump:
                     count += self._handle(self.inbox.take())
         finally:
             kernel.set_parent(sender, parent, channel="shell")
-            kernel._publish_status("busy", "shell")  # the page has just been told "idle"
+            kernel._publish_status("busy", "shell")  # the page has just got "idle"
         return count
 
     def _handle(self, frames):

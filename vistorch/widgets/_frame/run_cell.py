@@ -79,7 +79,7 @@ def _as_outer(shell: Any) -> Iterator[list[Any]]:
     lines: list[Any] = []
     number, cache = shell.displayhook.prompt_count, shell.compile.cache
     ours = [
-        (shell, "_showtraceback", lambda kind, value, told: lines.append(told)),
+        (shell, "_showtraceback", lambda kind, value, shown: lines.append(shown)),
         (shell, "show_usage_error", lambda value: None),
         # a shell counts on before or after a cell has run, as its version likes
         (shell.compile, "cache", lambda code, _=0, **more: cache(code, number, **more)),
@@ -98,7 +98,7 @@ def _show_as(shell: Any, error: BaseException, lines: Any) -> None:
     """Let the shell show these lines for an exception, once: the frames of the magic are none of the person's."""
     before = vars(shell).get("showtraceback")
 
-    def told(*given: Any, **more: Any) -> None:
+    def once(*given: Any, **more: Any) -> None:
         if before is None:
             del shell.showtraceback
         else:
@@ -108,4 +108,4 @@ def _show_as(shell: Any, error: BaseException, lines: Any) -> None:
         else:
             shell.showtraceback(*given, **more)
 
-    shell.showtraceback = told
+    shell.showtraceback = once

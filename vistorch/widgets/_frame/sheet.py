@@ -42,13 +42,13 @@ class Sheet:
 
     def head(self, title: str, facts: Sequence[str]) -> None:
         """The title, and facts beside it where there is room."""
-        room = int((self.width - 2 * PAD) / 7.9)
-        name = cut(title, room)
+        space = int((self.width - 2 * PAD) / 7.9)
+        name = cut(title, space)
         inside = tag("tspan", clean(name), font_weight=600, font_size=13)
-        told = " · ".join(facts)
-        if cells(name) * 7.9 + cells(told) * 6.3 + 40 < self.width:
+        aside = " · ".join(facts)
+        if cells(name) * 7.9 + cells(aside) * 6.3 + 40 < self.width:
             inside += tag(
-                "tspan", clean(told), dx=10, font_size=11, font_family=SANS, fill=self.colour["ink2"]
+                "tspan", clean(aside), dx=10, font_size=11, font_family=SANS, fill=self.colour["ink2"]
             )
         self.add(tag("text", inside, x=PAD, y=24))
         self.y = 37
@@ -90,22 +90,22 @@ class Sheet:
             where += f" scale({number(size / 14)})"
         self.add(tag("path", d=path, transform=where, **look))
 
-    def code(self, x: float, y: float, text: str, room: float, **look: Any) -> None:
-        """Text of equally wide letters, cut to its room."""
+    def code(self, x: float, y: float, text: str, space: float, **look: Any) -> None:
+        """Text of equally wide letters, cut to its space."""
         small = look.get("font_size", 12) < 12
         inner = text.lstrip(" ")
         text = "\u00a0" * (len(text) - len(inner)) + inner  # a drawing leaves out spaces at the beginning
-        self.add(words(x, y, cut(text, max(1, int(room / (SMALL if small else LETTER)))), **look))
+        self.add(words(x, y, cut(text, max(1, int(space / (SMALL if small else LETTER)))), **look))
 
-    def called(self, x: float, y: float, row: Mapping[str, Any], op: str, room: float, *more: str) -> None:
+    def called(self, x: float, y: float, row: Mapping[str, Any], op: str, space: float, *more: str) -> None:
         """What a row is called: its layer with class and size, and the op second; an op outside of all layers alone."""
         name = row["module"] or op
-        wide = min(room, cells(name) * LETTER + 1)
+        wide = min(space, cells(name) * LETTER + 1)
         self.code(x, y, name, wide, font_weight=600)
         rest = " · ".join(part for part in ((row["layer"], op) if row["module"] else ()) if part)
         rest = " ".join(part for part in (rest, *more) if part)
-        if room - wide > 30:
-            self.code(x + wide + 8, y, rest, room - wide - 8, font_size=11, fill=self.colour["ink2"])
+        if space - wide > 30:
+            self.code(x + wide + 8, y, rest, space - wide - 8, font_size=11, fill=self.colour["ink2"])
 
     def done(self, about: str) -> bytes:
         """The drawing."""
@@ -122,12 +122,12 @@ class Sheet:
         ).encode("utf-8", "replace")
 
 
-def wrapped(text: str, room: int, most: int) -> list[str]:
+def wrapped(text: str, space: int, most: int) -> list[str]:
     """A sentence in lines of so many letters, the last one cut."""
     lines, line = [], ""
     for word in text.split():
         longer = f"{line} {word}" if line else word
-        if cells(longer) > room and line:
+        if cells(longer) > space and line:
             lines.append(line)
             line = word
         else:
@@ -135,4 +135,4 @@ def wrapped(text: str, room: int, most: int) -> list[str]:
     lines.append(line)
     if len(lines) > most:
         lines[most - 1 :] = [" ".join(lines[most - 1 :])]
-    return [cut(one, room) for one in lines]
+    return [cut(one, space) for one in lines]

@@ -31,7 +31,7 @@ STAR = "M" + "L".join(
     for r in [3.6 if i % 2 else 6.6]
 )
 SIGNS = {  # the path, its colour, whether it is a line
-    "birth": (f"{STAR}z", "bad", False),
+    "origin": (f"{STAR}z", "bad", False),
     "propagated": ("M12 7a5 5 0 1 1-10 0a5 5 0 1 1 10 0z", "bad", True),
     "healed": ("M13 7a6 6 0 1 1-12 0a6 6 0 1 1 12 0zM7 4.2v5.6M4.2 7h5.6", "good", True),
     "clean": ("M9.4 7a2.4 2.4 0 1 1-4.8 0a2.4 2.4 0 1 1 4.8 0z", "ink3", False),

@@ -60,11 +60,11 @@ def svg(record: Any, theme: str = "light") -> bytes:
     for index, item in enumerate(state["items"][:24]):
         name = escape(item["name"])
         shape = " × ".join(map(str, item["shape"])) or "scalar"
-        told = " · ".join([shape, item["dtype"], item["device"], *item.get("notes", [])])
+        facts = " · ".join([shape, item["dtype"], item["device"], *item.get("notes", [])])
         aside = f'dx="10" font-size="11" font-weight="400" fill="{faint}" font-family="sans-serif"'
         parts += [
             f'<text x="12" y="{y + 14:g}" font-size="13" font-weight="600" fill="{ink}" font-family="{MONO}">{name}'
-            f"<tspan {aside}>{escape(told)}</tspan></text>"
+            f"<tspan {aside}>{escape(facts)}</tspan></text>"
         ]
         y += 26
         if not item["layers"] or not item["layers"][0]["scales"] or not all(item["shape"]):

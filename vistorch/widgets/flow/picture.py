@@ -86,10 +86,10 @@ def _rows(sheet: Sheet, rows: list[Row], scale: tuple[int, int], bounds: tuple[f
 def _row(sheet: Sheet, row: Row, x_of: Any) -> None:
     c, y, small = sheet.colour, sheet.y, {"font_size": 11, "fill": sheet.colour["ink2"]}
     sheet.add(tag("path", d=f"M{PAD} {place(y)}H{sheet.width - PAD}", stroke=c["line"]))
-    told = shape(row["shape"])
-    room = BAR - PAD - 20 - len(told) * SMALL
-    sheet.code(PAD, y + 15, row["name"], room)
-    sheet.add(words(BAR - 10, y + 15, told, text_anchor="end", **small))
+    shape_text = shape(row["shape"])
+    space = BAR - PAD - 20 - len(shape_text) * SMALL
+    sheet.code(PAD, y + 15, row["name"], space)
+    sheet.add(words(BAR - 10, y + 15, shape_text, text_anchor="end", **small))
     norm, fine = row["norm"], row["state"] == "in range"
     if norm is None or not math.isfinite(norm) or norm == 0:
         ink = "bad" if row["bad"] else "warn" if norm == 0 else "ink2"

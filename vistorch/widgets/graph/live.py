@@ -73,9 +73,9 @@ class NodeView(Live):
             return
         self.tiles = [Tiles(shown.state()["items"], sources) for shown, sources in found.views]
         page = [bundles.source("array").read_bytes()] if message.get("page") is True else []
-        told = {"views": len(found.views), "numbers": found.numbers}
+        facts = {"views": len(found.views), "numbers": found.numbers}
         self.send(
-            {"type": "looked", "id": number, **told}, [shown.payload() for shown, _ in found.views] + page
+            {"type": "looked", "id": number, **facts}, [shown.payload() for shown, _ in found.views] + page
         )
 
     def _check(self, message: dict[str, Any]) -> None:

@@ -93,8 +93,10 @@ class Inside:
             if frame is not None:
                 incoming = frame.incoming if frame.hooked is None else frame.hooked
                 known = forward.known(node, incoming)
-                told = {} if known is None else numbers_in(frame, known, incoming, source.vjp)
-                found.numbers = [[f.input, told[f.input].text] for f in frame.outgoing if f.input in told]
+                by_input = {} if known is None else numbers_in(frame, known, incoming, source.vjp)
+                found.numbers = [
+                    [f.input, by_input[f.input].text] for f in frame.outgoing if f.input in by_input
+                ]
         self.kept = [sources for _, sources in found.views]
         return found
 

@@ -90,9 +90,9 @@ class _Drawing:
         self.frames.append(
             tag("rect", x=r.x, y=r.y, width=r.width, height=r.height, rx=6, fill=c["panel"], stroke=c["line"])
         )
-        room = int((r.width - 40 - cells(frame.detail) * 6.1) / 7.2)
+        space = int((r.width - 40 - cells(frame.detail) * 6.1) / 7.2)
         look = {"font_family": SANS, "fill": c["ink2"]}
-        self.labels.append(words(r.x + 10, r.y + 16, "▾ " + cut(frame.title, room), font_weight=600, **look))
+        self.labels.append(words(r.x + 10, r.y + 16, "▾ " + cut(frame.title, space), font_weight=600, **look))
         self.labels.append(
             words(r.right - 12, r.y + 16, frame.detail, text_anchor="end", font_size=11, **look)
         )
@@ -130,8 +130,8 @@ class _Drawing:
         look = {"fill": ink if flows else c["ink2"], "font_size": 11}
         norm = "" if shared else size_text(link.norm, link.value)
         # a long shape must not run into what stands beside the next box
-        room = self.scene.boxes[link.target].rect.width / 2 + 34 - (cells(norm) * SMALL + 8 if norm else 0)
-        shape = link.label if cells(link.label) * SMALL < room else link.label.replace(" × ", "×")
+        space = self.scene.boxes[link.target].rect.width / 2 + 34 - (cells(norm) * SMALL + 8 if norm else 0)
+        shape = link.label if cells(link.label) * SMALL < space else link.label.replace(" × ", "×")
         parts = [(shape, {}), (norm, {"dx": 8, "font_weight": 600})]
         self.labels.append(halo(x + 11, y, parts, self._ground(x + 11, y), **look))
 
@@ -200,8 +200,8 @@ class _Drawing:
         reached = node.grad is not None
         dead = bool(node.says) or node.kind == "constant"
         text = f"{shown.label.bold}  {shown.label.plain}"
-        room = int((r.width - 16) / SMALL)
-        wide = min(r.width, int(cells(cut(text, room)) * SMALL) + 28)
+        space = int((r.width - 16) / SMALL)
+        wide = min(r.width, int(cells(cut(text, space)) * SMALL) + 28)
         x = r.x + (r.width - wide) // 2
         rect = tag(
             "rect",
@@ -217,7 +217,7 @@ class _Drawing:
         label = words(
             r.x + r.width / 2,
             r.y + 14,
-            cut(text, room),
+            cut(text, space),
             font_size=11,
             text_anchor="middle",
             fill=c["ink3"] if dead else c["ink"],
@@ -256,9 +256,9 @@ class _Drawing:
         fill = "none" if dead else c["soft"] if node.grad is not None else c["bg"]
         look = {"fill": fill, "stroke": ink, "stroke_dasharray": "3 3" if dead else None}
         parts = [tag("rect", x=r.x, y=r.y, width=r.width, height=r.height, rx=9, **look)]
-        room = int((r.width - 20) / SMALL) - (cells(pill.right) + 1 if pill.right else 0)
-        name = cut(pill.name, max(4, room - cells(pill.detail) - 1))
-        detail = cut(pill.detail, room - cells(name) - 1)
+        space = int((r.width - 20) / SMALL) - (cells(pill.right) + 1 if pill.right else 0)
+        name = cut(pill.name, max(4, space - cells(pill.detail) - 1))
+        detail = cut(pill.detail, space - cells(name) - 1)
         inside = tag("tspan", clean(name)) + tag("tspan", clean(detail), fill=c["ink2"], dx=6)
         parts.append(tag("text", inside, x=r.x + 10, y=r.y + 13, font_size=11))
         bold = {"fill": c["grad"], "font_size": 11, "font_weight": 600, "text_anchor": "end"}
@@ -289,8 +289,8 @@ class _Drawing:
 
 
 def _header(record: Any, colour: dict[str, str], width: int) -> str:
-    room = int((width - 24) / 7.9)
-    title = cut(record.title, room)
+    space = int((width - 24) / 7.9)
+    title = cut(record.title, space)
     inside = tag("tspan", clean(title), font_weight=600, font_size=13)
     meta = " · ".join(record.meta)
     if cells(title) * 7.9 + len(meta) * 6.3 + 34 < width:
@@ -303,15 +303,15 @@ def _verdict(record: Any, colour: dict[str, str], width: int) -> tuple[str, int]
     """The strip that says what failed, and its height."""
     if record.failed < 0 or not record.says:
         return "", 0
-    room = int((width - 28) / 6.9)
-    lines = wrapped(record.says[-1], room, VERDICT)
+    space = int((width - 28) / 6.9)
+    lines = wrapped(record.says[-1], space, VERDICT)
     tall = 14 + 17 * len(lines)
     parts = [
         tag("rect", x=1, y=HEAD, width=width - 2, height=tall, fill=colour["badsoft"]),
         tag("rect", x=1, y=HEAD, width=4, height=tall, fill=colour["bad"]),
     ]
     for i, said in enumerate(lines):
-        parts.append(words(16, HEAD + 19 + 17 * i, cut(said, room), font_family=SANS, font_size=12.5))
+        parts.append(words(16, HEAD + 19 + 17 * i, cut(said, space), font_family=SANS, font_size=12.5))
     return "".join(parts), tall
 
 

@@ -57,11 +57,11 @@ def _curve(sheet: Sheet, state: State) -> None:
     if ticks > POINTS:
         piece = -(-ticks // POINTS)
         values = np.array([values[i : i + piece].max() for i in range(0, ticks, piece)])
-    most, step, room = max(1.0, values.max()), wide / len(values), HIGH - 14
+    most, step, space = max(1.0, values.max()), wide / len(values), HIGH - 14
     way, before = [f"M{PAD} {number(top + HIGH)}"], None
     for i, value in enumerate(values):
         if value != before:
-            y = top + HIGH - room * value / most
+            y = top + HIGH - space * value / most
             way.append(f"H{number(PAD + i * step)}V{number(y)}")
             before = value
     way.append(f"H{PAD + wide}V{number(top + HIGH)}z")
@@ -83,9 +83,9 @@ def _rows(sheet: Sheet, state: State) -> None:
     for row in rows[:ROWS]:
         y = sheet.y
         sheet.add(tag("path", d=f"M{PAD} {y:g}H{sheet.width - PAD}", stroke=c["line"]))
-        told = size(row["bytes"]) if row["bytes"] or not row["shared"] else f"shares {size(row['shared'])}"
+        amount = size(row["bytes"]) if row["bytes"] or not row["shared"] else f"shares {size(row['shared'])}"
         weight = 600 if row["bytes"] else None
-        sheet.add(words(COLUMNS[0], y + 16, told, text_anchor="end", font_weight=weight, font_size=11))
+        sheet.add(words(COLUMNS[0], y + 16, amount, text_anchor="end", font_weight=weight, font_size=11))
         bar = 90 * row["bytes"] / most
         if bar:
             sheet.add(tag("rect", x=COLUMNS[1], y=y + 8, width=max(1, bar), height=8, rx=2, fill=c["value"]))
@@ -97,7 +97,7 @@ def _rows(sheet: Sheet, state: State) -> None:
         end = ticks if row["freed"] is None else row["freed"]
         life = {"y": y + 10, "height": 5, "rx": 2}
         sheet.add(tag("rect", x=COLUMNS[3], width=wide, fill=c["line"], **life))
-        x, length = COLUMNS[3] + wide * row["born"] / ticks, max(1, wide * (end - row["born"]) / ticks)
+        x, length = COLUMNS[3] + wide * row["made"] / ticks, max(1, wide * (end - row["made"]) / ticks)
         sheet.add(tag("rect", x=x, width=length, fill=c["value" if row["at_peak"] else "edge"], **life))
         sheet.y += 24
     if state["nodes"] > ROWS:

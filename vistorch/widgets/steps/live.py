@@ -1,7 +1,7 @@
 """The stepper with a kernel: `.grad` of the leaves follows the page, and to leave finishes or undoes the pass.
 
-The page holds every step and paints at once; the kernel is told where it stands. Invariant: a step that fails leaves
-the pass where it stood, and the page is told so.
+The page holds every step and paints at once; the kernel follows where it stands. Invariant: a step that fails leaves
+the pass where it stood, and the page says so.
 """
 
 from __future__ import annotations
@@ -64,6 +64,6 @@ class StepsView(NodeView):
         self.send({"type": "left", "id": number, "how": how, "why": why})
 
     def _left(self, how: str) -> None:
-        """Tell the page that the pass was left, by it or by code."""
+        """Let the page know that the pass was left, by it or by code."""
         if self.comm is not None:
             self.send({"type": "over", "how": how})

@@ -45,7 +45,7 @@ def svg(record: Any, theme: str = "light") -> bytes:
     said = max([cells(text) for _, _, text, _ in rows], default=8)
     ends = 60 + cells(record.failed or "") * COLUMN
     width = int(min(max(52 + (names + said + 4) * COLUMN, ends, WIDE[0]), WIDE[1]))
-    room = int((width - 64 - names * COLUMN) / COLUMN)
+    space = int((width - 64 - names * COLUMN) / COLUMN)
     below = [*([f"and {more} more lines"] if more > 0 else []), *([record.failed] if record.failed else [])]
     height = HEAD + ROW * (len(rows) + len(below)) + 14
     look = {"fill": colour["ink2"], "font_size": 11}
@@ -76,7 +76,7 @@ def svg(record: Any, theme: str = "light") -> bytes:
             words(36, y + 14, number, text_anchor="end", **look),
             words(48, y + 14, name, fill=ink, font_weight=600 if number else None),
             words(
-                64 + names * COLUMN, y + 14, cut(text, room), fill=ink if state == "grad" else colour["ink2"]
+                64 + names * COLUMN, y + 14, cut(text, space), fill=ink if state == "grad" else colour["ink2"]
             ),
         ]
         y += ROW

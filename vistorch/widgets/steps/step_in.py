@@ -29,7 +29,7 @@ def open_stepper(run: Any, going: Any, outputs: tuple) -> None:
     """
     shell = shell_of_user()
     if going.journal is not None or going.at or shell is None:
-        run.log.write(run.step, "stepper refused", "somebody walks this pass already")
+        run.log.write(run.step, "stepper refused", "a stepper walks this pass already")
         return
     start, free = dict(going.pending), going.free
     how: list[str] = []
@@ -69,8 +69,8 @@ def _walk(run: Any, stepper: Stepper, shell: Any) -> list[str]:
         if stepper.closed:  # no page asks the kernel
             return []
         walker, how = view.driver, []
-        told = walker.on_close
-        walker.on_close = lambda word: (how.append(word), told(word))
+        close_before = walker.on_close
+        walker.on_close = lambda word: (how.append(word), close_before(word))
         where = f"in the backward pass of step {run.step + 1}"
         run.progress.set("paused", f"The stepper is open below, {where}: leave it to go on.")
         run.changes.touch("head")

@@ -1,4 +1,4 @@
-"""`%%vt trace`: run a cell, and find where its first NaN or infinity was born."""
+"""`%%vt trace`: run a cell, and find where its first NaN or infinity came from."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Tracing:
 
 
 def trace(*, bound: float | None = None) -> Tracing:
-    """Record every op forward and backward, and find where the first NaN or infinity was born.
+    """Record every op forward and backward, and find where the first NaN or infinity came from.
 
     Args:
         bound: also call bad what is larger than this.
@@ -103,7 +103,7 @@ def _arguments(parser: Parser) -> None:
 COMMANDS = (
     Command(
         name="trace",
-        summary="Run a cell and find where the first NaN or inf was born",
+        summary="Run a cell and find where the first NaN or inf came from",
         function=trace,
         cell=_cell,
         only_cell=True,

@@ -55,15 +55,15 @@ def _good(row: Mapping[str, Any]) -> bool:
 
 
 def _lines(sheet: Sheet, lines: Sequence[Mapping[str, Any]]) -> None:
-    born = next((i for i, line in enumerate(lines) if _born(line)), 0)
-    start = max(0, min(born - LINES // 2, len(lines) - LINES))
+    origin_at = next((i for i, line in enumerate(lines) if _starts(line)), 0)
+    start = max(0, min(origin_at - LINES // 2, len(lines) - LINES))
     c = sheet.colour
     sheet.y += 10
     top = sheet.y
     shown = lines[start : start + LINES]
     for line in shown:
         y = sheet.y
-        if _born(line):
+        if _starts(line):
             sheet.add(tag("rect", x=PAD, y=y, width=sheet.width - 2 * PAD, height=20, fill=c["badsoft"]))
             sheet.add(tag("rect", x=PAD, y=y, width=3, height=20, fill=c["bad"]))
         sheet.add(words(46, y + 14, str(line["number"]), fill=c["ink3"], text_anchor="end"))
@@ -80,8 +80,8 @@ def _lines(sheet: Sheet, lines: Sequence[Mapping[str, Any]]) -> None:
     sheet.add(tag("rect", x=PAD, y=top, fill="none", stroke=c["line"], **size))
 
 
-def _born(line: Mapping[str, Any]) -> bool:
-    return any(text.startswith("born here") for text, _ in line["marks"])
+def _starts(line: Mapping[str, Any]) -> bool:
+    return any(text.startswith("starts here") for text, _ in line["marks"])
 
 
 def _rows(sheet: Sheet, rows: Sequence[Mapping[str, Any]], first: Mapping[str, Any] | None) -> None:
@@ -112,18 +112,18 @@ def _rows(sheet: Sheet, rows: Sequence[Mapping[str, Any]], first: Mapping[str, A
         sheet.y += 20
 
 
-def _mark(sheet: Sheet, x: float, y: float, room: float, mark: Mapping[str, Any] | None) -> None:
+def _mark(sheet: Sheet, x: float, y: float, space: float, mark: Mapping[str, Any] | None) -> None:
     c = sheet.colour
     if mark is None:
         sheet.add(words(x, y + 17, "–", fill=c["ink2"]))
         return
     state = mark["state"]
-    ink = {"birth": "bad", "propagated": "bad", "healed": "good"}.get(state, "ink2")
+    ink = {"origin": "bad", "propagated": "bad", "healed": "good"}.get(state, "ink2")
     sheet.sign(state, x, y + 6)
-    weight = 600 if state == "birth" else None
+    weight = 600 if state == "origin" else None
     sheet.add(words(x + 20, y + 17, state, font_family=SANS, fill=c[ink], font_weight=weight))
     used = 26 + len(state) * 6.8
-    sheet.code(x + used, y + 17, mark["text"], room - used, font_size=11, fill=c["ink2"])
+    sheet.code(x + used, y + 17, mark["text"], space - used, font_size=11, fill=c["ink2"])
 
 
 def _close(sheet: Sheet, first: Mapping[str, Any]) -> None:
@@ -176,6 +176,6 @@ def _table(sheet: Sheet, role: str, table: Mapping[str, Any]) -> None:
             text = number(value).replace("-", "−")
             text = ("× " if value != value else "▲ " if value > 0 else "▼ ") + text if wrong else text
             ink = {"fill": c["onbad"], "font_weight": 600} if wrong else {}
-            room = int((wide - 8) / SMALL)
-            sheet.add(words(x + wide - 8, sheet.y + 14, text[:room], text_anchor="end", font_size=11, **ink))
+            space = int((wide - 8) / SMALL)
+            sheet.add(words(x + wide - 8, sheet.y + 14, text[:space], text_anchor="end", font_size=11, **ink))
         sheet.y += 21

@@ -1,4 +1,4 @@
-"""The view of a training while it runs, and the command that watches one.
+"""The view of a training run, and the command that watches one.
 
 Invariant: what shows a run never ends it.
 """

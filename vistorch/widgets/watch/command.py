@@ -1,4 +1,4 @@
-"""`%%vt watch`: a training cell that is watched as it runs, with hands on the controls.
+"""`%%vt watch`: a training cell that is watched as it runs, with controls.
 
 In a notebook a run shows the live panel and leaves its last state below it; elsewhere a line of text and a table.
 
@@ -39,7 +39,7 @@ class Watched(Run):
         if shell is not None:
             self.names = lambda: leaves(shell.user_ns)
         self.panel = Panel(self) if has_front_end(shell_of_user()) else Line()
-        self.tell = self.panel
+        self.notify = self.panel
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
@@ -101,7 +101,7 @@ class Panel:
             run: the run.
         """
         if self.view is not None:
-            self.view.tell(run)
+            self.view.notify(run)
         if run.open or self.done:
             return
         self.done = True
@@ -129,7 +129,7 @@ def watch(
     name: str = NAME,
     live: str | bool | None = None,
 ) -> Watched:
-    """Watch the training in a `with` block: loss, accuracy by class, gradients and units, with hands on the controls.
+    """Watch the training in a `with` block: loss, accuracy by class, gradients and units, with controls.
 
     The loop inside stays as it is. A notebook shows the panel while it runs and keeps its last state; a terminal shows
     a line, and a table at the end.
@@ -284,7 +284,7 @@ COMMANDS = (
             ("watch --classes ['cat','dog']", "with names of one's own"),
             ("watch model --name run", "of this one; then run.accuracy()"),
         ),
-        about="a training while it runs: loss, accuracy, gradients; pause, step, change the learning rate",
+        about="a training run, live: loss, accuracy, gradients; pause, step, change the learning rate",
         rank=70,
     ),
 )

@@ -43,7 +43,7 @@ class WatchView(Live):
         self.since = int(display.state()["version"])
         self.sent_at, self.late = 0.0, False
         self.times: deque[float] = deque(maxlen=MOST)
-        self.told: tuple[str, int] = ("", 0)  # the status and the line of the log that a page knows
+        self.shown_state: tuple[str, int] = ("", 0)  # the status and the line of the log that a page knows
         self.sending = threading.Lock()
         self.why = hindrance()
         if self.why:  # the page begins with this state
@@ -58,7 +58,7 @@ class WatchView(Live):
         return {"text/plain": "", **({kept: data[kept]} if kept in data else {})}, meta
 
     # ---- to the page -------------------------------------------------------------------------------------------
-    def tell(self, run: Any) -> None:
+    def notify(self, run: Any) -> None:
         """Send what changed, or do so a little later if a delta was sent just now: a run calls this.
 
         Args:
@@ -74,7 +74,7 @@ class WatchView(Live):
         now = perf_counter()
         if len(self.times) == MOST and now - self.times[0] < 1:
             return False
-        return now - self.sent_at >= APART or self.told != (run.status, run.log.number)
+        return now - self.sent_at >= APART or self.shown_state != (run.status, run.log.number)
 
     def poll(self) -> None:
         """Look for clicks, and send what is late: a run calls this at the boundaries of its steps."""
@@ -96,7 +96,7 @@ class WatchView(Live):
             packed = wire.pack("delta", state)
             self.sent_at = perf_counter()
             self.times.append(self.sent_at)
-            self.told = run.status, run.log.number
+            self.shown_state = run.status, run.log.number
             self.send({"type": "delta"}, [packed])
             if not run.open:  # a page that is opened later begins here; those that are open get no message
                 self._trait_values["payload"] = self.display.payload()
@@ -123,7 +123,7 @@ class WatchView(Live):
         whole(message.get("id"))
         self.since = 0
         if self.run is not None:
-            self.tell(self.run)
+            self.notify(self.run)
 
     def ask(self) -> None:
         """Ask the pages whether one is open: a run that is to be held calls this."""

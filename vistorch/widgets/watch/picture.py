@@ -85,8 +85,8 @@ def _plain(head: Mapping[str, Any], task: Mapping[str, Any]) -> str:
         parts.append(f"Loss {loss_text(head['loss'])}")
     if head["accuracy"] is not None:
         parts.append(f"accuracy {share_text(head['accuracy'])} of the last samples")
-    if told := headline(task):
-        parts = [*parts[:1], told]
+    if notes := headline(task):
+        parts = [*parts[:1], notes]
     return f"{', '.join(parts)}." if parts else ""
 
 
@@ -125,10 +125,10 @@ def _loss(sheet: Sheet, state: Mapping[str, Any], top: float, right: float) -> f
     steps, mean, low, high = _thin(state["loss"]["curve"])
     sheet.add(words(PAD, top + 8, "loss by step", **small))
     x0, y0 = PAD + 44, top + 16
-    wide, room = right - PAD - x0, HIGH
+    wide, space = right - PAD - x0, HIGH
     if not len(steps):
-        sheet.add(words(x0, y0 + room / 2, "no loss was seen yet", **small))
-        return y0 + room + 20
+        sheet.add(words(x0, y0 + space / 2, "no loss was seen yet", **small))
+        return y0 + space + 20
     checks = [v for v in state["validation"] if v["loss"] is not None and math.isfinite(float(v["loss"]))]
     others = [float(v["loss"]) for v in checks]
     undone = [found for found in map(_thin, state["loss"]["undone"]) if len(found[0])]
@@ -143,7 +143,7 @@ def _loss(sheet: Sheet, state: Mapping[str, Any], top: float, right: float) -> f
         return x0 + wide * step / last
 
     def y_of(value: float) -> float:
-        return y0 + room * (1 - (min(value, highest) - lowest) / (highest - lowest))
+        return y0 + space * (1 - (min(value, highest) - lowest) / (highest - lowest))
 
     for tick in _nice(lowest, highest):
         y = y_of(tick)
@@ -160,16 +160,16 @@ def _loss(sheet: Sheet, state: Mapping[str, Any], top: float, right: float) -> f
     for check in checks:
         x, y = x_of(check["step"]), y_of(float(check["loss"]))
         sheet.add(tag("circle", cx=x, cy=y, r=3.5, fill=c["bg"], stroke=c["ink"], stroke_width=1.5))
-    sheet.add(tag("path", d=f"M{number(x0)} {number(y0 + room)}h{number(wide)}", stroke=c["edge"]))
-    y = y0 + room + 14
+    sheet.add(tag("path", d=f"M{number(x0)} {number(y0 + space)}h{number(wide)}", stroke=c["edge"]))
+    y = y0 + space + 14
     sheet.add(words(x0, y, "0", font_size=11, fill=c["ink2"]))
     sheet.add(words(x0 + wide, y, f"{last:,.0f}", text_anchor="end", font_size=11, fill=c["ink2"]))
     bad = int(np.asarray(state["loss"]["curve"]["bad"], np.int64).sum())
-    told = ["— mean, with lowest and highest"]
-    told += ["○ validation"] if checks else []
-    told += ["- - undone by a rewind"] if undone else []
-    told += [f"{bad} not finite"] if bad else []
-    sheet.add(words(x0, y + 16, " · ".join(told), **small))
+    notes = ["— mean, with lowest and highest"]
+    notes += ["○ validation"] if checks else []
+    notes += ["- - undone by a rewind"] if undone else []
+    notes += [f"{bad} not finite"] if bad else []
+    sheet.add(words(x0, y + 16, " · ".join(notes), **small))
     return y + 20
 
 
@@ -191,11 +191,11 @@ def _classes(sheet: Sheet, names: list[str], shown: tuple[str, np.ndarray, np.nd
     order.sort(key=lambda k: (right[k] / seen[k], k))
     sheet.add(words(SPLIT, top + 8, f"accuracy by class, {said}", font_family=SANS, **small))
     y, end = top + 16, sheet.width - PAD
-    bar, room = SPLIT + 96, 150
+    bar, space = SPLIT + 96, 150
     for k in order[:CLASSES]:
         share = right[k] / seen[k]
         sheet.code(SPLIT, y + 12, names[k] if k < len(names) else str(k), 90)
-        sheet.add(tag("rect", x=bar, y=y + 4, width=room, height=9, rx=2, fill=c["line"]))
+        sheet.add(tag("rect", x=bar, y=y + 4, width=space, height=9, rx=2, fill=c["line"]))
         if share:
             thin = 0.45 if seen[k] < FEW else None
             sheet.add(
@@ -203,14 +203,14 @@ def _classes(sheet: Sheet, names: list[str], shown: tuple[str, np.ndarray, np.nd
                     "rect",
                     x=bar,
                     y=y + 4,
-                    width=max(1, room * share),
+                    width=max(1, space * share),
                     height=9,
                     rx=2,
                     fill=c["value"],
                     fill_opacity=thin,
                 )
             )
-        sheet.add(words(bar + room + 40, y + 12, f"{100 * share:.0f} %", text_anchor="end"))
+        sheet.add(words(bar + space + 40, y + 12, f"{100 * share:.0f} %", text_anchor="end"))
         sheet.add(words(end, y + 12, f"{right[k]:,}/{seen[k]:,}", text_anchor="end", **small))
         y += 17
     if len(order) > CLASSES:
@@ -227,7 +227,7 @@ def _log(sheet: Sheet, log: Sequence[Mapping[str, Any]]) -> None:
         return
     c = sheet.colour
     sheet.y += 10
-    room = int((sheet.width - PAD - 96) / TEXT)
+    space = int((sheet.width - PAD - 96) / TEXT)
     if len(log) > LINES:
         sheet.add(
             words(96, sheet.y + 14, f"{len(log) - LINES:,} earlier entries", font_family=SANS, fill=c["ink2"])
@@ -246,7 +246,7 @@ def _log(sheet: Sheet, log: Sequence[Mapping[str, Any]]) -> None:
             words(
                 96,
                 sheet.y + 15,
-                text if len(text) <= room else text[: room - 1] + "…",
+                text if len(text) <= space else text[: space - 1] + "…",
                 font_family=SANS,
                 font_size=12.5,
                 text_decoration="line-through" if entry["undone"] else None,

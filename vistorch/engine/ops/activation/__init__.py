@@ -1,3 +1,3 @@
-"""Activations: relu and its kin, softmax, gates, dropout."""
+"""Activations: relu and the like, softmax, gates, dropout."""
 
 from . import dropout, exponential, gates, gaussian, hard, leaky, logistic, rectify, shrink, soft

@@ -106,11 +106,11 @@ def checked(
                 f"Calculated padded input size per channel: {_times(padded)}. Kernel size: {_times(reach)}. Kernel "
                 "size can't be greater than actual input size"
             )
-        _spread(dilation)
-        _room(x, w)
+        _check_dilation(dilation)
+        _check_empty(x, w)
         return stride, padding, dilation, ()
-    _spread(dilation)
-    _room(x, w)
+    _check_dilation(dilation)
+    _check_empty(x, w)
     if any(o >= s and o >= d for o, s, d in zip(output_padding, stride, dilation, strict=True)):
         raise RuntimeError(
             "output padding must be smaller than either stride or dilation, but got "
@@ -179,12 +179,12 @@ def _channels(x: tuple, w: tuple, bias: tuple | None, transposed: bool, groups: 
         )
 
 
-def _spread(dilation: tuple) -> None:
+def _check_dilation(dilation: tuple) -> None:
     if min(dilation) == 0:
         raise RuntimeError("non-positive dilation is not supported")
 
 
-def _room(x: tuple, w: tuple) -> None:
+def _check_empty(x: tuple, w: tuple) -> None:
     """Refuse what has no elements, unless there are no images or no channels."""
     if 0 in x[2:] and x[0] and x[1]:
         x = x if len(x) > 3 else (*x[:2], 1, *x[2:])

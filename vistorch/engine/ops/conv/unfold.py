@@ -80,7 +80,7 @@ def _positive(kernel: tuple, dilation: tuple, padding: tuple, stride: tuple) -> 
         raise RuntimeError(f"stride should be greater than zero, but got {named('stride', stride)}")
 
 
-def _told(values: Any) -> str:
+def _sizes(values: Any) -> str:
     return "(" + ", ".join(map(str, values)) + ")"
 
 
@@ -118,8 +118,8 @@ def im2col(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: An
     blocks = _blocks(size, kernel, dilation, padding, stride)
     if min(blocks) < 1:
         raise RuntimeError(
-            f"Given input with spatial size {_told(size)}, kernel_size={_told(kernel)}, dilation={_told(dilation)}, "
-            f"padding={_told(padding)}, calculated shape of the array of sliding blocks as {_told(blocks)}, but its "
+            f"Given input with spatial size {_sizes(size)}, kernel_size={_sizes(kernel)}, dilation={_sizes(dilation)}, "
+            f"padding={_sizes(padding)}, calculated shape of the array of sliding blocks as {_sizes(blocks)}, but its "
             "components must be at least one."
         )
     _supported("im2col", input)
@@ -147,12 +147,12 @@ def col2im(
     if shape[at] % (kernel[0] * kernel[1]):
         raise RuntimeError(
             f"Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
-            f"input.size(1)={shape[at]} and kernel_size={_told(kernel)}."
+            f"input.size(1)={shape[at]} and kernel_size={_sizes(kernel)}."
         )
     blocks = _blocks(size, kernel, dilation, padding, stride)
     start = (
-        f"Given output_size={_told(size)}, kernel_size={_told(kernel)}, dilation={_told(dilation)}, "
-        f"padding={_told(padding)}, stride={_told(stride)}, expected "
+        f"Given output_size={_sizes(size)}, kernel_size={_sizes(kernel)}, dilation={_sizes(dilation)}, "
+        f"padding={_sizes(padding)}, stride={_sizes(stride)}, expected "
     )
     if shape[at + 1] != blocks[0] * blocks[1]:
         raise RuntimeError(
@@ -161,7 +161,7 @@ def col2im(
         )
     if min(blocks) < 1:
         raise RuntimeError(
-            f"{start}the calculated shape of the array of sliding blocks as {_told(blocks)} to have components of at "
+            f"{start}the calculated shape of the array of sliding blocks as {_sizes(blocks)} to have components of at "
             "least one."
         )
     if min(size) < 1:

@@ -152,7 +152,7 @@ def require_floating(dt: np.dtype) -> None:
 
 
 def allocate(make: Any, shape: tuple, dt: np.dtype, where: Any) -> Any:
-    """`make(shape, dtype)` at a place, a lack of memory told as PyTorch tells it."""
+    """`make(shape, dtype)` at a place, a lack of memory reported as PyTorch reports it."""
     try:
         if where is CPU or not where.kind:
             return make(shape, dt)
@@ -220,7 +220,7 @@ def invalid(name: str, given: tuple, named: dict, forms: str) -> TypeError:
 
 
 def made(make: Any, args: tuple, n: int, dt: np.dtype) -> Any:
-    """`make(*args)`, a lack of memory told as PyTorch tells it."""
+    """`make(*args)`, a lack of memory reported as PyTorch reports it."""
     if n * dt.itemsize >= 2**63:
         raise too_large((n,), dt.itemsize)
     try:

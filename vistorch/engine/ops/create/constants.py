@@ -1,7 +1,7 @@
 """Tensors of one value: zeros, ones, full, empty, eye, and their `_like` and `new_` forms.
 
 The three plain ones are made by one factory, so that the common call (`zeros(3, 4)`) costs a loop over the sizes and
-the allocation. Invariant: every function of this room makes a leaf without history.
+the allocation. Invariant: every function of this module makes a leaf without history.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core import graph, out_argument
 from ...core.registry import METHODS, expose, public
@@ -36,7 +36,7 @@ def bare(data: Any, place: Any) -> Tensor:
 RESIZES = frozenset(("empty", "randn"))
 FILLS = frozenset(
     ("empty", "zeros", "ones", "full", "eye")
-)  # what is told of one element goes for its repetitions
+)  # what one element answers goes for its repetitions
 
 
 def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_grad: Any = False) -> Tensor:
@@ -54,8 +54,8 @@ def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_gra
             raise RuntimeError(errors.WRITE_ALIASED)
         write(d)
     graph.version(out).n += 1
-    if (told := hear.write) is not None:
-        told(out, None)
+    if (emit := listeners.write) is not None:
+        emit(out, None)
     return out if requires_grad is False else leaf(out, requires_grad, name)
 
 

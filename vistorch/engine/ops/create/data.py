@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
-from ...base.numpy_warnings import quiet
+from ...base.numpy_warnings import without_warnings
 from ...core import graph, views
 from ...core.base_ops import to_dtype, to_place
 from ...core.graph import sync_rg
@@ -38,7 +38,7 @@ LIST_OF_ARRAYS = (
 
 def cast_array(a: Any, dt: Any) -> Any:
     """A copy of an array in another type, in its own order of memory."""
-    with quiet():
+    with without_warnings():
         if a.dtype.kind == "c" and dt.kind not in "cb":
             a = a.real
         return a.astype(dt)
@@ -97,8 +97,8 @@ def _warn_of_arrays(data: Any) -> None:
 def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Tensor:
     """A new tensor from any data, at its own place if that is not named."""
     if isinstance(data, Tensor):
-        if (told := hear.cut) is not None:
-            told("tensor(t)", data)
+        if (emit := listeners.cut) is not None:
+            emit("tensor(t)", data)
         source, target = data._place, data._place if device is None else place_of(device, name)
         a = move(data._data, source, target, copy=True)
         if dt is not None and a.dtype != dt:
@@ -107,7 +107,7 @@ def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Te
     if isinstance(data, ndarray):
         check_array(data)
         place = place_of(device, name)
-        with quiet():
+        with without_warnings():
             a = np.array(data) if dt is None or dt == data.dtype else cast_array(data, dt)
         return leaf(wrap(put(a, place), place), requires_grad, name)
     if isinstance(data, np.generic) and not isinstance(data, (np.str_, np.bytes_)):
@@ -223,8 +223,8 @@ def detach(self: Tensor) -> Tensor:
         raise errors.must_be_tensor("detach", "input", 1, self) from None
     v = graph.version(self)
     o._ver = v if v is not graph.UNTRACKED else graph.loose(o)
-    if (told := hear.cut) is not None:
-        told("detach", self)
+    if (emit := listeners.cut) is not None:
+        emit("detach", self)
     return views.expanded(o) if self._view is not None and 0 in o._data.strides else o
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...base import errors
 from ...base.dims import flag
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core.base_ops import to_place
 from ...core.graph import UNTRACKED, sync_rg, version
@@ -123,8 +123,8 @@ def _direct(x: Tensor, value: Any) -> Tensor | None:
         return None
     x._data.fill(value)
     version(x).n += 1
-    if (told := hear.write) is not None:
-        told(x, _ZERO.rule)
+    if (emit := listeners.write) is not None:
+        emit(x, _ZERO.rule)
     return x
 
 

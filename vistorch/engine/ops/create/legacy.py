@@ -1,6 +1,6 @@
-"""The constructor of the class, `Tensor(2, 3)` and `Tensor([1, 2])`, and its typed kin: FloatTensor, LongTensor, ...
+"""The constructor of the class, `Tensor(2, 3)` and `Tensor([1, 2])`, and its typed forms: FloatTensor, LongTensor, ...
 
-The kin are types only for `isinstance` and for calling: what they make is a plain Tensor. Invariant: sizes give a
+The forms are types only for `isinstance` and for calling: what they make is a plain Tensor. Invariant: sizes give a
 tensor that is not initialised, data give a copy, a tensor gives an alias.
 """
 
@@ -113,7 +113,7 @@ def new(self: Tensor, *data: Any, **named: Any) -> Tensor:
 
 
 class tensortype(type):
-    """The type of FloatTensor and its kin: `isinstance` asks for dtype and device."""
+    """The type of FloatTensor and the like: `isinstance` asks for dtype and device."""
 
     dtype: Any
     is_cuda: bool

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
-from ...base.numpy_warnings import quiet
+from ...base.numpy_warnings import without_warnings
 from ...core.tensor import Tensor, ndarray
 
 NUMBERS = frozenset((bool, int, float, complex))
@@ -68,7 +68,7 @@ def _filled(flat: Any, kinds: Any, dt: np.dtype, shape: tuple) -> ndarray:
         raise TypeError("must be real number, not complex")
     try:
         if float in kinds or dt.itemsize < 8 or dt in HALVES:
-            with quiet():
+            with without_warnings():
                 out = np.array(flat, F4).astype(dt) if dt in HALVES else np.array(flat, dt)
         else:
             out = np.array(flat, dt)
@@ -166,7 +166,7 @@ def _walked(data: Any, dt: Any) -> ndarray:
         return np.empty(shape, dt)
     flat: list = []
     _gather(data, shape, 0, flat, _STORES[dt.kind if dt not in HALVES else "f"], dt)
-    with quiet():
+    with without_warnings():
         out = np.array(flat, F4).astype(dt) if dt in HALVES else np.array(flat, dt)
     return out.reshape(shape)
 

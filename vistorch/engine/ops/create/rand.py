@@ -26,7 +26,7 @@ LOOSE = frozenset((sampling.normal, sampling.log_normal, sampling.exponential, s
 
 
 def drawn(draw: Any, generator: Any, shape: tuple, *args: Any) -> Any:
-    """`draw(generator, shape, *args)`, a lack of memory told as PyTorch tells it."""
+    """`draw(generator, shape, *args)`, a lack of memory reported as PyTorch reports it."""
     if 0 in shape and draw in LOOSE:
         return np.empty(shape, *args)
     try:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
-from ...base.events import hear
-from ...base.numpy_warnings import quiet
+from ...base.events import listeners
+from ...base.numpy_warnings import without_warnings
 from ...core import out_argument
 from ...core.graph import version
 from ...core.registry import public
@@ -114,7 +114,7 @@ def _spaced(start: Any, step: Any, n: int, dt: np.dtype) -> np.ndarray:
         values *= float(step)
     if start:
         values += float(start)
-    with quiet():
+    with without_warnings():
         return values.astype(np.float32).astype(dt) if dt in HALVES else values.astype(dt, copy=False)
 
 
@@ -137,8 +137,8 @@ def _write_counted(out: Any, n: int, dtype: Any, name: str, values: Any) -> Tens
             raise RuntimeError(errors.WRITE_ALIASED)
         d[...] = put(values(d.dtype).reshape(d.shape), out._place)
         version(out).n += 1
-        if (told := hear.write) is not None:
-            told(out, None)
+        if (emit := listeners.write) is not None:
+            emit(out, None)
         return out
     if d.size and d.size != n:
         size = ", ".join(map(str, d.shape))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.dims import fits
-from ...base.numpy_warnings import quiet
+from ...base.numpy_warnings import without_warnings
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...memory.placement import place_of
@@ -35,14 +35,14 @@ def _between(start: Any, end: Any, n: int, dt: np.dtype) -> np.ndarray:
     half = n // 2
     up = np.arange(half).astype(kind)
     down = np.arange(n - half - 1, -1, -1).astype(kind)
-    with quiet():
+    with without_warnings():
         out = np.concatenate((first + step * up, last - step * down))
         return out.astype(dt, copy=False)
 
 
 def _powers(start: Any, end: Any, n: int, base: float, dt: np.dtype) -> np.ndarray:
     """Powers of `base` with evenly spaced exponents."""
-    with quiet():
+    with without_warnings():
         if n == 0 or dt.kind == "b":
             return np.full(n, base**start if n else 0).astype(dt)
         if dt.kind in "iu":

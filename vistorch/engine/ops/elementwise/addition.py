@@ -14,7 +14,7 @@ from ...core.graph import NUMBERS
 from ...core.inplace import direct, replace
 from ...core.legacy_arguments import number_first
 from ...core.op_factory import op
-from ...core.pointwise_nary import straight
+from ...core.pointwise_nary import fast_path
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
 from .arithmetic import REAL
@@ -55,7 +55,7 @@ _addcdiv = op(
     tensor1=lambda F, g, tensor2, value: g * (value / tensor2),
     tensor2=lambda F, g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
 ).rule
-_plain_addcmul, _plain_addcdiv = straight(_addcmul), straight(_addcdiv)
+_plain_addcmul, _plain_addcdiv = fast_path(_addcmul), fast_path(_addcdiv)
 _no_bool_products = missing("addcmul_cpu_out", "b")
 
 

@@ -13,7 +13,7 @@ from ...core.inplace import direct, pointwise, replace
 from ...core.legacy_arguments import number_first
 from ...core.op_factory import op
 from ...core.pointwise import binary, unary
-from ...core.pointwise_nary import straight
+from ...core.pointwise_nary import fast_path
 from ...core.registry import METHODS, expose, public
 from ...core.tensor import Tensor
 from .dtype_checks import sentence
@@ -81,7 +81,7 @@ Example:
 
 
 def _scaled_rows():
-    """The rows of `input + alpha * other` and its kin; a bool alpha makes bools."""
+    """The rows of `input + alpha * other` and the like; a bool alpha makes bools."""
 
     def plus(xp, input, other, alpha):
         return input + other * alpha
@@ -123,14 +123,14 @@ def _scaled_rows():
 
 
 _PLUS, _MINUS, _FROM = _scaled_rows()
-_STRAIGHT = {rule: straight(rule) for rule in (_PLUS, _MINUS, _FROM)}
+_FAST = {rule: fast_path(rule) for rule in (_PLUS, _MINUS, _FROM)}
 _PLUS.public, _MINUS.public, _FROM.public = "add", "sub", "rsub"
 
 
 def _scaled(rule, name, check, input, other, alpha, out):
     """`alpha` off the common path: its own checks, then the row that multiplies and adds at once."""
     if alpha.__class__ in REAL and out is None:
-        o = _STRAIGHT[rule]((input, other), (alpha,))
+        o = _FAST[rule]((input, other), (alpha,))
         if o is not None:
             return o
     operands = []
@@ -228,14 +228,14 @@ def _take_from(d, other, alpha):
 
 def _in_place(plain, scaled, rule, check=None):
     """`x.add_(y, alpha=...)`."""
-    twin = pointwise(plain)
+    variant = pointwise(plain)
 
     name = plain.rule.name + "_"
 
     def write(input, other, late=None, *, alpha=1):
         if alpha is ONE:
             if late is None:
-                return twin(input, other)
+                return variant(input, other)
             alpha, (other,) = number_first(name, "alpha", "other", (other, late))
         if alpha.__class__ in REAL and direct(
             rule, input, (other,), (alpha,), _add_to if rule is _PLUS else _take_from
@@ -248,7 +248,7 @@ def _in_place(plain, scaled, rule, check=None):
         return replace(input, scaled, (other,), {"alpha": alpha})
 
     write.__name__ = write.__qualname__ = name
-    return twin, write
+    return variant, write
 
 
 METHODS["__iadd__"], METHODS["add_"] = _in_place(add_, add, _PLUS)

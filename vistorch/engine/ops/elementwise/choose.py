@@ -14,7 +14,7 @@ from ...base.numpy_warnings import hushed
 from ...core import out_argument, type_promotion
 from ...core.inplace import direct, replace
 from ...core.op_factory import op
-from ...core.pointwise_nary import straight
+from ...core.pointwise_nary import fast_path
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import REC
 from ...core.tensor import Tensor, wrap
@@ -34,7 +34,7 @@ _where = op(
 ).rule
 
 
-_straight_where = straight(_where, free=True)
+_fast_where = fast_path(_where, free=True)
 
 
 def _plain_where(condition, x, y):
@@ -83,7 +83,7 @@ def where(condition, input=None, other=None, *, out=None):
         tensor([0., 2.])
     """
     if out is None and condition.__class__ is Tensor and condition._data.dtype is BOOL:
-        done = _straight_where((condition, input, other), ())
+        done = _fast_where((condition, input, other), ())
         if done is None:
             done = _plain_where(condition, input, other)
         if done is not None:
@@ -190,7 +190,7 @@ _lerp = op(
     input=lambda F, g, weight: g * (1 - weight),
     end=lambda F, g, weight: g * weight,
 ).rule
-_plain_lerp = straight(_lerp)
+_plain_lerp = fast_path(_lerp)
 _lerp_tensor = op(
     "lerp_tensor",
     _between,

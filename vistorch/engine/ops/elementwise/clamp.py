@@ -13,9 +13,9 @@ from ...core.graph import NUMBERS
 from ...core.inplace import direct, replace
 from ...core.op_factory import op
 from ...core.pointwise import LARGE
-from ...core.pointwise_nary import straight
+from ...core.pointwise_nary import fast_path
 from ...core.registry import FUNCTIONS, METHODS, public
-from ...core.rules import twin
+from ...core.rules import variant
 from ...core.tensor import Tensor
 from ...kernels import masks
 from .dtype_checks import C_NAMES, missing, sentence
@@ -150,8 +150,11 @@ _both = op(
     min=lambda F, g, input, min, max: F.where(F.logical_and(F.lt(min, max), F.lt(input, min)), g, 0.0),
     max=lambda F, g, input, min, max: F.where(F.logical_or(F.gt(input, max), F.lt(max, min)), g, 0.0),
 ).rule
-_min_number, _max_number = twin(_numbers.rule, "ClampMinBackward0"), twin(_numbers.rule, "ClampMaxBackward0")
-_min_tensor, _max_tensor = twin(_low, "ClampMinBackward1"), twin(_high, "ClampMaxBackward1")
+_min_number, _max_number = (
+    variant(_numbers.rule, "ClampMinBackward0"),
+    variant(_numbers.rule, "ClampMaxBackward0"),
+)
+_min_tensor, _max_tensor = variant(_low, "ClampMinBackward1"), variant(_high, "ClampMaxBackward1")
 for _rule in (_low, _high, _both):
     _rule.public = "clamp"
 _min_number.public = _min_tensor.public = "clamp_min"
@@ -232,7 +235,7 @@ def _wrong(name, *given):
 
 
 def _one_bound(name, by_number, by_tensor, place, kernel, tensor_kernel):
-    plainly = straight(by_number)
+    plainly = fast_path(by_number)
 
     def bounded(input, bound, out):
         if not isinstance(input, Tensor):

@@ -10,14 +10,14 @@ import numpy as np
 from ...base import dtypes, errors
 from ...base.dims import flag
 from ...base.modes import mode
-from ...base.numpy_warnings import quiet
+from ...base.numpy_warnings import without_warnings
 from ...core import type_promotion
 from ...core.graph import sync_rg
 from ...core.inplace import replace
 from ...core.op_factory import op
 from ...core.record import record
 from ...core.registry import METHODS, public
-from ...core.rules import twin
+from ...core.rules import variant
 from ...core.tensor import Tensor, wrap
 from .dtype_checks import missing, sentence
 from .rows import one, two
@@ -35,7 +35,7 @@ def _in_place(fn, labels):
         input=lambda F, g: F.zeros_like(g),
         other=lambda F, g: F.zeros_like(g),
     ).rule
-    of_number = twin(rule, f"{name}Backward0")
+    of_number = variant(rule, f"{name}Backward0")
 
     def kept(old, other):
         o = wrap(fn(old, other)._data.astype(old._data.dtype), old._place)
@@ -183,7 +183,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         raise RuntimeError(said)
     if a.dtype in type_promotion.HALVES:
         a, b = a.astype(np.float32), b.astype(np.float32)
-    with quiet():
+    with without_warnings():
         close = a == b
         if type_promotion.floating(a.dtype):
             if equal_nan:
@@ -242,6 +242,6 @@ def equal(input, other):
         return False
     if a.dtype != b.dtype:
         common = type_promotion.result_type(input, other)
-        with quiet():
+        with without_warnings():
             a, b = a.astype(common), b.astype(common)
     return bool((a == b).all())

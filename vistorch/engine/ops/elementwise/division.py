@@ -186,7 +186,7 @@ _remainder_row = binary(
     input=lambda F, g: g,
     other=lambda F, g, input, other: -g * F.div_floor(input, other),
 )
-_of_number = _remainder_row.rule.twins[1]
+_of_number = _remainder_row.rule.variants[1]
 _of_number.vjps = (undifferentiable("remainder"),) * 2
 _of_number._compile()
 name_undifferentiable(_of_number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.op_factory import enter, op
-from ...core.pointwise_nary import straight
+from ...core.pointwise_nary import fast_path
 
 
 # Without the number 1, which numpy reads slowly: g (1 - y^2) = g - g y y, with one step in place where g is an array.
@@ -22,7 +22,7 @@ def _sigmoid_slope(xp, grad, output):
 
 def _plainly(row: Any) -> None:
     """Let a recorded backward pass take the straight way where it can."""
-    quick = straight(row.rule)
+    quick = fast_path(row.rule)
 
     def call(grad, output):
         done = quick((grad, output), ())

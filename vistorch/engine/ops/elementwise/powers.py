@@ -149,7 +149,9 @@ def power(input: Any, exponent: Any, *, out: Any = None) -> Any:
         number: Any = input
         if exponent._data.dtype in type_promotion.FLOATS and -LARGE < number < LARGE:
             d = type_promotion.compute(pow_row.rule, exponent._place, [input, exponent._data], None)
-            return type_promotion.finish(pow_row.rule.twins[1], exponent._place, d, (input, exponent), None)
+            return type_promotion.finish(
+                pow_row.rule.variants[1], exponent._place, d, (input, exponent), None
+            )
     _check_powers(input, exponent)
     if out is not None and not isinstance(input, Tensor) and input == 1 and isinstance(out, Tensor):
         out_argument.check_out("pow", out, (exponent,))

@@ -39,14 +39,16 @@ def describe(fn: Any, meaning: str, call: str, gives: str, arguments: str) -> An
 
 
 def offer(fn: Any, name: str | None = None, *, inplace: bool = True, aliases: str = "") -> Any:
-    """Enter a function under its names, with in-place twins where PyTorch has them."""
+    """Enter a function under its names, with in-place variants where PyTorch has them."""
     expose(fn, name, aliases=aliases)
     if inplace:
         for label in ((name or fn.__name__), *aliases.split()):
-            twin = _inplace.pointwise(fn) if hasattr(fn, "plain_types") else _inplace.general(fn, label + "_")
-            METHODS[label + "_"] = twin
+            variant = (
+                _inplace.pointwise(fn) if hasattr(fn, "plain_types") else _inplace.general(fn, label + "_")
+            )
+            METHODS[label + "_"] = variant
             if label in IN_PLACE_FUNCTIONS:
-                FUNCTIONS[label + "_"] = twin
+                FUNCTIONS[label + "_"] = variant
     return fn
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dims, errors
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core import views
 from ...core.graph import sync_rg, version
@@ -119,8 +119,8 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         )
     _renormalise(input._place.xp, d, i, max_norm, norm_type)
     version(input).n += 1
-    if (told := hear.write) is not None:
-        told(input, None)
+    if (emit := listeners.write) is not None:
+        emit(input, None)
     return input
 
 

@@ -87,7 +87,7 @@ def constant(x: Tensor, pads: tuple, value: Any) -> Tensor:
                     f"The input size {a.shape[axis]}, plus negative padding {pads[i]} and {pads[i + 1]} resulted in a "
                     f"negative output size, which is invalid. Check dimension {a.ndim + axis} of your input."
                 )
-        dims.room(shape, a.itemsize)
+        dims.check_memory(shape, a.itemsize)
         if value.__class__ is not float or value != 0.0:
             value = fit(value, a.dtype)
     else:
@@ -108,7 +108,7 @@ def bordered(x: Tensor, pads: tuple, mode: str) -> Tensor:
         _check_own(shape, pads, mode)
         if x._data.dtype.kind == "b":
             raise NotImplementedError(f"\"{name}_pad{count}d\" not implemented for 'Bool'")
-    dims.room(_padded(shape, pads), x._data.itemsize)
+    dims.check_memory(_padded(shape, pads), x._data.itemsize)
     return ROWS[name, count](x, pads)
 
 

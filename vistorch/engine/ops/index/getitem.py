@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core.graph import UNTRACKED, Version, draw, leaf_of
 from ...core.node_maker import linker
@@ -85,7 +85,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     on = mode.on
     if self._view is not None:
         self._view.sync(self)
-    if hear.op is not None or (on is not True and self._rg) or on is None:
+    if listeners.op is not None or (on is not True and self._rg) or on is None:
         return _general(self, index)
     place = self._place
     try:

@@ -177,7 +177,7 @@ def nonzero_static(input, *, size=None, fill_value=-1, out=None):
             )
     places: Any = nonzero(input)
     found = places._data[:size]
-    dims.room((size, input._data.ndim), 8)
+    dims.check_memory((size, input._data.ndim), 8)
     place = input._place
     xp = CPU.xp if not place.kind else place.xp
     full = xp.full((size, input._data.ndim), fill_value, checks.LONG)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...base import errors
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
-from ...base.numpy_warnings import hushed, quiet
+from ...base.numpy_warnings import hushed, without_warnings
 from ...core import views
 from ...core.base_ops import to_place
 from ...core.graph import UNTRACKED, edge, sync_rg, version
@@ -114,7 +114,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if index is False:
         return
     records = mode.on and (sync_rg(self) | (t is not None and sync_rg(t)))  # both: each may be an older view
-    if records or self._ver is UNTRACKED or hear.op is not None:
+    if records or self._ver is UNTRACKED or listeners.op is not None:
         _slowly(self, index, wrap(np.asarray(v, a.dtype)) if t is None else t, bool(records))
         return
     if t is None or (t._place is self._place and t._data.dtype == a.dtype):
@@ -156,8 +156,8 @@ def _plainly(x: Tensor, key: tuple, index: Any, v: Any, t: Tensor | None) -> Non
         _slowly(x, index, wrap(np.asarray(v, a.dtype)) if t is None else t, False)
         return
     version(x).n += 1
-    if (told := hear.write) is not None:
-        told(x, _copy.rule)
+    if (emit := listeners.write) is not None:
+        emit(x, _copy.rule)
 
 
 def _plain(x: Tensor, value: Any) -> Any:
@@ -232,13 +232,13 @@ def assign(region: Tensor, value: Tensor, records: bool) -> None:
             old = wrap(d, region._place)
             old._node, old._rg = region._node, region._rg
             record((_fill if filled else _copy).rule, (old, src), (), (o,))
-    with quiet():
+    with without_warnings():
         d[...] = v if v.dtype == d.dtype else cast_array(v, d.dtype)
     version(region).n += 1
     if o is not None:
         views.rebase(region, o)
-    if (told := hear.write) is not None:
-        told(region, _copy.rule)
+    if (emit := listeners.write) is not None:
+        emit(region, _copy.rule)
 
 
 def _shaped(region: Tensor, value: Tensor) -> Tensor:
@@ -299,7 +299,7 @@ def index_put_at(x: Tensor, where: Where, values: Tensor, accumulate: bool, reco
         v = v.reshape(())
     if v.dtype != d.dtype:
         v = cast_array(v, d.dtype)
-    with quiet():
+    with without_warnings():
         if accumulate and not d.flags.c_contiguous and xp is np:
             np.add.at(d, where.read(), v)
         else:
@@ -307,8 +307,8 @@ def index_put_at(x: Tensor, where: Where, values: Tensor, accumulate: bool, reco
     version(x).n += 1
     if o is not None:
         views.rebase(x, o)
-    if (told := hear.write) is not None:
-        told(x, index_put_row.rule)
+    if (emit := listeners.write) is not None:
+        emit(x, index_put_row.rule)
 
 
 def _shares(x: Tensor, y: Tensor) -> bool:

@@ -1,4 +1,4 @@
-"""Products of batches of matrices added to a tensor, and the in-place twins of all products that are added.
+"""Products of batches of matrices added to a tensor, and the in-place variants of all products that are added.
 
 Invariant: with beta 0, whatever `input` holds (NaN too) does not reach the result.
 """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...base.casting import casting
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import inferring, mode
 from ...base.numpy_warnings import aside, silently
 from ...core import out_argument
@@ -166,8 +166,8 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         o._node, o._rg = None, False
         if inferring.threads and mode.on is None:
             o._ver = UNTRACKED
-    if (told := hear.op) is not None:
-        told(_RULE, (input, mat1, mat2), (1, 1), (o,))
+    if (emit := listeners.op) is not None:
+        emit(_RULE, (input, mat1, mat2), (1, 1), (o,))
     return o
 
 

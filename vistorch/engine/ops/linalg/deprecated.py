@@ -29,11 +29,11 @@ SAID = {
     "return a copy of one of the inputs.\nX = vistorch.triangular_solve(B, A).solution\nshould be replaced with\n"
     "X = vistorch.linalg.solve_triangular(A, B).",
 }
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def warn_once(name: str) -> None:
     """Warn of an older form, the first time it is called."""
-    if name not in _told:
-        _told.add(name)
+    if name not in _warned:
+        _warned.add(name)
         warnings.warn(SAID[name], UserWarning, stacklevel=3)

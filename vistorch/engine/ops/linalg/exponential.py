@@ -1,4 +1,4 @@
-"""The exponential of matrices, what tells of failure instead of raising (`inv_ex` and kin), and older forms.
+"""The exponential of matrices, functions that return an error code (`inv_ex` and the like), and older forms.
 
 Invariant: `info` is 0 where all went well; what failed is filled with nan.
 """
@@ -73,7 +73,7 @@ def matrix_exp(input):
     return matrix_exp_row(input)
 
 
-# ---- what tells of failure -----------------------------------------------------------------------------------------
+# ---- error codes instead of exceptions ------------------------------------------------------------------------------
 def _infos(A: Tensor, find: Any) -> np.ndarray:
     """`find(matrix)` of each matrix."""
     a = checks.host(A._data)

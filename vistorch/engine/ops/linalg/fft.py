@@ -100,7 +100,7 @@ def _several(name: str, t: Tensor, s: Any, dim: Any, half: bool) -> tuple[tuple,
 def _sized(t: Tensor, dims: Any, sizes: Any) -> Tensor:
     for d, n in zip(dims, sizes, strict=True):
         if t._data.shape[d] != n:
-            _dims.room((*t._data.shape[:d], n, *t._data.shape[d + 1 :]), t._data.itemsize)
+            _dims.check_memory((*t._data.shape[:d], n, *t._data.shape[d + 1 :]), t._data.itemsize)
             t = pad_end(t, d, n)
     return t
 

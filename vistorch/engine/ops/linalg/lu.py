@@ -64,8 +64,8 @@ def _lu_gradient(F: Any, gL: Any, gU: Any, L: Any, U: Any, P: Any) -> Any:
             rest = F.linalg_solve_triangular(mH(F, first), last, False, False, False)
             up = -F.bmm(mH(F, _rows(F, L, k, m)), last)
     if gU is not None:
-        straight = F.bmm(gU if n == k else cols(F, gU, 0, k), mH(F, first))
-        up = straight if up is None else up + straight
+        direct = F.bmm(gU if n == k else cols(F, gU, 0, k), mH(F, first))
+        up = direct if up is None else up + direct
         if n > k:
             last = cols(F, gU, k, n)
             rest = F.linalg_solve_triangular(mH(F, L), last, True, True, True)

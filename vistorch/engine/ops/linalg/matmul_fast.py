@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base.casting import casting
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import inferring, mode
 from ...core.graph import UNTRACKED
 from ...core.record import record
@@ -21,7 +21,7 @@ from ...memory.placement import CPU
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
 
 
-def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
+def fast_path(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
     """A product of two tensors with at most two dims; everything else goes to `rest(input, mat2, out)`.
 
     Args:
@@ -83,8 +83,8 @@ def straight(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
             o._node, o._rg = None, False
             if inferring.threads and mode.on is None:
                 o._ver = UNTRACKED
-        if (told := hear.op) is not None:
-            told(rule, (input, mat2), (), (o,))
+        if (emit := listeners.op) is not None:
+            emit(rule, (input, mat2), (), (o,))
         return o
 
     return call

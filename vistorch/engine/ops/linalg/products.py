@@ -17,7 +17,7 @@ from ...core.tensor import Tensor
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
 from .into import DOT, MV, Style, into
-from .matmul_fast import straight
+from .matmul_fast import fast_path
 from .rows import mT, squeeze_product
 from .vectors import dot, dot_row, mv, mv_row
 
@@ -65,7 +65,7 @@ def _mm(input: Any, mat2: Any, out: Any) -> Tensor:
     return mm_row(input, mat2)
 
 
-mm = expose(straight(_mm, mm_row.rule), "mm")
+mm = expose(fast_path(_mm, mm_row.rule), "mm")
 mm.__name__ = mm.__qualname__ = "mm"
 mm.__doc__ = """The matrix product of two matrices.
 
@@ -225,7 +225,7 @@ def _operator(input: Any, other: Any, out: Any) -> Any:
     return _matmul(input, other, None)
 
 
-_any_product = straight(_matmul, *_ROWS)
+_any_product = fast_path(_matmul, *_ROWS)
 
 
 @public()
@@ -247,7 +247,7 @@ def matmul(input, other, *, out=None):
     return _any_product(input, other, out=out)
 
 
-METHODS["__matmul__"] = straight(_operator, *_ROWS)
+METHODS["__matmul__"] = fast_path(_operator, *_ROWS)
 METHODS["__matmul__"].__name__ = "__matmul__"
 
 

@@ -11,7 +11,7 @@ from ...base import dtypes
 from ...base.casting import casting
 from ...core import type_promotion
 from ...core.op_factory import op
-from ...core.pointwise_nary import straight
+from ...core.pointwise_nary import fast_path
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ..elementwise.dtype_checks import missing, sentence
@@ -94,7 +94,7 @@ op(
     target=lambda F, g, input, grad: -(g * grad) / _span(input),
     grad=lambda F, g, input, target: F.binary_cross_entropy_backward(input, target, g),
 )
-_quick_bce = straight(_bce_row.rule)
+_quick_bce = fast_path(_bce_row.rule)
 _no_bce = missing("binary_cross_entropy", "ibc")
 
 
@@ -212,7 +212,7 @@ op(
     target=lambda F, g, grad: -(g * grad),
     grad=lambda F, g, input, target: F.binary_cross_entropy_with_logits_backward(input, target, g),
 )
-_quick_logits = straight(_logits_row.rule)
+_quick_logits = fast_path(_logits_row.rule)
 _no_log_sigmoid = missing("log_sigmoid_cpu", "ibc")
 _no_minus = sentence(
     "b",

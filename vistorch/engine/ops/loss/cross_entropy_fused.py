@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...base.numpy_warnings import hushed
 from ...core.op_factory import FLOATS
@@ -69,19 +69,19 @@ def cross_entropy_together(input: Tensor, target: Tensor, ignore_index: int, red
         input._view.sync(input)
     between, count = wrap(log_p, CPU), wrap(np.asarray(len(x), x.dtype), CPU)
     consts = (ignore_index, reduction)
-    needs, told = on and input._rg, hear.op
+    needs, emit = on and input._rg, listeners.op
     if needs:
         if on is True:
             _soft.make(between, input, (1,))
         else:
             record(_soft, (input,), (1,), (between,))
-    if told is not None:
-        told(_soft, (input,), (1,), (between,))
+    if emit is not None:
+        emit(_soft, (input,), (1,), (between,))
     if needs:
         if on is True:
             _likely.make((o, count), between, target, consts)
         else:
             record(_likely, (between, target), consts, (o, count))
-    if told is not None:
-        told(_likely, (between, target), consts, (o, count))
+    if emit is not None:
+        emit(_likely, (between, target), consts, (o, count))
     return o

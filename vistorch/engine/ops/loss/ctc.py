@@ -27,7 +27,7 @@ _LOW = -1e30  # stands for -inf where a difference of two of them would be nan
 
 # ---- kernels -----------------------------------------------------------------------------------------------------
 def _states(xp: Any, targets: Any, lengths: Any, blank: int) -> tuple[Any, Any]:
-    """The label of each state (rows, 2 S + 1), and where it may be reached from the last but one, as 0 or -inf."""
+    """The label of each state (rows, 2 S + 1), and where it may be reached from the second to last, as 0 or -inf."""
     rows, longest = targets.shape
     labels = xp.full((rows, 2 * longest + 1), blank, np.int64)
     inside = xp.arange(longest) < lengths[:, None]

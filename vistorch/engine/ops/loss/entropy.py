@@ -13,7 +13,7 @@ from ...base.casting import casting
 from ...base.numpy_warnings import hushed
 from ...core import type_promotion
 from ...core.registry import public
-from ...core.rules import twin
+from ...core.rules import variant
 from ...core.tensor import Tensor
 from ..activation.soft import log_softmax_of
 from ..elementwise.division import div_
@@ -138,7 +138,7 @@ def _smoothed(
     return nll * (1 - label_smoothing) + spread * (label_smoothing / classes if classes else float("inf"))
 
 
-_by_number = twin(div_.rule, "DivBackward1")
+_by_number = variant(div_.rule, "DivBackward1")
 
 
 def _divided(t: Tensor, n: int) -> Tensor:

@@ -15,7 +15,7 @@ from ...base import dims, dtypes, errors
 from ...base.modes import mode
 from ...core import type_promotion
 from ...core.graph import sync_rg
-from ...core.pointwise_nary import straight
+from ...core.pointwise_nary import fast_path
 from ...core.tensor import Tensor
 from ...kernels import totals
 
@@ -152,7 +152,7 @@ def pairwise(row: Any, check: Callable, of_input: bool = False) -> Callable:
         of_input: the result has the type of `input`, whatever the target's.
     """
     rule = row.rule
-    quick = straight(rule)
+    quick = fast_path(rule)
 
     def call(input: Tensor, target: Tensor, *consts: Any) -> Tensor:
         done = quick((input, target), consts)

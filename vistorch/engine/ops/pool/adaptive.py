@@ -35,7 +35,7 @@ def _allocated(shape: tuple, made: tuple, itemsize: int) -> None:
     worst = next((n for n in made if n < 0), None)
     if worst is not None:
         raise RuntimeError(f"Trying to create tensor with negative dimension {worst}: {errors.sizes(full)}")
-    dims.room(full, itemsize)
+    dims.check_memory(full, itemsize)
 
 
 def _empty(name: str, shape: tuple, start: int) -> None:

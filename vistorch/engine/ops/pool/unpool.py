@@ -78,7 +78,7 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
         raise sizes.missing(name, a.dtype)
     if input._place is not indices._place:
         raise RuntimeError(errors.devices(input._place, indices._place))
-    dims.room((*a.shape[: a.ndim - d], *made), a.itemsize)
+    dims.check_memory((*a.shape[: a.ndim - d], *made), a.itemsize)
     wrong = index[(index < 0) | (index >= prod(made))]
     if wrong.size and prod(made):
         size = "x".join(map(str, made))

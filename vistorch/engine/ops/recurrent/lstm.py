@@ -1,7 +1,7 @@
 """One layer of LSTM in one direction as one row: a loop over time forward, a loop back.
 
 Gates lie in PyTorch's order: input, forget, cell, output. Invariant: what the row keeps (gates, states before each
-step) is private to its node, so that whoever writes into the output disturbs nobody.
+step) is private to its node, so that a write into the output disturbs nothing.
 """
 
 from __future__ import annotations

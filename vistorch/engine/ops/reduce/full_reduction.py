@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...base.casting import casting
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import inferring, mode
 from ...base.numpy_warnings import aside, silently
 from ...core.graph import UNTRACKED
@@ -72,8 +72,8 @@ def whole(row: Any, run: Callable) -> Callable:
                 o._node, o._rg = None, False
                 if on is None and inferring.threads:
                     o._ver = UNTRACKED
-            if (told := hear.op) is not None:
-                told(rule, (input,), (), (o,))
+            if (emit := listeners.op) is not None:
+                emit(rule, (input,), (), (o,))
             return o
 
         return call

@@ -61,8 +61,8 @@ def _signed_power_vjp(F: Any, g: Any, input: Any, power: float) -> Any:
     if not _is_complex(input):
         return g * F.size_power(input, power - 1) * power if power else None
     along = _real(F, F.conj(F.signed_power(input, 0.0)) * g)
-    straight = g * F.size_power(input, power - 1)
-    return straight + F.signed_power(input, 0.0) * (along * F.size_power(input, power - 1) * (power - 1))
+    direct = g * F.size_power(input, power - 1)
+    return direct + F.signed_power(input, 0.0) * (along * F.size_power(input, power - 1) * (power - 1))
 
 
 op(

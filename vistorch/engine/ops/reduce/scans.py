@@ -281,7 +281,7 @@ def cumprod(input, dim=None, *, dtype=None, out=None, **names):
 
 
 def _in_place(fn: Any) -> Any:
-    """The in-place twin: the result has the type of the tensor, whatever it holds."""
+    """The in-place variant: the result has the type of the tensor, whatever it holds."""
     name = fn.__name__
 
     def call(input, dim=None, *, dtype=None, **names):

@@ -69,7 +69,7 @@ def clone(input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
 
     Args:
         input: the tensor.
-        memory_format: in which order the elements shall lie.
+        memory_format: in which order the elements are to lie.
 
     Example:
         >>> import vistorch
@@ -223,7 +223,7 @@ def _short(name: str, kind: Any, given: str, gives: str) -> None:
 
     Args:
         self: the tensor.
-        memory_format: in which order the elements shall lie.
+        memory_format: in which order the elements are to lie.
 
     Example:
         >>> import vistorch
@@ -256,7 +256,7 @@ def cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
 
     Args:
         self: the tensor.
-        memory_format: in which order the elements shall lie.
+        memory_format: in which order the elements are to lie.
 
     Example:
         >>> import vistorch
@@ -274,7 +274,7 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
         self: the tensor.
         device: which device; the current one if None.
         non_blocking: whether the host may go on meanwhile.
-        memory_format: in which order the elements shall lie.
+        memory_format: in which order the elements are to lie.
 
     Example:
         >>> import vistorch

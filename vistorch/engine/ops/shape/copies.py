@@ -15,14 +15,14 @@ from ...core.graph import sync_rg
 from ...core.op_factory import op
 from ...core.record import record
 from ...core.registry import FUNCTIONS, METHODS, expose, public
-from ...core.rules import twin
+from ...core.rules import variant
 from ...core.tensor import Tensor, wrap
 from ...kernels.strides import expand
 from . import rows
 from .split import _split_vjp
 from .views import tensor
 
-_twins: dict = {}
+_variants: dict = {}
 
 
 def _copied(x: Tensor, view: Tensor, name: str = "") -> Tensor:
@@ -32,9 +32,9 @@ def _copied(x: Tensor, view: Tensor, name: str = "") -> Tensor:
     if mode.on and sync_rg(x) and view._view is not None:
         rule, consts = view._view.steps[-1]
         label = name or f"{rule.grad_name}_copy"
-        made = _twins.get((rule.name, label))
+        made = _variants.get((rule.name, label))
         if made is None:
-            made = _twins[rule.name, label] = twin(rule, label)
+            made = _variants[rule.name, label] = variant(rule, label)
         record(made, (x,), consts, (o,))
     return o
 

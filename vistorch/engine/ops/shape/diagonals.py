@@ -10,7 +10,7 @@ from typing import Any
 
 from ...base import dims, dtypes, errors
 from ...base.dims import no_int, one, whole
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core import inplace, out_argument, views
 from ...core.base_ops import cast
@@ -101,8 +101,8 @@ def _in_place(fn: Any, upper: bool) -> Any:
         keep = self._place.xp.tri(*d.shape[-2:], k - 1 if upper else k, dtype=bool)
         d[..., keep if upper else ~keep] = 0
         version(self).n += 1
-        if (told := hear.write) is not None:
-            told(self, None)
+        if (emit := listeners.write) is not None:
+            emit(self, None)
         return self
 
     call.__name__ = call.__qualname__ = name
@@ -152,7 +152,7 @@ METHODS["triu_"] = _in_place(triu, True)
 
 def _diag_embed(xp, input, offset, dim1, dim2):
     n = input.shape[-1] + abs(offset)
-    dims.room((*input.shape[:-1], n, n), input.itemsize)
+    dims.check_memory((*input.shape[:-1], n, n), input.itemsize)
     rest = list(input.shape[:-1])
     shape = []
     for at in range(input.ndim + 1):

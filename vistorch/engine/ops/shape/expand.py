@@ -1,4 +1,4 @@
-"""Broadcasting without copying: expand and its kin, and the shapes that shapes broadcast to.
+"""Broadcasting without copying: expand and the like, and the shapes that shapes broadcast to.
 
 Invariant: an expanded dim has stride 0, so nobody may write through it.
 """
@@ -59,7 +59,7 @@ def expanded(x: Tensor, size: tuple) -> Tensor:
                 f"The expanded size of the tensor ({n}) must match the existing size ({old[at - lead]}) at "
                 f"non-singleton dimension {at}.  Target sizes: {errors.sizes(size)}.  Tensor sizes: {errors.sizes(old)}"
             )
-    dims.room(full, d.itemsize)
+    dims.check_memory(full, d.itemsize)
     return base_ops.expand(x, tuple(full))
 
 

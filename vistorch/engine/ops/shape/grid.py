@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
-from ...base.dims import flag, room, whole
+from ...base.dims import check_memory, flag, whole
 from ...core.base_ops import expand
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
@@ -155,7 +155,7 @@ def _indices(name: str, row: Any, col: Any, offset: Any, dtype: Any, device: Any
     if kind not in (dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8):
         raise NotImplementedError(f"\"{name}\" not implemented for '{kind.scalar_name}'")
     place = place_of(device, name)
-    room((n, m), 1)
+    check_memory((n, m), 1)
     keep = np.tri(n, m, k - 1 if upper else k, dtype=bool)
     found = np.stack(np.nonzero(~keep if upper else keep)).astype(kind.np)
     return wrap(place.xp.asarray(found), place)

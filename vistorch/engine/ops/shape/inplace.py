@@ -1,4 +1,4 @@
-"""In-place twins of views: `squeeze_`, `transpose_`, `as_strided_` and their kin give a tensor another shape.
+"""In-place variants of views: `squeeze_`, `transpose_`, `as_strided_` and the like give a tensor another shape.
 
 Invariant: afterwards the tensor's older views still belong to the memory as it was counted before: what they are
 views of then is a hidden tensor, of which the changed one is a view itself.
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...base import errors
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core import views
 from ...core.graph import UNTRACKED, let_go, more, sync_rg, version
@@ -21,7 +21,7 @@ from ...core.views import HiddenView
 
 
 def reshaped(fn: Callable, name: str) -> Callable:
-    """The in-place twin of a view."""
+    """The in-place variant of a view."""
 
     def call(self: Tensor, *args: Any, **named: Any) -> Tensor:
         return become(self, fn, args, named)
@@ -64,8 +64,8 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
         n = x._node = o._node
         n.__class__ = _named_in_place(n.__class__)
         x._rg = True
-    if (told := hear.write) is not None:
-        told(x, o._view.steps[-1][0])
+    if (emit := listeners.write) is not None:
+        emit(x, o._view.steps[-1][0])
     return x
 
 

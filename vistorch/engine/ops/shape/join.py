@@ -1,4 +1,4 @@
-"""Several tensors as one: cat, stack and their kin, block_diag.
+"""Several tensors as one: cat, stack and the like, block_diag.
 
 Invariant: tensors of different dtypes are joined in the promoted one, and each gets its gradient in its own.
 """

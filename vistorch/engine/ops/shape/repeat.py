@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
-from ...base.dims import fits, one, room, sequence, sizes, whole
+from ...base.dims import check_memory, fits, one, sequence, sizes, whole
 from ...core.base_ops import expand
 from ...core.op_factory import op
 from ...core.registry import METHODS, public
@@ -63,7 +63,7 @@ def repeated(x: Tensor, repeats: tuple) -> Tensor:
                 f"Trying to create tensor with negative dimension {worst}: {errors.sizes(tuple(full))}"
             )
         repeats = tuple([max(n, 0) for n in repeats])
-    room([n * m for n, m in zip(padded, repeats, strict=True)], x._data.itemsize)
+    check_memory([n * m for n, m in zip(padded, repeats, strict=True)], x._data.itemsize)
     return repeat_row(x, repeats)
 
 
@@ -252,6 +252,6 @@ def _evenly(x: Tensor, repeats: int, dim: Any, output_size: int | None) -> Tenso
         raise RuntimeError(
             f"repeat_interleave: Invalid output_size, expected {shape[dim] * repeats} but got {output_size}"
         )
-    room((*shape, repeats), x._data.itemsize)
+    check_memory((*shape, repeats), x._data.itemsize)
     wide = expand(rows.unsqueeze(x, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
     return rows.view(rows.contiguous(wide), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))

@@ -1,6 +1,6 @@
-"""Other shapes for the same elements: view, reshape, flatten and their kin.
+"""Other shapes for the same elements: view, reshape, flatten and the like.
 
-Invariant: a result is memory of its input wherever the strides allow it; only `reshape` and its kin may copy.
+Invariant: a result is memory of its input wherever the strides allow it; only `reshape` and the like may copy.
 """
 
 from __future__ import annotations

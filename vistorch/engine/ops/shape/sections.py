@@ -1,4 +1,4 @@
-"""One tensor as several slices of it: tensor_split and its kin.
+"""One tensor as several slices of it: tensor_split and the like.
 
 Invariant: each piece is a slice with a node of its own.
 """

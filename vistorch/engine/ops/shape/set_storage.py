@@ -1,6 +1,6 @@
 """`set_`: a tensor lets go of its memory and takes another's, without a copy.
 
-Invariant: no element is written; whoever shared the old memory keeps it, and learns by the version that it changed.
+Invariant: no element is written; a tensor that shared the old memory keeps it, and its version shows the change.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import errors
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core import views
 from ...core.graph import sync_rg, version
@@ -77,8 +77,8 @@ def set_(
     self._view = None  # what it was a view of keeps the old memory
     views.expanded(self)
     version(self).n += 1
-    if (told := hear.write) is not None:
-        told(self, None)
+    if (emit := listeners.write) is not None:
+        emit(self, None)
     return self
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...base import errors
 from ...base.dims import one, sizes, whole
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core.graph import version
 from ...core.record import record
@@ -55,8 +55,8 @@ def pieces(rule: Any, x: Tensor, consts: tuple, steps: list, arrays: list) -> tu
             rule.make(result, x, consts)
         else:
             record(rule, (x,), consts, result)
-    if (told := hear.op) is not None:
-        told(rule, (x,), consts, result)
+    if (emit := listeners.op) is not None:
+        emit(rule, (x,), consts, result)
     return result
 
 

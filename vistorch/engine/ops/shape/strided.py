@@ -36,7 +36,7 @@ def _checked_by_numpy(d: Any, size: tuple, stride: tuple) -> bool:
     return d.size > 0 and min(stride) >= 0 and max(stride) * max(size) * len(stride) < 2**58
 
 
-def room(d: Any) -> int:
+def available(d: Any) -> int:
     """How many elements the storage of an array has from its first element on."""
     root = owner(d)
     if not root.size:

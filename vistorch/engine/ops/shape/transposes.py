@@ -1,4 +1,4 @@
-"""Transposes by other names: t, T, H, mT, mH, adjoint; and the in-place twins of the views that reorder dims.
+"""Transposes by other names: t, T, H, mT, mH, adjoint; and the in-place variants of the views that reorder dims.
 
 Invariant: what is not conjugated is memory of its input.
 """

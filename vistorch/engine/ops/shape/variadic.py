@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...base import errors
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core.graph import CONST, Node
 from ...core.op_factory import common_place
@@ -73,7 +73,7 @@ class Variadic:
             if t._rg:
                 needs = True
         d = self.base.kernels[place.kind]([t._data for t in ins], dim, parts)
-        return self._born(d, place, ins, dim, parts, needs)
+        return self._recorded(d, place, ins, dim, parts, needs)
 
     def of_like(self, tensors: Any, dim: int, parts: Callable, new_dim: bool = False) -> Tensor | None:
         """The same for tensors of one dtype at one place; None, and nothing done, for whatever is not plain.
@@ -109,13 +109,13 @@ class Variadic:
             return None
         except MemoryError as exc:
             raise errors.no_memory(exc) from None
-        return self._born(d, place, tensors, dim, parts, needs)
+        return self._recorded(d, place, tensors, dim, parts, needs)
 
-    def _born(self, d: Any, place: Any, ins: Any, dim: int, parts: Any, needs: bool) -> Tensor:
+    def _recorded(self, d: Any, place: Any, ins: Any, dim: int, parts: Any, needs: bool) -> Tensor:
         o = wrap(d, place)
         on = mode.on
         needs = needs and on
-        if not needs and hear.op is None:
+        if not needs and listeners.op is None:
             return o
         rule = self.rules.get(len(ins)) or self.rule(len(ins))
         if parts.__class__ is not tuple:
@@ -125,8 +125,8 @@ class Variadic:
                 rule.make(o, *ins, (dim, parts))
             else:
                 record(rule, tuple(ins), (dim, parts), (o,))
-        if (told := hear.op) is not None:
-            told(rule, tuple(ins), (dim, parts), (o,))
+        if (emit := listeners.op) is not None:
+            emit(rule, tuple(ins), (dim, parts), (o,))
         return o
 
     def rule(self, n: int) -> Rule:

@@ -1,4 +1,4 @@
-"""Public views that keep the elements and change how they are counted: select, squeeze, transpose and their kin.
+"""Public views that keep the elements and change how they are counted: select, squeeze, transpose and the like.
 
 Invariant: every result is memory of its input; nothing here copies.
 """

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ...base import dims, errors
-from ...base.events import hear
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core import inplace, out_argument, views
 from ...core.base_ops import to_place
@@ -22,7 +22,7 @@ from ...kernels.strides import expand, strides_of
 from . import rows
 from .convert import DIFFERENTIABLE, check_format, warn_imaginary
 from .inplace import become
-from .strided import as_strided, room
+from .strided import as_strided, available
 from .views import given, tensor
 
 NO_DETACH = (
@@ -72,8 +72,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
             if ver is not other._ver and ver is not UNTRACKED and 0 not in d.strides:
                 d[...] = s
                 ver.n += 1
-                if (told := hear.write) is not None:
-                    told(self, copy_row.rule)
+                if (emit := listeners.write) is not None:
+                    emit(self, copy_row.rule)
                 return self
     if not isinstance(other, Tensor):
         n = number(other)
@@ -136,8 +136,8 @@ def detach_(self: Tensor) -> Tensor:
         raise RuntimeError(NO_DETACH)
     if mode.on is None:  # nothing of a graph changes in inference mode
         return self
-    if (told := hear.cut) is not None:
-        told("detach", self)
+    if (emit := listeners.cut) is not None:
+        emit("detach", self)
     node = self._node
     if node is not None and node.hooks is not None and node.hooks.tensor:
         keep_tensor_hooks(self, node.hooks)
@@ -171,7 +171,7 @@ def _row_major(shape: tuple) -> tuple:
 def _lay(x: Tensor, shape: tuple, stride: tuple) -> Tensor:
     """Lay the storage of `x` out anew, without gaps; a longer one is new."""
     d, count = x._data, prod(shape)
-    held = room(d) if d.size or not x._is_view() else 0  # where an empty slice begins is not known
+    held = available(d) if d.size or not x._is_view() else 0  # where an empty slice begins is not known
     if count <= held:
         return become(x, as_strided, (shape, stride), {})
     new = x._place.xp.zeros(count, d.dtype)

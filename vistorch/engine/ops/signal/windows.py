@@ -13,7 +13,7 @@ import numpy as np
 from ...base import dtypes
 from ...base.dims import fits
 from ...base.layout import strided
-from ...base.numpy_warnings import quiet
+from ...base.numpy_warnings import without_warnings
 from ...core.op_factory import HALVES
 from ...core.registry import expose
 from ...kernels.special import i0
@@ -97,7 +97,7 @@ def _window(name: str, values: Any, takes: dict[str, float], meaning: str, examp
         else:
             if dt.kind == "c":
                 raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.of(dt).scalar_name}'")
-            with quiet():
+            with without_warnings():
                 length = n + 1 if periodic else n
                 x = np.arange(length, dtype="f8")
                 data = values(x, length, *shaped.values())[:n].astype(dt)

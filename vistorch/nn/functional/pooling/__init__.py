@@ -1,6 +1,6 @@
 """Windows reduced to one value: all of pooling under one roof.
 
-Invariant: arguments are checked in the engine's room of the same name, in PyTorch's order and words.
+Invariant: arguments are checked in the engine's package of the same name, in PyTorch's order and words.
 """
 
 from . import adaptive, fractional, maxima, means

@@ -16,7 +16,7 @@ import numpy as np
 
 import vistorch
 
-from ....engine.base.events import hear
+from ....engine.base.events import listeners
 from ....engine.core.tensor import Tensor, wrap
 from ....engine.memory.placement import CPU, place_of
 from . import worker
@@ -131,7 +131,7 @@ def collate_tensor_fn(batch: Any, *, collate_fn_map: Map | None = None) -> Tenso
         batch: tensors of one shape.
         collate_fn_map: not looked at.
     """
-    if hear.op is None:
+    if listeners.op is None:
         found = _stacked(batch)
         if found is not None:
             return wrap(found)
@@ -150,8 +150,8 @@ def _stacked(batch: Any) -> Any:
     ]
     if len(arrays) < len(batch):
         return None
-    if worker.room is not None:
-        found = stacked_in_room(arrays)
+    if worker.batch_memory is not None:
+        found = stacked_in_place(arrays)
         if found is not None:
             return found
     try:
@@ -162,12 +162,14 @@ def _stacked(batch: Any) -> Any:
     return found if found.dtype == arrays[0].dtype else None
 
 
-def stacked_in_room(arrays: list) -> Any:
+def stacked_in_place(arrays: list) -> Any:
     """Arrays of one shape and type, stacked in the memory the main process will read; None if they do not fit there."""
     first = arrays[0]
     if not first.ndim or any(a.shape != first.shape or a.dtype != first.dtype for a in arrays):
         return None
-    out = None if worker.room is None else worker.room((len(arrays), *first.shape), first.dtype)
+    out = (
+        None if worker.batch_memory is None else worker.batch_memory((len(arrays), *first.shape), first.dtype)
+    )
     if out is None:
         return None
     np.concatenate(arrays, out=out.reshape(len(arrays) * first.shape[0], *first.shape[1:]))

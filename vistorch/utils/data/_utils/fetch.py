@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.base.events import hear
+from ....engine.base.events import listeners
 from ....engine.core.tensor import Tensor, wrap
 from ....engine.memory.placement import CPU
 from ..dataset import Subset, TensorDataset
@@ -109,7 +109,7 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
 
 def _cut(dataset: Any, indices: Any) -> list | None:
     """A batch of a `TensorDataset`, or of a subset of one, cut out of the tensors at once; None where not allowed."""
-    if hear.op is not None or not indices or set(map(type, indices)) != {int}:
+    if listeners.op is not None or not indices or set(map(type, indices)) != {int}:
         return None
     while dataset.__class__ is Subset:
         try:
@@ -146,8 +146,8 @@ def _rows(a: np.ndarray, at: np.ndarray) -> np.ndarray:
     """These rows of an array, copied once."""
     if not a.flags.c_contiguous:
         return a[at]  # `take` would make all of it contiguous first
-    if worker.room is not None:
-        out = worker.room((len(at), *a.shape[1:]), a.dtype)
+    if worker.batch_memory is not None:
+        out = worker.batch_memory((len(at), *a.shape[1:]), a.dtype)
         if out is not None:
             # the indices are known to be good; in mode "raise", numpy writes to a buffer of its own first
             return a.take(at, axis=0, out=out, mode="clip")

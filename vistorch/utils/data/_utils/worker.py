@@ -1,6 +1,6 @@
 """What a worker knows of itself: `get_worker_info`, its seeds, and an exception on its way to the main process.
 
-Invariant: `_worker_info` and `room` are None outside a worker.
+Invariant: `_worker_info` and `batch_memory` are None outside a worker.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class WorkerInfo:
 
 _worker_info: WorkerInfo | None = None
 # (shape, dtype) -> an array in memory that the main process reads, or None if there is no room.
-room: Callable[..., Any] | None = None
+batch_memory: Callable[..., Any] | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:

@@ -4,7 +4,7 @@ The server is the standard library's fork server, a second one of our own, so th
 libraries of one thread, and so that neither it nor its children run the user's script again: what a worker needs of
 `__main__` is in its luggage. It ends with this process.
 
-Invariant: whoever starts a process here holds no lock of ours while user code runs.
+Invariant: a thread that starts a process here holds no lock of ours while user code runs.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ if has_server():
             if server is None:
                 _servers.clear()
                 server = _servers[os.getpid()] = forkserver.ForkServer()
-                server.set_forkserver_preload(["vistorch.utils.data._workers.entry"])
+                server.set_forkserver_preload(["vistorch.utils.data._workers.worker_main"])
             resource_tracker.ensure_running()  # first: to start it lets interrupts through again
             with one_thread_for_children(PYTHONPATH=_search_path()), interrupts_held():
                 server.ensure_running()

@@ -94,7 +94,7 @@ class Ring:
         self._reserved[slot] = size
         return True
 
-    def room(self, slot: int) -> int:
+    def reserved(self, slot: int) -> int:
         """How many bytes of a slot this side has reserved."""
         return self._reserved[slot]
 

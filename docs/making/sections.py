@@ -1,6 +1,6 @@
 """Which names stand on which page of the reference.
 
-Invariant: a public function of `vistorch` stands on exactly one page; a family that no shelf names gets on "Other".
+Invariant: a public function of `vistorch` stands on exactly one page; a family that no section names gets on "Other".
 """
 
 from __future__ import annotations

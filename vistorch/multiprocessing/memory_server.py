@@ -1,9 +1,9 @@
-"""The desk of a process: where others come for the memory it has offered them.
+"""The memory server of a process: where other processes fetch the memory that it has offered them.
 
-A tensor in a queue is a note that says at which desk its memory waits, and under which token. A process that ends
-before its notes were read leaves what they stand for at the desk of its parent, which looks there when it joins it.
+A tensor in a queue is a note that says at which server its memory waits, and under which token. A process that ends
+before its notes were read leaves what they stand for at the server of its parent, which looks there when it joins it.
 
-Invariant: an offered segment stays mapped until somebody took it. A desk has an address as soon as a child may need
+Invariant: an offered segment stays mapped until someone took it. A server has an address as soon as a child may need
 it, and a thread only from the first offer on.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from ..engine.memory.shared_memory import Segment, ledger
 
-PATIENCE = 30  # seconds until somebody who says nothing is given up
+PATIENCE = 30  # seconds until someone who says nothing is given up
 KEPT_FOR = 300  # seconds that a parent keeps what an ended child left
 TOKEN = 16
 SIZE = struct.Struct("!Q")
@@ -32,7 +32,7 @@ GONE = (
 
 
 class Offer(NamedTuple):
-    """The note that stands for a segment: at which desk it waits, its token, and where it may be left."""
+    """The note that stands for a segment: at which server it waits, its token, and where it may be left."""
 
     address: bytes
     token: bytes
@@ -40,13 +40,13 @@ class Offer(NamedTuple):
 
 
 class Home(NamedTuple):
-    """What a child knows of its parent's desk: the address, and the token that lets it leave things there."""
+    """What a child knows of its parent's server: the address, and the token that lets it leave things there."""
 
     address: bytes
     token: bytes
 
 
-class Desk:
+class MemoryServer:
     """Gives memory to the processes that come for it."""
 
     def __init__(self) -> None:
@@ -64,14 +64,14 @@ class Desk:
         self.leaving = False
 
     def forked(self) -> None:
-        """In a forked child: the parent's desk is not this process's."""
+        """In a forked child: the parent's server is not this process's."""
         if self.socket is not None:
             self.socket.close()
         self._open()
 
     # ---- of the process that offers -------------------------------------------------------------------------------
     def address(self) -> Home:
-        """Where this desk is, for a child."""
+        """Where this server is, for a child."""
         with self.lock:
             if self.socket is None:
                 made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -83,13 +83,13 @@ class Desk:
             return Home(self.name, self.password)
 
     def offer(self, segment: Segment) -> Offer:
-        """Keep a segment until somebody takes it."""
+        """Keep a segment until someone takes it."""
         token = os.urandom(TOKEN)
         with self.lock:
             address = self.address().address
             self.offers[token] = segment
             if self.thread is None:
-                self.thread = threading.Thread(target=self._serve, name="vistorch desk", daemon=True)
+                self.thread = threading.Thread(target=self._serve, name="vistorch memory server", daemon=True)
                 self.thread.start()
                 if process.parent_process() is not None:
                     self.will_leave()
@@ -191,12 +191,12 @@ class Desk:
         parent: Any = process.parent_process()
         end = (
             None if self.home else time.monotonic() + PATIENCE
-        )  # a parent without a desk is not waited for long
+        )  # a parent without a server is not waited for long
         try:
             while self.offers and not wait([parent.sentinel], 0):
                 if self.home is not None:
-                    with _visit(self.home.address) as door:
-                        self._leave_at(door, self.home.token, parent)
+                    with _visit(self.home.address) as channel:
+                        self._leave_at(channel, self.home.token, parent)
                 elif end is not None and time.monotonic() > end:
                     return
                 else:
@@ -204,19 +204,19 @@ class Desk:
         except (OSError, EOFError, KeyboardInterrupt):
             pass
 
-    def _leave_at(self, door: socket.socket, password: bytes, parent: Any) -> None:
-        door.sendall(LEAVE + password)
-        while not wait([door, parent.sentinel], 0.02):
+    def _leave_at(self, channel: socket.socket, password: bytes, parent: Any) -> None:
+        channel.sendall(LEAVE + password)
+        while not wait([channel, parent.sentinel], 0.02):
             if not self.offers:
                 return
-        _exactly(door, 1)
+        _exactly(channel, 1)
         while True:
             with self.lock:
                 if not self.offers:
                     return
                 token, segment = self.offers.popitem()
-            socket.send_fds(door, [token + SIZE.pack(segment.size)], [segment.fd])
-            _exactly(door, 1)
+            socket.send_fds(channel, [token + SIZE.pack(segment.size)], [segment.fd])
+            _exactly(channel, 1)
 
     # ---- of a process that receives ---------------------------------------------------------------------------------
     def take(self, offer: Offer) -> Segment:
@@ -240,28 +240,28 @@ class Desk:
                 return found
             if there is None or time.monotonic() > end:
                 raise RuntimeError(GONE)
-            time.sleep(0.01)  # it is on its way from the one desk to the other
+            time.sleep(0.01)  # it is on its way from the one server to the other
 
 
 def _nowhere() -> Any:
-    """An address for a new desk: one that needs no file, where the system has such."""
+    """An address for a new server: one that needs no file, where the system has such."""
     if os.path.exists("/proc/net/unix"):
         return b""
     import tempfile
 
-    return tempfile.mktemp(prefix="desk-", dir=util.get_temp_dir())
+    return tempfile.mktemp(prefix="memory-", dir=util.get_temp_dir())
 
 
 def _visit(address: bytes) -> socket.socket:
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        door.settimeout(PATIENCE)
-        door.connect(address)
-        _trusted(door)
+        channel.settimeout(PATIENCE)
+        channel.connect(address)
+        _trusted(channel)
     except BaseException:
-        door.close()
+        channel.close()
         raise
-    return door
+    return channel
 
 
 def _trusted(other: socket.socket) -> None:
@@ -274,12 +274,12 @@ def _trusted(other: socket.socket) -> None:
 
 
 def _ask(address: bytes, token: bytes) -> Any:
-    """The segment that waits at a desk; NO if it is not there, None if nobody is."""
+    """The segment that waits at a server; NO if it is not there, None if nobody is."""
     try:
-        with _visit(address) as door:
-            door.sendall(ASK + token)
-            _, fd, size = _received(door, 1)
-            door.sendall(YES)
+        with _visit(address) as channel:
+            channel.sendall(ASK + token)
+            _, fd, size = _received(channel, 1)
+            channel.sendall(YES)
             return ledger.adopt(fd, size)
     except EOFError:
         return NO
@@ -287,26 +287,26 @@ def _ask(address: bytes, token: bytes) -> Any:
         return None
 
 
-def _received(door: socket.socket, head: int) -> tuple[bytes, int, int]:
+def _received(channel: socket.socket, head: int) -> tuple[bytes, int, int]:
     """A message with a descriptor: its head, the descriptor, and the size of what is behind it."""
-    data, fds, _, _ = socket.recv_fds(door, head + SIZE.size, 1)
+    data, fds, _, _ = socket.recv_fds(channel, head + SIZE.size, 1)
     if not fds:
         raise EOFError
-    data += _exactly(door, head + SIZE.size - len(data))
+    data += _exactly(channel, head + SIZE.size - len(data))
     return data[:head], fds[0], SIZE.unpack(data[head:])[0]
 
 
-def _exactly(door: socket.socket, n: int) -> bytes:
+def _exactly(channel: socket.socket, n: int) -> bytes:
     data = b""
     while len(data) < n:
-        more = door.recv(n - len(data))
+        more = channel.recv(n - len(data))
         if not more:
             raise EOFError
         data += more
     return data
 
 
-desk = Desk()
+server = MemoryServer()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=desk.forked)
-util.register_after_fork(desk, Desk.will_leave)  # for a process of Python's own that was forked
+    os.register_at_fork(after_in_child=server.forked)
+util.register_after_fork(server, MemoryServer.will_leave)  # for a process of Python's own that was forked

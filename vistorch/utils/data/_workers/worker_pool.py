@@ -1,6 +1,6 @@
 """The main process's side: start workers, send them tasks, wait for their results, and see to it that they go.
 
-Invariant: every process, pipe, file and mapping that a crew has made is gone after `close`, however far it got and
+Invariant: every process, pipe, file and mapping that a pool has made is gone after `close`, however far it got and
 whatever state the workers are in; only memory that a batch still uses lives on, with the batch.
 """
 
@@ -21,8 +21,8 @@ from typing import Any
 
 import cloudpickle
 
-from . import entry, launch, ring
-from .parcel import Luggage
+from . import launch, ring, worker_main
+from .pickle_buffers import Luggage
 
 GRACE = 2.0  # seconds a worker has to end the sample it is at
 PATIENCE = 5.0  # seconds at most in one wait that the system may not interrupt
@@ -99,13 +99,13 @@ class Member:
 
     def drop(self, message: tuple) -> None:
         """Let a result go unread."""
-        if message[2] == entry.IN_SLOT:
+        if message[2] == worker_main.IN_SLOT:
             self.back.append(message[3][0])
 
     def unpack(self, message: tuple) -> Any:
         """A result as an object: an `ExceptionWrapper`, or the batch, in memory that is its own as long as it lives."""
         _, _, what, content = message
-        if what != entry.IN_SLOT:
+        if what != worker_main.IN_SLOT:
             return pickle.loads(content)
         assert self.ring is not None
         slot, spans, (begin, end) = content
@@ -156,7 +156,7 @@ class Member:
                 self.process.close()
 
 
-class Crew:
+class WorkerPool:
     """All workers of one iterator.
 
     Args:
@@ -167,7 +167,9 @@ class Crew:
         prefetch: how many batches each works ahead.
     """
 
-    def __init__(self, plan: entry.Plan, number: int, base_seed: int, context: Any, prefetch: int) -> None:
+    def __init__(
+        self, plan: worker_main.Plan, number: int, base_seed: int, context: Any, prefetch: int
+    ) -> None:
         self.pid = os.getpid()
         self.closed = False
         self.waiting = False  # nothing is half done: an interrupt does no harm
@@ -178,7 +180,7 @@ class Crew:
             for i in range(number):
                 member = Member(prefetch + LENDS)
                 self.members.append(member)
-                post = entry.Post(
+                post = worker_main.Post(
                     i, number, base_seed, luggage, None, None, member.ring, member.words, environment
                 )
                 self._hire(member, post, context)
@@ -190,14 +192,14 @@ class Crew:
                 luggage.close()
         _live.add(self)
 
-    def _hire(self, member: Member, post: entry.Post, context: Any) -> None:
+    def _hire(self, member: Member, post: worker_main.Post, context: Any) -> None:
         """Start a worker."""
         post.tasks, member.tasks = Pipe(duplex=False)
         member.results, post.results = Pipe(duplex=False)
         inherited = self._ends() if post.environment is None else []
         process = launch.new_process(
             context,
-            target=entry.main,
+            target=worker_main.main,
             args=(post, inherited),
             name=f"DataLoader worker {post.number}",
             daemon=True,
@@ -211,7 +213,7 @@ class Crew:
 
     def _ends(self) -> list:
         """This process's ends of the pipes to all workers there are."""
-        members = [m for crew in {self, *_live} for m in crew.members if m.tasks is not None]
+        members = [m for worker_pool in {self, *_live} for m in worker_pool.members if m.tasks is not None]
         return [pipe for m in members for pipe in (m.tasks, m.results) if not pipe.closed]
 
     def receive(self, timeout: float | None) -> tuple[int, tuple] | None:
@@ -270,7 +272,7 @@ class Crew:
                 if os.name == "posix":
                     os.set_blocking(member.tasks.fileno(), False)  # it may be stopped, its pipe full
                 self.dismiss(member)
-                member.results.close()  # who writes there now is told so
+                member.results.close()  # who writes there now gets an error
             _wait_for(started, GRACE)
         finally:
             for act in ("terminate", "kill"):
@@ -282,7 +284,7 @@ class Crew:
                 member.close()
 
 
-def _packed(plan: entry.Plan, context: Any) -> tuple[Any, Any]:
+def _packed(plan: worker_main.Plan, context: Any) -> tuple[Any, Any]:
     """A plan as it is given to workers, and the context they start in."""
     if launch.forks(context):
         return plan, context

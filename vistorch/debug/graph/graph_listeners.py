@@ -18,7 +18,7 @@ PASSES = 20  # backward passes of one cell that are recorded
 MODULES = 2000  # and calls of modules, where nothing goes backward
 
 
-class _Ears(Listener):
+class _Listeners(Listener):
     """The active listeners, and how much of this cell they have recorded."""
 
     def __init__(self) -> None:
@@ -42,23 +42,23 @@ class _Ears(Listener):
         self.open = []
 
 
-_ears = _Ears()
+_active = _Listeners()
 
 
 def start() -> bool:
     """Start the listeners for the passes to come; returns whether they were not active yet."""
-    _ears.passes = _ears.modules = 0
-    if _ears.open:
-        for one in _ears.open:
+    _active.passes = _active.modules = 0
+    if _active.open:
+        for one in _active.open:
             if isinstance(one, Norms):
                 one.renew()  # whatever the cells before this one have cost
         return False
-    _ears.open = [Calls(), Lines(), Norms(share=SHARE), _ears]
-    for one in _ears.open:
+    _active.open = [Calls(), Lines(), Norms(share=SHARE), _active]
+    for one in _active.open:
         one.__enter__()
     return True
 
 
 def stop() -> None:
     """Stop the listeners."""
-    _ears.shut()
+    _active.shut()

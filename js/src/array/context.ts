@@ -4,7 +4,7 @@ import type { Theme } from "../shared/theme";
 import type { Pose } from "./pose";
 import type { Sheet } from "./sheet";
 
-export interface Desk {
+export interface CardContext {
   readonly pose: Pose;
   readonly sheets: readonly Sheet[];
   readonly theme: Theme;

@@ -25,7 +25,7 @@ from ....engine.core.tensor import Tensor, wrap
 from ....engine.memory.array_memory import start
 from ....engine.memory.placement import CPU
 from ....engine.memory.storage import UntypedStorage
-from ....multiprocessing import reductions  # noqa: F401  tells `multiprocessing` of tensors
+from ....multiprocessing import reductions  # noqa: F401  registers tensors with `multiprocessing`
 from .ring import aligned
 
 LARGE = 4096  # a smaller array travels in the stream

@@ -1,9 +1,9 @@
-"""What a worker process does: unpack its plan, then make batches until it is told to leave.
+"""What a worker process does: unpack its plan, then make batches until it is asked to leave.
 
 A thread reads what the main process sends, so that the main process never waits for a busy worker, and so that a worker
 whose main process is gone leaves at once, whatever its dataset is doing.
 
-Invariant: a worker never waits for room: what finds no slot goes through the pipe.
+Invariant: a worker never waits for a slot: what finds no slot goes through the pipe.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from .._utils import worker as myself
 from .._utils.fetch import _DatasetKind
 from . import launch
-from .parcel import Luggage, lay, needed, pack
+from .pickle_buffers import Luggage, lay, needed, pack
 from .ring import ALIGN, STRIDE, Ring, aligned
 
 IN_SLOT, IN_PIPE, RAISED, ENDED = range(4)
@@ -104,7 +104,7 @@ class _Bench:
         for size in shape:
             nbytes *= size
         begin = aligned(self.at)
-        if self.slot is None or nbytes < DIRECT or begin + nbytes > self.ring.room(self.slot):
+        if self.slot is None or nbytes < DIRECT or begin + nbytes > self.ring.reserved(self.slot):
             return None
         self.at = begin + nbytes
         return self.memory[begin : self.at].view(dtype).reshape(shape)
@@ -179,7 +179,7 @@ class _Shift:
             self.plan = post.plan.unpack() if isinstance(post.plan, Luggage) else post.plan
             dataset = self.plan.dataset
             myself._worker_info = myself.WorkerInfo(post.number, post.number_of_workers, seed, dataset)
-            myself.room = self.bench.take
+            myself.batch_memory = self.bench.take
             if self.plan.worker_init_fn is not None:
                 self.plan.worker_init_fn(post.number)
         except Exception:
@@ -223,7 +223,7 @@ class _Shift:
             self.bench.close()
 
     def run(self, inbox: _Inbox) -> None:
-        """Answer tasks until told to leave."""
+        """Answer tasks until asked to leave."""
         while (message := inbox.queue.get()) is not None:
             epoch, number, index, back = message
             self.bench.free.extend(back)

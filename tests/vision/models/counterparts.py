@@ -1,6 +1,6 @@
 """The networks' own source, run once more with torch in vistorch's place.
 
-Invariant: `twin.resnet18` and `vistorch.vision.models.resnet18` come from the same lines.
+Invariant: `counterpart().resnet18` and `vistorch.vision.models.resnet18` come from the same lines.
 """
 
 import importlib.abc
@@ -34,7 +34,7 @@ class OnTorch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(source, f"{file} on torch", "exec"), vars(module))
 
 
-def twin():
+def counterpart():
     """The models of vistorch, made of torch."""
     if NAME not in sys.modules:
         sys.meta_path.insert(0, OnTorch())

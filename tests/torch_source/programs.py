@@ -216,6 +216,8 @@ if __name__ == "__main__":
 
     bad = 0
     for number in range(int(sys.argv[1]) if len(sys.argv) > 1 else 500):
+        if number % 100 == 0:
+            print(f"{number} programs", flush=True)
         found = compare(number, TorchStepper)
         if found is not None:
             bad += 1

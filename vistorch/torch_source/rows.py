@@ -67,14 +67,26 @@ def own_name(argument: str) -> str:
 
 def row_of(node: Any) -> Rule | None:
     """Our row for a node; None where none is known."""
-    return _row(node.name(), arguments_of(node), tuple(private.saved_names(node)))
+    arguments = arguments_of(node)
+    sent = tuple(
+        [
+            name
+            for name, (target, _) in zip(arguments, node.next_functions, strict=False)
+            if target is not None
+        ]
+    )
+    return _row(node.name(), arguments, sent, tuple(private.saved_names(node)))
+
+
+def called(name: str) -> str:
+    """PyTorch's name of the function that makes a node of this name: "log_softmax" of "LogSoftmaxBackward0"."""
+    return _SNAKE.sub("_", SAME.get(name, name).rpartition("Backward")[0]).lower()
 
 
 @cache
-def _row(name: str, arguments: tuple[str, ...], kept: tuple[str, ...]) -> Rule | None:
-    name = SAME.get(name, name)
-    base = _SNAKE.sub("_", name.rpartition("Backward")[0]).lower()
-    wanted = [own_name(one) for one in arguments]
+def _row(name: str, arguments: tuple[str, ...], sent: tuple[str, ...], kept: tuple[str, ...]) -> Rule | None:
+    name, base = SAME.get(name, name), called(name)
+    wanted = [own_name(one) for one in sent]
     best: tuple[Any, Rule | None] = ((), None)
     for rule in _rows().get(name, ()):
         if not wanted or any(one not in rule.inputs for one in wanted):
@@ -87,8 +99,9 @@ def _row(name: str, arguments: tuple[str, ...], kept: tuple[str, ...]) -> Rule |
             one in constants.TOLD and one not in rule.consts and own_name(one) not in rule.inputs
             for one in kept
         )
-        called = rule.name == base or rule.name.startswith(f"{base}_")
-        score = (called, -missing - untold, len(rule.consts))
+        alike = rule.name == base or rule.name.startswith(f"{base}_")
+        more = sum(one not in wanted and one in map(own_name, arguments) for one in rule.inputs)
+        score = (alike, -missing - untold - more, len(rule.consts))
         if not best[0] or score > best[0]:
             best = (score, rule)
     return best[1]

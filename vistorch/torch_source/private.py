@@ -26,9 +26,8 @@ def sequence(node: Any) -> int:
     return node._sequence_nr()
 
 
-def next_sequence() -> int:
-    """The number that the next node of this thread will have."""
-    return torch.autograd._get_sequence_nr()
+# The number that the next node of this thread will have: a function, called for every op while lines are noted.
+next_sequence: Callable[[], int] = torch.autograd._get_sequence_nr
 
 
 def outputs(node: Any) -> list[tuple[tuple[int, ...], Any, Any]]:

@@ -33,6 +33,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "failed forward": ("vistorch",),  # `%vt graph --last`
     "step": ("vistorch", "torch"),
     "step back": ("vistorch", "torch"),
+    "replay": ("torch",),  # a pass that ran by itself, stepped through afterwards
     "break": ("vistorch", "torch"),
     "check": ("vistorch", "torch"),
     "witness": ("torch",),  # a second implementation of the same op to compare with

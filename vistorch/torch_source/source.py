@@ -14,7 +14,7 @@ import numpy as np
 
 from ..debug.array.source import Source as ArraySource
 from ..debug.source import Facts, Nodes
-from . import forward, graph, listening, nodes, notes, passes, private, real, stepper, values
+from . import forward, graph, listening, nodes, notes, passes, private, real, replayed, stepper, values
 from .real import torch
 
 
@@ -93,6 +93,10 @@ class TorchSource:
     ) -> stepper.TorchStepper:
         """A pass that stands still until it is moved."""
         return stepper.TorchStepper(outputs, names=names, **options)
+
+    def replayed(self, outputs: Any, names: dict[Any, str] | None = None) -> replayed.ReplayedPass:
+        """A pass that torch runs now, to be stepped through afterwards."""
+        return replayed.ReplayedPass(outputs, names=names)
 
     @contextmanager
     def passes(

@@ -22,7 +22,7 @@ from ..engine.base.numpy_warnings import without_warnings
 from ..engine.core.graph import CONST, DTYPE, IN, OUT, SHAPE
 from ..engine.core.rules import RAW
 from ..engine.memory.placement import CPU
-from . import private, rows
+from . import constants, private, rows
 from .forward import Forward
 from .nodes import NODES
 from .real import torch
@@ -172,6 +172,12 @@ class _Subject:
             None if (value := self.known.inputs.get(name)) is None else _double(value) for name in rule.inputs
         ]
         self.outs = private.outputs(node)
+        sent_to = {name for name, want in zip(own, wanted, strict=False) if want}
+        for name in constants.OPTIONAL.get(rule.name, ()):
+            at = rule.inputs.index(name)
+            unused = name not in private.saved_names(node) and name not in sent_to
+            if self.inputs[at] is None and (unused or name in forward.empty.get(node, ())):
+                self.inputs[at] = np.zeros(0)  # it was left out
 
     def cotangents(self, rng: Any) -> list[Any]:
         """Random gradients that come in, for the outputs that take one."""
@@ -250,8 +256,13 @@ class _Subject:
     def witness(self, cotangents: list[Any]) -> list[Any]:
         """Our row's gradients, one for each of the node's edges."""
         values: list[Any] = []
-        for (kind, index, _), name in zip(self.rule.saves, self.rule.saved_names, strict=True):
-            values.append(self._saved(kind, index, name))
+        reads = (
+            set(self.rule.together_picks) if self.rule.together is not None else range(len(self.rule.saves))
+        )
+        for i, ((kind, index, _), name) in enumerate(
+            zip(self.rule.saves, self.rule.saved_names, strict=True)
+        ):
+            values.append(self._saved(kind, index, name) if i in reads else None)
         if self.rule.differentiable_outs != 1:
             raise _Unknown(f"{self.node.name()} has several outputs, whose gradients our row takes together")
         g = cotangents[0]
@@ -295,6 +306,10 @@ class _Subject:
         if kind == OUT:
             if not index and self.out is not None:
                 return _double(self.out)
+            other = self.kept.get(f"result{index}", self.kept.get("logsumexp"))
+            if index and isinstance(other, torch.Tensor):
+                # a row has one mean for each row of a matrix, where torch has dims of size 1 besides
+                return _double(other).reshape(-1) if self.rule.name == "native_layer_norm" else _double(other)
             if any(value is None for value in self.inputs):
                 raise _Unknown(f"{self.node.name()} did not keep what it gave")
             try:
@@ -310,6 +325,8 @@ class _Subject:
             e = NODES.edges(self.node)[self.places.index(index)]
             if e is not None:
                 return e.shape if kind == SHAPE else np.dtype("f8")
+        if kind == SHAPE and self.inputs[index] is not None:
+            return self.inputs[index].shape
         raise _Unknown(f"{self.node.name()} does not say the {name} that our row needs")
 
 

@@ -54,6 +54,18 @@ def saved_names(node: Any) -> list[str]:
 _saved_names: dict[type, list[str]] = {}
 
 
+def nothing_saved(node: Any) -> set[str]:
+    """The names under which a node of C++ keeps None: an argument that was not given."""
+    found = set()
+    for name in saved_names(node):
+        try:
+            if not packed(node, name) and saved(node, name) is None:
+                found.add(name)
+        except (RuntimeError, AttributeError, TypeError):  # freed, or written over since
+            continue
+    return found
+
+
 def packed(node: Any, name: str) -> bool:
     """Whether what a node keeps under a name was packed by a hook: to look at it would run the user's unpack hook."""
     return any(_is_packed(one) for one in _each(getattr(node, f"_raw_saved_{name}", None)))

@@ -1,6 +1,7 @@
 """Values of torch tensors as pictures: every dtype and layout has one, or a sentence."""
 
 import warnings
+import weakref
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +14,9 @@ import vistorch
 from vistorch import vt
 from vistorch.debug.source import named
 from vistorch.torch_source import values
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.tiles import Tiles
+from vistorch.widgets.array.record_of import Wish, make
 
 DTYPES = [
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16",
@@ -195,3 +199,25 @@ def test_the_default_device_and_the_modes_of_a_program_do_not_matter():
     with torch.inference_mode():
         assert shown(torch.ones(2)).shape == (2,)
     assert vistorch.is_grad_enabled() and torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
+def test_a_large_tensor_gives_exact_values_of_a_part(dtype):
+    t = torch.randn(900, 700).to(getattr(torch, dtype)).requires_grad_()
+    made = make(t, Wish("t"))
+    assert made.record.items[0].pooled
+    tiles = Tiles(Display(made.record, "t").state()["items"], made.sources)
+    told, (raw,) = tiles.answer(
+        {"id": 1, "item": 0, "layer": 0, "start": [5, 6], "stop": [8, 10], "block": [1, 1]}
+    )
+    want = t.detach()[5:8, 6:10].abs() if dtype == "complex64" else t.detach()[5:8, 6:10].float()
+    got = np.frombuffer(raw, np.float32).reshape(told["values"]["shape"])
+    assert np.allclose(got, want.numpy(), rtol=1e-6)
+
+
+def test_a_shown_tensor_is_not_kept_alive():
+    t = torch.randn(900, 700)
+    gone = weakref.ref(t)
+    shown = vt.show(t)
+    del t
+    assert gone() is None and shown.record.items[0].shape == (900, 700)

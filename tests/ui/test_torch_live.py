@@ -4,21 +4,9 @@ import re
 
 from playwright.sync_api import expect
 
-NET = """
-%load_ext vistorch
-import torch
-from torch import nn
-torch.manual_seed(0)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
-        self.second = nn.Sequential(nn.Linear(8, 4), nn.Tanh())
-    def forward(self, x):
-        return self.second(self.first(x))
-net, X = Net(), torch.randn(5, 6)
-loss = net(X).pow(2).mean()
-"""
+from tests.ui import test_graph_live
+
+NET = test_graph_live.NET.replace("import vistorch as torch\nfrom vistorch", "import torch\nfrom torch")
 AGAIN = "loss = net(X).pow(2).mean()\n%vt graph loss"
 
 

@@ -214,7 +214,9 @@ def _few_rows(generator, size: int, mean: float, std: float, reads_remnant: bool
     """As `_by_rows`, of float32: what the words of a block give is made once."""
     remnant = size % ROW
     whole = size - remnant
-    made = generator.made(size + (ROW if remnant else 0) - (0 if reads_remnant else remnant), _radius_cosine_sine)
+    made = generator.made(
+        size + (ROW if remnant else 0) - (0 if reads_remnant else remnant), _radius_cosine_sine
+    )
     if remnant:
         made = np.concatenate((made[:, :whole], made[:, -ROW:]), 1)
     rows = made.reshape(3, -1, 2, ROW // 2)

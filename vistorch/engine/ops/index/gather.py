@@ -44,7 +44,7 @@ def gathered(xp: Any, input: Any, index: Any, dim: int) -> Any:
 
 
 def _read(a: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
-    """As `gathered`, of contiguous memory: with one place for each element, which is in range, as the op has checked."""
+    """As `gathered`, of contiguous memory: one place for each element, in range, as the op has checked."""
     steps = strides_of(a)
     start: Any = 0  # where the line begins in which an element is read
     for d, n in enumerate(index.shape):

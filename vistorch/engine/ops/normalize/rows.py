@@ -11,7 +11,6 @@ import numpy as np
 
 from .passes import F8, Outer, blocks, dots, near, scratch, wide
 
-
 _SMALL = 1 << 12  # elements, below which the calls cost more than the passes
 
 

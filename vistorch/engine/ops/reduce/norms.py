@@ -128,6 +128,7 @@ vector_norm_dims = op(
 )
 
 
+_largest: Any = np.maximum.reduce
 _BLOCK = 1 << 15  # elements of a pass: the next finds them in the cache
 
 
@@ -139,7 +140,7 @@ def _logsumexp_of_rows(x, keepdim):
     aside = np.empty((min(step, len(rows)), rows.shape[1]), x.dtype)
     for start in range(0, len(rows), step):
         block, o = rows[start : start + step], out[start : start + step]
-        top = np.maximum.reduce(block, 1, None, None, True)
+        top = _largest(block, 1, None, None, True)
         top[~np.isfinite(top)] = 0
         powers = np.subtract(block, top, out=aside[: len(block)])
         np.exp(powers, out=powers)

@@ -35,7 +35,9 @@ def test_gamma_numbers_are_torchs(source, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("waits", [False, True])
-@pytest.mark.parametrize("shapes", ["alike", "alike, near 1", "others", "others, near 1", "some zero", "large"])
+@pytest.mark.parametrize(
+    "shapes", ["alike", "alike, near 1", "others", "others, near 1", "some zero", "large"]
+)
 def test_many_gamma_numbers_at_once_are_torchs(source, shapes, waits, dtype):
     """Near 1 a cube that is not positive comes often; a number of a pair waits before, or not, and after, or not."""
     for count in (1, 2, 17, 600, 4001):
@@ -50,7 +52,9 @@ def test_many_gamma_numbers_at_once_are_torchs(source, shapes, waits, dtype):
         if waits:
             normal(source, (1,), "f8", 0.0, 1.0, True)
             torch.empty(1, dtype=torch.double).normal_()
-        np.testing.assert_array_equal(gamma(source, alpha), torch._standard_gamma(torch.tensor(alpha)).numpy())
+        np.testing.assert_array_equal(
+            gamma(source, alpha), torch._standard_gamma(torch.tensor(alpha)).numpy()
+        )
         assert same_words(source)
 
 

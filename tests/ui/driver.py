@@ -26,13 +26,13 @@ class Console:
     def __init__(self, page):
         self.messages, self.outside, self.allowed = [], [], list(BENIGN)
         self._page = page
-        self._hears = {"console": self._said, "pageerror": self._raised, "request": self._asked}
-        for event, listener in self._hears.items():
+        self._listeners = {"console": self._said, "pageerror": self._raised, "request": self._asked}
+        for event, listener in self._listeners.items():
             page.on(event, listener)
 
     def stop(self):
         """Keep nothing of what comes from now on."""
-        for event, listener in self._hears.items():
+        for event, listener in self._listeners.items():
             self._page.remove_listener(event, listener)
 
     def _raised(self, error):

@@ -21,6 +21,13 @@ def _few(x, weight, bias, n, eps, out, mean, inverse):
     np.subtract(x, mean[:, None], out=out)
     variance = dots(np, out, out)
     variance /= n
+    if not near(np, mean, variance):
+        rest = np.add.reduce(out, 1)  # what the rounding of the mean left
+        rest /= n
+        out -= rest[:, None]
+        mean += rest
+        variance = dots(np, out, out)
+        variance /= n
     variance += eps
     np.divide(1, np.sqrt(variance, out=variance), out=inverse)
     out *= inverse[:, None]

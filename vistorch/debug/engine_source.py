@@ -120,6 +120,12 @@ class EngineSource:
             return True, f"finite difference agrees, relative error {found.error:.0e} at {found.at}"
         return False, f"differs by {found.error:.2g} at {found.at}"
 
+    def tracer(self, **options: Any) -> Any:
+        """Records every op and finds bad values."""
+        from .trace import Trace
+
+        return Trace(**options)
+
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""
         return array_source_of(x, text=text)

@@ -36,7 +36,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "break": ("vistorch", "torch"),
     "check": ("vistorch", "torch"),
     "witness": ("torch",),  # a second implementation of the same op to compare with
-    "trace": ("vistorch",),
+    "trace": ("vistorch", "torch"),
     "watch": ("vistorch",),
     "flow": ("vistorch",),
     "record": ("vistorch",),
@@ -216,6 +216,10 @@ class Source(Protocol):
 
     def check(self, node: Any) -> tuple[bool, str]:
         """Whether a node's gradient is right, and a sentence; `LookupError` where that cannot be said."""
+        ...
+
+    def tracer(self, **options: Any) -> Any:
+        """A context that records what runs and finds bad values; has what `debug.trace.build.Source` asks."""
         ...
 
     def array(self, x: Any, text: bool) -> Any:

@@ -1,7 +1,7 @@
 """The real PyTorch under the same pages: graphs, passes and values of a program that runs on torch.
 
-This package is loaded when something of the real torch is first asked about, never before, and never loads torch itself.
-What is private in torch stands in `private.py` alone.
+This package is loaded when something of the real torch is first asked about, never before, and never loads torch
+itself. What is private in torch stands in `private.py` alone.
 
 | file | what it holds |
 |---|---|
@@ -12,6 +12,7 @@ What is private in torch stands in `private.py` alone.
 | `notes.py`, `listening.py` | the line and the module of each node, and when they are noted |
 | `arguments.py`, `rows.py` | what a node's inputs are called, and our row for it |
 | `graph.py`, `forward.py` | a graph as a record; what forward computed |
+| `tracing.py` | the first bad value of what runs |
 | `stepper.py`, `passes.py` | a pass walked both ways; passes as they begin |
 | `check.py` | a node against finite differences and against our own row |
 

@@ -8,6 +8,8 @@ Invariant: no function here changes a graph, but for `run_node`, which runs one 
 
 from __future__ import annotations
 
+import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -176,6 +178,13 @@ def current_node() -> Any:
     return torch._C._current_autograd_node()
 
 
+CURRENT_NODE, NEXT_SEQUENCE = (
+    torch._C._current_autograd_node,
+    torch.autograd._get_sequence_nr,
+)  # no call between
+key_of: Any = operator.attrgetter("_cdata")  # what tells a tensor from others that live
+
+
 def in_backward() -> bool:
     """Whether this thread runs a backward pass."""
     return torch._C._current_graph_task_id() != -1
@@ -230,6 +239,22 @@ def bytes_of(tensor: Any) -> int:
 def without_modes() -> Any:
     """A context in which function modes, ours among them, look away: what is read for a page is no op of a program."""
     return torch._C.DisableTorchFunction()
+
+
+def without_dispatch_modes() -> Any:
+    """A context in which dispatch modes, ours among them, look away."""
+    return torch.utils._python_dispatch._disable_current_modes()
+
+
+_kept: list[Any] = []  # the torch._dynamo that knows
+
+
+def keep_from_compiler() -> None:
+    """Have torch.compile, where it is loaded, not try to compile what of ours runs inside of a compiled program."""
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None and hasattr(dynamo, "trace_rules") and dynamo not in _kept:
+        _kept.append(dynamo)
+        dynamo.trace_rules.add(__name__.partition(".")[0])
 
 
 def parameters_of(module: Any) -> dict[str, Any]:
@@ -302,3 +327,69 @@ def is_freed(node: Any) -> bool:
     except RuntimeError as error:
         return "a second time" in str(error)
     return False
+
+
+_DispatchMode: Any = torch.utils._python_dispatch.TorchDispatchMode
+
+
+class DispatchMode(_DispatchMode):
+    """A mode that sees each op; without the wrapper around each call that keeps torch.compile away, which loads it."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class Schema:
+    """What an op of the dispatcher says of itself.
+
+    Slots:
+        name: of the op, without namespace and overload, as "addmm" or "relu_".
+        names: of its arguments, in their order.
+        inputs: by position: whether an argument is a tensor, several, or a number that takes part like one.
+        written: the positions and names of the arguments that it writes.
+        views: whether it gives memory of an argument without writing.
+    """
+
+    __slots__ = ("inputs", "name", "names", "views", "written")
+
+    def __init__(self, op: Any) -> None:
+        schema = op._schema
+        self.name = schema.name.partition("::")[2]
+        self.names = [a.name for a in schema.arguments]
+        self.inputs = [
+            "Tensor" in str(a.type) or (str(a.type) in ("number", "Scalar") and a.name in NUMBERS)
+            for a in schema.arguments
+        ]
+        self.written = [
+            (i, a.name)
+            for i, a in enumerate(schema.arguments)
+            if a.alias_info is not None and a.alias_info.is_write
+        ]
+        given = any(r.alias_info is not None for r in schema.returns)
+        self.views = given and not self.written
+
+
+NUMBERS = ("self", "other", "exponent", "value")  # arguments that may be a plain number beside tensors
+
+
+def key_of_memory(tensor: Any) -> int:
+    """What tells the memory of a tensor, cheaply; 0 where it has none."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return 0
+
+
+def on_optimizer_step(before: Callable, after: Callable) -> list[Any]:
+    """Call a function before and after each step of any optimizer; returns handles.
+
+    Args:
+        before: called with the optimizer, its arguments and keywords.
+        after: called the same way.
+    """
+    optimizers = sys.modules[torch.optim.Optimizer.__module__]  # `torch.optim` hides its name
+    return [
+        optimizers.register_optimizer_step_pre_hook(before),
+        optimizers.register_optimizer_step_post_hook(after),
+    ]

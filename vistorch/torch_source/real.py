@@ -1,7 +1,7 @@
 """The real torch, as the program has imported it: `torch`.
 
-`import torch` is never written in this package: it could load torch where nobody asked for it, or give vistorch where the
-alias is on. The module is taken from `sys.modules`, or from where the alias has put it aside.
+`import torch` is never written in this package: it could load torch where nobody asked for it, or give vistorch where
+the alias is on. The module is taken from `sys.modules`, or from where the alias has put it aside.
 
 Invariant: this file fails with `Unsupported` where no real torch is loaded; it never loads one.
 """

@@ -99,6 +99,12 @@ class TorchSource:
 
         return check(node)
 
+    def tracer(self, **options: Any) -> Any:
+        """Records every op and finds bad values."""
+        from .tracing import TorchTrace
+
+        return TorchTrace(**options)
+
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""
         return values.array(x, text)

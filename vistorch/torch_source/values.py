@@ -58,7 +58,9 @@ def refused(t: Any) -> str | None:
     if private.is_fake(t):
         return f"a fake tensor{shape} stands for one and has no values: make it outside of FakeTensorMode"
     if t.device.type == "meta":
-        return f"a meta tensor{shape} has a shape and no values: x.to_empty(device='cpu') makes package for some"
+        return (
+            f"a meta tensor{shape} has a shape and no values: x.to_empty(device='cpu') makes package for some"
+        )
     if isinstance(t, torch.nn.parameter.UninitializedTensorMixin):
         return "it has no shape yet: the first forward gives it one"
     if private.is_wrapped(t):

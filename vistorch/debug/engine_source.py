@@ -13,7 +13,9 @@ import numpy as np
 from ..engine.backward.backward_pass import order_of
 from ..engine.backward.node_vjp import fit, vjps_of
 from ..engine.core.graph import Out, edge
+from ..engine.base.modes import set_grad_enabled
 from ..engine.core.tensor import Tensor
+from ..engine.random import generators
 from ..nn.parameter import Buffer, Parameter
 from .array.source import Source as ArraySource
 from .array.source import source_of as array_source_of
@@ -119,6 +121,31 @@ class EngineSource:
         if found.ok:
             return True, f"finite difference agrees, relative error {found.error:.0e} at {found.at}"
         return False, f"differs by {found.error:.2g} at {found.at}"
+
+    def placed(self, tensor: Any) -> tuple[Any, Any]:
+        """The array and where it is."""
+        return tensor._data, tensor._place
+
+    def copied(self, tensor: Any) -> Any:
+        """A copy without history."""
+        with set_grad_enabled(False):
+            return tensor.detach().clone()
+
+    def put_back(self, tensor: Any, kept: Any) -> None:
+        """Write what was copied."""
+        with set_grad_enabled(False):
+            tensor.copy_(kept)
+
+    def chances(self, more: list) -> list[tuple[Any, Any]]:
+        """The states of the generators of all devices, and of those given."""
+        own = [generators.default_generator, *generators._of_devices.values(), *more]
+        return [(g.set_state, g.get_state()) for g in {id(g): g for g in own}.values()]
+
+    def loop_listener(self, *parts: Any) -> Any:
+        """Listens to the engine while a loop runs."""
+        from .watch.listener import LoopListener
+
+        return LoopListener(*parts)
 
     def tracer(self, **options: Any) -> Any:
         """Records every op and finds bad values."""

@@ -218,6 +218,26 @@ class Source(Protocol):
         """Whether a node's gradient is right, and a sentence; `LookupError` where that cannot be said."""
         ...
 
+    def placed(self, tensor: Any) -> tuple[Any, Any]:
+        """The array of a tensor, shared with it where that can be, and where it is."""
+        ...
+
+    def copied(self, tensor: Any) -> Any:
+        """A copy of a tensor without history."""
+        ...
+
+    def put_back(self, tensor: Any, kept: Any) -> None:
+        """Write what was copied into a tensor."""
+        ...
+
+    def chances(self, more: list) -> list[tuple[Any, Any]]:
+        """The states of the generators a loop may draw from, each with the function that sets it; `more` are a loader's."""
+        ...
+
+    def loop_listener(self, *parts: Any) -> Any:
+        """A `debug.watch.follower.LoopFollower`: what makes steps, losses and batches of what runs."""
+        ...
+
     def tracer(self, **options: Any) -> Any:
         """A context that records what runs and finds bad values; has what `debug.trace.build.Source` asks."""
         ...

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from ...engine.core.tensor import Tensor
 from .alarms import Alarms
 from .budget import Budget
 from .changes import Changes
@@ -190,7 +189,7 @@ class Controls:
         for i, group in enumerate(groups):
             if only is None or only == i:
                 old = group["lr"]
-                if isinstance(old, Tensor):
+                if hasattr(old, "fill_"):  # a tensor
                     old.fill_(value)
                 else:
                     group["lr"] = value

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..numbers import finite
+from ..source import Source, own, source_of
 from .cuts import Cuts
 from .filters import Filters
 from .layers import LayerSizes
@@ -22,6 +23,7 @@ class ModelProbe:
 
     def __init__(self) -> None:
         self.model: Any = None
+        self.source: Source = own()
         self.sizes: LayerSizes | None = None
         self.filters: Filters | None = None
         self.parameter_ids: set[int] = set()
@@ -39,6 +41,7 @@ class ModelProbe:
             model: a module, or a `Plain` list of tensors.
         """
         self.model = model
+        self.source = source_of(model) or source_of(list(model.parameters())) or own()
         self.sizes, self.filters = LayerSizes(model), Filters(model)
         self.parameter_ids = {id(p) for p in model.parameters()}
         self.layer_paths = {}
@@ -85,8 +88,9 @@ class ModelProbe:
         """The names of the parameters that are not finite."""
         out = []
         for name, p in () if self.model is None else self.model.named_parameters():
-            with p._place:
-                if not finite(p._data):
+            d, place = self.source.placed(p)
+            with place:
+                if not finite(d):
                     out.append(name)
         return out
 

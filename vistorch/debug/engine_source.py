@@ -12,8 +12,8 @@ import numpy as np
 
 from ..engine.backward.backward_pass import order_of
 from ..engine.backward.node_vjp import fit, vjps_of
-from ..engine.core.graph import Out, edge
 from ..engine.base.modes import set_grad_enabled
+from ..engine.core.graph import Out, edge
 from ..engine.core.tensor import Tensor
 from ..engine.random import generators
 from ..nn.parameter import Buffer, Parameter

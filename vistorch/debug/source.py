@@ -37,8 +37,10 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "check": ("vistorch", "torch"),
     "witness": ("torch",),  # a second implementation of the same op to compare with
     "trace": ("vistorch", "torch"),
-    "watch": ("vistorch",),
-    "flow": ("vistorch",),
+    "watch": ("vistorch", "torch"),
+    "cuts": ("vistorch",),  # where the history of a layer ends, in the health of a run
+    "step in": ("vistorch",),  # a stepper on the next backward pass of a watched run
+    "flow": ("vistorch", "torch"),
     "record": ("vistorch",),
     "compare": ("vistorch",),
     "memory": ("vistorch",),
@@ -231,7 +233,7 @@ class Source(Protocol):
         ...
 
     def chances(self, more: list) -> list[tuple[Any, Any]]:
-        """The states of the generators a loop may draw from, each with the function that sets it; `more` are a loader's."""
+        """The states of the generators a loop draws from, with the functions that set them; `more` are a loader's."""
         ...
 
     def loop_listener(self, *parts: Any) -> Any:

@@ -8,8 +8,10 @@ Invariant: no function here changes a graph, but for `run_node`, which runs one 
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -393,3 +395,126 @@ def on_optimizer_step(before: Callable, after: Callable) -> list[Any]:
         optimizers.register_optimizer_step_pre_hook(before),
         optimizers.register_optimizer_step_post_hook(after),
     ]
+
+
+def put_below(mode: Any) -> None:
+    """Enter a function mode below all others, so that a block of the program's is left in the order it was entered.
+
+    Args:
+        mode: the mode.
+    """
+    others = _function_modes()
+    torch._C._push_on_torch_function_stack(mode)
+    for one in others:
+        torch._C._push_on_torch_function_stack(one)
+
+
+def take_out(mode: Any) -> None:
+    """Leave a function mode, wherever it stands; harmless where it was not entered.
+
+    Args:
+        mode: the mode.
+    """
+    for one in _function_modes():
+        if one is not mode:
+            torch._C._push_on_torch_function_stack(one)
+
+
+def _function_modes() -> list[Any]:
+    """Take all function modes off, the outermost first."""
+    count = torch._C._len_torch_function_stack()
+    return [torch._C._pop_torch_function_stack() for _ in range(count)][::-1]
+
+
+def version_of(tensor: Any) -> int:
+    """How often the memory of a tensor was written."""
+    return tensor._version
+
+
+class Written:
+    """The version of a tensor's memory, read when it is asked for.
+
+    Args:
+        tensor: the tensor.
+    """
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    @property
+    def n(self) -> int:
+        """How often it was written."""
+        return self.tensor._version
+
+
+def on_loaders(begin: Callable, end: Callable) -> Callable[[], None]:
+    """Call a function as any DataLoader begins an epoch, and one as it is over; returns what ends that.
+
+    Args:
+        begin: called with the loader and its iterator.
+        end: called with the loader, or None for one that is gone.
+    """
+    loaders = torch.utils.data.dataloader
+    whole, part = loaders.DataLoader, loaders._BaseDataLoaderIter
+    real_iter, real_next = whole.__iter__, part.__next__
+    going: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+    def __iter__(self: Any) -> Any:
+        iterator = real_iter(self)
+        going[iterator] = weakref.ref(self)
+        begin(self, iterator)
+        return iterator
+
+    def __next__(self: Any) -> Any:
+        try:
+            return real_next(self)
+        except StopIteration:
+            loader = going.get(self)
+            end(None if loader is None else loader())
+            raise
+
+    whole.__iter__, part.__next__ = __iter__, __next__
+
+    def stop() -> None:
+        if whole.__iter__ is __iter__:
+            whole.__iter__ = real_iter
+        if part.__next__ is __next__:
+            part.__next__ = real_next
+
+    return stop
+
+
+def on_schedulers(stepped: Callable) -> Callable[[], None]:
+    """Call a function after each step of a learning rate scheduler; returns what ends that.
+
+    Args:
+        stepped: called with the scheduler.
+    """
+    base = torch.optim.lr_scheduler.LRScheduler
+    kinds, waiting = [], [base]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if "step" in vars(kind) and kind not in kinds:
+            kinds.append(kind)
+    real = [(kind, vars(kind)["step"]) for kind in kinds]
+
+    def wrapped(step: Any) -> Any:
+        @functools.wraps(step)
+        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+            out = step(self, *args, **kwargs)
+            stepped(self)
+            return out
+
+        return run
+
+    for kind, step in real:
+        kind.step = wrapped(step)
+
+    def stop() -> None:
+        for kind, step in real:
+            kind.step = step
+
+    return stop

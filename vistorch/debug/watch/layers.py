@@ -39,7 +39,8 @@ class LayerSizes:
         """The norm of each gradient now, as numbers or tickets; None where there is none."""
         source = self.source
         return [
-            None if (g := source.gradient(p)) is None else _norm(source, g, transfer) for _, p in self.parameters
+            None if (g := source.gradient(p)) is None else _norm(source, g, transfer)
+            for _, p in self.parameters
         ]
 
     def keep(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..numbers import finite
-from ..source import Source, own, source_of
+from ..source import Source, has, own, source_of
 from .cuts import Cuts
 from .filters import Filters
 from .layers import LayerSizes
@@ -46,9 +46,9 @@ class ModelProbe:
         self.parameter_ids = {id(p) for p in model.parameters()}
         self.layer_paths = {}
         for path, m in model.named_modules():
-            own = [p for p in m._parameters.values() if p is not None]
-            if own:
-                self.layer_paths[id(m)] = path, has_channels(m, max(p.ndim for p in own))
+            held = [p for p in m._parameters.values() if p is not None]
+            if held:
+                self.layer_paths[id(m)] = path, has_channels(m, max(p.ndim for p in held))
 
     def find(self, tensors: list) -> Any:
         """The module that was called and holds most of what an optimizer changes; without one, the tensors themselves.
@@ -76,6 +76,8 @@ class ModelProbe:
     def look_for_cuts(self, metrics: Metrics) -> None:
         """Follow, in one of the next steps, where history ends before a layer that never got a gradient."""
         reached = metrics.reached
+        if not has(self.source, "cuts"):
+            return
         if self.cuts is None and self.sizes is not None and reached is not None:
             if metrics.looks > 1 and not reached.all():
                 self.cuts = Cuts(self.sizes, reached)
